@@ -1,0 +1,105 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+// Every module lives in the folder that says what it may depend on: `ls Sources` is the dependency graph.
+// Scripts/check-imports keeps the rules that the manifest cannot express.
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+]
+
+func module(
+    _ folder: String, _ name: String, _ uses: [Target.Dependency] = [], linking: [LinkerSetting] = [],
+    excluding: [String] = []
+) -> Target {
+    .target(
+        name: name, dependencies: uses, path: "Sources/\(folder)/\(name)", exclude: excluding,
+        swiftSettings: strict, linkerSettings: linking)
+}
+
+func shim(_ name: String, package pkgConfig: String, debian: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/CShims/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+func tests(_ name: String, _ uses: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: uses, resources: resources, swiftSettings: strict)
+}
+
+func tool(_ name: String, _ uses: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: uses, path: "Sources/Tools/\(name)", swiftSettings: strict)
+}
+
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
+let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", package: "swift-nio")
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioHTTPTypesHTTP1: Target.Dependency = .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdServer: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let coreMetrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
+let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
+let basicContainers: Target.Dependency = .product(name: "BasicContainers", package: "swift-collections")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+
+let package = Package(
+    name: "switchboard",
+    platforms: [.macOS(.v26)],
+    products: [
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
+        .package(url: "https://github.com/apple/swift-nio-ssl", .upToNextMinor(from: "2.37.6")),
+        .package(url: "https://github.com/apple/swift-nio-extras", .upToNextMinor(from: "1.35.2")),
+        .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", .upToNextMinor(from: "2.28.1")),
+        .package(url: "https://github.com/swift-server/async-http-client", .upToNextMinor(from: "1.37.0")),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
+        .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
+        .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
+        .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+        .package(
+            url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"),
+            traits: ["YAML", "CommandLineArguments"]),
+        .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
+        .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
+        .package(url: "https://github.com/vapor/jwt-kit", .upToNextMinor(from: "5.7.1")),
+        .package(url: "https://github.com/apple/swift-crypto", .upToNextMinor(from: "4.5.2")),
+        .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", .upToNextMinor(from: "0.2.0")),
+    ],
+    targets: [
+        // Protocols: pure, bytes and instants in, bytes and decisions out.
+        module("Protocols", "Wire"),
+
+        tests("WireTests", ["Wire"]),
+
+        // C shims: a module map and a header, nothing else.
+        .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
+    ],
+    cLanguageStandard: .gnu2x
+)
