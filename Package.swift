@@ -95,11 +95,28 @@ let package = Package(
     targets: [
         // Protocols: pure, bytes and instants in, bytes and decisions out.
         module("Protocols", "Wire"),
+        module("Protocols", "STUN", ["Wire"]),
+        module("Adapters", "OpenSSLCrypto", ["Wire", "COpenSSL"]),
 
         tests("WireTests", ["Wire"]),
+        tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "Wire"]),
+        tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
 
         // C shims: a module map and a header, nothing else.
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
+        shim("COpenSSL", package: "openssl", debian: "libssl-dev"),
     ],
     cLanguageStandard: .gnu2x
 )
+
+// Fuzz targets: an executable for each parser and engine, with libFuzzer's main. Scripts/fuzz builds them.
+if Context.environment["SWITCHBOARD_FUZZ"] != nil {
+    func fuzz(_ name: String, _ uses: [Target.Dependency]) -> Target {
+        .executableTarget(
+            name: name, dependencies: uses, path: "Tests/Fuzz/\(name)",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+    }
+    package.targets += [
+        fuzz("FuzzSTUN", ["STUN", "Wire"]),
+    ]
+}

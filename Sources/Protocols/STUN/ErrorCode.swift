@@ -1,0 +1,36 @@
+/// An error response's code and the words that the specifications give it.
+package struct ErrorCode: Hashable, Sendable {
+    /// 300 to 699.
+    package let number: UInt16
+    package let reason: StaticReason
+
+    package init(_ number: UInt16, _ reason: StaticReason) {
+        self.number = number
+        self.reason = reason
+    }
+
+    /// A reason phrase known when the program was built: nothing of a request is ever echoed in one.
+    package struct StaticReason: Hashable, Sendable, ExpressibleByStringLiteral {
+        package let text: String
+
+        package init(stringLiteral text: StaticString) {
+            self.text = text.description
+        }
+    }
+
+    // RFC 8489 section 14.8.
+    package static let badRequest = ErrorCode(400, "Bad Request")
+    package static let unauthenticated = ErrorCode(401, "Unauthenticated")
+    package static let unknownAttribute = ErrorCode(420, "Unknown Attribute")
+    package static let staleNonce = ErrorCode(438, "Stale Nonce")
+    package static let serverError = ErrorCode(500, "Server Error")
+    // RFC 8656 section 19.
+    package static let forbidden = ErrorCode(403, "Forbidden")
+    package static let allocationMismatch = ErrorCode(437, "Allocation Mismatch")
+    package static let addressFamilyNotSupported = ErrorCode(440, "Address Family not Supported")
+    package static let wrongCredentials = ErrorCode(441, "Wrong Credentials")
+    package static let unsupportedTransport = ErrorCode(442, "Unsupported Transport Protocol")
+    package static let peerAddressFamilyMismatch = ErrorCode(443, "Peer Address Family Mismatch")
+    package static let allocationQuotaReached = ErrorCode(486, "Allocation Quota Reached")
+    package static let insufficientCapacity = ErrorCode(508, "Insufficient Capacity")
+}
