@@ -96,11 +96,13 @@ let package = Package(
         // Protocols: pure, bytes and instants in, bytes and decisions out.
         module("Protocols", "Wire"),
         module("Protocols", "STUN", ["Wire"]),
+        module("Protocols", "TURN", ["Wire", "STUN", basicContainers]),
         module("Adapters", "OpenSSLCrypto", ["Wire", "COpenSSL"]),
 
         tests("WireTests", ["Wire"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "Wire"]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
+        tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
 
         // C shims: a module map and a header, nothing else.
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
@@ -118,5 +120,6 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
     }
     package.targets += [
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
+        fuzz("FuzzTURN", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
     ]
 }

@@ -1,0 +1,235 @@
+import BasicContainers
+package import STUN
+package import Wire
+
+// Allocate and Refresh: RFC 8656 sections 7 and 8.
+
+extension TURNEngine {
+    mutating func allocate(
+        _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        if let slot = flows[request.flow] {
+            answerAgain(Int(slot), message, request, into: &outbox)
+            return
+        }
+        let unknown = message.unknownRequired(knowing: Self.allocateAttributes)
+        guard unknown.isEmpty else {
+            refuse(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
+            return
+        }
+        let wishes: AllocationWishes
+        switch AllocationWishes.read(message) {
+        case .success(let read): wishes = read
+        case .failure(let refusal):
+            refuse(message, refusal.error, request, into: &outbox)
+            return
+        }
+        guard let slot = takeSlot(message, wishes, request) else {
+            tally.allocationsRefused &+= 1
+            refuse(message, .insufficientCapacity, request, into: &outbox)
+            return
+        }
+        outbox.openRelay(
+            RelayRequest(
+                allocation: AllocationID(slot: slot, generation: allocations[Int(slot)].generation),
+                user: request.credential.user, local: request.flow.local, family: wishes.family,
+                additional: wishes.additional, port: wishes.port))
+    }
+
+    /// An Allocate on a flow that has an allocation: the first answer again for a retransmission, else 437.
+    private mutating func answerAgain(
+        _ slot: Int, _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        switch allocations[slot].stage {
+        case .opening where allocations[slot].transaction == message.transaction:
+            // The answer to the first is on its way.
+            return
+        case .open
+        where allocations[slot].transaction == message.transaction
+            && allocations[slot].username == request.credential.username:
+            writeAllocated(slot, request.shape, into: &outbox)
+        default:
+            refuse(message, .allocationMismatch, request, into: &outbox)
+        }
+    }
+
+    private mutating func takeSlot(
+        _ message: borrowing Message, _ wishes: AllocationWishes, _ request: Request
+    ) -> UInt32? {
+        var allocation = Allocation(
+            flow: request.flow, keys: request.credential.keys, transaction: message.transaction,
+            createdAt: request.now, expiry: .distantFuture)
+        allocation.stage = .opening(
+            lifetime: wishes.lifetime, additional: wishes.additional, answer: request.shape)
+        allocation.username = request.credential.username
+        allocation.user = request.credential.user
+        if let free = freeSlots.popLast() {
+            allocation.generation = allocations[Int(free)].generation
+            allocations[Int(free)] = allocation
+            flows[request.flow] = free
+            return free
+        }
+        guard let slot = UInt32(exactly: allocations.count) else { return nil }
+        allocations.append(allocation)
+        flows[request.flow] = slot
+        return slot
+    }
+
+    /// The host's answer to `openRelay`.
+    package mutating func relayOpened(
+        _ id: AllocationID, _ opening: RelayOpening, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        guard let slot = openingSlot(id), case .opening(let lifetime, _, let answer) = allocations[slot].stage else {
+            return
+        }
+        allocations[slot].stage = .open
+        allocations[slot].grantedLifetime = lifetime
+        allocations[slot].expiry = now.adding(seconds: lifetime)
+        allocations[slot].reservationToken = opening.reservationToken
+        allocations[slot].additionalFailure = opening.additionalFailure
+        for relay in [opening.relay, opening.additional] {
+            guard let relay else { continue }
+            switch relay.local.address.family {
+            case .ipv4: allocations[slot].ipv4 = relay
+            case .ipv6: allocations[slot].ipv6 = relay
+            }
+        }
+        tally.allocationsMade &+= 1
+        writeAllocated(slot, answer, into: &outbox)
+    }
+
+    /// The host could not open the relay: 486 for the user's quota, 508 for ports, 440 for the family.
+    package mutating func relayRefused(
+        _ id: AllocationID, _ error: ErrorCode, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        guard let slot = openingSlot(id), case .opening(_, _, let answer) = allocations[slot].stage else { return }
+        tally.allocationsRefused &+= 1
+        let transaction = allocations[slot].transaction
+        let flow = allocations[slot].flow
+        freeSlot(slot)
+        refuse(.allocate, transaction, error, answer, on: flow, into: &outbox)
+    }
+
+    private mutating func writeAllocated(
+        _ slot: Int, _ shape: AnswerShape, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        writer.begin(MessageType(.success, .allocate), allocations[slot].transaction)
+        // The family that was asked for first comes first; with two, IPv4 does (RFC 8656 section 7.2).
+        if let relay = allocations[slot].ipv4 { writer.append(.xorRelayedAddress, xor: relay.told) }
+        if let relay = allocations[slot].ipv6 { writer.append(.xorRelayedAddress, xor: relay.told) }
+        if let error = allocations[slot].additionalFailure {
+            writer.append(error: error, of: .ipv6)
+        }
+        writer.append(.lifetime, integer: allocations[slot].grantedLifetime)
+        if let token = allocations[slot].reservationToken { writer.append(.reservationToken, integer: token) }
+        writer.append(.xorMappedAddress, xor: allocations[slot].flow.remote)
+        finish(shape, on: allocations[slot].flow, into: &outbox)
+    }
+
+    mutating func refresh(
+        _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        guard let slot = openSlot(message, request, knowing: Self.refreshAttributes, into: &outbox) else { return }
+        let family: IPAddress.Family?
+        switch AllocationWishes.family(message, .requestedAddressFamily) {
+        case .success(let read): family = read
+        case .failure(let refusal):
+            refuse(message, refusal.error, request, into: &outbox)
+            return
+        }
+        // RFC 8656 section 8.2: a family that the allocation does not have is 443.
+        if let family, allocations[slot].relay(family) == nil {
+            refuse(message, .peerAddressFamilyMismatch, request, into: &outbox)
+            return
+        }
+        guard !message.has(.lifetime) || message.integer32(.lifetime) != nil else {
+            refuse(message, .badRequest, request, into: &outbox)
+            return
+        }
+        let wished = message.integer32(.lifetime)
+        let lifetime = wished == 0 ? 0 : AllocationWishes.granted(wished)
+        if lifetime == 0 {
+            close(slot: slot, family: family, into: &outbox)
+        } else {
+            allocations[slot].expiry = request.now.adding(seconds: lifetime)
+        }
+        writer.begin(MessageType(.success, .refresh), message.transaction)
+        writer.append(.lifetime, integer: lifetime)
+        finish(request.shape, on: request.flow, into: &outbox)
+    }
+
+    /// Closes one relay of a dual allocation, or all of it when that is the last or none is named.
+    private mutating func close(
+        slot: Int, family: IPAddress.Family?, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        guard let family, allocations[slot].ipv4 != nil, allocations[slot].ipv6 != nil else {
+            end(slot: slot, into: &outbox)
+            return
+        }
+        switch family {
+        case .ipv4: allocations[slot].ipv4 = nil
+        case .ipv6: allocations[slot].ipv6 = nil
+        }
+        allocations[slot].permissions.removeAll { $0.peer.family == family }
+        allocations[slot].channels.removeAll { $0.peer.address.family == family }
+        let id = AllocationID(slot: UInt32(truncatingIfNeeded: slot), generation: allocations[slot].generation)
+        outbox.closeRelay(RelayID(id, family))
+    }
+}
+
+extension TURNEngine {
+    /// The slot of the request's allocation, after the checks that every request but Allocate begins with. nil when it was
+    /// refused.
+    mutating func openSlot(
+        _ message: borrowing Message, _ request: Request, knowing known: Set<AttributeType>,
+        into outbox: inout some RelayOutbox & ~Copyable
+    ) -> Int? {
+        guard let slot = flows[request.flow].map({ Int($0) }), allocations[slot].isOpen,
+            allocations[slot].expiry > request.now
+        else {
+            refuse(message, .allocationMismatch, request, into: &outbox)
+            return nil
+        }
+        guard allocations[slot].username == request.credential.username else {
+            refuse(message, .wrongCredentials, request, into: &outbox)
+            return nil
+        }
+        let unknown = message.unknownRequired(knowing: known)
+        guard unknown.isEmpty else {
+            refuse(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
+            return nil
+        }
+        return slot
+    }
+
+    /// Gives an open allocation back: its relays, its charge and its slot.
+    mutating func end(slot: Int, into outbox: inout some RelayOutbox & ~Copyable) {
+        let id = AllocationID(slot: UInt32(truncatingIfNeeded: slot), generation: allocations[slot].generation)
+        if allocations[slot].ipv4 != nil { outbox.closeRelay(RelayID(id, .ipv4)) }
+        if allocations[slot].ipv6 != nil { outbox.closeRelay(RelayID(id, .ipv6)) }
+        outbox.endAllocation(id, user: allocations[slot].user)
+        freeSlot(slot)
+    }
+
+    private mutating func freeSlot(_ slot: Int) {
+        flows[allocations[slot].flow] = nil
+        allocations[slot].stage = .free
+        allocations[slot].generation &+= 1
+        allocations[slot].ipv4 = nil
+        allocations[slot].ipv6 = nil
+        allocations[slot].reservationToken = nil
+        allocations[slot].username = ""
+        allocations[slot].user = ""
+        allocations[slot].permissions = []
+        allocations[slot].channels = []
+        freeSlots.append(UInt32(truncatingIfNeeded: slot))
+    }
+
+    private func openingSlot(_ id: AllocationID) -> Int? {
+        let slot = Int(id.slot)
+        guard slot < allocations.count, allocations[slot].generation == id.generation,
+            case .opening = allocations[slot].stage
+        else { return nil }
+        return slot
+    }
+}

@@ -1,0 +1,73 @@
+import STUN
+import Wire
+
+/// One client's allocation, in its slot of the engine's table.
+///
+/// Permissions and channels are short arrays that are scanned: a call has two or three, and the engine bounds them.
+/// Each channel carries its permission's expiry, so that forwarding a packet takes one scan.
+struct Allocation {
+    enum Stage {
+        case free
+        /// The host was asked for a relay. `wasFingerprinted` and the credential shape the answer.
+        case opening(lifetime: UInt32, additional: IPAddress.Family?, answer: AnswerShape)
+        case open
+    }
+
+    /// Raised each time the slot is given up, so that late events of the last tenant find nobody.
+    var generation: UInt32 = 0
+    var stage = Stage.free
+    var flow: Flow
+    var username = ""
+    var user = ""
+    var keys: CredentialKeys
+    /// The Allocate that made it; the same id again is a retransmission and gets the same answer.
+    var transaction: TransactionID
+    var grantedLifetime: UInt32 = 0
+    var reservationToken: UInt64?
+    var additionalFailure: ErrorCode?
+    var createdAt: Instant
+    var expiry: Instant
+    var ipv4: RelayOpening.Relay?
+    var ipv6: RelayOpening.Relay?
+    var permissions: [Permission] = []
+    var channels: [Channel] = []
+
+    var isOpen: Bool {
+        if case .open = stage { true } else { false }
+    }
+
+    func relay(_ family: IPAddress.Family) -> RelayOpening.Relay? {
+        family == .ipv4 ? ipv4 : ipv6
+    }
+}
+
+/// Leave for one peer address, whatever its port, to send to the relay and be sent to (RFC 8656 section 9).
+struct Permission {
+    static let lifetime: UInt32 = 300
+
+    /// In the form in which the peer's packets arrive: own external addresses are replaced by local ones.
+    let peer: IPAddress
+    /// One of the server's own addresses, where each port needs a look.
+    let isOwn: Bool
+    var expiry: Instant
+}
+
+/// A short name for one peer (RFC 8656 section 12).
+struct Channel {
+    static let lifetime: UInt32 = 600
+    /// RFC 8656 section 12 leaves clients 0x4000 to 0x4FFF and reserves the rest up to 0x7FFF, which RFC 5766 clients
+    /// still use: coturn's and others'. Both are accepted; the first byte tells ChannelData apart in any case.
+    static let numbers: ClosedRange<UInt16> = 0x4000...0x7FFF
+
+    let peer: TransportAddress
+    let number: UInt16
+    let isOwn: Bool
+    var expiry: Instant
+    var permissionExpiry: Instant
+}
+
+/// How the answer to a request is to be signed: by its key, or not at all before authentication.
+struct AnswerShape {
+    var integrity: (algorithm: IntegrityAlgorithm, key: Digest)?
+    var hasFingerprint: Bool
+}

@@ -1,0 +1,103 @@
+import BasicContainers
+import STUN
+import Wire
+
+// Answers: those that keep nothing, and the frame that all others share.
+
+extension TURNEngine {
+    /// Comprehension-required attributes of each request. USERHASH is not among them: it is never offered.
+    private static let authenticationAttributes: Set<AttributeType> = [
+        .username, .messageIntegrity, .messageIntegritySHA256, .realm, .nonce, .passwordAlgorithm,
+    ]
+    static let allocateAttributes = authenticationAttributes.union([
+        .requestedTransport, .requestedAddressFamily, .lifetime, .evenPort, .reservationToken,
+    ])
+    static let refreshAttributes = authenticationAttributes.union([.lifetime, .requestedAddressFamily])
+    static let permissionAttributes = authenticationAttributes.union([.xorPeerAddress])
+    static let channelAttributes = authenticationAttributes.union([.xorPeerAddress, .channelNumber])
+    static let sendAttributes: Set<AttributeType> = [.xorPeerAddress, .data]
+
+    /// The client's own address, for whoever asks (RFC 8489 section 6.3.1). As short as it can be: SOFTWARE and the like
+    /// would only make it a better reflector.
+    mutating func answerBinding(
+        _ message: borrowing Message, on flow: Flow, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        guard limiter.allows(flow.remote.address, at: now) else {
+            tally.limited &+= 1
+            return
+        }
+        let unknown = message.unknownRequired(knowing: Self.authenticationAttributes)
+        guard unknown.isEmpty else {
+            tally.challenges &+= 1
+            writer.begin(MessageType(.failure, .binding), message.transaction)
+            writer.append(error: .unknownAttribute)
+            writer.append(unknown: unknown)
+            finish(AnswerShape(hasFingerprint: message.hasFingerprint), on: flow, into: &outbox)
+            return
+        }
+        tally.bindings &+= 1
+        writer.begin(MessageType(.success, .binding), message.transaction)
+        writer.append(.xorMappedAddress, xor: flow.remote)
+        finish(AnswerShape(hasFingerprint: message.hasFingerprint), on: flow, into: &outbox)
+    }
+
+    /// 400, 401 or 438 to someone who has not authenticated, within the limit of their prefix.
+    mutating func challenge(
+        _ message: borrowing Message, _ refusal: Refusal, on flow: Flow, at now: Instant,
+        into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        guard limiter.allows(flow.remote.address, at: now) else {
+            tally.limited &+= 1
+            return
+        }
+        writer.begin(MessageType(.failure, message.type.method), message.transaction)
+        writer.append(error: refusal.error)
+        if refusal.isChallenge {
+            guard let nonce = nonces.nonce(for: flow.remote, at: now, authentication) else {
+                tally.failures &+= 1
+                return
+            }
+            writer.append(.realm, text: credentials.realm)
+            writer.append(.nonce, bytes: nonce)
+            writer.append(.passwordAlgorithms, bytes: Self.passwordAlgorithms)
+        }
+        tally.challenges &+= 1
+        finish(AnswerShape(hasFingerprint: message.hasFingerprint), on: flow, into: &outbox)
+    }
+
+    /// An error response to an authenticated request.
+    mutating func refuse(
+        _ method: Method, _ transaction: TransactionID, _ error: ErrorCode, unknown: [AttributeType] = [],
+        _ shape: AnswerShape, on flow: Flow, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        tally.refusals &+= 1
+        writer.begin(MessageType(.failure, method), transaction)
+        writer.append(error: error)
+        if !unknown.isEmpty { writer.append(unknown: unknown) }
+        finish(shape, on: flow, into: &outbox)
+    }
+
+    mutating func refuse(
+        _ message: borrowing Message, _ error: ErrorCode, unknown: [AttributeType] = [], _ request: Request,
+        into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        refuse(
+            message.type.method, message.transaction, error, unknown: unknown, request.shape, on: request.flow,
+            into: &outbox)
+    }
+
+    /// Signs what was written and sends it.
+    mutating func finish(
+        _ shape: AnswerShape, on flow: Flow, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        if let (algorithm, key) = shape.integrity {
+            let bytes = key.copyToArray()
+            guard writer.appendIntegrity(algorithm, key: bytes.span.bytes, authentication) else {
+                tally.failures &+= 1
+                return
+            }
+        }
+        if shape.hasFingerprint { writer.appendFingerprint() }
+        outbox.send(writer.bytes.span.bytes, on: flow)
+    }
+}

@@ -1,0 +1,108 @@
+import BasicContainers
+import STUN
+import Wire
+
+/// Who an authenticated request is from, and how its answer is signed.
+struct Credential {
+    let username: String
+    /// Who is charged: the static user, or the user part of an ephemeral name.
+    let user: String
+    let keys: CredentialKeys
+    let answer: (algorithm: IntegrityAlgorithm, key: Digest)
+}
+
+/// An authenticated request's surroundings.
+struct Request {
+    let flow: Flow
+    let now: Instant
+    let credential: Credential
+    let hasFingerprint: Bool
+
+    var shape: AnswerShape {
+        AnswerShape(integrity: credential.answer, hasFingerprint: hasFingerprint)
+    }
+}
+
+/// Why a request did not authenticate.
+struct Refusal: Error {
+    let error: ErrorCode
+    /// With REALM, NONCE and PASSWORD-ALGORITHMS, so that the client can try again.
+    let isChallenge: Bool
+
+    static let unauthenticated = Refusal(error: .unauthenticated, isChallenge: true)
+    static let staleNonce = Refusal(error: .staleNonce, isChallenge: true)
+    static let badRequest = Refusal(error: .badRequest, isChallenge: false)
+}
+
+extension TURNEngine {
+    /// SHA-256 before MD5, in order of preference: type, length of parameters (RFC 8489 section 14.11).
+    static var passwordAlgorithms: [UInt8] { [0, 2, 0, 0, 0, 1, 0, 0] }
+
+    /// The long-term credential mechanism, RFC 8489 section 9.2.4, in its order but for one check: the nonce comes first,
+    /// as in RFC 5389 section 10.2.2, so that nothing is looked up or computed for a nonce that was never given out.
+    mutating func authenticate(
+        _ message: borrowing Message, on flow: Flow, at now: Instant
+    ) -> Result<Credential, Refusal> {
+        guard let integrity = message.integrityToCheck else { return .failure(.unauthenticated) }
+        guard let username = message.text(.username), let realm = message.text(.realm),
+            let nonce = message.attribute(.nonce)
+        else { return .failure(.badRequest) }
+        guard nonces.isValid(nonce, for: flow.remote, at: now, authentication) else { return .failure(.staleNonce) }
+        guard let algorithm = chosenAlgorithm(message) else { return .failure(.badRequest) }
+        guard realm == credentials.realm, username.utf8.count <= 508 else { return .failure(.unauthenticated) }
+
+        guard let keys = keys(of: username, on: flow, at: now, verifying: message, integrity, algorithm.password) else {
+            return .failure(.unauthenticated)
+        }
+        // RFC 8489 section 9.2.4: SHA-256 signs the answer unless the request named no algorithm.
+        let answer: IntegrityAlgorithm = algorithm.wasNamed ? .sha256 : .sha1
+        return .success(
+            Credential(
+                username: username, user: EphemeralName(username)?.user ?? username, keys: keys,
+                answer: (answer, keys.key(algorithm.password))))
+    }
+
+    /// The algorithm that the request names, or MD5. nil when someone tampered with the list that we offered: that is the
+    /// defence against bidding down (RFC 8489 section 9.2.1).
+    private func chosenAlgorithm(_ message: borrowing Message) -> (password: PasswordAlgorithm, wasNamed: Bool)? {
+        let list = message.attribute(.passwordAlgorithms)
+        let choice = message.attribute(.passwordAlgorithm)
+        if list == nil, choice == nil { return (.md5, false) }
+        let offered = Self.passwordAlgorithms
+        guard let list, let choice, list.equalsInConstantTime(offered.span.bytes), choice.byteCount == 4,
+            let number = choice.integer(at: 0, as: UInt16.self), choice.integer(at: 2, as: UInt16.self) == 0,
+            let algorithm = PasswordAlgorithm(rawValue: number)
+        else { return nil }
+        return (algorithm, true)
+    }
+
+    /// The keys under which the message's code is right. An allocation's own keys serve for it, so that an expired name or
+    /// a replaced secret does not end a call, for a day.
+    private func keys(
+        of username: String, on flow: Flow, at now: Instant, verifying message: borrowing Message,
+        _ integrity: IntegrityAlgorithm, _ algorithm: PasswordAlgorithm
+    ) -> CredentialKeys? {
+        if let slot = flows[flow], allocations[Int(slot)].username == username,
+            now.seconds(since: allocations[Int(slot)].createdAt) < Self.keyLifetime
+        {
+            let keys = allocations[Int(slot)].keys
+            return isRight(message, integrity, keys.key(algorithm)) ? keys : nil
+        }
+        for password in credentials.passwords(
+            of: username, unixSeconds: unixSeconds(at: now), authentication)
+        {
+            if let keys = CredentialKeys(
+                username: username, realm: credentials.realm, password: password, authentication),
+                isRight(message, integrity, keys.key(algorithm))
+            {
+                return keys
+            }
+        }
+        return nil
+    }
+
+    private func isRight(_ message: borrowing Message, _ integrity: IntegrityAlgorithm, _ key: Digest) -> Bool {
+        let bytes = key.copyToArray()
+        return message.hasIntegrity(integrity, key: bytes.span.bytes, authentication)
+    }
+}

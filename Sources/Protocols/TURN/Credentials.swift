@@ -1,0 +1,87 @@
+import STUN
+package import Wire
+
+/// Who may use the relay: static users, and anyone whose name was signed with one of the shared secrets.
+package struct Credentials: Sendable {
+    package var realm: String
+    /// Passwords by user name.
+    package var users: [String: String]
+    /// Any of these signs ephemeral names; two are live while one is being replaced.
+    package var secrets: [String]
+
+    package init(realm: String, users: [String: String], secrets: [String]) {
+        self.realm = realm
+        self.users = users
+        self.secrets = secrets
+    }
+
+    /// The passwords that may belong to a name: one for a static user, one per secret for an ephemeral name that is
+    /// not expired, none otherwise.
+    func passwords(of username: String, unixSeconds: Int64, _ authentication: some MessageAuthentication) -> [[UInt8]] {
+        if let password = users[username] {
+            return [Array(password.utf8)]
+        }
+        guard let name = EphemeralName(username), name.expiresAt > unixSeconds else { return [] }
+        return secrets.compactMap { secret in
+            EphemeralCredential.password(of: username, secret: secret, authentication)
+        }
+    }
+}
+
+/// Keys of one user, by password algorithm. The allocation keeps them, so that a rotated secret never ends a call.
+struct CredentialKeys {
+    let md5: Digest
+    let sha256: Digest
+
+    init?(username: String, realm: String, password: [UInt8], _ authentication: some MessageAuthentication) {
+        let name = Array(username.utf8)
+        guard
+            let md5 = PasswordAlgorithm.md5.key(
+                username: name.span.bytes, realm: realm, password: password, authentication),
+            let sha256 = PasswordAlgorithm.sha256.key(
+                username: name.span.bytes, realm: realm, password: password, authentication)
+        else { return nil }
+        self.md5 = md5
+        self.sha256 = sha256
+    }
+
+    func key(_ algorithm: PasswordAlgorithm) -> Digest {
+        algorithm == .md5 ? md5 : sha256
+    }
+}
+
+/// The parts of an ephemeral user name: `expiry:user` or `expiry:user:call`.
+package struct EphemeralName: Hashable, Sendable {
+    /// Unix time in seconds.
+    package let expiresAt: Int64
+    package let user: String
+    package let call: String?
+
+    package init?(_ username: String) {
+        let parts = username.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, (1...15).contains(parts[0].utf8.count),
+            parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let expiresAt = Int64(parts[0])
+        else { return nil }
+        self.expiresAt = expiresAt
+        user = String(parts[1])
+        call = parts.count == 3 ? String(parts[2]) : nil
+    }
+}
+
+/// Credentials that live for minutes, as in draft-uberti-behave-turn-rest: the name carries its own expiry, and the
+/// password is the HMAC-SHA1 of the name under a secret that the API and the relay share.
+package enum EphemeralCredential {
+    package static func username(user: String, call: String?, expiresAt: Int64) -> String {
+        call.map { "\(expiresAt):\(user):\($0)" } ?? "\(expiresAt):\(user)"
+    }
+
+    /// The password in base64, nil when the library failed.
+    package static func password(
+        of username: String, secret: String, _ authentication: some MessageAuthentication
+    ) -> [UInt8]? {
+        let key = Array(secret.utf8)
+        let name = Array(username.utf8)
+        guard let code = authentication.code(.sha1, key: key.span.bytes, name.span.bytes) else { return nil }
+        return code.withBytes { Base64.encode($0) }
+    }
+}

@@ -1,0 +1,118 @@
+import BasicContainers
+import STUN
+package import Wire
+
+/// A packet on its way from a client to a peer: the payload lies in the datagram that the client sent.
+package struct ToPeer: Hashable, Sendable {
+    package let relay: RelayID
+    package let destination: TransportAddress
+    package let payload: Range<Int>
+
+    package init(relay: RelayID, destination: TransportAddress, payload: Range<Int>) {
+        self.relay = relay
+        self.destination = destination
+        self.payload = payload
+    }
+}
+
+/// A packet on its way from a peer to a client: the payload is the datagram, and `framing` goes before it.
+package struct ToClient: Hashable, Sendable {
+    package let flow: Flow
+    package let framing: Framing
+
+    package init(flow: Flow, framing: Framing) {
+        self.flow = flow
+        self.framing = framing
+    }
+
+    package enum Framing: Hashable, Sendable {
+        /// ChannelData, RFC 8656 section 12.4.
+        case channel(UInt16)
+        /// A Data indication that names this peer, section 11.3.
+        case indication(TransportAddress)
+    }
+}
+
+// The fast path: what runs for every packet of media. Nothing here allocates or copies.
+
+extension TURNEngine {
+    ///     |         Channel Number        |            Length             |      RFC 8656 section 12.4
+    mutating func forwardChannelData(_ bytes: RawSpan, on flow: Flow, at now: Instant) -> ToPeer? {
+        guard let number = bytes.integer(at: 0, as: UInt16.self), let length = bytes.integer(at: 2, as: UInt16.self),
+            Int(length) <= bytes.byteCount &- 4
+        else {
+            tally.malformed &+= 1
+            return nil
+        }
+        guard let slot = flows[flow].map({ Int($0) }), allocations[slot].isOpen,
+            let channel = channel(in: slot, where: { $0.number == number }), channel.expiry > now,
+            channel.permissionExpiry > now, !channel.isOwn || policy.allowsOwn(channel.peer)
+        else {
+            tally.unpermittedFromClient &+= 1
+            return nil
+        }
+        return ToPeer(
+            relay: relayID(slot, channel.peer.address.family), destination: channel.peer,
+            payload: 4..<4 &+ Int(length))
+    }
+
+    /// RFC 8656 section 11.2. A Send indication is never answered.
+    mutating func forwardSend(_ message: borrowing Message, on flow: Flow, at now: Instant) -> ToPeer? {
+        guard let slot = flows[flow].map({ Int($0) }), allocations[slot].isOpen,
+            let peer = message.xorAddress(.xorPeerAddress), let payload = message.range(of: .data),
+            message.unknownRequired(knowing: Self.sendAttributes).isEmpty,
+            allocations[slot].relay(peer.address.family) != nil,
+            // The verdict also turns an own external address into the local one.
+            case .allowed(let destination, _) = policy.verdict(on: peer),
+            hasPermission(slot, destination.address, at: now)
+        else {
+            tally.unpermittedFromClient &+= 1
+            return nil
+        }
+        return ToPeer(relay: relayID(slot, destination.address.family), destination: destination, payload: payload)
+    }
+
+    /// A datagram that arrived at a relay. What it returns is to be sent to the client.
+    package mutating func receiveFromPeer(
+        on relay: RelayID, from peer: TransportAddress, at now: Instant
+    ) -> ToClient? {
+        let slot = Int(relay.allocation.slot)
+        guard slot < allocations.count, allocations[slot].generation == relay.allocation.generation,
+            allocations[slot].isOpen
+        else { return nil }
+        if let channel = channel(in: slot, where: { $0.peer == peer }), channel.expiry > now,
+            channel.permissionExpiry > now
+        {
+            guard !channel.isOwn || policy.allowsOwn(peer) else {
+                tally.unpermittedFromPeer &+= 1
+                return nil
+            }
+            return ToClient(flow: allocations[slot].flow, framing: .channel(channel.number))
+        }
+        guard hasPermission(slot, peer.address, at: now), !policy.isOwn(peer.address) || policy.allowsOwn(peer) else {
+            tally.unpermittedFromPeer &+= 1
+            return nil
+        }
+        return ToClient(flow: allocations[slot].flow, framing: .indication(policy.told(peer)))
+    }
+
+    private func channel(in slot: Int, where matches: (Channel) -> Bool) -> Channel? {
+        for index in 0..<allocations[slot].channels.count where matches(allocations[slot].channels[index]) {
+            return allocations[slot].channels[index]
+        }
+        return nil
+    }
+
+    private func hasPermission(_ slot: Int, _ peer: IPAddress, at now: Instant) -> Bool {
+        for index in 0..<allocations[slot].permissions.count
+        where allocations[slot].permissions[index].peer == peer {
+            return allocations[slot].permissions[index].expiry > now
+        }
+        return false
+    }
+
+    private func relayID(_ slot: Int, _ family: IPAddress.Family) -> RelayID {
+        RelayID(
+            AllocationID(slot: UInt32(truncatingIfNeeded: slot), generation: allocations[slot].generation), family)
+    }
+}

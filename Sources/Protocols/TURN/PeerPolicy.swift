@@ -1,0 +1,88 @@
+package import Wire
+
+/// The relays that live now, on all workers.
+package protocol LiveRelays: AnyObject, Sendable {
+    /// Where the relay is bound that is reached under this address, one of the server's own, local or external. nil
+    /// when no relay lives there.
+    func local(of address: TransportAddress) -> TransportAddress?
+}
+
+/// The one place that decides which peers a client may reach.
+///
+/// Everything special-purpose is refused, in every spelling, unless `allowed` opens it. The server's own addresses are
+/// refused whatever range they are in, but for the ports of live relays, so that two relayed clients reach each other
+/// and nobody reaches the server's other services. Opening a range that holds an own address opens its ports too, but
+/// for `deniedOwnPorts`.
+package struct PeerPolicy: Sendable {
+    package enum Verdict: Hashable, Sendable {
+        /// Send to `destination`, which differs from the peer where that is an own external address.
+        case allowed(destination: TransportAddress, isOwn: Bool)
+        case forbidden
+    }
+
+    private let allowed: [AddressRange]
+    private let own: [IPAddress]
+    /// External addresses and the local ones behind them.
+    private let externals: [(external: IPAddress, local: IPAddress)]
+    private let deniedOwnPorts: Set<UInt16>
+    private let live: any LiveRelays
+
+    /// `own` are all addresses of this machine; external ones are added to them.
+    package init(
+        allowed: [AddressRange], own: [IPAddress], externals: [(external: IPAddress, local: IPAddress)],
+        deniedOwnPorts: Set<UInt16>, live: any LiveRelays
+    ) {
+        self.allowed = allowed
+        var all = own
+        for mapping in externals where !all.contains(mapping.external) { all.append(mapping.external) }
+        self.own = all
+        self.externals = externals
+        self.deniedOwnPorts = deniedOwnPorts
+        self.live = live
+    }
+
+    package func verdict(on peer: TransportAddress) -> Verdict {
+        if isOwn(peer.address) {
+            if let local = live.local(of: peer) { return .allowed(destination: local, isOwn: true) }
+            guard isListed(peer.address), !deniedOwnPorts.contains(peer.port) else { return .forbidden }
+            return .allowed(destination: TransportAddress(local(of: peer.address), port: peer.port), isOwn: true)
+        }
+        guard isPermitted(peer.address),
+            EmbeddedIPv4.addresses(in: peer.address).allSatisfy({ isPermitted($0) && !isOwn($0) })
+        else { return .forbidden }
+        return .allowed(destination: peer, isOwn: false)
+    }
+
+    /// Whether a packet to or from this port of an own address may pass now; `address` in its local form.
+    func allowsOwn(_ address: TransportAddress) -> Bool {
+        live.local(of: address) != nil || isListed(address.address) && !deniedOwnPorts.contains(address.port)
+    }
+
+    /// Whether packets from here are our own relays', which must not become clients: a chain of them would be a loop.
+    func isLiveRelay(_ address: TransportAddress) -> Bool {
+        isOwn(address.address) && live.local(of: address) != nil
+    }
+
+    /// What clients are told for an address that packets arrive from: the external form of a local one.
+    func told(_ address: TransportAddress) -> TransportAddress {
+        guard let mapping = externals.first(where: { $0.local == address.address }) else { return address }
+        return TransportAddress(mapping.external, port: address.port)
+    }
+
+    func isOwn(_ address: IPAddress) -> Bool {
+        // All of 127/8 and 0.0.0.0 and :: lead to this machine.
+        own.contains(address) || address.isLoopback || address.isUnspecified
+    }
+
+    private func local(of address: IPAddress) -> IPAddress {
+        externals.first { $0.external == address }?.local ?? address
+    }
+
+    private func isPermitted(_ address: IPAddress) -> Bool {
+        !SpecialRanges.contains(address) || isListed(address)
+    }
+
+    private func isListed(_ address: IPAddress) -> Bool {
+        allowed.contains { $0.contains(address) } && !address.isUnspecified
+    }
+}

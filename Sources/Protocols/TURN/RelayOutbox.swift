@@ -1,0 +1,87 @@
+package import STUN
+package import Wire
+
+/// What the TURN engine asks of its host.
+///
+/// The engine owns no socket. An Allocate that passes every check becomes `openRelay`, and the host answers with
+/// `TURNEngine.relayOpened` or `relayRefused`, at once or later. For every `relayOpened` there is one `endAllocation`
+/// in the end, so a host that counts allocations per user by these two counts right.
+package protocol RelayOutbox: Outbox, ~Copyable {
+    mutating func openRelay(_ request: RelayRequest)
+    /// The relay's port is to be given back. Comes before `endAllocation`.
+    mutating func closeRelay(_ relay: RelayID)
+    mutating func endAllocation(_ allocation: AllocationID, user: String)
+}
+
+/// An allocation, told apart from an earlier one in the same slot by its generation.
+package struct AllocationID: Hashable, Sendable {
+    package let slot: UInt32
+    package let generation: UInt32
+
+    package init(slot: UInt32, generation: UInt32) {
+        self.slot = slot
+        self.generation = generation
+    }
+}
+
+/// One of the at most two relays of an allocation, one for each address family.
+package struct RelayID: Hashable, Sendable {
+    package let allocation: AllocationID
+    package let family: IPAddress.Family
+
+    package init(_ allocation: AllocationID, _ family: IPAddress.Family) {
+        self.allocation = allocation
+        self.family = family
+    }
+}
+
+/// The ports that an authenticated Allocate asks for.
+package struct RelayRequest: Hashable, Sendable {
+    package enum Port: Hashable, Sendable {
+        case any
+        /// EVEN-PORT (RFC 8656 section 18.7). With `reserveNext`, the port above is held for 30 seconds.
+        case even(reserveNext: Bool)
+        /// The port that an earlier request reserved.
+        case reserved(token: UInt64)
+    }
+
+    package let allocation: AllocationID
+    /// Who is charged for it: see `Credential.user`.
+    package let user: String
+    /// The server's address on which the client came, a hint for the address to relay from.
+    package let local: TransportAddress
+    package let family: IPAddress.Family
+    /// ADDITIONAL-ADDRESS-FAMILY: wanted too, but its failure does not fail the request.
+    package let additional: IPAddress.Family?
+    package let port: Port
+}
+
+/// The relays that a host opened for a request.
+package struct RelayOpening: Hashable, Sendable {
+    /// One relay: `local` is where its socket is bound, `told` what clients and peers are told, which differs behind a
+    /// one-to-one NAT.
+    package struct Relay: Hashable, Sendable {
+        package let local: TransportAddress
+        package let told: TransportAddress
+
+        package init(local: TransportAddress, told: TransportAddress) {
+            self.local = local
+            self.told = told
+        }
+    }
+
+    package let relay: Relay
+    package let additional: Relay?
+    /// Why there is no additional relay, when one was asked for.
+    package let additionalFailure: ErrorCode?
+    package let reservationToken: UInt64?
+
+    package init(
+        relay: Relay, additional: Relay? = nil, additionalFailure: ErrorCode? = nil, reservationToken: UInt64? = nil
+    ) {
+        self.relay = relay
+        self.additional = additional
+        self.additionalFailure = additionalFailure
+        self.reservationToken = reservationToken
+    }
+}

@@ -1,0 +1,200 @@
+import BasicContainers
+import STUN
+package import Wire
+
+/// A TURN server (RFC 8656) and STUN server (RFC 8489) without a socket or a clock.
+///
+/// Datagrams of clients go into `receive`, those of peers into `receiveFromPeer`. Both return where a packet's payload
+/// is to go, so that the host forwards it from the buffer it arrived in; everything slower leaves through the outbox.
+/// One engine belongs to one worker: it knows only the flows that the kernel hands to that worker.
+///
+/// State is what authenticated clients made: `allocations` in slots, and `flows` to find a client's slot. Binding, 400,
+/// 401 and 438 are answered with nothing kept. Expired things are passed over by whoever meets them, and reclaimed by
+/// `advance`, which sweeps a part of the table at a time.
+package struct TURNEngine: ~Copyable {
+    /// Shortest and default, and longest lifetime of an allocation in seconds (RFC 8656 section 3.2 and 7.2).
+    static let defaultLifetime: UInt32 = 600
+    static let maximumLifetime: UInt32 = 3600
+    /// How long an allocation's own key refreshes it, in seconds: then its credentials must be good again.
+    static let keyLifetime: UInt32 = 86_400
+    /// Bounds of one allocation's state, far above what a call needs.
+    static let maximumPermissions = 256
+    static let maximumChannels = 256
+
+    package var credentials: Credentials
+    package var policy: PeerPolicy
+    package var nonces: NonceMint
+    /// What was dropped and answered. The host publishes it.
+    package internal(set) var tally = TURNTally()
+
+    let authentication: any MessageAuthentication
+    var limiter: AnswerLimiter
+    var allocations = UniqueArray<Allocation>()
+    var freeSlots: [UInt32] = []
+    var flows: [Flow: UInt32] = [:]
+    var writer = MessageWriter()
+    /// Unix time at `Instant` 0, since the expiry of credentials is wall-clock time.
+    var unixSecondsAtZero: Int64 = 0
+    private var sweep = Sweep()
+
+    package init(
+        credentials: Credentials, policy: PeerPolicy, nonces: NonceMint, limiter: AnswerLimiter,
+        authentication: any MessageAuthentication
+    ) {
+        self.credentials = credentials
+        self.policy = policy
+        self.nonces = nonces
+        self.limiter = limiter
+        self.authentication = authentication
+    }
+
+    /// Allocations that are open or being opened.
+    package var allocationCount: Int {
+        flows.count
+    }
+
+    /// Tells the engine what the wall clock shows now.
+    package mutating func setWallClock(unixSeconds: Int64, at now: Instant) {
+        unixSecondsAtZero = unixSeconds - Int64(clamping: now.nanoseconds / 1_000_000_000)
+    }
+
+    func unixSeconds(at now: Instant) -> Int64 {
+        unixSecondsAtZero + Int64(clamping: now.nanoseconds / 1_000_000_000)
+    }
+
+    /// A datagram from a client. What it returns is to be sent to a peer from the datagram's own bytes.
+    package mutating func receive(
+        _ bytes: RawSpan, on flow: Flow, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
+    ) -> ToPeer? {
+        guard let first = bytes.byte(at: 0) else {
+            tally.malformed &+= 1
+            return nil
+        }
+        if first & 0xC0 == 0x40 {
+            return forwardChannelData(bytes, on: flow, at: now)
+        }
+        do {
+            let message = try Message(bytes)
+            return receive(message, on: flow, at: now, into: &outbox)
+        } catch {
+            tally.malformed &+= 1
+            return nil
+        }
+    }
+
+    private mutating func receive(
+        _ message: borrowing Message, on flow: Flow, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
+    ) -> ToPeer? {
+        switch (message.type.messageClass, message.type.method) {
+        case (.indication, .send):
+            return forwardSend(message, on: flow, at: now)
+        case (.request, .binding), (.request, .allocate), (.request, .refresh), (.request, .createPermission),
+            (.request, .channelBind):
+            guard !policy.isLiveRelay(flow.remote) else {
+                tally.loops &+= 1
+                return nil
+            }
+            answer(message, on: flow, at: now, into: &outbox)
+            return nil
+        default:
+            // Responses, other indications and unknown methods (RFC 8489 section 6.3): nobody waits for an answer.
+            tally.unexpected &+= 1
+            return nil
+        }
+    }
+
+    private mutating func answer(
+        _ message: borrowing Message, on flow: Flow, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        guard message.type.method != .binding else {
+            answerBinding(message, on: flow, at: now, into: &outbox)
+            return
+        }
+        let credential: Credential
+        switch authenticate(message, on: flow, at: now) {
+        case .failure(let refusal):
+            challenge(message, refusal, on: flow, at: now, into: &outbox)
+            return
+        case .success(let accepted):
+            credential = accepted
+        }
+        let request = Request(flow: flow, now: now, credential: credential, hasFingerprint: message.hasFingerprint)
+        switch message.type.method {
+        case .allocate: allocate(message, request, into: &outbox)
+        case .refresh: refresh(message, request, into: &outbox)
+        case .createPermission: createPermission(message, request, into: &outbox)
+        default: bindChannel(message, request, into: &outbox)
+        }
+    }
+
+    /// When `advance` has something to do next.
+    package var deadline: Instant? {
+        flows.isEmpty ? nil : sweep.next
+    }
+
+    /// Reclaims what has expired. Each call looks at a part of the table, all of it within a second.
+    package mutating func advance(to now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
+        guard now >= sweep.next else { return }
+        for slot in sweep.slots(of: allocations.count, at: now) {
+            reclaim(slot: slot, at: now, into: &outbox)
+        }
+    }
+
+    private mutating func reclaim(slot: Int, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
+        guard allocations[slot].isOpen else { return }
+        if allocations[slot].expiry <= now {
+            tally.expired &+= 1
+            end(slot: slot, into: &outbox)
+            return
+        }
+        allocations[slot].permissions.removeAll { $0.expiry <= now }
+        allocations[slot].channels.removeAll { $0.expiry <= now }
+    }
+
+    /// Ends every allocation that one of these names made: a whole user name, the user in it, or a call.
+    package mutating func revoke(_ name: RevokedName, into outbox: inout some RelayOutbox & ~Copyable) {
+        for slot in 0..<allocations.count where allocations[slot].isOpen && name.matches(allocations[slot].username) {
+            tally.revoked &+= 1
+            end(slot: slot, into: &outbox)
+        }
+    }
+
+    /// Gives up every allocation, when the host stops.
+    package mutating func endAll(into outbox: inout some RelayOutbox & ~Copyable) {
+        for slot in 0..<allocations.count where allocations[slot].isOpen {
+            end(slot: slot, into: &outbox)
+        }
+    }
+}
+
+/// Whose allocations end.
+package enum RevokedName: Hashable, Sendable {
+    /// A static user, a whole ephemeral name, or the user part of one.
+    case user(String)
+    /// The call part of an ephemeral name.
+    case call(String)
+
+    func matches(_ username: String) -> Bool {
+        switch self {
+        case .user(let name): username == name || EphemeralName(username)?.user == name
+        case .call(let call): EphemeralName(username)?.call == call
+        }
+    }
+}
+
+/// Walks the table once a second, in parts that take well under a millisecond.
+private struct Sweep {
+    private static let part = 1024
+    private static let period: UInt64 = 1_000_000_000
+    private(set) var next = Instant(nanoseconds: 0)
+    private var cursor = 0
+
+    mutating func slots(of count: Int, at now: Instant) -> Range<Int> {
+        let start = cursor < count ? cursor : 0
+        let end = min(start + Self.part, count)
+        cursor = end
+        let parts = UInt64(max(1, (count + Self.part - 1) / Self.part))
+        next = now.adding(nanoseconds: Self.period / parts)
+        return start..<end
+    }
+}

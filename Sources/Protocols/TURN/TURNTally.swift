@@ -1,0 +1,29 @@
+/// What the engine did with datagrams, as running totals. Plain integers: one worker writes them and publishes copies.
+package struct TURNTally: Hashable, Sendable {
+    /// Neither STUN nor ChannelData, or broken.
+    package var malformed: UInt64 = 0
+    /// Responses, indications and methods that no server expects.
+    package var unexpected: UInt64 = 0
+    /// Requests that came from our own relays.
+    package var loops: UInt64 = 0
+    /// Packets of a client without allocation, channel or permission.
+    package var unpermittedFromClient: UInt64 = 0
+    /// Packets to a relay from a peer without permission.
+    package var unpermittedFromPeer: UInt64 = 0
+    /// Binding responses.
+    package var bindings: UInt64 = 0
+    /// 400, 401, 420 and 438 given to sources that had not authenticated.
+    package var challenges: UInt64 = 0
+    /// Answers withheld by the limit per source prefix.
+    package var limited: UInt64 = 0
+    /// Error responses to authenticated requests, and those for quota and capacity among them.
+    package var refusals: UInt64 = 0
+    package var allocationsRefused: UInt64 = 0
+    package var allocationsMade: UInt64 = 0
+    package var expired: UInt64 = 0
+    package var revoked: UInt64 = 0
+    /// Answers that were lost because the cryptography failed.
+    package var failures: UInt64 = 0
+
+    package init() {}
+}

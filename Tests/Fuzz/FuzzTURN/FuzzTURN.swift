@@ -1,0 +1,182 @@
+import OpenSSLCrypto
+import STUN
+import Synchronization
+import TURN
+import Wire
+
+/// A sequence of datagrams, peers' packets and passing seconds, read from the input, against a TURN engine. Some messages
+/// are taken as they are; for others the input only says what a client asks, and the harness signs it, so that the fuzzer
+/// reaches what lies behind the authentication.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzTURN(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let harness = Harness() else { return 0 }
+    var input = Input(UnsafeRawBufferPointer(start: start, count: count))
+    var steps = 0
+    while !input.isEmpty, steps < 200 {
+        harness.step(&input)
+        steps += 1
+    }
+    harness.finish()
+    return 0
+}
+
+private struct Input {
+    private var bytes: UnsafeRawBufferPointer.SubSequence
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes[...] }
+
+    var isEmpty: Bool { bytes.isEmpty }
+    mutating func byte() -> UInt8 { bytes.popFirst() ?? 0 }
+
+    mutating func take(_ count: Int) -> [UInt8] {
+        let taken = Array(bytes.prefix(count))
+        bytes = bytes.dropFirst(count)
+        return taken
+    }
+}
+
+private final class Relays: LiveRelays {
+    let open = Mutex<Set<TransportAddress>>([])
+    func local(of address: TransportAddress) -> TransportAddress? {
+        open.withLock { $0.contains(address) } ? address : nil
+    }
+}
+
+private struct Recorder: ~Copyable, RelayOutbox {
+    var requests: [RelayRequest] = []
+    var closed: [RelayID] = []
+    var ended = 0
+    var nonce: [UInt8]?
+    var isSuccess = false
+
+    mutating func send(_ bytes: RawSpan, on flow: Flow) {
+        guard let message = try? Message(bytes) else { fatalError("an answer that is no message") }
+        if let given = message.attribute(.nonce) { nonce = given.copyToArray() }
+        if message.type.messageClass == .success { isSuccess = true }
+    }
+    mutating func openRelay(_ request: RelayRequest) { requests.append(request) }
+    mutating func closeRelay(_ relay: RelayID) { closed.append(relay) }
+    mutating func endAllocation(_ allocation: AllocationID, user: String) { ended += 1 }
+}
+
+private final class Harness {
+    private static let server = IPAddress(ipv4: 0x0A00_0001)
+    private var engine: TURNEngine
+    private let relays = Relays()
+    private let authentication: OpenSSLAuthentication
+    private var now = Instant(nanoseconds: 1_000_000_000)
+    private var bound: [RelayID: TransportAddress] = [:]
+    private var live = 0
+    private var nextPort: UInt16 = 50_000
+    private var nonces: [[UInt8]] = Array(repeating: [], count: 4)
+    private let key: [UInt8]
+
+    init?() {
+        guard let authentication = OpenSSLAuthentication(), let other = OpenSSLAuthentication() else { return nil }
+        self.authentication = authentication
+        let seed = Array("key".utf8)
+        let name = Array("u".utf8)
+        key =
+            PasswordAlgorithm.md5.key(
+                username: name.span.bytes, realm: "r", password: Array("p".utf8), authentication)?.copyToArray() ?? []
+        engine = TURNEngine(
+            credentials: Credentials(realm: "r", users: ["u": "p"], secrets: ["secret of the fuzzer"]),
+            policy: PeerPolicy(allowed: [], own: [Self.server], externals: [], deniedOwnPorts: [80], live: relays),
+            nonces: NonceMint(key: Digest(seed.span.bytes)), limiter: AnswerLimiter(perSecond: 0, burst: 0, seed: 1),
+            authentication: other)
+    }
+
+    func step(_ input: inout Input) {
+        let client = Int(input.byte() & 3)
+        let flow = Flow(
+            .udp, local: TransportAddress(Self.server, port: 3478),
+            remote: TransportAddress(IPAddress(ipv4: 0x0101_0101), port: UInt16(1000 + client)))
+        switch input.byte() & 3 {
+        case 0:
+            receive(input.take(Int(input.byte())), on: flow, client, isSigned: false)
+        case 1:
+            receive(signed(client, &input), on: flow, client, isSigned: true)
+        case 2:
+            fromPeer(&input)
+        default:
+            now = now.adding(seconds: UInt32(input.byte()) * 8)
+            var recorder = Recorder()
+            engine.advance(to: now, into: &recorder)
+            settle(&recorder)
+        }
+    }
+
+    func finish() {
+        var recorder = Recorder()
+        engine.endAll(into: &recorder)
+        settle(&recorder)
+        if live != 0 || !bound.isEmpty || engine.allocationCount != 0 { fatalError("something was not given back") }
+    }
+
+    private func signed(_ client: Int, _ input: inout Input) -> [UInt8] {
+        let methods: [STUN.Method] = [.allocate, .refresh, .createPermission, .channelBind]
+        var writer = MessageWriter()
+        writer.begin(MessageType(.request, methods[Int(input.byte() & 3)]), TransactionID(1, UInt64(input.byte())))
+        if input.byte() & 1 == 0 { writer.append(.requestedTransport, integer: UInt32(17) << 24) }
+        let kinds: [AttributeType] = [
+            .xorPeerAddress, .channelNumber, .lifetime, .evenPort, .reservationToken, .requestedAddressFamily,
+            .additionalAddressFamily, .dontFragment,
+        ]
+        for _ in 0..<(input.byte() & 3) {
+            let kind = kinds[Int(input.byte() & 7)]
+            writer.append(kind, bytes: input.take(Int(input.byte() & 31)))
+        }
+        writer.append(.username, text: "u")
+        writer.append(.realm, text: "r")
+        writer.append(.nonce, bytes: nonces[client])
+        let key = key
+        _ = writer.appendIntegrity(.sha1, key: key.span.bytes, authentication)
+        return writer.bytes
+    }
+
+    private func receive(_ bytes: [UInt8], on flow: Flow, _ client: Int, isSigned: Bool) {
+        var recorder = Recorder()
+        let forward = engine.receive(bytes.span.bytes, on: flow, at: now, into: &recorder)
+        if let nonce = recorder.nonce { nonces[client] = nonce }
+        if !isSigned, !recorder.requests.isEmpty || !recorder.closed.isEmpty { fatalError("not authenticated") }
+        if let forward {
+            if bound[forward.relay] == nil { fatalError("through a relay that is not open") }
+            if forward.payload.upperBound > bytes.count { fatalError("more than the client sent") }
+            let isOwn = forward.destination.address == Self.server
+            if isOwn, relays.local(of: forward.destination) == nil { fatalError("to an own port that is no relay") }
+            if SpecialRanges.contains(forward.destination.address), !isOwn { fatalError("to a special address") }
+        }
+        settle(&recorder)
+    }
+
+    private func fromPeer(_ input: inout Input) {
+        guard let relay = bound.keys.first else { return }
+        let peer = TransportAddress(
+            IPAddress(ipv4: UInt32(input.byte()) << 24 | 0x0101_0101), port: UInt16(input.byte()))
+        _ = engine.receiveFromPeer(on: relay, from: peer, at: now)
+    }
+
+    private func settle(_ recorder: inout Recorder) {
+        for id in recorder.closed {
+            guard let address = bound.removeValue(forKey: id) else { fatalError("closed twice") }
+            relays.open.withLock { _ = $0.remove(address) }
+        }
+        live -= recorder.ended
+        let requests = recorder.requests
+        recorder.requests = []
+        for request in requests {
+            nextPort &+= 1
+            guard nextPort & 7 != 0 else {
+                engine.relayRefused(request.allocation, .allocationQuotaReached, into: &recorder)
+                continue
+            }
+            live += 1
+            let local = TransportAddress(Self.server, port: nextPort)
+            bound[RelayID(request.allocation, .ipv4)] = local
+            relays.open.withLock { _ = $0.insert(local) }
+            engine.relayOpened(
+                request.allocation, RelayOpening(relay: .init(local: local, told: local)), at: now, into: &recorder)
+        }
+        if live != engine.allocationCount { fatalError("allocations and charges differ") }
+    }
+}

@@ -1,0 +1,320 @@
+import OpenSSLCrypto
+import STUN
+import Synchronization
+import TURN
+import Testing
+import Wire
+
+/// What the engine asked for during one call.
+struct Recorder: ~Copyable, RelayOutbox {
+    var messages: [(bytes: [UInt8], flow: Flow)] = []
+    var requests: [RelayRequest] = []
+    var closed: [RelayID] = []
+    var ended: [(AllocationID, String)] = []
+
+    mutating func send(_ message: RawSpan, on flow: Flow) { messages.append((message.copyToArray(), flow)) }
+    mutating func openRelay(_ request: RelayRequest) { requests.append(request) }
+    mutating func closeRelay(_ relay: RelayID) { closed.append(relay) }
+    mutating func endAllocation(_ allocation: AllocationID, user: String) { ended.append((allocation, user)) }
+}
+
+/// The relays of a laboratory, live while their port is open.
+final class LabRelays: LiveRelays {
+    private let open = Mutex<Set<TransportAddress>>([])
+
+    func insert(_ address: TransportAddress) { open.withLock { _ = $0.insert(address) } }
+    func remove(_ address: TransportAddress) { open.withLock { _ = $0.remove(address) } }
+    var count: Int { open.withLock { $0.count } }
+
+    func local(of address: TransportAddress) -> TransportAddress? {
+        // The server's external address 198.18.0.1 leads to 10.0.0.1.
+        var local = address
+        if address.address == Lab.external { local = TransportAddress(Lab.serverIPv4, port: address.port) }
+        return open.withLock { $0.contains(local) } ? local : nil
+    }
+}
+
+/// An engine with a host made of arrays: ports are numbers, time is what the test says, quotas are counted.
+final class Lab {
+    static let serverIPv4 = IPAddress(ipv4: 0x0A00_0001)
+    static let serverIPv6 = IPAddress(ipv6High: 0x2600_0000_0000_0000, low: 1)
+    static let external = IPAddress(ipv4: 0x2D00_0001)
+    static let listening = TransportAddress(serverIPv4, port: 3478)
+    static let peer = TransportAddress(IPAddress(ipv4: 0x0808_0808), port: 9999)
+    static let start = Instant(nanoseconds: 1_000_000_000_000)
+    static let unixSeconds: Int64 = 1_800_000_000
+
+    var engine: TURNEngine
+    var now = Lab.start
+    let relays = LabRelays()
+    let authentication: OpenSSLAuthentication
+    var charged: [String: Int] = [:]
+    var quota = 100
+    var bound: [RelayID: TransportAddress] = [:]
+    var reserved: [UInt64: UInt16] = [:]
+    private var nextPort: UInt16 = 50_000
+    private var openings = 0
+
+    init(
+        allowed: [String] = [], answersPerSecond: UInt32 = 0, deniedOwnPorts: Set<UInt16> = [8080, 3478]
+    ) throws {
+        authentication = try #require(OpenSSLAuthentication())
+        let key = Array("nonce key".utf8)
+        let ranges = allowed.compactMap { AddressRange($0) }
+        engine = TURNEngine(
+            credentials: Credentials(
+                realm: "test", users: ["alice": "wonderland", "bob": "builder"],
+                secrets: ["first secret", "second secret"]),
+            policy: PeerPolicy(
+                allowed: ranges, own: [Lab.serverIPv4, Lab.serverIPv6], externals: [(Lab.external, Lab.serverIPv4)],
+                deniedOwnPorts: deniedOwnPorts, live: relays),
+            nonces: NonceMint(key: Digest(key.span.bytes)),
+            limiter: AnswerLimiter(perSecond: answersPerSecond, burst: answersPerSecond, seed: 1),
+            authentication: try #require(OpenSSLAuthentication()))
+        engine.setWallClock(unixSeconds: Lab.unixSeconds, at: now)
+    }
+
+    struct Outcome {
+        var messages: [(bytes: [UInt8], flow: Flow)] = []
+        var toPeer: ToPeer?
+    }
+
+    /// Gives the engine a client's datagram and does what it asks for, as a host would.
+    func receive(_ bytes: [UInt8], on flow: Flow) -> Outcome {
+        var recorder = Recorder()
+        let forward = engine.receive(bytes.span.bytes, on: flow, at: now, into: &recorder)
+        settle(&recorder)
+        return Outcome(messages: recorder.messages, toPeer: forward)
+    }
+
+    func advance(seconds: UInt32) {
+        now = now.adding(seconds: seconds)
+        var recorder = Recorder()
+        engine.advance(to: now, into: &recorder)
+        settle(&recorder)
+    }
+
+    func revoke(_ name: RevokedName) {
+        var recorder = Recorder()
+        engine.revoke(name, into: &recorder)
+        settle(&recorder)
+    }
+
+    private func settle(_ recorder: inout Recorder) {
+        for id in recorder.closed {
+            if let address = bound.removeValue(forKey: id) { relays.remove(address) }
+        }
+        for (_, user) in recorder.ended { charged[user, default: 0] -= 1 }
+        recorder.closed = []
+        recorder.ended = []
+        for request in recorder.requests { open(request, &recorder) }
+    }
+
+    private func open(_ request: RelayRequest, _ recorder: inout Recorder) {
+        guard charged[request.user, default: 0] < quota else {
+            engine.relayRefused(request.allocation, .allocationQuotaReached, into: &recorder)
+            return
+        }
+        var port = takePort()
+        var token: UInt64?
+        switch request.port {
+        case .any: break
+        case .even(let reserveNext):
+            if port & 1 == 1 { port = takePort() }
+            if reserveNext {
+                token = UInt64(port) << 8
+                reserved[UInt64(port) << 8] = takePort()
+            }
+        case .reserved(let wanted):
+            guard let held = reserved.removeValue(forKey: wanted) else {
+                engine.relayRefused(request.allocation, .insufficientCapacity, into: &recorder)
+                return
+            }
+            port = held
+        }
+        charged[request.user, default: 0] += 1
+        let first = bind(request, request.family, port)
+        let second = request.additional.map { bind(request, $0, takePort()) }
+        engine.relayOpened(
+            request.allocation, RelayOpening(relay: first, additional: second, reservationToken: token), at: now,
+            into: &recorder)
+    }
+
+    private func bind(
+        _ request: RelayRequest, _ family: IPAddress.Family, _ port: UInt16
+    ) -> RelayOpening.Relay {
+        let local = TransportAddress(family == .ipv4 ? Lab.serverIPv4 : Lab.serverIPv6, port: port)
+        let told = TransportAddress(family == .ipv4 ? Lab.external : Lab.serverIPv6, port: port)
+        bound[RelayID(request.allocation, family)] = local
+        relays.insert(local)
+        return RelayOpening.Relay(local: local, told: told)
+    }
+
+    private func takePort() -> UInt16 {
+        nextPort = nextPort == .max ? 50_000 : nextPort + 1
+        return nextPort
+    }
+
+    var liveAllocations: Int { charged.values.reduce(0, +) }
+}
+
+/// A client as RFC 8656 describes one: it learns realm and nonce from a 401, and signs from then on.
+struct LabClient {
+    let flow: Flow
+    var username: String
+    var password: String
+    var realm = "test"
+    var nonce: [UInt8] = []
+    /// nil signs as RFC 5389 does, without naming an algorithm.
+    var algorithm: PasswordAlgorithm?
+    var integrity: IntegrityAlgorithm = .sha1
+    private static let transactions = Mutex<UInt64>(0)
+
+    init(port: UInt16 = 1000, username: String = "alice", password: String = "wonderland", remote: UInt32 = 0xC0A8_0001)
+    {
+        flow = Flow(.udp, local: Lab.listening, remote: TransportAddress(IPAddress(ipv4: remote), port: port))
+        self.username = username
+        self.password = password
+    }
+
+    static func nextTransaction() -> TransactionID {
+        TransactionID(
+            7,
+            transactions.withLock {
+                $0 += 1; return $0
+            })
+    }
+
+    /// A request as it would be sent; `extra` comes before the signature, `behind` after it.
+    func request(
+        _ method: Method, _ lab: Lab, transaction: TransactionID = LabClient.nextTransaction(), signed: Bool = true,
+        extra: (inout MessageWriter) -> Void = { _ in }, behind: (inout MessageWriter) -> Void = { _ in }
+    ) -> [UInt8] {
+        var writer = MessageWriter()
+        writer.begin(MessageType(.request, method), transaction)
+        extra(&writer)
+        if signed {
+            writer.append(.username, text: username)
+            writer.append(.realm, text: realm)
+            writer.append(.nonce, bytes: nonce)
+            if let algorithm {
+                writer.append(.passwordAlgorithms, bytes: [0, 2, 0, 0, 0, 1, 0, 0])
+                writer.append(.passwordAlgorithm, integer: UInt32(algorithm.rawValue) << 16)
+            }
+            let key = key(lab)
+            let isSigned = writer.appendIntegrity(integrity, key: key.span.bytes, lab.authentication)
+            #expect(isSigned)
+        }
+        behind(&writer)
+        return writer.bytes
+    }
+
+    func key(_ lab: Lab) -> [UInt8] {
+        let name = Array(username.utf8)
+        return (algorithm ?? .md5).key(
+            username: name.span.bytes, realm: realm, password: Array(password.utf8), lab.authentication)?
+            .copyToArray() ?? []
+    }
+
+    /// Asks without credentials and keeps the nonce.
+    mutating func learnNonce(_ lab: Lab) throws {
+        let outcome = lab.receive(request(.allocate, lab, signed: false), on: flow)
+        let answer = try Answer(outcome)
+        #expect(answer.error == 401)
+        #expect(answer.realm == "test")
+        nonce = try #require(answer.nonce)
+    }
+
+    /// Allocates with UDP and whatever `extra` adds.
+    mutating func allocate(
+        _ lab: Lab, transaction: TransactionID = LabClient.nextTransaction(),
+        extra: (inout MessageWriter) -> Void = { _ in }
+    ) throws -> Answer {
+        if nonce.isEmpty { try learnNonce(lab) }
+        let bytes = request(.allocate, lab, transaction: transaction) { writer in
+            writer.append(.requestedTransport, integer: UInt32(17) << 24)
+            extra(&writer)
+        }
+        return try Answer(lab.receive(bytes, on: flow))
+    }
+
+    func permit(_ lab: Lab, _ peers: TransportAddress...) throws -> Answer {
+        let bytes = request(.createPermission, lab) { writer in
+            for peer in peers { writer.append(.xorPeerAddress, xor: peer) }
+        }
+        return try Answer(lab.receive(bytes, on: flow))
+    }
+
+    func bind(_ lab: Lab, _ number: UInt16, _ peer: TransportAddress) throws -> Answer {
+        let bytes = request(.channelBind, lab) { writer in
+            writer.append(.channelNumber, integer: UInt32(number) << 16)
+            writer.append(.xorPeerAddress, xor: peer)
+        }
+        return try Answer(lab.receive(bytes, on: flow))
+    }
+
+    func refresh(_ lab: Lab, lifetime: UInt32?, family: UInt8? = nil) throws -> Answer {
+        let bytes = request(.refresh, lab) { writer in
+            if let lifetime { writer.append(.lifetime, integer: lifetime) }
+            if let family { writer.append(.requestedAddressFamily, integer: UInt32(family) << 24) }
+        }
+        return try Answer(lab.receive(bytes, on: flow))
+    }
+
+    func send(_ lab: Lab, _ payload: [UInt8], to peer: TransportAddress) -> ToPeer? {
+        var writer = MessageWriter()
+        writer.begin(MessageType(.indication, .send), LabClient.nextTransaction())
+        writer.append(.xorPeerAddress, xor: peer)
+        writer.append(.data, bytes: payload)
+        return lab.receive(writer.bytes, on: flow).toPeer
+    }
+
+    func sendChannel(_ lab: Lab, _ number: UInt16, _ payload: [UInt8]) -> ToPeer? {
+        var bytes: [UInt8] = []
+        bytes.append(bigEndian: number)
+        bytes.append(bigEndian: UInt16(payload.count))
+        return lab.receive(bytes + payload, on: flow).toPeer
+    }
+}
+
+/// The one message that came back, taken apart.
+struct Answer {
+    let bytes: [UInt8]
+    let type: MessageType
+    let transaction: TransactionID
+    let error: UInt16?
+    let relayed: TransportAddress?
+    let mapped: TransportAddress?
+    let lifetime: UInt32?
+    let token: UInt64?
+    let realm: String?
+    let nonce: [UInt8]?
+    let passwordAlgorithms: [UInt8]?
+    let integrity: IntegrityAlgorithm?
+
+    init(_ outcome: Lab.Outcome) throws {
+        #expect(outcome.messages.count == 1)
+        let received = try #require(outcome.messages.first).bytes
+        bytes = received
+        let message = try Message(received.span.bytes)
+        type = message.type
+        transaction = message.transaction
+        error = message.errorNumber
+        relayed = message.xorAddress(.xorRelayedAddress)
+        mapped = message.xorAddress(.xorMappedAddress)
+        lifetime = message.integer32(.lifetime)
+        token = message.attribute(.reservationToken)?.integer(at: 0, as: UInt64.self)
+        realm = message.text(.realm)
+        nonce = message.attribute(.nonce)?.copyToArray()
+        passwordAlgorithms = message.attribute(.passwordAlgorithms)?.copyToArray()
+        integrity = message.integrityToCheck
+    }
+
+    var isSuccess: Bool { type.messageClass == .success }
+
+    func isSigned(by client: LabClient, _ algorithm: IntegrityAlgorithm, _ lab: Lab) -> Bool {
+        let key = client.key(lab)
+        guard let message = try? Message(bytes.span.bytes) else { return false }
+        return message.hasIntegrity(algorithm, key: key.span.bytes, lab.authentication)
+    }
+}
