@@ -97,12 +97,19 @@ let package = Package(
         module("Protocols", "Wire"),
         module("Protocols", "STUN", ["Wire"]),
         module("Protocols", "TURN", ["Wire", "STUN", basicContainers]),
+
+        // Adapters: each wraps exactly one outside thing.
+        module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
         module("Adapters", "OpenSSLCrypto", ["Wire", "COpenSSL"]),
+
+        // Hosts: pump the pure modules with real I/O.
+        module("Hosts", "Relay", ["Wire", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
 
         tests("WireTests", ["Wire"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "Wire"]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
+        tests("RelayTests", ["Relay", "TURN", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO"]),
 
         // C shims: a module map and a header, nothing else.
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
@@ -110,6 +117,14 @@ let package = Package(
     ],
     cLanguageStandard: .gnu2x
 )
+
+// Benchmarks are built only when asked for.
+if Context.environment["SWITCHBOARD_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "relay-alone", dependencies: ["Relay", "Wire"], path: "Tests/Benchmarks/relay-alone",
+            swiftSettings: strict))
+}
 
 // Fuzz targets: an executable for each parser and engine, with libFuzzer's main. Scripts/fuzz builds them.
 if Context.environment["SWITCHBOARD_FUZZ"] != nil {

@@ -1,0 +1,102 @@
+internal import CLinux
+package import Wire
+
+/// A bound, non-blocking UDP socket, closed when it goes.
+package struct DatagramSocket: ~Copyable {
+    /// -1 for a place that holds no socket.
+    package let descriptor: Int32
+
+    package enum Sharing {
+        case exclusive
+        /// SO_REUSEPORT: the kernel spreads flows over all sockets of the port that set it.
+        case spread
+    }
+
+    package struct Failure: Error, Hashable {
+        /// The system's number for what went wrong.
+        package let code: Int32
+
+        package var isPortTaken: Bool { code == EADDRINUSE }
+        package var isAddressUnknown: Bool { code == EADDRNOTAVAIL }
+        package var isDescriptorShortage: Bool { code == EMFILE || code == ENFILE }
+        package var description: String { String(cString: strerror(code)) }
+    }
+
+    /// A place without a socket.
+    package static var none: DatagramSocket { DatagramSocket(adopting: -1) }
+
+    /// Takes over a descriptor that `surrender` gave away.
+    package init(adopting descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Opens and binds. Port 0 lets the kernel choose.
+    package init(_ address: TransportAddress, _ sharing: Sharing, receiveBuffer: Int32? = nil) throws(Failure) {
+        let isIPv6 = address.address.family == .ipv6
+        let opened = clinux_socket(isIPv6 ? AF_INET6 : AF_INET)
+        guard opened >= 0 else { throw Failure(code: clinux_errno()) }
+        if sharing == .spread { set(opened, SOL_SOCKET, SO_REUSEPORT, 1) }
+        if isIPv6 {
+            set(opened, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1)
+            set(opened, Int32(IPPROTO_IPV6), IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT)
+        } else {
+            // RFC 8656 section 15: DF is not set unless the client asks for it. Linux sets it by default.
+            set(opened, Int32(IPPROTO_IP), IP_MTU_DISCOVER, IP_PMTUDISC_DONT)
+        }
+        if let receiveBuffer {
+            set(opened, SOL_SOCKET, SO_RCVBUF, receiveBuffer)
+            // Beyond the system's bound when this process may.
+            set(opened, SOL_SOCKET, SO_RCVBUFFORCE, receiveBuffer)
+        }
+        var target = SocketAddress(address)
+        let status = withUnsafePointer(to: &target.storage) { pointer in
+            UnsafeRawPointer(pointer).withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(opened, $0, target.byteCount)
+            }
+        }
+        guard status == 0 else {
+            let failure = Failure(code: clinux_errno())
+            close(opened)
+            throw failure
+        }
+        descriptor = opened
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Gives the descriptor away without closing it.
+    package consuming func surrender() -> Int32 {
+        let descriptor = descriptor
+        discard self
+        return descriptor
+    }
+
+    /// Where the socket is bound.
+    package var address: TransportAddress? {
+        var storage = sockaddr_in6()
+        var count = UInt32(MemoryLayout<sockaddr_in6>.size)
+        let status = withUnsafeMutablePointer(to: &storage) { pointer in
+            UnsafeMutableRawPointer(pointer).withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(descriptor, $0, &count)
+            }
+        }
+        return status == 0 ? read(&storage) : nil
+    }
+}
+
+/// Options that cannot be set leave the system's default, which works too.
+private func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+    var value = value
+    setsockopt(descriptor, level, option, &value, UInt32(MemoryLayout<Int32>.size))
+}
+
+/// This process's limit on open descriptors, raised as far as the system lets it.
+package enum DescriptorLimit {
+    /// The limit that now holds, nil when it could not be read or raised.
+    package static func raise() -> Int? {
+        var limit: UInt = 0
+        return clinux_raise_descriptor_limit(&limit) == 0 ? Int(clamping: limit) : nil
+    }
+}

@@ -1,0 +1,88 @@
+internal import CLinux
+package import Wire
+
+/// Buffers for the datagrams that are under way: received many at a time, forwarded from where they lie.
+///
+/// Each slot has room before the datagram for the header that goes in front of it on its way out, and a little behind
+/// for padding. Slots are not used again before `reset`, which belongs after everything was sent.
+package struct ReceiveBatch: ~Copyable {
+    package static let capacity = 64
+    package static let headroom = 64
+    /// A larger datagram is dropped. Jumbo frames fit.
+    package static let maximumByteCount = 9024
+    /// An odd number of cache lines, so that the slots' first lines do not all share one cache set.
+    private static let stride = 143 * 64
+
+    package private(set) var used = 0
+    private let memory: UnsafeMutableRawPointer
+    private let headers: UnsafeMutablePointer<mmsghdr>
+    private let vectors: UnsafeMutablePointer<iovec>
+    private let names: UnsafeMutablePointer<sockaddr_in6>
+
+    package init() {
+        memory = .allocate(byteCount: Self.stride * Self.capacity, alignment: 64)
+        headers = .allocate(capacity: Self.capacity)
+        vectors = .allocate(capacity: Self.capacity)
+        names = .allocate(capacity: Self.capacity)
+        names.initialize(repeating: sockaddr_in6(), count: Self.capacity)
+        for slot in 0..<Self.capacity {
+            vectors[slot] = iovec(
+                iov_base: memory + slot * Self.stride + Self.headroom, iov_len: Self.maximumByteCount)
+            var header = mmsghdr()
+            header.msg_hdr.msg_name = UnsafeMutableRawPointer(names + slot)
+            header.msg_hdr.msg_namelen = UInt32(MemoryLayout<sockaddr_in6>.size)
+            header.msg_hdr.msg_iov = vectors + slot
+            header.msg_hdr.msg_iovlen = 1
+            (headers + slot).initialize(to: header)
+        }
+    }
+
+    deinit {
+        memory.deallocate()
+        headers.deallocate()
+        vectors.deallocate()
+        names.deallocate()
+    }
+
+    /// Receives into up to `limit` free slots and returns which.
+    package mutating func receive(from socket: Int32, limit: Int) -> Range<Int> {
+        let wanted = min(limit, Self.capacity &- used)
+        guard wanted > 0 else { return used..<used }
+        let count = Int(clinux_receive(socket, headers + used, UInt32(truncatingIfNeeded: wanted)))
+        guard count > 0 else { return used..<used }
+        let received = used..<min(used &+ count, Self.capacity)
+        used = received.upperBound
+        return received
+    }
+
+    /// Makes every slot free again. Only after all that points into them was sent.
+    package mutating func reset() {
+        for slot in 0..<used {
+            headers[slot].msg_hdr.msg_namelen = UInt32(MemoryLayout<sockaddr_in6>.size)
+        }
+        used = 0
+    }
+
+    /// Who sent the datagram, nil when it was cut off or came from an unknown kind of address.
+    package func source(of slot: Int) -> TransportAddress? {
+        guard slot < used, clinux_was_truncated(headers + slot) == 0 else { return nil }
+        return read(names + slot)
+    }
+
+    /// The datagram in its slot.
+    package func datagram(_ slot: Int) -> UnsafeMutableRawBufferPointer {
+        guard slot < used else { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
+        return UnsafeMutableRawBufferPointer(
+            start: vectors[slot].iov_base, count: min(Int(headers[slot].msg_len), Self.maximumByteCount))
+    }
+
+    /// The datagram with `before` bytes of headroom and `after` zero bytes behind it, nil when there is no room.
+    package func widened(_ slot: Int, before: Int, after: Int) -> UnsafeMutableRawBufferPointer? {
+        let datagram = datagram(slot)
+        guard let start = datagram.baseAddress, (0...Self.headroom).contains(before), (0...4).contains(after) else {
+            return nil
+        }
+        (start + datagram.count).initializeMemory(as: UInt8.self, repeating: 0, count: after)
+        return UnsafeMutableRawBufferPointer(start: start - before, count: before &+ datagram.count &+ after)
+    }
+}

@@ -1,0 +1,74 @@
+internal import CLinux
+import Synchronization
+package import Wire
+
+/// A thread of our own for an event loop, outside of Swift's cooperative pool, which must not be blocked.
+package final class WorkerThread: Sendable {
+    private let handle: Mutex<pthread_t?>
+
+    private init(_ handle: pthread_t) {
+        self.handle = Mutex(handle)
+    }
+
+    /// Runs `body` on a new thread, nil when the system refuses one. Signals go to other threads.
+    package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> WorkerThread? {
+        let box = Unmanaged.passRetained(Body(body))
+        var everySignal = sigset_t()
+        var before = sigset_t()
+        sigfillset(&everySignal)
+        pthread_sigmask(SIG_SETMASK, &everySignal, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        var handle = pthread_t()
+        let status = pthread_create(
+            &handle, nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, box.toOpaque())
+        guard status == 0 else {
+            box.release()
+            return nil
+        }
+        pthread_setname_np(handle, String(name.prefix(15)))
+        return WorkerThread(handle)
+    }
+
+    /// Waits until the thread has ended. Blocks the caller.
+    package func join() {
+        let handle = handle.withLock { handle in
+            defer { handle = nil }
+            return handle
+        }
+        if let handle { pthread_join(handle, nil) }
+    }
+
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+}
+
+/// The clocks that hosts read, once for each batch.
+package enum SystemClock {
+    package static func now() -> Instant {
+        Instant(nanoseconds: nanoseconds(CLOCK_MONOTONIC))
+    }
+
+    package static func unixSeconds() -> Int64 {
+        Int64(clamping: nanoseconds(CLOCK_REALTIME) / 1_000_000_000)
+    }
+
+    private static func nanoseconds(_ clock: Int32) -> UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
+    }
+}
+
+/// Processors that this process may run on.
+package enum ProcessorCount {
+    package static var available: Int {
+        max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    }
+}

@@ -1,0 +1,51 @@
+import DatagramIO
+import Wire
+
+extension RelayConfiguration {
+    func check() throws(RelayError) {
+        guard minPort > 0, minPort <= maxPort else {
+            throw RelayError(
+                "relay.minPort (\(minPort)) must be at least 1 and at most relay.maxPort (\(maxPort)): change one of them"
+            )
+        }
+        guard !realm.isEmpty, realm.utf8.count <= 128 else {
+            throw RelayError("relay.realm must have 1 to 128 bytes: usually the server's domain name")
+        }
+        for (name, password) in users where name.isEmpty || password.isEmpty || name.utf8.count > 500 {
+            throw RelayError("relay.users: '\(name)' needs a name of 1 to 500 bytes and a password")
+        }
+        for secret in secrets where secret.utf8.count < 8 {
+            throw RelayError("relay.secrets: a secret has only \(secret.utf8.count) bytes; use at least 8, better 32")
+        }
+        for external in externalAddresses where external.external.isUnspecified {
+            throw RelayError("relay.externalAddress: \(external.external) is no address that a peer could reach")
+        }
+        if let workers, !(1...256).contains(workers) {
+            throw RelayError("relay.workers (\(workers)) must be 1 to 256")
+        }
+    }
+
+    /// What a wildcard stands for: each address, of both families unless only one wildcard is listed.
+    func wildcardAddresses(_ own: [IPAddress]) -> [IPAddress] {
+        guard !listen.isEmpty else { return own }
+        let wildcards = listen.filter { $0.isUnspecified }.map { $0.family }
+        let named = listen.filter { !$0.isUnspecified }
+        return named + own.filter { wildcards.contains($0.family) && !named.contains($0) }
+    }
+}
+
+extension RelayError {
+    init(bindFailure failure: DatagramSocket.Failure, _ address: IPAddress, _ port: UInt16) {
+        if failure.isPortTaken {
+            self.init(
+                "relay.port: UDP port \(port) on \(address) is taken by another program; stop it, or set relay.port to a free one"
+            )
+        } else if failure.isAddressUnknown {
+            self.init("relay.listen: \(address) is no address of this machine; list one that is, or remove it")
+        } else if failure.isDescriptorShortage {
+            self.init("the relay has no more file descriptors: raise the limit (ulimit -n)")
+        } else {
+            self.init("relay.port: cannot listen on UDP port \(port) of \(address): \(failure.description)")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import BasicContainers
+import Synchronization
+import TURN
+import Wire
+
+/// Which relay ports are live, on all workers, readable without a lock.
+///
+/// One byte for each port of each address that clients are told: 0, or 1 plus the index of the local address where the
+/// relay is bound. Two local addresses behind one external address so never relay from the same port.
+final class PortTable: LiveRelays {
+    private let addresses: RelayAddresses
+    /// For each entry of `addresses`, where its table begins in `ports`.
+    private let offsets: [Int]
+    private let ports: UniqueArray<Atomic<UInt8>>
+
+    init(_ addresses: RelayAddresses) {
+        self.addresses = addresses
+        var told: [IPAddress] = []
+        var offsets: [Int] = []
+        for entry in addresses.entries {
+            if !told.contains(entry.told) { told.append(entry.told) }
+            offsets.append((told.firstIndex(of: entry.told) ?? 0) * 65536)
+        }
+        self.offsets = offsets
+        let count = told.count * 65536
+        var ports = UniqueArray<Atomic<UInt8>>(capacity: count)
+        for _ in 0..<count { ports.append(Atomic(0)) }
+        self.ports = ports
+    }
+
+    /// Takes the port for the relay at this local address, false when it is taken.
+    func claim(_ port: UInt16, at index: Int) -> Bool {
+        guard let mark = UInt8(exactly: index + 1), index < offsets.count else { return false }
+        return ports[offsets[index] + Int(port)].compareExchange(
+            expected: 0, desired: mark, ordering: .acquiringAndReleasing
+        ).exchanged
+    }
+
+    func release(_ port: UInt16, at index: Int) {
+        guard index < offsets.count else { return }
+        ports[offsets[index] + Int(port)].store(0, ordering: .releasing)
+    }
+
+    func isClaimed(_ port: UInt16, at index: Int) -> Bool {
+        index < offsets.count && ports[offsets[index] + Int(port)].load(ordering: .relaxed) != 0
+    }
+
+    func local(of address: TransportAddress) -> TransportAddress? {
+        for (index, entry) in addresses.entries.enumerated()
+        where entry.told == address.address || entry.local == address.address {
+            let mark = Int(ports[offsets[index] + Int(address.port)].load(ordering: .acquiring))
+            guard mark > 0, mark <= addresses.entries.count else { continue }
+            let bound = addresses.entries[mark - 1].local
+            if entry.told == address.address || bound == address.address {
+                return TransportAddress(bound, port: address.port)
+            }
+        }
+        return nil
+    }
+}

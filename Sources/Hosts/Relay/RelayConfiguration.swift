@@ -1,0 +1,79 @@
+package import Wire
+
+/// Everything that a relay is told before it starts.
+package struct RelayConfiguration: Sendable {
+    /// Addresses to listen on; none means each address of this machine. A wildcard is never bound, so that an answer
+    /// always leaves from the address that was asked.
+    package var listen: [IPAddress] = []
+    /// 0 lets the kernel choose a port, for tests.
+    package var port: UInt16 = 3478
+    package var realm = "switchboard"
+    /// Passwords of static users by name.
+    package var users: [String: String] = [:]
+    /// Secrets that sign ephemeral credentials; each that is listed is good.
+    package var secrets: [String] = []
+    /// What clients and peers are told instead of a local address, behind a one-to-one NAT.
+    package var externalAddresses: [ExternalAddress] = []
+    package var minPort: UInt16 = 49152
+    package var maxPort: UInt16 = 65535
+    /// Ranges that are open to peers although they are special-purpose or hold an own address.
+    package var allowedPeers: [AddressRange] = []
+    /// Ports of this machine that no peer ever has: those of the HTTP servers.
+    package var deniedOwnPorts: Set<UInt16> = []
+    /// Threads; nil means one for each core.
+    package var workers: Int?
+    package var limits = RelayLimits()
+
+    package init() {}
+}
+
+package struct RelayLimits: Hashable, Sendable {
+    /// Allocations that one user may have at a time: 486 beyond.
+    package var allocationsPerUser = 64
+    /// Allocations of all users: 508 beyond.
+    package var allocations = 16_000
+    /// Answers per second and at once to the unauthenticated sources of one address prefix, per worker. 0 means no limit.
+    package var answersPerSecond: UInt32 = 500
+    package var answersAtOnce: UInt32 = 2_000
+
+    package init() {}
+}
+
+/// An address of the NAT in front, and the local one that it leads to.
+package struct ExternalAddress: Hashable, Sendable {
+    package let external: IPAddress
+    /// nil: every local address of the family that is not loopback.
+    package let local: IPAddress?
+
+    package init(_ external: IPAddress, local: IPAddress? = nil) {
+        self.external = external
+        self.local = local
+    }
+}
+
+extension ExternalAddress: LosslessStringConvertible {
+    /// `203.0.113.5`, or `203.0.113.5/10.0.0.5` to say which local address is meant.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let external = IPAddress(parts[0]) else { return nil }
+        guard parts.count == 2 else {
+            self.init(external)
+            return
+        }
+        guard let local = IPAddress(parts[1]), local.family == external.family else { return nil }
+        self.init(external, local: local)
+    }
+
+    package var description: String {
+        local.map { "\(external)/\($0)" } ?? "\(external)"
+    }
+}
+
+/// Why a relay cannot start, in words that name the setting and what to do.
+package struct RelayError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,89 @@
+import TURN
+
+/// Running totals of a relay, of one worker or all of them.
+package struct RelayCounters: Hashable, Sendable {
+    package var packetsFromClients: UInt64 = 0
+    package var bytesFromClients: UInt64 = 0
+    package var packetsFromPeers: UInt64 = 0
+    package var bytesFromPeers: UInt64 = 0
+    /// Relayed payload.
+    package var packetsToClients: UInt64 = 0
+    package var bytesToClients: UInt64 = 0
+    package var packetsToPeers: UInt64 = 0
+    package var bytesToPeers: UInt64 = 0
+
+    /// Open now: the only number here that also falls.
+    package var allocationsLive: UInt64 = 0
+    package var allocationsMade: UInt64 = 0
+    /// For quota, capacity or family.
+    package var allocationsRefused: UInt64 = 0
+    package var allocationsExpired: UInt64 = 0
+    package var allocationsRevoked: UInt64 = 0
+
+    package var bindings: UInt64 = 0
+    /// 400, 401, 420 and 438 to sources that had not authenticated.
+    package var unauthenticatedAnswers: UInt64 = 0
+    package var refusals: UInt64 = 0
+
+    package var droppedMalformed: UInt64 = 0
+    package var droppedUnexpected: UInt64 = 0
+    package var droppedLoop: UInt64 = 0
+    /// Unauthenticated requests over their prefix's limit.
+    package var droppedLimited: UInt64 = 0
+    package var droppedUnpermittedFromClient: UInt64 = 0
+    package var droppedUnpermittedFromPeer: UInt64 = 0
+    /// Datagrams too large for a buffer.
+    package var droppedOversized: UInt64 = 0
+    /// Datagrams that the kernel did not take.
+    package var droppedSending: UInt64 = 0
+    package var cryptographyFailures: UInt64 = 0
+
+    /// System calls that received and sent, and how many datagrams the receiving ones brought: 1, 2 to 3, 4 to 7, and so
+    /// on up to 64.
+    package var receiveCalls: UInt64 = 0
+    package var sendCalls: UInt64 = 0
+    package var receiveBatches = [UInt64](repeating: 0, count: 7)
+
+    package init() {}
+
+    mutating func countBatch(_ count: Int) {
+        receiveCalls &+= 1
+        guard count > 0 else { return }
+        let bucket = Int.bitWidth &- 1 &- count.leadingZeroBitCount
+        if bucket < receiveBatches.count { receiveBatches[bucket] &+= 1 }
+    }
+
+    mutating func take(_ tally: TURNTally) {
+        allocationsMade = tally.allocationsMade
+        allocationsRefused = tally.allocationsRefused
+        allocationsExpired = tally.expired
+        allocationsRevoked = tally.revoked
+        bindings = tally.bindings
+        unauthenticatedAnswers = tally.challenges
+        refusals = tally.refusals
+        droppedMalformed = tally.malformed
+        droppedUnexpected = tally.unexpected
+        droppedLoop = tally.loops
+        droppedLimited = tally.limited
+        droppedUnpermittedFromClient = tally.unpermittedFromClient
+        droppedUnpermittedFromPeer = tally.unpermittedFromPeer
+        cryptographyFailures = tally.failures
+    }
+
+    private static let totals: [any WritableKeyPath<RelayCounters, UInt64> & Sendable] = [
+        \.packetsFromClients, \.bytesFromClients, \.packetsFromPeers, \.bytesFromPeers, \.packetsToClients,
+        \.bytesToClients, \.packetsToPeers, \.bytesToPeers, \.allocationsLive, \.allocationsMade, \.allocationsRefused,
+        \.allocationsExpired, \.allocationsRevoked, \.bindings, \.unauthenticatedAnswers, \.refusals,
+        \.droppedMalformed,
+        \.droppedUnexpected, \.droppedLoop, \.droppedLimited, \.droppedUnpermittedFromClient,
+        \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
+        \.sendCalls,
+    ]
+
+    static func += (left: inout RelayCounters, right: RelayCounters) {
+        for path in totals { left[keyPath: path] &+= right[keyPath: path] }
+        for index in left.receiveBatches.indices where index < right.receiveBatches.count {
+            left.receiveBatches[index] &+= right.receiveBatches[index]
+        }
+    }
+}

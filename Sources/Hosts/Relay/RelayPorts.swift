@@ -1,0 +1,97 @@
+import DatagramIO
+import Wire
+
+/// Opens relay sockets on free ports of the configured range.
+///
+/// Ports are chosen at random, so that nobody outside can guess the next one (RFC 8656 section 7.2).
+struct RelayPorts: Sendable {
+    enum Failure: Error {
+        case noFreePort
+        case noDescriptors
+    }
+
+    let table: PortTable
+    let addresses: RelayAddresses
+    let range: ClosedRange<UInt16>
+
+    private static let randomAttempts = 32
+
+    /// A socket on any port.
+    func open(at index: Int) throws(Failure) -> HeldSocket {
+        for port in candidates(step: 1) {
+            if let socket = try bind(port, at: index) { return socket }
+        }
+        throw .noFreePort
+    }
+
+    /// A socket on an even port.
+    func openEven(at index: Int) throws(Failure) -> HeldSocket {
+        for port in candidates(step: 2) {
+            if let socket = try bind(port, at: index) { return socket }
+        }
+        throw .noFreePort
+    }
+
+    /// Sockets on an even port and the one above.
+    func openPair(at index: Int) throws(Failure) -> (even: HeldSocket, odd: HeldSocket) {
+        for port in candidates(step: 2) where port < range.upperBound {
+            guard let even = try bind(port, at: index) else { continue }
+            if let odd = try bind(port + 1, at: index) { return (even, odd) }
+        }
+        throw .noFreePort
+    }
+
+    /// nil when the port is taken, by us or by another program.
+    private func bind(_ port: UInt16, at index: Int) throws(Failure) -> HeldSocket? {
+        guard index < addresses.entries.count, table.claim(port, at: index) else { return nil }
+        do {
+            let socket = try DatagramSocket(
+                TransportAddress(addresses.entries[index].local, port: port), .exclusive)
+            return HeldSocket(socket, port: port, at: index, table)
+        } catch {
+            table.release(port, at: index)
+            if error.isDescriptorShortage { throw .noDescriptors }
+            return nil
+        }
+    }
+
+    /// Some random ports, then the whole range from a random start, so that the last free port is found too.
+    private func candidates(step: Int) -> some Sequence<UInt16> {
+        let lowest = Int(range.lowerBound) + (step == 2 ? Int(range.lowerBound & 1) : 0)
+        let count = lowest > Int(range.upperBound) ? 0 : (Int(range.upperBound) - lowest) / step + 1
+        let start = count > 0 ? Int.random(in: 0..<count) : 0
+        let random = (0..<(count > 0 ? Self.randomAttempts : 0)).lazy.map { _ in Int.random(in: 0..<count) }
+        let ordered = (0..<count).lazy.map { (start + $0) % count }
+        return [AnySequence(random), AnySequence(ordered)].lazy.joined().map {
+            UInt16(truncatingIfNeeded: lowest + $0 * step)
+        }
+    }
+}
+
+/// A bound port on its way to a worker, given back when nobody takes it.
+final class HeldSocket: Sendable {
+    let port: UInt16
+    let index: Int
+    private let descriptor: Int32
+    private let table: PortTable
+    private let isTaken = TakenFlag()
+
+    init(_ socket: consuming DatagramSocket, port: UInt16, at index: Int, _ table: PortTable) {
+        descriptor = socket.surrender()
+        self.port = port
+        self.index = index
+        self.table = table
+    }
+
+    deinit {
+        if isTaken.set() {
+            table.release(port, at: index)
+            _ = DatagramSocket(adopting: descriptor)
+        }
+    }
+
+    /// The socket, once.
+    func take() -> DatagramSocket? {
+        isTaken.set() ? DatagramSocket(adopting: descriptor) : nil
+    }
+}

@@ -1,0 +1,173 @@
+import BasicContainers
+import DatagramIO
+import Synchronization
+import TURN
+package import Wire
+
+/// The STUN and TURN server: one worker thread per core, each with its own sockets.
+///
+/// Made from a checked configuration, started once, stopped once. While it runs it can be asked for its counters and told
+/// to revoke allocations, from any thread.
+package final class RelayServer: Sendable {
+    private struct Running {
+        let threads: [WorkerThread]
+        let mailboxes: [WorkerMailbox]
+        let shared: SharedRelay
+        let addresses: [TransportAddress]
+    }
+
+    private let configuration: RelayConfiguration
+    private let running = Mutex<Running?>(nil)
+
+    package init(configuration: RelayConfiguration) throws(RelayError) {
+        try configuration.check()
+        self.configuration = configuration
+    }
+
+    /// Binds every address and starts the workers. Nothing is left open when it throws.
+    package func start() throws(RelayError) {
+        let started = try makeRunning()
+        running.withLock { $0 = started }
+    }
+
+    /// Ends every allocation and waits for the workers, which takes milliseconds.
+    package func stop() {
+        let stopped = running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        guard let stopped else { return }
+        for mailbox in stopped.mailboxes { mailbox.post(.stop) }
+        for thread in stopped.threads { thread.join() }
+        stopped.shared.ledger.endReservations()
+    }
+
+    /// Ends the allocations of a user: a static name, a whole ephemeral name, or the user part of one.
+    package func revoke(user: String) {
+        post(.revoke(.user(user)))
+    }
+
+    /// Ends the allocations that were made with credentials for a call.
+    package func revoke(call: String) {
+        post(.revoke(.call(call)))
+    }
+
+    /// The sums over all workers, at most some 50 ms old.
+    package var counters: RelayCounters {
+        let mailboxes = running.withLock { $0?.mailboxes ?? [] }
+        var sum = RelayCounters()
+        for mailbox in mailboxes { sum += mailbox.counters }
+        return sum
+    }
+
+    /// Where clients are served, once started.
+    package var addresses: [TransportAddress] {
+        running.withLock { $0?.addresses ?? [] }
+    }
+
+    /// Allocations charged to users, and ports held for RESERVATION-TOKENs: exact, and both 0 when all is given back.
+    package var outstanding: (allocations: Int, reservedPorts: Int) {
+        let ledger = running.withLock { $0?.shared.ledger }
+        return (ledger?.charged ?? 0, ledger?.heldPorts ?? 0)
+    }
+
+    private func post(_ command: WorkerCommand) {
+        for mailbox in running.withLock({ $0?.mailboxes ?? [] }) { mailbox.post(command) }
+    }
+
+    private func makeRunning() throws(RelayError) -> Running {
+        _ = DescriptorLimit.raise()
+        let own = InterfaceAddresses.all()
+        let local =
+            configuration.listen.contains { $0.isUnspecified } || configuration.listen.isEmpty
+            ? configuration.wildcardAddresses(own) : configuration.listen
+        guard !local.isEmpty else {
+            throw RelayError("relay.listen: this machine has no address to listen on; name one in relay.listen")
+        }
+        let workerCount = max(1, configuration.workers ?? ProcessorCount.available)
+        var sockets = UniqueArray<UniqueArray<Listener>>()
+        for _ in 0..<workerCount { sockets.append(UniqueArray<Listener>()) }
+        let addresses = try bind(local, into: &sockets)
+        guard let key = OpenSSLSource.key() else { throw RelayError("OpenSSL gives no random numbers") }
+        let shared = SharedRelay(
+            configuration, RelayAddresses(local: local, externals: configuration.externalAddresses),
+            deniedOwnPorts: configuration.deniedOwnPorts.union(addresses.map { $0.port }),
+            own: own + local, nonceKey: key)
+        return try startWorkers(&sockets, shared, addresses)
+    }
+
+    /// One socket per address and worker. Port 0 is chosen once and then the same for all.
+    private func bind(
+        _ local: [IPAddress], into sockets: inout UniqueArray<UniqueArray<Listener>>
+    ) throws(RelayError) -> [TransportAddress] {
+        var port = configuration.port
+        var addresses: [TransportAddress] = []
+        for address in local {
+            // SO_REUSEPORT would share a port with another program that sets it too, so first try without.
+            let probed: TransportAddress?
+            do {
+                let probe = try DatagramSocket(TransportAddress(address, port: port), .exclusive)
+                probed = probe.address
+            } catch {
+                throw RelayError(bindFailure: error, address, port)
+            }
+            guard let bound = probed else { throw RelayError("relay.port: cannot read the port that was bound") }
+            port = bound.port
+            for worker in 0..<sockets.count {
+                do {
+                    let socket = try DatagramSocket(bound, .spread, receiveBuffer: 4 << 20)
+                    sockets[worker].append(Listener(socket, bound))
+                } catch {
+                    throw RelayError(bindFailure: error, address, port)
+                }
+            }
+            addresses.append(bound)
+        }
+        return addresses
+    }
+
+    private func startWorkers(
+        _ sockets: inout UniqueArray<UniqueArray<Listener>>, _ shared: SharedRelay, _ addresses: [TransportAddress]
+    ) throws(RelayError) -> Running {
+        var threads: [WorkerThread] = []
+        var mailboxes: [WorkerMailbox] = []
+        var index = 0
+        while let listeners = sockets.popLast() {
+            // A noncopyable value cannot be captured by a thread: its descriptors can.
+            var surrendered: [(Int32, TransportAddress)] = []
+            var remaining = listeners
+            while let listener = remaining.popLast() {
+                let address = listener.address
+                surrendered.append((listener.surrender(), address))
+            }
+            let descriptors = surrendered
+            guard let mailbox = WorkerMailbox(),
+                let thread = WorkerThread.start(
+                    "relay-\(index)",
+                    {
+                        var listeners = UniqueArray<Listener>()
+                        for (descriptor, address) in descriptors.reversed() {
+                            listeners.append(Listener(DatagramSocket(adopting: descriptor), address))
+                        }
+                        guard var worker = Worker.make(listeners, shared, mailbox) else { return }
+                        worker.run()
+                    })
+            else {
+                for (descriptor, _) in descriptors { _ = DatagramSocket(adopting: descriptor) }
+                for mailbox in mailboxes { mailbox.post(.stop) }
+                for thread in threads { thread.join() }
+                throw RelayError("the system refuses more threads or descriptors: raise its limits (ulimit -n, -u)")
+            }
+            threads.append(thread)
+            mailboxes.append(mailbox)
+            index += 1
+        }
+        return Running(threads: threads, mailboxes: mailboxes, shared: shared, addresses: addresses)
+    }
+}
+
+extension Listener {
+    consuming func surrender() -> Int32 {
+        socket.surrender()
+    }
+}

@@ -1,0 +1,161 @@
+import DatagramIO
+import OpenSSLCrypto
+import STUN
+import Synchronization
+import TURN
+import Wire
+
+/// What the workers of one relay have in common.
+final class SharedRelay: Sendable {
+    let credentials: Credentials
+    let policy: PeerPolicy
+    let limits: RelayLimits
+    let ledger: RelayLedger
+    let table: PortTable
+    private let ports: RelayPorts
+    private let nonceKeys: Mutex<(mint: NonceMint, rotatedAt: Instant)>
+
+    init(
+        _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>, own: [IPAddress],
+        nonceKey: Digest
+    ) {
+        credentials = Credentials(
+            realm: configuration.realm, users: configuration.users, secrets: configuration.secrets)
+        limits = configuration.limits
+        ledger = RelayLedger(configuration.limits)
+        table = PortTable(addresses)
+        ports = RelayPorts(
+            table: table, addresses: addresses, range: configuration.minPort...configuration.maxPort)
+        policy = PeerPolicy(
+            allowed: configuration.allowedPeers, own: own, externals: addresses.externals,
+            deniedOwnPorts: deniedOwnPorts, live: table)
+        nonceKeys = Mutex((NonceMint(key: nonceKey), SystemClock.now()))
+    }
+
+    /// The keys for nonces; whichever worker asks first after an hour replaces the older one for all.
+    func nonces(at now: Instant) -> NonceMint {
+        nonceKeys.withLock { keys in
+            if now.seconds(since: keys.rotatedAt) >= NonceMint.lifetime, let key = OpenSSLSource.key() {
+                keys.mint.rotate(to: key)
+                keys.rotatedAt = now
+            }
+            return keys.mint
+        }
+    }
+
+    enum Opened {
+        case opened(RelayOpening, [OpenedSocket])
+        case refused(ErrorCode)
+    }
+
+    /// Charges the user and opens the ports that the request asks for. All or nothing, but for the additional family.
+    func open(_ request: RelayRequest, at now: Instant) -> Opened {
+        if let error = ledger.charge(request.user) { return .refused(error) }
+        switch openPorts(request, at: now) {
+        case .refused(let error):
+            ledger.release(request.user)
+            return .refused(error)
+        case let opened:
+            return opened
+        }
+    }
+
+    private func openPorts(_ request: RelayRequest, at now: Instant) -> Opened {
+        if case .reserved(let token) = request.port {
+            guard let held = ledger.claim(token, for: request.user, at: now) else {
+                return .refused(.insufficientCapacity)
+            }
+            return .opened(RelayOpening(relay: relay(held)), [OpenedSocket(held, family(held))])
+        }
+        guard let index = ports.addresses.index(for: request.local.address, request.family) else {
+            return .refused(.addressFamilyNotSupported)
+        }
+        do {
+            var token: UInt64?
+            let first: HeldSocket
+            switch request.port {
+            case .even(reserveNext: true):
+                let (even, odd) = try ports.openPair(at: index)
+                first = even
+                token = ledger.hold(odd, for: request.user, at: now)
+                guard token != nil else { return .refused(.insufficientCapacity) }
+            case .even(reserveNext: false):
+                first = try ports.openEven(at: index)
+            case .any, .reserved:
+                first = try ports.open(at: index)
+            }
+            let (additional, failure) = openAdditional(request)
+            return .opened(
+                RelayOpening(
+                    relay: relay(first), additional: additional.map { relay($0) }, additionalFailure: failure,
+                    reservationToken: token),
+                [OpenedSocket(first, request.family)] + (additional.map { [OpenedSocket($0, family($0))] } ?? []))
+        } catch {
+            return .refused(.insufficientCapacity)
+        }
+    }
+
+    private func openAdditional(_ request: RelayRequest) -> (HeldSocket?, ErrorCode?) {
+        guard let family = request.additional else { return (nil, nil) }
+        guard let index = ports.addresses.index(for: request.local.address, family) else {
+            return (nil, .addressFamilyNotSupported)
+        }
+        do {
+            return (try ports.open(at: index), nil)
+        } catch {
+            return (nil, .insufficientCapacity)
+        }
+    }
+
+    private func family(_ held: HeldSocket) -> IPAddress.Family {
+        ports.addresses.entries[held.index].local.family
+    }
+
+    private func relay(_ held: HeldSocket) -> RelayOpening.Relay {
+        let entry = ports.addresses.entries[held.index]
+        return RelayOpening.Relay(
+            local: TransportAddress(entry.local, port: held.port),
+            told: TransportAddress(entry.told, port: held.port))
+    }
+}
+
+/// A socket that was opened for a relay of this family.
+struct OpenedSocket {
+    let socket: HeldSocket
+    let family: IPAddress.Family
+
+    init(_ socket: HeldSocket, _ family: IPAddress.Family) {
+        self.socket = socket
+        self.family = family
+    }
+}
+
+/// Keys, seeds and codes from OpenSSL.
+enum OpenSSLSource {
+    static func authentication() -> OpenSSLAuthentication? {
+        OpenSSLAuthentication()
+    }
+
+    static func seed() -> UInt64? {
+        OpenSSLRandom.integer()
+    }
+
+    static func key() -> Digest? {
+        guard let bytes = OpenSSLRandom.bytes(32) else { return nil }
+        return Digest(bytes.span.bytes)
+    }
+}
+
+extension EphemeralCredential {
+    /// A name and password that are good until `expiresAt` (Unix seconds), bound to a user and, where given, a call. nil
+    /// when OpenSSL failed.
+    package static func make(
+        secret: String, user: String, call: String? = nil, expiresAt: Int64
+    ) -> (username: String, password: String)? {
+        let username = username(user: user, call: call, expiresAt: expiresAt)
+        guard let authentication = OpenSSLAuthentication(),
+            let password = password(of: username, secret: secret, authentication)
+        else { return nil }
+        return (username, String(decoding: password, as: UTF8.self))
+    }
+}

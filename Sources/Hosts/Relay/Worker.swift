@@ -1,0 +1,267 @@
+import BasicContainers
+import DatagramIO
+import STUN
+import TURN
+import Wire
+
+/// One thread's share of the relay: its sockets, its engine and its loop.
+///
+/// A round waits for readable sockets, reads each in batches, hands every datagram to the engine, and sends all that came
+/// of it, payloads from the buffers that they arrived in. Nothing is shared with other workers but what `SharedRelay`
+/// holds, and that is touched only when an allocation begins or ends, or when a peer is one of our own relays.
+struct Worker: ~Copyable {
+    /// Sockets are read this many times in a row before others have their turn.
+    private static let rounds = 4
+    /// At most this many datagrams of a relay at once: it serves one client.
+    private static let relayBatch = 16
+    private static let publishNanoseconds: UInt64 = 50_000_000
+
+    private var engine: TURNEngine
+    private var outbox: WorkerOutbox
+    private var received = ReceiveBatch()
+    private let queue: EventQueue
+    /// The relays by slot and family: see `place(of:)`.
+    private var relays = UniqueArray<RelaySocket>()
+    private var counters = RelayCounters()
+    private var transactions: SeededRandom
+    private let shared: SharedRelay
+    private let mailbox: WorkerMailbox
+    private var now: Instant
+    private var nextTick = Instant(nanoseconds: 0)
+    private var nextPublish = Instant(nanoseconds: 0)
+    private var isStopping = false
+
+    /// nil when the system is out of memory or descriptors.
+    static func make(
+        _ listeners: consuming UniqueArray<Listener>, _ shared: SharedRelay, _ mailbox: WorkerMailbox
+    ) -> Worker? {
+        guard let queue = EventQueue(), let authentication = OpenSSLSource.authentication(),
+            let seed = OpenSSLSource.seed(), queue.watch(mailbox.wake.descriptor, as: EventTag.wakeBits)
+        else { return nil }
+        for index in 0..<listeners.count {
+            guard queue.watch(listeners[index].socket.descriptor, as: EventTag.listener(index)) else { return nil }
+        }
+        let now = SystemClock.now()
+        let engine = TURNEngine(
+            credentials: shared.credentials, policy: shared.policy, nonces: shared.nonces(at: now),
+            limiter: AnswerLimiter(
+                perSecond: shared.limits.answersPerSecond, burst: shared.limits.answersAtOnce, seed: seed),
+            authentication: authentication)
+        return Worker(
+            engine, WorkerOutbox(listeners, shared.ledger), queue, SeededRandom(seed: seed), shared, mailbox, now)
+    }
+
+    private init(
+        _ engine: consuming TURNEngine, _ outbox: consuming WorkerOutbox, _ queue: consuming EventQueue,
+        _ transactions: SeededRandom, _ shared: SharedRelay, _ mailbox: WorkerMailbox, _ now: Instant
+    ) {
+        self.engine = engine
+        self.outbox = outbox
+        self.queue = queue
+        self.transactions = transactions
+        self.shared = shared
+        self.mailbox = mailbox
+        self.now = now
+    }
+
+    mutating func run() {
+        while !isStopping {
+            let count = queue.wait(milliseconds: waitMilliseconds)
+            now = SystemClock.now()
+            for index in 0..<count { handle(queue[index]) }
+            flush()
+            if now >= nextTick { tick() }
+            if now >= nextPublish { publish() }
+        }
+        engine.endAll(into: &outbox)
+        settle()
+        flush()
+        publish()
+    }
+
+    private var waitMilliseconds: Int32 {
+        Int32(clamping: min(nextTick.nanoseconds(since: now), 1_000_000_000) / 1_000_000 &+ 1)
+    }
+
+    private mutating func handle(_ event: UInt64) {
+        switch EventTag.read(event) {
+        case .wake:
+            mailbox.wake.clear()
+            for command in mailbox.takeAll() { obey(command) }
+        case .listener(let index):
+            guard index < outbox.listeners.count else { return }
+            read(outbox.listeners[index].socket.descriptor, event, limit: ReceiveBatch.capacity) { worker, slot in
+                worker.receiveFromClient(slot, listener: index)
+            }
+        case .relay(let slot, let family, let generation):
+            let place = Self.place(slot, family)
+            guard place < relays.count, relays[place].isOpen,
+                relays[place].id.allocation.generation & EventTag.generationMask == generation
+            else { return }
+            let id = relays[place].id
+            read(relays[place].socket.descriptor, event, limit: Self.relayBatch) { worker, slot in
+                worker.receiveFromPeer(slot, id)
+            }
+        case .unknown:
+            return
+        }
+    }
+
+    /// Reads a socket until it is empty or has had its turn.
+    private mutating func read(
+        _ descriptor: Int32, _ event: UInt64, limit: Int, _ take: (inout Worker, Int) -> Void
+    ) {
+        for _ in 0..<Self.rounds {
+            if received.used == ReceiveBatch.capacity { flush() }
+            let wanted = min(limit, ReceiveBatch.capacity &- received.used)
+            let slots = received.receive(from: descriptor, limit: wanted)
+            counters.countBatch(slots.count)
+            for slot in slots { take(&self, slot) }
+            // Fewer than asked for: the socket is empty, and its next datagram is a new event.
+            if slots.count < wanted { return }
+        }
+        queue.remind(of: descriptor, as: event)
+    }
+
+    private mutating func receiveFromClient(_ slot: Int, listener: Int) {
+        guard let source = received.source(of: slot) else {
+            counters.droppedOversized &+= 1
+            return
+        }
+        let datagram = UnsafeRawBufferPointer(received.datagram(slot))
+        counters.packetsFromClients &+= 1
+        counters.bytesFromClients &+= UInt64(truncatingIfNeeded: datagram.count)
+        let flow = Flow(.udp, local: outbox.listeners[listener].address, remote: source)
+        let forward = engine.receive(datagram.bytes, on: flow, at: now, into: &outbox)
+        if let forward { sendToPeer(forward, datagram) }
+        if outbox.hasWishes { settle() }
+    }
+
+    private mutating func sendToPeer(_ forward: ToPeer, _ datagram: UnsafeRawBufferPointer) {
+        let place = Self.place(Int(forward.relay.allocation.slot), forward.relay.family)
+        guard place < relays.count, relays[place].isOpen, forward.payload.upperBound <= datagram.count else { return }
+        counters.packetsToPeers &+= 1
+        counters.bytesToPeers &+= UInt64(truncatingIfNeeded: forward.payload.count)
+        outbox.toPeers.append(
+            UnsafeRawBufferPointer(rebasing: datagram[forward.payload]), from: relays[place].socket.descriptor,
+            to: forward.destination)
+    }
+
+    private mutating func receiveFromPeer(_ slot: Int, _ id: RelayID) {
+        guard let source = received.source(of: slot) else {
+            counters.droppedOversized &+= 1
+            return
+        }
+        let payload = received.datagram(slot).count
+        counters.packetsFromPeers &+= 1
+        counters.bytesFromPeers &+= UInt64(truncatingIfNeeded: payload)
+        guard let forward = engine.receiveFromPeer(on: id, from: source, at: now),
+            let listener = outbox.listener(at: forward.flow.local)
+        else { return }
+        let framing = forward.framing
+        guard
+            let packet = received.widened(
+                slot, before: framing.headerByteCount, after: framing.paddingByteCount(payload: payload))
+        else { return }
+        var header = packet.mutableBytes
+        guard framing.write(payload: payload, transaction: nextTransaction(), into: &header) else { return }
+        counters.packetsToClients &+= 1
+        counters.bytesToClients &+= UInt64(truncatingIfNeeded: payload)
+        outbox.listeners[listener].batch.append(
+            UnsafeRawBufferPointer(packet), from: outbox.listeners[listener].socket.descriptor, to: forward.flow.remote)
+    }
+
+    private mutating func nextTransaction() -> TransactionID {
+        TransactionID(UInt32(truncatingIfNeeded: transactions.next()), transactions.next())
+    }
+
+    private mutating func flush() {
+        outbox.flush()
+        received.reset()
+    }
+
+    // MARK: What is not per packet
+
+    private mutating func obey(_ command: WorkerCommand) {
+        switch command {
+        case .revoke(let name):
+            engine.revoke(name, into: &outbox)
+            settle()
+        case .stop:
+            isStopping = true
+        }
+    }
+
+    private mutating func tick() {
+        engine.setWallClock(unixSeconds: SystemClock.unixSeconds(), at: now)
+        engine.nonces = shared.nonces(at: now)
+        engine.advance(to: now, into: &outbox)
+        settle()
+        shared.ledger.expire(at: now)
+        nextTick = now.adding(nanoseconds: min(1_000_000_000, engine.deadline?.nanoseconds(since: now) ?? .max))
+    }
+
+    private mutating func publish() {
+        nextPublish = now.adding(nanoseconds: Self.publishNanoseconds)
+        counters.take(engine.tally)
+        counters.allocationsLive = UInt64(engine.allocationCount)
+        counters.sendCalls = outbox.toPeers.calls
+        counters.droppedSending = outbox.toPeers.dropped
+        for index in 0..<outbox.listeners.count {
+            counters.sendCalls &+= outbox.listeners[index].batch.calls
+            counters.droppedSending &+= outbox.listeners[index].batch.dropped
+        }
+        mailbox.publish(counters)
+    }
+
+    /// Does what the engine asked for.
+    private mutating func settle() {
+        for id in outbox.takeClosed() { close(id) }
+        for request in outbox.takeRequests() { open(request) }
+    }
+
+    private mutating func close(_ id: RelayID) {
+        let place = Self.place(Int(id.allocation.slot), id.family)
+        guard place < relays.count, relays[place].isOpen, relays[place].id == id else { return }
+        // What waits to leave through this socket leaves first.
+        outbox.toPeers.flush()
+        shared.table.release(relays[place].port, at: relays[place].addressIndex)
+        relays[place] = RelaySocket.closed
+    }
+
+    private mutating func open(_ request: RelayRequest) {
+        switch shared.open(request, at: now) {
+        case .refused(let error):
+            engine.relayRefused(request.allocation, error, into: &outbox)
+        case .opened(let opening, let sockets):
+            guard install(sockets, for: request) else {
+                shared.ledger.release(request.user)
+                engine.relayRefused(request.allocation, .insufficientCapacity, into: &outbox)
+                return
+            }
+            engine.relayOpened(request.allocation, opening, at: now, into: &outbox)
+        }
+    }
+
+    /// Puts new sockets in their places and watches them; closes them again when the system cannot.
+    private mutating func install(_ sockets: [OpenedSocket], for request: RelayRequest) -> Bool {
+        var isWatched = true
+        for opened in sockets {
+            let id = RelayID(request.allocation, opened.family)
+            let place = Self.place(Int(request.allocation.slot), opened.family)
+            while relays.count <= place { relays.append(RelaySocket.closed) }
+            guard let socket = opened.socket.take() else { continue }
+            let tag = EventTag.relay(id)
+            isWatched = queue.watch(socket.descriptor, as: tag) && isWatched
+            relays[place] = RelaySocket(socket, id: id, port: opened.socket.port, addressIndex: opened.socket.index)
+        }
+        if !isWatched {
+            for opened in sockets { close(RelayID(request.allocation, opened.family)) }
+        }
+        return isWatched
+    }
+
+    private static func place(_ slot: Int, _ family: IPAddress.Family) -> Int {
+        slot &* 2 &+ (family == .ipv6 ? 1 : 0)
+    }
+}

@@ -1,0 +1,72 @@
+import BasicContainers
+import DatagramIO
+import TURN
+import Wire
+
+/// One of the worker's sockets for clients, with what waits to leave through it.
+struct Listener: ~Copyable {
+    let socket: DatagramSocket
+    let address: TransportAddress
+    var batch = SendBatch()
+
+    init(_ socket: consuming DatagramSocket, _ address: TransportAddress) {
+        self.socket = socket
+        self.address = address
+    }
+}
+
+/// Takes the engine's messages and wishes. Messages go straight into the batch of the socket that they leave from; wishes
+/// wait until the engine is done with the datagram.
+struct WorkerOutbox: ~Copyable, RelayOutbox {
+    var listeners: UniqueArray<Listener>
+    var toPeers = SendBatch()
+    private(set) var requests: [RelayRequest] = []
+    private(set) var closed: [RelayID] = []
+    private let ledger: RelayLedger
+
+    init(_ listeners: consuming UniqueArray<Listener>, _ ledger: RelayLedger) {
+        self.listeners = listeners
+        self.ledger = ledger
+    }
+
+    mutating func send(_ message: RawSpan, on flow: Flow) {
+        guard let index = listener(at: flow.local) else { return }
+        listeners[index].batch.appendCopy(message, from: listeners[index].socket.descriptor, to: flow.remote)
+    }
+
+    mutating func openRelay(_ request: RelayRequest) {
+        requests.append(request)
+    }
+
+    mutating func closeRelay(_ relay: RelayID) {
+        closed.append(relay)
+    }
+
+    mutating func endAllocation(_ allocation: AllocationID, user: String) {
+        ledger.release(user)
+    }
+
+    var hasWishes: Bool {
+        !requests.isEmpty || !closed.isEmpty
+    }
+
+    mutating func takeRequests() -> [RelayRequest] {
+        defer { requests = [] }
+        return requests
+    }
+
+    mutating func takeClosed() -> [RelayID] {
+        defer { closed = [] }
+        return closed
+    }
+
+    func listener(at address: TransportAddress) -> Int? {
+        for index in 0..<listeners.count where listeners[index].address == address { return index }
+        return nil
+    }
+
+    mutating func flush() {
+        if toPeers.count > 0 { toPeers.flush() }
+        for index in 0..<listeners.count where listeners[index].batch.count > 0 { listeners[index].batch.flush() }
+    }
+}
