@@ -98,9 +98,15 @@ let package = Package(
         module("Protocols", "STUN", ["Wire"]),
         module("Protocols", "TURN", ["Wire", "STUN", basicContainers]),
 
+        // Domain: pure, what the product means.
+        module("Domain", "Model"),
+        module("Domain", "Accounts", ["Model"]),
+        module("Domain", "Calls", ["Model"]),
+
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
         module("Adapters", "OpenSSLCrypto", ["Wire", "COpenSSL"]),
+        module("Adapters", "Storage", ["Model", "Accounts", "Calls", grdb, sqlite]),
 
         // Hosts: pump the pure modules with real I/O.
         module("Hosts", "Relay", ["Wire", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
@@ -110,6 +116,8 @@ let package = Package(
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("RelayTests", ["Relay", "TURN", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO"]),
+        tests("StorageTests", ["Storage", "Model", grdb]),
+        tests("CallsTests", ["Model", "Calls", "Accounts", "Storage"]),
 
         // C shims: a module map and a header, nothing else.
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
@@ -124,6 +132,10 @@ if Context.environment["SWITCHBOARD_BENCH"] != nil {
         .executableTarget(
             name: "relay-alone", dependencies: ["Relay", "Wire"], path: "Tests/Benchmarks/relay-alone",
             swiftSettings: strict))
+    package.targets.append(
+        .executableTarget(
+            name: "storage-benchmark", dependencies: ["Storage", "Model"],
+            path: "Tests/Benchmarks/storage-benchmark", swiftSettings: strict))
 }
 
 // Fuzz targets: an executable for each parser and engine, with libFuzzer's main. Scripts/fuzz builds them.

@@ -1,0 +1,54 @@
+extension Schema {
+    /// Users, what they sign in with, whom they block, and the clients they run.
+    ///
+    /// `email_key` is the address in lower case. `name_words` holds what a name is found by: the words of the display
+    /// name, folded, compared byte by byte (on PostgreSQL the database has to be made with the C locale).
+    static let accounts: [Migration] = [
+        Migration(
+            2, "accounts",
+            [
+                """
+                CREATE TABLE users (
+                    id TEXT PRIMARY KEY, email TEXT, email_key TEXT UNIQUE, password_hash TEXT, display_name TEXT NOT NULL,
+                    photo_url TEXT, languages TEXT NOT NULL, call_waiting BIGINT NOT NULL, presence TEXT NOT NULL,
+                    created_at BIGINT NOT NULL, disabled_at BIGINT)
+                """,
+                """
+                CREATE TABLE name_words (word TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (word, user_id))
+                """,
+                "CREATE INDEX name_words_user ON name_words (user_id, word)",
+                """
+                CREATE TABLE outside_identities (
+                    issuer TEXT NOT NULL, subject TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (issuer, subject))
+                """,
+                """
+                CREATE TABLE blocks (
+                    blocker TEXT NOT NULL, user_id TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (blocker, user_id))
+                """,
+                """
+                CREATE TABLE devices (
+                    user_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, platform TEXT NOT NULL,
+                    created_at BIGINT NOT NULL, last_seen_at BIGINT NOT NULL, PRIMARY KEY (user_id, id))
+                """,
+                """
+                CREATE TABLE sign_ins (
+                    id TEXT PRIMARY KEY, user_id TEXT NOT NULL, device_id TEXT NOT NULL, created_at BIGINT NOT NULL,
+                    last_used_at BIGINT NOT NULL, family_hash BLOB NOT NULL, used BIGINT NOT NULL, used_hash BLOB NOT NULL,
+                    used_at BIGINT NOT NULL, next_hashes BLOB NOT NULL, expires_at BIGINT NOT NULL, ended_at BIGINT,
+                    end_reason TEXT)
+                """,
+                "CREATE INDEX sign_ins_user ON sign_ins (user_id)",
+                "CREATE INDEX sign_ins_ended ON sign_ins (ended_at) WHERE ended_at IS NOT NULL",
+                "CREATE INDEX sign_ins_last_used ON sign_ins (last_used_at)",
+                """
+                CREATE TABLE endpoints (
+                    id TEXT PRIMARY KEY, user_id TEXT NOT NULL, secret_hash BLOB NOT NULL, created_at BIGINT NOT NULL)
+                """,
+                "CREATE INDEX endpoints_created ON endpoints (created_at)",
+                """
+                CREATE TABLE invites (
+                    hash BLOB PRIMARY KEY, created_at BIGINT NOT NULL, used_by TEXT, used_at BIGINT)
+                """,
+            ])
+    ]
+}

@@ -1,0 +1,130 @@
+package import Accounts
+package import Model
+
+// The rows of users, of their names' words and of outside identities.
+extension StoreTransaction {
+    static let userColumns = """
+        u.id, u.email, u.password_hash, u.display_name, u.photo_url, u.languages, u.call_waiting, u.presence,
+        u.created_at, u.disabled_at
+        """
+
+    static func user(_ row: SQLRow, from start: Int = 0) throws -> UserRecord {
+        UserRecord(
+            id: try row.id(start), email: try row.textIfPresent(start + 1),
+            passwordHash: try row.textIfPresent(start + 2), displayName: try row.text(start + 3),
+            photoURL: try row.textIfPresent(start + 4),
+            languages: try row.text(start + 5).split(separator: ",").map(String.init),
+            callWaiting: try row.bool(start + 6),
+            presence: PresenceVisibility(rawValue: try row.text(start + 7)) ?? .nobody,
+            createdAt: try row.time(start + 8), disabledAt: try row.timeIfPresent(start + 9))
+    }
+
+    package func user(_ id: UserID) throws -> UserRecord? {
+        try sql.first("SELECT \(Self.userColumns) FROM users u WHERE u.id = ?1", [.id(id)]).map { try Self.user($0) }
+    }
+
+    package func user(emailKey key: String) throws -> UserRecord? {
+        try sql.first("SELECT \(Self.userColumns) FROM users u WHERE u.email_key = ?1", [.text(key)])
+            .map { try Self.user($0) }
+    }
+
+    package func user(issuer: String, subject: String) throws -> UserRecord? {
+        try sql.first(
+            """
+            SELECT \(Self.userColumns) FROM outside_identities o JOIN users u ON u.id = o.user_id
+            WHERE o.issuer = ?1 AND o.subject = ?2
+            """, [.text(issuer), .text(subject)]
+        ).map { try Self.user($0) }
+    }
+
+    package func insert(_ user: UserRecord) throws -> Bool {
+        let inserted = try sql.execute(
+            """
+            INSERT INTO users (
+                id, email, email_key, password_hash, display_name, photo_url, languages, call_waiting, presence, created_at,
+                disabled_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING
+            """, Self.values(of: user))
+        guard inserted == 1 else { return false }
+        try writeWords(of: user)
+        return true
+    }
+
+    package func update(_ user: UserRecord) throws {
+        let before = try self.user(user.id)
+        try sql.execute(
+            """
+            UPDATE users SET email = ?2, email_key = ?3, password_hash = ?4, display_name = ?5, photo_url = ?6,
+                languages = ?7, call_waiting = ?8, presence = ?9, created_at = ?10, disabled_at = ?11 WHERE id = ?1
+            """, Self.values(of: user))
+        guard before?.displayName != user.displayName else { return }
+        try sql.execute("DELETE FROM name_words WHERE user_id = ?1", [.id(user.id)])
+        try writeWords(of: user)
+    }
+
+    package func link(_ identity: OutsideIdentity, to user: UserID) throws {
+        try sql.execute(
+            "INSERT INTO outside_identities (issuer, subject, user_id) VALUES (?1, ?2, ?3)",
+            [.text(identity.issuer), .text(identity.subject), .id(user)])
+    }
+
+    package func users(after id: UserID?, limit: Int) throws -> [UserRecord] {
+        try sql.query(
+            "SELECT \(Self.userColumns) FROM users u WHERE u.id > ?1 ORDER BY u.id LIMIT ?2",
+            [.text(id?.text ?? ""), .integer(limit)]
+        ).map { try Self.user($0) }
+    }
+
+    /// Walks the words that begin with the longest of `words`. A user with several such words appears at the first, and
+    /// the other words are looked up user by user.
+    package func users(
+        withWords words: [String], for viewer: UserID, after cursor: NameCursor?, limit: Int
+    ) throws -> [(user: UserRecord, cursor: NameCursor)] {
+        let sorted = words.sorted { $0.unicodeScalars.count > $1.unicodeScalars.count }
+        guard let first = sorted.first else { return [] }
+        let others = sorted.dropFirst().prefix(3)
+        var text = """
+            SELECT w.word, \(Self.userColumns) FROM name_words w JOIN users u ON u.id = w.user_id
+            WHERE w.word >= ?1 AND w.word < ?2 AND w.user_id <> ?3 AND u.disabled_at IS NULL
+                AND (w.word > ?4 OR (w.word = ?4 AND w.user_id > ?5))
+                AND NOT EXISTS (
+                    SELECT 1 FROM name_words e WHERE e.user_id = w.user_id AND e.word >= ?1 AND e.word < w.word)
+                AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.blocker = w.user_id AND b.user_id = ?3)
+            """
+        var arguments: [SQLValue] = [
+            .text(first), .text(Self.end(ofPrefix: first)), .id(viewer), .text(cursor?.word ?? ""),
+            .text(cursor?.user.text ?? ""), .integer(limit),
+        ]
+        for other in others {
+            let place = arguments.count
+            text += """
+                 AND EXISTS (SELECT 1 FROM name_words o WHERE o.user_id = w.user_id AND o.word >= ?\(place + 1)
+                    AND o.word < ?\(place + 2))
+                """
+            arguments += [.text(other), .text(Self.end(ofPrefix: other))]
+        }
+        text += " ORDER BY w.word, w.user_id LIMIT ?6"
+        return try sql.query(text, arguments).map { row in
+            let user = try Self.user(row, from: 1)
+            return (user, NameCursor(word: try row.text(0), user: user.id))
+        }
+    }
+
+    /// What sorts after every word with this prefix: no word holds the last code point.
+    private static func end(ofPrefix prefix: String) -> String { prefix + "\u{10FFFF}" }
+
+    private func writeWords(of user: UserRecord) throws {
+        for word in NameWords.words(in: user.displayName) {
+            try sql.execute("INSERT INTO name_words (word, user_id) VALUES (?1, ?2)", [.text(word), .id(user.id)])
+        }
+    }
+
+    private static func values(of user: UserRecord) -> [SQLValue] {
+        [
+            .id(user.id), .text(user.email), .text(user.email.map { AccountRules.emailKey($0) }),
+            .text(user.passwordHash), .text(user.displayName), .text(user.photoURL),
+            .text(user.languages.joined(separator: ",")), .bool(user.callWaiting), .text(user.presence.rawValue),
+            .time(user.createdAt), .time(user.disabledAt),
+        ]
+    }
+}

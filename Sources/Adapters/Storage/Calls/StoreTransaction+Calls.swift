@@ -1,0 +1,176 @@
+package import Calls
+package import Model
+
+extension StoreTransaction: CallStore {}
+
+// Reading calls.
+extension StoreTransaction {
+    package func parties(_ users: [UserID], calledBy caller: UserID) throws -> [CallParty] {
+        try sql.query(
+            """
+            SELECT u.id, u.display_name, u.photo_url, u.call_waiting, u.disabled_at, b.at FROM users u
+            LEFT JOIN blocks b ON b.blocker = u.id AND b.user_id = ?1 WHERE u.id IN \(Placeholders.list(users.count, from: 2))
+            """, [.id(caller)] + users.map { .id($0) }
+        ).map { row in
+            CallParty(
+                user: try row.id(0), displayName: try row.text(1), photoURL: try row.textIfPresent(2),
+                allowsCallWaiting: try row.bool(3), hasBlockedCaller: try !row.isNull(5),
+                isDisabled: try !row.isNull(4))
+        }
+    }
+
+    package func call(_ id: CallID) throws -> Call? {
+        let rows = try sql.query("\(CallColumns.document) WHERE c.id = ?1 ORDER BY p.place", [.id(id)])
+        return rows.isEmpty ? nil : try CallRows.call(rows[...])
+    }
+
+    package func liveParticipations(of users: [UserID]) throws -> [LiveParticipation] {
+        try sql.query(
+            """
+            SELECT p.user_id, p.call_id, c.pair, c.conversation_id, p.endpoint_id, p.detached_at
+            FROM participants p JOIN calls c ON c.id = p.call_id
+            WHERE p.live = 1 AND p.withheld = 0 AND p.user_id IN \(Placeholders.list(users.count, from: 1)) ORDER BY p.call_id
+            """, users.map { .id($0) }
+        ).map { row in
+            LiveParticipation(
+                user: try row.id(0), call: try row.id(1), pair: try row.textIfPresent(2),
+                conversation: try row.idIfPresent(3), endpoint: try row.idIfPresent(4), isDetached: try !row.isNull(5))
+        }
+    }
+
+    package func liveCall(in conversation: ConversationID) throws -> CallID? {
+        try sql.first(
+            "SELECT id FROM calls WHERE conversation_id = ?1 AND status <> 'ended'", [.id(conversation)]
+        ).map { try $0.id(0) }
+    }
+
+    package func liveCalls(of user: UserID) throws -> [Call] {
+        try CallRows.calls(
+            sql.query(
+                """
+                \(CallColumns.document) WHERE c.id IN (
+                    SELECT call_id FROM participants WHERE user_id = ?1 AND live = 1 AND withheld = 0)
+                ORDER BY c.id DESC, p.place
+                """, [.id(user)]))
+    }
+
+    package func calls(of user: UserID, before cursor: CallID?, limit: Int) throws -> [Call] {
+        // "z" follows every id.
+        try CallRows.calls(
+            sql.query(
+                """
+                \(CallColumns.document) WHERE c.id IN (
+                    SELECT call_id FROM participants WHERE user_id = ?1 AND withheld = 0 AND call_id < ?2
+                    ORDER BY call_id DESC LIMIT ?3)
+                ORDER BY c.id DESC, p.place
+                """, [.id(user), .text(cursor?.text ?? "z"), .integer(limit)]))
+    }
+
+    package func liveCalls() throws -> [Call] {
+        try CallRows.calls(
+            sql.query(
+                """
+                \(CallColumns.document) WHERE c.id IN (SELECT call_id FROM participants WHERE live = 1)
+                ORDER BY c.id, p.place
+                """))
+    }
+}
+
+// Writing calls.
+extension StoreTransaction {
+    package func insert(_ call: Call) throws {
+        try sql.execute(
+            """
+            INSERT INTO calls (
+                id, conversation_id, kind, mode, created_at, version, status, pair, answered_at, empty_until, ended_at,
+                end_reason, ended_by)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+            """,
+            [
+                .id(call.id), .id(call.conversation), .text(call.kind.rawValue), .text(call.mode.rawValue),
+                .time(call.createdAt),
+            ] + call.changingValues)
+        try insert(call.participants[...], in: call)
+    }
+
+    /// The version is compared and set in one statement, so that of two commands that read the same document only one
+    /// is carried out, wherever they run.
+    package func save(_ call: Call, replacing earlier: Call) throws {
+        if call.version != earlier.version { try saveCall(call, replacing: earlier) }
+        let hasEnded = call.isLive != earlier.isLive
+        for (place, (participant, before)) in zip(call.participants, earlier.participants).enumerated() {
+            guard hasEnded || participant != before else { continue }
+            var set = Self.participantSet
+            var values: [SQLValue] = [.id(call.id), .integer(place)] + participant.changingValues
+            if hasEnded || participant.isWithheld != before.isWithheld {
+                // These two are in an index, which is left in peace while they stay.
+                set += ", live = ?22, withheld = ?23"
+                values += [.bool(call.isLive), .bool(participant.isWithheld)]
+            }
+            try sql.execute("UPDATE participants SET \(set) WHERE call_id = ?1 AND place = ?2", values)
+        }
+        try insert(call.participants.dropFirst(earlier.participants.count), in: call)
+    }
+
+    private func saveCall(_ call: Call, replacing earlier: Call) throws {
+        let isSameStatus = call.status == earlier.status && call.pair == earlier.pair
+        let saved =
+            isSameStatus
+            ? try sql.execute(
+                "UPDATE calls SET version = ?3 WHERE id = ?1 AND version = ?2",
+                [.id(call.id), .integer(earlier.version), .integer(call.version)])
+            : try sql.execute(
+                """
+                UPDATE calls SET version = ?3, status = ?4, pair = ?5, answered_at = ?6, empty_until = ?7,
+                    ended_at = ?8, end_reason = ?9, ended_by = ?10 WHERE id = ?1 AND version = ?2
+                """, [.id(call.id), .integer(earlier.version)] + call.changingValues)
+        guard saved == 1 else {
+            throw Problem(
+                .unavailable, "Something else happened to the call at this moment; try again.", retryAfter: 100)
+        }
+    }
+
+    private static let participantSet = """
+        state = ?3, ring_until = ?4, endpoint_id = ?5, joined_at = ?6, connected = ?7, setup_until = ?8,
+        detached_at = ?9, taken_over = ?10, left_at = ?11, reason = ?12, audio = ?13, video = ?14, screen = ?15,
+        held = ?16, loss = ?17, jitter = ?18, round_trip = ?19, relayed = ?20, seconds = ?21
+        """
+
+    /// The place of a participant is its index in the document.
+    private func insert(_ participants: ArraySlice<Participant>, in call: Call) throws {
+        let rows = zip(participants.indices, participants).map { place, participant -> [SQLValue] in
+            [.id(call.id), .integer(place)] + participant.changingValues + [
+                .bool(call.isLive), .bool(participant.isWithheld), .id(participant.user),
+                .text(participant.displayName), .text(participant.photoURL),
+            ]
+        }
+        for some in rows.parts {
+            try sql.execute(
+                """
+                INSERT INTO participants (
+                    call_id, place, state, ring_until, endpoint_id, joined_at, connected, setup_until, detached_at,
+                    taken_over, left_at, reason, audio, video, screen, held, loss, jitter, round_trip, relayed, seconds,
+                    live, withheld, user_id, display_name, photo_url)
+                VALUES \(Placeholders.rows(some.count, of: 26))
+                """, some.flatMap { $0 })
+        }
+    }
+}
+
+// The memory of client ids, as calls use it.
+extension StoreTransaction {
+    package func remember(
+        _ clientID: ClientID, of user: UserID, bodyHash: Int64, entity: CallID
+    ) throws -> ClientIDVerdict {
+        let hash = (0..<8).map { UInt8(truncatingIfNeeded: bodyHash >> (56 - 8 * $0)) }
+        switch try remember(clientID: clientID, user: user, bodyHash: hash, entity: entity.text) {
+        case .new: return .new
+        case .reused: return .reused
+        case .same(let text):
+            guard let made = CallID(text) else {
+                throw SQLError(.unexpectedValue, "A client id stands for something that is not a call.")
+            }
+            return .same(made)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+internal import Foundation
+package import Model
+internal import Synchronization
+
+/// What a write came to, and the positions that its changes reached, by which a client knows when it has seen them.
+package struct Committed<Value: Sendable>: Sendable {
+    package let value: Value
+    package let positions: [StreamName: Position]
+}
+
+/// The store: rows and the log of changes, written together.
+///
+/// A write is a job over a `StoreTransaction`. Whatever it appends to streams is part of its transaction, and is handed
+/// to `publish` once it is durable: never before, never for a job that failed, and in the order of the commits. So a
+/// listener can never see what a crash takes back, and each stream's changes arrive in sequence.
+package final class Store: Sendable {
+    package let database: any SQLDatabase
+    private let publish: @Sendable ([Change]) -> Void
+    private let clock: @Sendable () -> Timestamp
+
+    /// `publish` gets the changes of one committed job. It is called on the writer's thread and must be brief.
+    package init(
+        database: any SQLDatabase, clock: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
+        publish: @escaping @Sendable ([Change]) -> Void
+    ) {
+        self.database = database
+        self.publish = publish
+        self.clock = clock
+    }
+
+    /// Migrates the database and names the log's epoch; run once before anything else. Returns the migrations run.
+    @discardableResult
+    package func prepare(_ migrations: [Migration] = Schema.migrations) async throws -> [Migration] {
+        let now = clock()
+        let run = try await database.migrate(migrations, at: now)
+        _ = try await database.submit { transaction in
+            try transaction.execute(
+                "INSERT INTO log (id, epoch) VALUES (1, ?1) ON CONFLICT (id) DO NOTHING",
+                [.text(Self.newEpoch(at: now))])
+        }
+        return run
+    }
+
+    /// Runs `job` and commits it. `committed` is called after `publish`, also on the writer's thread, with what the job
+    /// returned: for what has to happen in the order of the commits.
+    package func write<T: Sendable>(
+        _ job: @escaping @Sendable (StoreTransaction) throws -> T, committed: (@Sendable (T) -> Void)? = nil
+    ) async throws -> Committed<T> {
+        let outcome = try await database.submit { [clock] sql in
+            let transaction = StoreTransaction(sql, now: clock())
+            let value = try job(transaction)
+            return Written(value: value, changes: transaction.changes)
+        } committed: { [publish] written in
+            if !written.changes.isEmpty { publish(written.changes) }
+            committed?(written.value)
+        }
+        var positions: [StreamName: Position] = [:]
+        for change in outcome.changes { positions[change.stream] = change.position }
+        return Committed(value: outcome.value, positions: positions)
+    }
+
+    /// Runs `job` over one snapshot. Appending in it is an error of the database, which is read-only here.
+    package func read<T: Sendable>(_ job: @escaping @Sendable (StoreTransaction) throws -> T) async throws -> T {
+        try await database.read { [clock] sql in try job(StoreTransaction(sql, now: clock())) }
+    }
+
+    /// Starts the whole log anew, as after a backup was restored: every client that resumes is told to start over.
+    package func rebuildLog() async throws {
+        let epoch = Self.newEpoch(at: clock())
+        try await database.submit { transaction in
+            try transaction.execute("UPDATE log SET epoch = ?1", [.text(epoch)])
+            try transaction.execute("UPDATE streams SET epoch = ?1, trimmed = seq", [.text(epoch)])
+            try transaction.execute("DELETE FROM changes")
+        }
+    }
+
+    private struct Written<Value: Sendable>: Sendable {
+        let value: Value
+        let changes: [Change]
+    }
+
+    /// Epochs are compared only for being equal; the time and some chance keep a restored copy from repeating one.
+    private static func newEpoch(at now: Timestamp) -> String {
+        String(now.milliseconds, radix: 36) + String(UInt16.random(in: 0..<1296), radix: 36)
+    }
+}
+
+extension Timestamp {
+    /// The system's wall clock.
+    package static let systemClock: @Sendable () -> Timestamp = {
+        Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
+    }
+}

@@ -1,0 +1,71 @@
+internal import Foundation
+package import Model
+
+/// One transaction of the store: the streams' log here, and each part of the product's rows in extensions.
+///
+/// It lives on one thread and must not outlive its job.
+package final class StoreTransaction {
+    package let sql: any SQLTransaction
+    /// The wall time of this transaction, for all its rows.
+    package let now: Timestamp
+    /// What this transaction has appended, in order.
+    package internal(set) var changes: [Change] = []
+
+    package init(_ sql: any SQLTransaction, now: Timestamp) {
+        self.sql = sql
+        self.now = now
+    }
+
+    /// Appends a change to a durable stream and returns its position. The stream comes into being with its first change.
+    @discardableResult
+    package func append(_ type: String, _ data: some Encodable, to stream: StreamName) throws -> Position {
+        try append(type, json: Self.json(data), to: stream)
+    }
+
+    /// Appends a change whose JSON text is there already.
+    @discardableResult
+    package func append(_ type: String, json: String, to stream: StreamName) throws -> Position {
+        guard stream.isDurable else {
+            throw SQLError(.failed, "The stream \(stream) is ephemeral: nothing can be appended to it.")
+        }
+        let row = try sql.first(
+            """
+            INSERT INTO streams (name, epoch, seq, trimmed, at) VALUES (?1, (SELECT epoch FROM log WHERE id = 1), 1, 0, ?2)
+            ON CONFLICT (name) DO UPDATE SET seq = streams.seq + 1, at = excluded.at RETURNING epoch, seq
+            """, [.stream(stream), .time(now)])
+        guard let row else { throw SQLError(.failed, "The stream \(stream) gave no sequence.") }
+        let position = Position(epoch: try row.text(0), sequence: try row.integer(1))
+        try sql.execute(
+            "INSERT INTO changes (stream, seq, type, data, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+            [.stream(stream), .integer(position.sequence), .text(type), .text(json), .time(now)])
+        changes.append(Change(stream: stream, position: position, type: type, data: json))
+        return position
+    }
+
+    /// Where `stream` stands. An ephemeral stream has no epoch and stands at 0.
+    package func position(of stream: StreamName) throws -> Position {
+        guard stream.isDurable else { return Position(epoch: "", sequence: 0) }
+        return try state(of: stream).position
+    }
+
+    /// JSON text as it goes into the log: encoded once, sent to every listener as it is.
+    package static func json(_ value: some Encodable) throws -> String {
+        String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    private static let encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return encoder
+    }()
+
+    func state(of stream: StreamName) throws -> (position: Position, trimmed: Int64) {
+        if let row = try sql.first("SELECT epoch, seq, trimmed FROM streams WHERE name = ?1", [.stream(stream)]) {
+            return (Position(epoch: try row.text(0), sequence: try row.integer(1)), try row.integer(2))
+        }
+        guard let row = try sql.first("SELECT epoch FROM log WHERE id = 1") else {
+            throw SQLError(.failed, "The change log has no epoch: the database was never prepared.")
+        }
+        return (Position(epoch: try row.text(0), sequence: 0), 0)
+    }
+}

@@ -1,0 +1,44 @@
+package import Model
+
+/// One numbered step of the schema. Once released it is never changed; what comes later is a new number.
+package struct Migration: Sendable {
+    package let number: Int
+    package let name: String
+    /// Statements of portable SQL, run in order in one transaction together with the note that they were run.
+    package let statements: [String]
+
+    package init(_ number: Int, _ name: String, _ statements: [String]) {
+        self.number = number
+        self.name = name
+        self.statements = statements
+    }
+}
+
+extension SQLDatabase {
+    /// Brings the database up to `migrations` and returns those that were run now. A database that a newer program has
+    /// migrated is an error: this program would not understand its rows.
+    package func migrate(_ migrations: [Migration], at now: Timestamp) async throws -> [Migration] {
+        let migrations = migrations.sorted { $0.number < $1.number }
+        return try await submit { transaction in
+            try transaction.execute(
+                "CREATE TABLE IF NOT EXISTS migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, at BIGINT NOT NULL)"
+            )
+            let done = try Set(transaction.query("SELECT number FROM migrations").map { try $0.int(0) })
+            let known = migrations.last?.number ?? 0
+            if let newest = done.max(), newest > known {
+                throw SQLError(
+                    .newer,
+                    "The database is at version \(newest), which a newer Switchboard made; this one knows \(known). "
+                        + "Run the newer version, or restore a backup from before the upgrade.")
+            }
+            let missing = migrations.filter { !done.contains($0.number) }
+            for migration in missing {
+                for statement in migration.statements { try transaction.execute(statement) }
+                try transaction.execute(
+                    "INSERT INTO migrations (number, name, at) VALUES (?1, ?2, ?3)",
+                    [.integer(migration.number), .text(migration.name), .time(now)])
+            }
+            return missing
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package import Model
+
+// What the API shows of accounts; the JSON of these types is the API's.
+
+/// A user as others see them. In JSON: `User`.
+package struct UserProfile: Codable, Hashable, Sendable {
+    package var id: UserID
+    package var displayName: String
+    package var photoURL: String?
+    package var languages: [String]
+
+    package init(id: UserID, displayName: String, photoURL: String? = nil, languages: [String] = []) {
+        self.id = id
+        self.displayName = displayName
+        self.photoURL = photoURL
+        self.languages = languages
+    }
+}
+
+/// A user as they see themselves. In JSON: `Me`.
+package struct OwnProfile: Codable, Hashable, Sendable {
+    package var id: UserID
+    package var email: String?
+    package var displayName: String
+    package var photoURL: String?
+    package var languages: [String]
+    package var callWaiting: Bool
+    package var presence: PresenceVisibility
+    package var createdAt: Timestamp
+}
+
+/// Who may see whether a user is there.
+package enum PresenceVisibility: String, Codable, Hashable, Sendable {
+    case everyone
+    case nobody
+}
+
+/// A signing in on a device, until it is signed out. In JSON: `session`.
+package struct SignInDocument: Codable, Hashable, Sendable {
+    package struct Device: Codable, Hashable, Sendable {
+        package var id: DeviceID
+        package var name: String
+        package var platform: String
+    }
+
+    package var id: SignInID
+    package var device: Device
+    package var createdAt: Timestamp
+    package var lastUsedAt: Timestamp
+    /// Whether it is the one that asks.
+    package var current: Bool
+}
+
+package struct DeviceDocument: Codable, Hashable, Sendable {
+    package var id: DeviceID
+    package var name: String
+    package var platform: String
+    package var createdAt: Timestamp
+    package var lastSeenAt: Timestamp
+    package var current: Bool
+}
+
+/// What lets a client act: a short-lived access token and the refresh token that gets the next pair.
+package struct TokenPair: Codable, Hashable, Sendable {
+    package var accessToken: String
+    package var refreshToken: String
+    /// Seconds that the access token is good for.
+    package var expiresIn: Int
+}
+
+/// The answer to signing up or in.
+package struct SignedIn: Codable, Hashable, Sendable {
+    package var user: OwnProfile
+    package var session: SignInDocument
+    package var accessToken: String
+    package var refreshToken: String
+    package var expiresIn: Int
+}
+
+/// One page of a list, and what to ask with for the next.
+package struct AccountPage<Item: Sendable>: Sendable {
+    package var items: [Item]
+    package var nextCursor: String?
+
+    package init(items: [Item], nextCursor: String?) {
+        self.items = items
+        self.nextCursor = nextCursor
+    }
+}
+
+extension AccountPage: Equatable where Item: Equatable {}
+
+// The data of the changes in a `user:` stream.
+
+/// Data of a `block` change.
+struct BlockChange: Encodable, Sendable {
+    var user: UserID
+    var blocked: Bool
+}
+
+/// Data of `signIn` and `signOut` changes.
+struct SignInChange: Encodable, Sendable {
+    var session: SignInID
+}

@@ -1,0 +1,77 @@
+package import Model
+
+// What clients send. Values are checked by the commands, which name the field that is wrong.
+
+/// The installation that somebody signs in on, as it describes itself.
+package struct DeviceClaim: Codable, Hashable, Sendable {
+    /// What an earlier sign-in on this installation was told; absent the first time.
+    package var id: DeviceID?
+    package var name: String
+    package var platform: String
+
+    package init(id: DeviceID? = nil, name: String, platform: String) {
+        self.id = id
+        self.name = name
+        self.platform = platform
+    }
+}
+
+package struct SignUpRequest: Codable, Hashable, Sendable {
+    package var email: String
+    package var password: String
+    package var displayName: String
+    package var languages: [String]?
+    package var invite: String?
+    package var device: DeviceClaim?
+
+    package init(
+        email: String, password: String, displayName: String, languages: [String]? = nil, invite: String? = nil,
+        device: DeviceClaim? = nil
+    ) {
+        self.email = email
+        self.password = password
+        self.displayName = displayName
+        self.languages = languages
+        self.invite = invite
+        self.device = device
+    }
+}
+
+package struct SignInRequest: Codable, Hashable, Sendable {
+    package var email: String
+    package var password: String
+    package var device: DeviceClaim?
+
+    package init(email: String, password: String, device: DeviceClaim? = nil) {
+        self.email = email
+        self.password = password
+        self.device = device
+    }
+}
+
+/// A change of one's own profile and settings; what is absent stays. An empty `photoURL` removes the photo.
+package struct ProfileUpdate: Codable, Hashable, Sendable {
+    package var displayName: String?
+    package var photoURL: String?
+    package var languages: [String]?
+    package var callWaiting: Bool?
+    package var presence: PresenceVisibility?
+
+    package init(
+        displayName: String? = nil, photoURL: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
+        presence: PresenceVisibility? = nil
+    ) {
+        self.displayName = displayName
+        self.photoURL = photoURL
+        self.languages = languages
+        self.callWaiting = callWaiting
+        self.presence = presence
+    }
+}
+
+/// Who may sign up.
+package enum SignUpPolicy: String, Codable, Hashable, Sendable {
+    case open
+    case invite
+    case closed
+}

@@ -1,0 +1,85 @@
+package import Model
+
+/// The rows of the accounts inside one transaction. Synchronous: it is used only inside a database's jobs.
+package protocol AccountStore {
+    /// The wall time of the transaction.
+    var now: Timestamp { get }
+
+    /// Appends a change to a stream, in the same transaction.
+    @discardableResult
+    func append(_ type: String, _ data: some Encodable, to stream: StreamName) throws -> Position
+
+    // Users.
+    func user(_ id: UserID) throws -> UserRecord?
+    /// `key` is `AccountRules.emailKey` of an address.
+    func user(emailKey key: String) throws -> UserRecord?
+    func user(issuer: String, subject: String) throws -> UserRecord?
+    /// Returns false when the e-mail address is taken.
+    func insert(_ user: UserRecord) throws -> Bool
+    /// Writes profile, settings, password hash and whether it is disabled.
+    func update(_ user: UserRecord) throws
+    func link(_ identity: OutsideIdentity, to user: UserID) throws
+    /// Users with a word for each of `words` to begin with, who have not blocked `viewer`, after `cursor`.
+    func users(
+        withWords words: [String], for viewer: UserID, after cursor: NameCursor?, limit: Int
+    ) throws -> [(user: UserRecord, cursor: NameCursor)]
+    /// All users in the order of their ids.
+    func users(after id: UserID?, limit: Int) throws -> [UserRecord]
+
+    // Blocks.
+    /// Returns whether it was not so before.
+    func block(_ user: UserID, by blocker: UserID) throws -> Bool
+    func unblock(_ user: UserID, by blocker: UserID) throws -> Bool
+    func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool
+    func blockedUsers(by blocker: UserID, after id: UserID?, limit: Int) throws -> [UserRecord]
+
+    // Sign-ins and devices.
+    func insert(_ signIn: SignInRecord) throws
+    func signIn(_ id: SignInID) throws -> SignInRecord?
+    func update(_ signIn: SignInRecord) throws
+    /// Those that have not ended, with their devices, latest use first.
+    func openSignIns(of user: UserID) throws -> [(signIn: SignInRecord, device: DeviceRecord)]
+    /// Those that ended after `time`, when access tokens issued before may still be around.
+    func signInsEnded(since time: Timestamp) throws -> [(id: SignInID, at: Timestamp)]
+    func device(_ id: DeviceID, of user: UserID) throws -> DeviceRecord?
+    /// Inserts or updates.
+    func save(_ device: DeviceRecord) throws
+    func devices(of user: UserID) throws -> [DeviceRecord]
+    /// Removes a device whose sign-ins have ended.
+    func removeDevice(_ id: DeviceID, of user: UserID) throws
+
+    // Endpoints.
+    func endpoint(_ id: EndpointID) throws -> EndpointRecord?
+    /// Returns false when the id is taken.
+    func insert(_ endpoint: EndpointRecord) throws -> Bool
+
+    // Invites.
+    func insertInvite(hash: [UInt8]) throws
+    /// Returns false when there is no such unused invite.
+    func useInvite(hash: [UInt8], by user: UserID) throws -> Bool
+
+    /// Removes sign-ins that ended or were last used before `time`, with the devices and endpoints that are left behind.
+    /// Returns how many rows went.
+    func removeStale(before time: Timestamp, limit: Int) throws -> Int
+}
+
+/// Where a search by name goes on.
+package struct NameCursor: Hashable, Sendable {
+    package var word: String
+    package var user: UserID
+
+    package init(word: String, user: UserID) {
+        self.word = word
+        self.user = user
+    }
+}
+
+/// A database whose transactions offer the accounts' rows.
+package protocol AccountDatabase: Sendable {
+    func readAccounts<T: Sendable>(_ job: @escaping @Sendable (any AccountStore) throws -> T) async throws -> T
+
+    /// Returns once the job's rows are durable, with the positions that its changes reached.
+    func writeAccounts<T: Sendable>(
+        _ job: @escaping @Sendable (any AccountStore) throws -> T
+    ) async throws -> (value: T, positions: [StreamName: Position])
+}

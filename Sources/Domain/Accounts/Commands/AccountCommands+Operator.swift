@@ -1,0 +1,90 @@
+package import Model
+internal import Synchronization
+
+// What the operator does from the command line; nobody else gets here.
+extension AccountCommands {
+    /// Makes an account, whatever the policy for sign-ups is.
+    package func createAccount(email: String, password: String, displayName: String) async throws -> OwnProfile {
+        let email = try AccountRules.email(email)
+        let name = try AccountRules.displayName(displayName)
+        let password = try AccountRules.password(password)
+        try await refuseTaken(email)
+        let hash = try await passwords.hash(password)
+        return try await database.writeAccounts { store in
+            let user = UserRecord(
+                id: .make(at: store.now), email: email, passwordHash: hash, displayName: name, createdAt: store.now)
+            guard try store.insert(user) else { throw Self.taken }
+            return user.ownProfile
+        }.value
+    }
+
+    /// Access tokens of users that exist for tests only: `load-1@load.invalid` and so on, made where they are missing.
+    /// They have no password, so that nobody signs in as one of them.
+    package func virtualUsers(count: Int, prefix: String) async throws -> [(user: UserID, accessToken: String)] {
+        var answer: [(user: UserID, accessToken: String)] = []
+        let secret = newSignInSecrets()
+        let lifetime = settings.signInLifetime
+        var first = 1
+        while first <= count {
+            let numbers = first...min(count, first + 499)
+            let made = try await database.writeAccounts { store in
+                try numbers.map { number in
+                    let email = "\(prefix)-\(number)@\(prefix).invalid"
+                    var user = try store.user(emailKey: AccountRules.emailKey(email))
+                    if user == nil {
+                        let new = UserRecord(
+                            id: .make(at: store.now), email: email, displayName: "\(prefix)-\(number)",
+                            createdAt: store.now)
+                        guard try store.insert(new) else { throw Self.taken }
+                        user = new
+                    }
+                    guard let user else { throw Self.taken }
+                    let device = DeviceClaim(name: "switchboard token", platform: "load")
+                    return try store.open(secret, for: user.id, on: device, lifetime: lifetime).0
+                }
+            }.value
+            for signIn in made {
+                let token = try tokens.issue(user: signIn.user, signIn: signIn.id, at: signIn.createdAt)
+                answer.append((signIn.user, token))
+            }
+            first += 500
+        }
+        return answer
+    }
+
+    package func accounts(limit: Int = 100, cursor: String? = nil) async throws -> AccountPage<UserRecord> {
+        let limit = try Self.limit(limit)
+        let after = try Self.userCursor(cursor)
+        let found = try await database.readAccounts { try $0.users(after: after, limit: limit + 1) }
+        let page = Array(found.prefix(limit))
+        return AccountPage(items: page, nextCursor: found.count > limit ? page.last?.id.text : nil)
+    }
+
+    /// Signs an account out everywhere and keeps it out, or lets it in again.
+    package func setDisabled(_ isDisabled: Bool, email: String) async throws -> OwnProfile {
+        let key = AccountRules.emailKey(email)
+        let (user, ended, now) = try await database.writeAccounts { store in
+            guard var user = try store.user(emailKey: key) else { throw Problem.notFound("account", field: "email") }
+            user.disabledAt = isDisabled ? user.disabledAt ?? store.now : nil
+            try store.update(user)
+            let ended = isDisabled ? try store.endSignIns(of: user.id, because: .disabled) { _ in true } : []
+            return (user, ended, store.now)
+        }.value
+        if isDisabled {
+            outsiders.withLock { $0.removeAll { $1 == user.id } }
+            announceEnd(of: ended, of: user.id, at: now)
+            userDisabled(user.id)
+        }
+        return user.ownProfile
+    }
+
+    /// Codes that are good for one sign-up each. Only their digests are kept, so they are shown once.
+    package func createInvites(count: Int) async throws -> [String] {
+        let codes = (0..<min(max(1, count), 1000)).map { _ in String(secrets.makeSecret().prefix(22)) }
+        let hashes = codes.map(secrets.digest)
+        _ = try await database.writeAccounts { store in
+            for hash in hashes { try store.insertInvite(hash: hash) }
+        }
+        return codes
+    }
+}

@@ -1,0 +1,51 @@
+package import Model
+internal import Synchronization
+
+/// Whom an outside issuer calls what.
+struct OutsideKey: Hashable, Sendable {
+    let issuer: String
+    let subject: String
+}
+
+extension AccountCommands {
+    /// The user behind a verified token of an outside issuer, made at first sight.
+    ///
+    /// The e-mail claim is kept only when no account has the address: an issuer must not be able to take over an account
+    /// that signs in here by naming its address.
+    package func user(of identity: OutsideIdentity) async throws -> UserID {
+        let key = OutsideKey(issuer: identity.issuer, subject: identity.subject)
+        if let user = outsiders.withLock({ $0[key] }) { return user }
+        let found = try await database.readAccounts { store in
+            try store.user(issuer: identity.issuer, subject: identity.subject)
+        }
+        let user: UserRecord
+        if let found {
+            user = found
+        } else {
+            user = try await database.writeAccounts { store in
+                if let user = try store.user(issuer: identity.issuer, subject: identity.subject) { return user }
+                var user = UserRecord(
+                    id: .make(at: store.now), displayName: Self.name(of: identity), createdAt: store.now)
+                user.email = try identity.email.flatMap { try? AccountRules.email($0) }.flatMap { email in
+                    try store.user(emailKey: AccountRules.emailKey(email)) == nil ? email : nil
+                }
+                guard try store.insert(user) else { throw Problem(.unavailable, "Try again.", retryAfter: 100) }
+                try store.link(identity, to: user.id)
+                return user
+            }.value
+        }
+        guard user.disabledAt == nil else { throw Self.disabled }
+        outsiders.withLock { $0[key] = user.id }
+        return user.id
+    }
+
+    private static func name(of identity: OutsideIdentity) -> String {
+        let local = identity.email?.split(separator: "@").first.map(String.init)
+        for candidate in [identity.name, local, identity.subject] {
+            guard let candidate else { continue }
+            let short = String(candidate.prefix(80))
+            if let name = try? AccountRules.displayName(short) { return name }
+        }
+        return "Somebody"
+    }
+}

@@ -1,0 +1,115 @@
+package import Model
+
+// Finding people, and keeping them away.
+extension AccountCommands {
+    /// People whom `principal` may call: the one with this whole e-mail address, or those with words in their name that
+    /// begin with the words of `query`. Never oneself, nor anybody who blocked the asker.
+    package func search(
+        _ query: String, by principal: Principal, limit: Int = 20, cursor: String? = nil
+    ) async throws -> AccountPage<UserProfile> {
+        let query = AccountRules.trimmed(query)
+        guard (2...254).contains(query.utf8.count) else {
+            throw Problem.invalid("query", "A search needs 2 to 254 characters.")
+        }
+        let limit = try Self.limit(limit)
+        if query.contains("@") {
+            let key = AccountRules.emailKey(query)
+            let users = try await database.readAccounts { store -> [UserProfile] in
+                guard let user = try store.user(emailKey: key), user.disabledAt == nil, user.id != principal.user,
+                    try !store.isBlocked(principal.user, by: user.id)
+                else { return [] }
+                return [user.profile]
+            }
+            return AccountPage(items: users, nextCursor: nil)
+        }
+        let words = Array(NameWords.words(in: query).prefix(4))
+        guard let longest = words.map(\.unicodeScalars.count).max(), longest >= 2 else {
+            throw Problem.invalid("query", "A search needs a word of at least 2 letters, or a whole e-mail address.")
+        }
+        let after = try cursor.map { try NameCursor(text: $0) }
+        let found = try await database.readAccounts { store in
+            try store.users(withWords: words, for: principal.user, after: after, limit: limit + 1)
+        }
+        let page = found.prefix(limit)
+        return AccountPage(
+            items: page.map(\.user.profile), nextCursor: found.count > limit ? page.last?.cursor.text : nil)
+    }
+
+    /// A user's profile. Who blocked the asker is not there.
+    package func profile(of user: UserID, for principal: Principal) async throws -> UserProfile {
+        try await database.readAccounts { try $0.visibleUser(user, for: principal.user).profile }
+    }
+
+    /// Keeps a user from calling, finding and seeing oneself.
+    package func block(_ user: UserID, by principal: Principal) async throws -> AccountOutcome<Void> {
+        guard user != principal.user else { throw Problem.invalid("user", "You cannot block yourself.") }
+        let written = try await database.writeAccounts { store in
+            guard try store.user(user) != nil else { throw Problem.notFound("user", field: "user") }
+            if try store.block(user, by: principal.user) {
+                try store.append("block", BlockChange(user: user, blocked: true), to: .user(principal.user))
+            }
+        }
+        return AccountOutcome(value: (), positions: written.positions)
+    }
+
+    package func unblock(_ user: UserID, by principal: Principal) async throws -> AccountOutcome<Void> {
+        let written = try await database.writeAccounts { store in
+            if try store.unblock(user, by: principal.user) {
+                try store.append("block", BlockChange(user: user, blocked: false), to: .user(principal.user))
+            }
+        }
+        return AccountOutcome(value: (), positions: written.positions)
+    }
+
+    package func blocks(
+        of principal: Principal, limit: Int = 100, cursor: String? = nil
+    ) async throws -> AccountPage<UserProfile> {
+        let limit = try Self.limit(limit)
+        let after = try Self.userCursor(cursor)
+        let found = try await database.readAccounts { store in
+            try store.blockedUsers(by: principal.user, after: after, limit: limit + 1)
+        }
+        let page = found.prefix(limit)
+        return AccountPage(items: page.map(\.profile), nextCursor: found.count > limit ? page.last?.id.text : nil)
+    }
+
+    static func limit(_ limit: Int) throws -> Int {
+        guard (1...100).contains(limit) else { throw Problem.invalid("limit", "A page has 1 to 100 entries.") }
+        return limit
+    }
+
+    static func userCursor(_ cursor: String?) throws -> UserID? {
+        guard let cursor else { return nil }
+        guard let user = UserID(cursor) else {
+            throw Problem.invalid("cursor", "This cursor was not made by this list.")
+        }
+        return user
+    }
+}
+
+extension AccountStore {
+    /// A user whom `viewer` may know of.
+    package func visibleUser(_ id: UserID, for viewer: UserID) throws -> UserRecord {
+        guard let user = try user(id), user.disabledAt == nil, try !isBlocked(viewer, by: id) else {
+            throw Problem.notFound("user", field: "user")
+        }
+        return user
+    }
+}
+
+extension NameCursor {
+    /// The user's id and the word's UTF-8 in hexadecimal: safe in a URL as it is.
+    var text: String {
+        user.text + "." + word.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    init(text: String) throws {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let digits = parts.count == 2 ? parts[1].compactMap(\.hexDigitValue) : []
+        guard parts.count == 2, let user = UserID(String(parts[0])), digits.count == parts[1].count,
+            digits.count % 2 == 0, digits.count <= 640
+        else { throw Problem.invalid("cursor", "This cursor was not made by this search.") }
+        let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        self.init(word: String(decoding: bytes, as: UTF8.self), user: user)
+    }
+}

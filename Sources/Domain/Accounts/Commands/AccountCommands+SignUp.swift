@@ -1,0 +1,99 @@
+internal import Model
+
+extension AccountCommands {
+    /// Makes an account and signs it in.
+    package func signUp(_ request: SignUpRequest) async throws -> SignedIn {
+        if settings.signUp == .closed {
+            throw Problem(.forbidden, "This server takes no sign-ups; ask its operator for an account.")
+        }
+        let email = try AccountRules.email(request.email)
+        let password = try AccountRules.password(request.password)
+        let name = try AccountRules.displayName(request.displayName)
+        let languages = try AccountRules.languages(request.languages ?? [])
+        let device = try AccountRules.device(request.device)
+        var inviteHash: [UInt8]?
+        if settings.signUp == .invite {
+            guard let invite = request.invite.map(AccountRules.trimmed), !invite.isEmpty else {
+                throw Problem(.forbidden, "Signing up here needs an invite.", field: "invite")
+            }
+            inviteHash = secrets.digest(invite)
+        }
+        try await refuseTaken(email)
+        let hash = try await passwords.hash(password)
+        let secret = newSignInSecrets()
+        let (usedInvite, lifetime) = (inviteHash, settings.signInLifetime)
+        let (user, signIn, record) = try await database.writeAccounts { store in
+            let user = UserRecord(
+                id: .make(at: store.now), email: email, passwordHash: hash, displayName: name, languages: languages,
+                createdAt: store.now)
+            guard try store.insert(user) else { throw Self.taken }
+            if let usedInvite, try !store.useInvite(hash: usedInvite, by: user.id) {
+                throw Problem(.forbidden, "This invite is not known, or was used before.", field: "invite")
+            }
+            let (signIn, record) = try store.open(secret, for: user.id, on: device, lifetime: lifetime)
+            return (user, signIn, record)
+        }.value
+        return try signedIn(user, signIn, on: record, with: secret)
+    }
+
+    /// Said before the hashing, which is dear; the insert decides.
+    func refuseTaken(_ email: String) async throws {
+        let key = AccountRules.emailKey(email)
+        if try await database.readAccounts({ try $0.user(emailKey: key) }) != nil { throw Self.taken }
+    }
+
+    static let taken = Problem(.conflict, "There is an account with this e-mail address already.", field: "email")
+
+    /// The secrets of a sign-in that is about to be made.
+    struct SignInSecrets: Sendable {
+        let family: String
+        let familyHash: [UInt8]
+        let secret: String
+        let secretHash: [UInt8]
+    }
+
+    func newSignInSecrets() -> SignInSecrets {
+        let (family, secret) = (secrets.makeSecret(), secrets.makeSecret())
+        return SignInSecrets(
+            family: family, familyHash: secrets.digest(family), secret: secret, secretHash: secrets.digest(secret))
+    }
+
+    func signedIn(
+        _ user: UserRecord, _ signIn: SignInRecord, on device: DeviceRecord, with secret: SignInSecrets
+    ) throws -> SignedIn {
+        let refresh = RefreshToken(signIn: signIn.id, counter: 1, family: secret.family, secret: secret.secret)
+        return SignedIn(
+            user: user.ownProfile, session: signIn.document(on: device, current: true),
+            accessToken: try tokens.issue(user: user.id, signIn: signIn.id, at: signIn.createdAt),
+            refreshToken: refresh.text, expiresIn: tokens.lifetime)
+    }
+}
+
+extension AccountStore {
+    /// Opens a sign-in on the claimed device, which is made or brought up to date.
+    func open(
+        _ secret: AccountCommands.SignInSecrets, for user: UserID, on claim: DeviceClaim, lifetime: Int64
+    ) throws -> (SignInRecord, DeviceRecord) {
+        var device = DeviceRecord(
+            id: claim.id ?? .make(at: now), user: user, name: claim.name, platform: claim.platform, createdAt: now,
+            lastSeenAt: now)
+        if let id = claim.id, let known = try self.device(id, of: user) { device.createdAt = known.createdAt }
+        try save(device)
+        let signIn = SignInRecord(
+            id: .make(at: now), user: user, device: device.id, createdAt: now, lastUsedAt: now,
+            rotation: RefreshRotation(
+                familyHash: secret.familyHash, usedAt: now, next: [secret.secretHash],
+                expiresAt: now.adding(seconds: lifetime)))
+        try insert(signIn)
+        try append("signIn", SignInChange(session: signIn.id), to: .user(user))
+        return (signIn, device)
+    }
+}
+
+extension SignInRecord {
+    func document(on device: DeviceRecord, current: Bool) -> SignInDocument {
+        SignInDocument(
+            id: id, device: .init(id: device.id, name: device.name, platform: device.platform), createdAt: createdAt,
+            lastUsedAt: lastUsedAt, current: current)
+    }
+}

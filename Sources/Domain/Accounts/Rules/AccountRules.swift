@@ -1,0 +1,145 @@
+internal import Model
+
+/// What the values of an account may be. Each function returns the value as it is stored, or throws a `Problem` that names
+/// the field.
+package enum AccountRules {
+    /// What an address is found by: without surrounding space and case. Case in the part before the `@` may matter to
+    /// the mail server (RFC 5321 section 2.4), but no two people are told apart by it.
+    package static func emailKey(_ email: String) -> String { trimmed(email).lowercased() }
+
+    /// Shape only; whether the mailbox exists shows when mail is sent to it.
+    package static func email(_ email: String, field: String = "email") throws -> String {
+        let email = trimmed(email)
+        let parts = email.split(separator: "@", omittingEmptySubsequences: false)
+        guard email.utf8.count <= 254, parts.count == 2, !parts[0].isEmpty, parts[0].utf8.count <= 64 else {
+            throw Problem.invalid(field, "This is not an e-mail address.")
+        }
+        let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+        let isDomain = labels.allSatisfy { label in
+            !label.isEmpty && label.utf8.count <= 63 && label.first != "-" && label.last != "-"
+                && label.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || isDigit($0) || $0 == "-" }
+        }
+        let isClean = email.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && !isControl($0) }
+        guard isDomain, labels.count >= 2, isClean else {
+            throw Problem.invalid(field, "This is not an e-mail address.")
+        }
+        return email
+    }
+
+    /// 8 to 128 characters: length is what makes a password hard to guess, so no kinds of characters are asked for.
+    package static func password(_ password: String, field: String = "password") throws -> String {
+        guard password.count >= 8 else { throw Problem.invalid(field, "A password needs at least 8 characters.") }
+        guard password.count <= 128, password.utf8.count <= 512 else {
+            throw Problem.invalid(field, "A password has at most 128 characters.")
+        }
+        return password
+    }
+
+    package static func displayName(_ name: String, field: String = "displayName") throws -> String {
+        let name = trimmed(name)
+        guard !name.isEmpty, name.count <= 80, name.utf8.count <= 640 else {
+            throw Problem.invalid(field, "A name has 1 to 80 characters.")
+        }
+        guard name.unicodeScalars.allSatisfy({ !isControl($0) }) else {
+            throw Problem.invalid(field, "A name must not hold control characters.")
+        }
+        return name
+    }
+
+    /// Only https, since other people's clients load it.
+    package static func photoURL(_ url: String, field: String = "photoURL") throws -> String {
+        let prefix = "https://"
+        guard url.utf8.count <= 2048, url.lowercased().hasPrefix(prefix) else {
+            throw Problem.invalid(field, "A photo's address begins with https:// and has at most 2048 characters.")
+        }
+        let rest = url.utf8.dropFirst(prefix.utf8.count)
+        let host = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        // Printable ASCII without what RFC 3986 leaves out; `@` in the authority would carry a password.
+        let isClean = rest.allSatisfy { (0x21...0x7E).contains($0) && !Array("\"<>\\^`{|}".utf8).contains($0) }
+        guard !host.isEmpty, host.first != UInt8(ascii: ":"), !host.contains(UInt8(ascii: "@")), isClean else {
+            throw Problem.invalid(field, "This is not the address of a photo.")
+        }
+        return url
+    }
+
+    /// Language tags in the order of preference, without repetitions.
+    package static func languages(_ tags: [String], field: String = "languages") throws -> [String] {
+        guard tags.count <= 16 else { throw Problem.invalid(field, "At most 16 languages.") }
+        var seen: Set<String> = []
+        return try tags.enumerated().compactMap { index, tag in
+            let tag = try language(tag, field: "\(field)[\(index)]")
+            return seen.insert(tag).inserted ? tag : nil
+        }
+    }
+
+    /// The shape of RFC 5646 section 2.1, in the case that its section 2.1.1 recommends. Whether the subtags are
+    /// registered is not looked up.
+    package static func language(_ tag: String, field: String) throws -> String {
+        let parts = tag.split(separator: "-", omittingEmptySubsequences: false)
+        let isShaped = parts.enumerated().allSatisfy { index, part in
+            part.unicodeScalars.allSatisfy { isLetter($0) || (index > 0 && isDigit($0)) }
+                && (index == 0 ? 2...8 : 1...8).contains(part.unicodeScalars.count)
+        }
+        guard isShaped, tag.utf8.count <= 35 else {
+            throw Problem.invalid(field, "This is not a language tag such as en or pt-BR.")
+        }
+        var afterSingleton = false
+        return parts.enumerated().map { index, part in
+            defer { afterSingleton = afterSingleton || part.utf8.count == 1 }
+            let lower = part.lowercased()
+            guard index > 0, !afterSingleton, part.unicodeScalars.allSatisfy(isLetter) else { return lower }
+            switch part.utf8.count {
+            case 2: return part.uppercased()
+            case 4: return lower.prefix(1).uppercased() + lower.dropFirst()
+            default: return lower
+            }
+        }.joined(separator: "-")
+    }
+
+    package static func device(_ claim: DeviceClaim?) throws -> DeviceClaim {
+        guard let claim else { return DeviceClaim(name: "Unknown device", platform: "unknown") }
+        func text(_ value: String, _ field: String) throws -> String {
+            let value = trimmed(value)
+            guard !value.isEmpty, value.count <= 80, value.utf8.count <= 640,
+                value.unicodeScalars.allSatisfy({ !isControl($0) })
+            else { throw Problem.invalid(field, "1 to 80 characters without control characters.") }
+            return value
+        }
+        return DeviceClaim(
+            id: claim.id, name: try text(claim.name, "device.name"),
+            platform: try text(claim.platform, "device.platform"))
+    }
+
+    /// What a client chose to prove its endpoint with.
+    package static func endpointSecret(_ secret: String) throws -> String {
+        let isClean = secret.unicodeScalars.allSatisfy { isLetter($0) || isDigit($0) || $0 == "-" || $0 == "_" }
+        guard (16...128).contains(secret.utf8.count), isClean else {
+            throw Problem.invalid("secret", "An endpoint's secret has 16 to 128 characters of A-Z, a-z, 0-9, - and _.")
+        }
+        return secret
+    }
+}
+
+extension AccountRules {
+    static func trimmed(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return "" }
+        return String(scalars[first...last])
+    }
+
+    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+        ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+    }
+
+    private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
+
+    /// Controls, line separators and the marks that turn the direction of text, with which a name could pass for another.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
+        default: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package import Model
+
+extension CallCommands {
+    /// Calls people.
+    ///
+    /// A repeat with the same client id returns the call that the first one made. Where the two people, or the
+    /// conversation, have a live call already, the request becomes an accept of that call; what the caller's own
+    /// endpoint, or a crashed one, left behind is `replaced` and never in the way.
+    package func create(
+        _ request: CreateCall, by principal: Principal, id: CallID, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        let endpoint = try endpoint(of: principal)
+        try check(request, by: principal.user)
+        let live = try store.liveParticipations(of: [principal.user] + request.callees)
+        let (standing, ghost) = try standingCall(for: request, by: principal.user, endpoint: endpoint, live, in: store)
+        let verdict = try store.remember(
+            request.clientID, of: principal.user, bodyHash: request.bodyHash, entity: standing ?? id)
+        switch verdict {
+        case .reused: throw Problem.clientIDReused
+        case .same(let made):
+            var outcome = CallOutcome(call: try open(made, as: principal.user, in: store), at: now)
+            outcome.isDuplicate = true
+            return outcome
+        case .new: break
+        }
+        if let standing {
+            let accept = AcceptCall(other: request.other, media: MediaState.Change(video: request.kind == .video))
+            var outcome = try self.accept(standing, accept, by: principal, at: now, in: store)
+            outcome.hasJoined = true
+            return outcome
+        }
+
+        var effects: [CallEffect] = []
+        var over: Set<CallID> = []
+        for participation in live where participation.user == principal.user {
+            let treatment: Treatment =
+                participation.call == ghost
+                ? .replace : Treatment(participation, request.other, endpoint: endpoint, whenSilent: .replace)
+            guard let outcome = try apply(treatment, to: participation, at: now, in: store) else { continue }
+            effects += outcome.effects
+            if !outcome.call.isLive { over.insert(outcome.call.id) }
+        }
+        let (caller, callees) = try parties(request.callees, of: principal.user, field: "callees", in: store)
+        let call = Call.begin(
+            id: id, conversation: request.conversation, kind: request.kind, caller: caller, endpoint: endpoint,
+            callees: callees.map { ($0, isBusy($0, live, except: over)) },
+            ringSeconds: request.ringSeconds ?? rules.ringSeconds, rules: rules, at: now)
+        try store.insert(call)
+        var outcome = CallOutcome(call: call, at: now)
+        let difference = CallDifference(before: nil, after: call)
+        try store.append(difference.entries(callJSON: outcome.callJSON, at: now))
+        if let offer = request.offer, call.isLive {
+            let sender = Signal.Sender(user: principal.user, endpoint: endpoint)
+            try hold(offer, clientID: request.clientID, from: sender, in: call.id, at: now, store: store)
+        }
+        outcome.effects = effects + difference.effects(at: now)
+        return outcome
+    }
+
+    /// Rings more people, or rings people again. A call between two becomes a group's.
+    package func invite(
+        _ id: CallID, _ request: InviteToCall, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        let before = try open(id, as: principal.user, in: store)
+        try check(request.users, field: "users", by: principal.user)
+        let hash = request.bodyHash(for: id)
+        switch try store.remember(request.clientID, of: principal.user, bodyHash: hash, entity: id) {
+        case .reused: throw Problem.clientIDReused
+        case .same:
+            var outcome = CallOutcome(call: before, at: now)
+            outcome.isDuplicate = true
+            return outcome
+        case .new: break
+        }
+        guard before.isLive else { throw Problem.callEnded(before, at: now) }
+        guard before.participant(principal.user)?.isJoined ?? false else {
+            throw Problem(.conflict, "Accept the call first.")
+        }
+        let newcomers = request.users.filter { before.participant($0) == nil }
+        guard before.participants.count + newcomers.count <= rules.participantLimit else {
+            throw Problem.invalid("users", "A call has at most \(rules.participantLimit) participants.")
+        }
+        let (_, parties) = try parties(request.users, of: principal.user, field: "users", in: store)
+        let live = try store.liveParticipations(of: request.users)
+        var after = before
+        after.invite(
+            parties.map { ($0, isBusy($0, live, except: [id])) }, ringSeconds: rules.ringSeconds, rules: rules, at: now)
+        return try commit(after, replacing: before, at: now, in: store)
+    }
+}
+
+// What stands in the way of a new call.
+extension CallCommands {
+    /// The live call that a new one would double, and the one that is only what a crash left of an earlier try.
+    private func standingCall(
+        for request: CreateCall, by user: UserID, endpoint: EndpointID, _ live: [LiveParticipation],
+        in store: some CallStore
+    ) throws -> (standing: CallID?, ghost: CallID?) {
+        if let conversation = request.conversation, let call = try store.liveCall(in: conversation) {
+            return (call, nil)
+        }
+        guard request.callees.count == 1, let callee = request.callees.first else { return (nil, nil) }
+        let pairs = [Call.pair(user, callee), user.text + ">" + callee.text]
+        guard let own = live.first(where: { $0.user == user && $0.pair.map(pairs.contains) ?? false }) else {
+            return (nil, nil)
+        }
+        if own.endpoint == endpoint || own.isDetached { return (nil, own.call) }
+        // The other one called, and crashed before this one answered.
+        let theirs = live.first { $0.user == callee && $0.call == own.call }
+        if own.endpoint == nil, theirs?.isDetached ?? false { return (nil, own.call) }
+        return (own.call, nil)
+    }
+
+    /// In another call, through an endpoint that is there, and not willing to hear of a second one.
+    private func isBusy(_ party: CallParty, _ live: [LiveParticipation], except over: Set<CallID>) -> Bool {
+        guard !party.allowsCallWaiting else { return false }
+        return live.contains {
+            $0.user == party.user && $0.endpoint != nil && !$0.isDetached && !over.contains($0.call)
+        }
+    }
+
+    private func parties(
+        _ users: [UserID], of caller: UserID, field: String, in store: some CallStore
+    ) throws -> (caller: CallParty, others: [CallParty]) {
+        let found = try store.parties([caller] + users, calledBy: caller)
+        guard let own = found.first(where: { $0.user == caller }) else { throw Problem.notFound("user") }
+        let others = try users.enumerated().map { index, user in
+            guard let party = found.first(where: { $0.user == user }) else {
+                throw Problem.notFound("user", field: "\(field)[\(index)]")
+            }
+            return party
+        }
+        return (own, others)
+    }
+
+    private func check(_ request: CreateCall, by user: UserID) throws {
+        try check(request.callees, field: "callees", by: user)
+        if let seconds = request.ringSeconds, !rules.ringSecondsAllowed.contains(seconds) {
+            let allowed = rules.ringSecondsAllowed
+            throw Problem.invalid("ringSeconds", "A call rings \(allowed.lowerBound) to \(allowed.upperBound) seconds.")
+        }
+        if let offer = request.offer {
+            guard request.callees.count == 1 else {
+                throw Problem.invalid("offer", "An offer goes to one endpoint, so only a call to one person has one.")
+            }
+            try check(offer, field: "offer.sdp")
+        }
+    }
+
+    private func check(_ users: [UserID], field: String, by user: UserID) throws {
+        guard (1..<rules.participantLimit).contains(users.count) else {
+            throw Problem.invalid(field, "Name 1 to \(rules.participantLimit - 1) people.")
+        }
+        guard !users.contains(user) else { throw Problem.invalid(field, "You cannot call yourself.") }
+        guard Set(users).count == users.count else { throw Problem.invalid(field, "Name each person once.") }
+    }
+}

@@ -1,0 +1,35 @@
+package import Model
+
+// Reading. These run in read transactions.
+extension CallCommands {
+    /// A call, for its participants.
+    package func get(_ id: CallID, by principal: Principal, in store: some CallStore) throws -> Call {
+        try open(id, as: principal.user, in: store)
+    }
+
+    /// The user's calls, newest first. `next` is the cursor of the following page.
+    package func list(
+        before cursor: CallID? = nil, limit: Int, by principal: Principal, in store: some CallStore
+    ) throws -> (calls: [Call], next: CallID?) {
+        let limit = min(100, max(1, limit))
+        let calls = try store.calls(of: principal.user, before: cursor, limit: limit + 1)
+        guard calls.count > limit else { return (calls, nil) }
+        let page = Array(calls.prefix(limit))
+        return (page, page.last?.id)
+    }
+
+    /// The live calls that the user rings for, is in or may join: part of the snapshot of the user's stream.
+    package func liveCalls(of user: UserID, in store: some CallStore) throws -> [Call] {
+        try store.liveCalls(of: user)
+    }
+
+    /// Whether the principal may listen to the mailbox: it is the endpoint's own, in a call that it is in.
+    package func checkMailbox(
+        of endpoint: EndpointID, in id: CallID, by principal: Principal, store: some CallStore
+    ) throws {
+        let call = try open(id, as: principal.user, in: store)
+        guard call.participant(principal.user)?.endpoint == endpoint, principal.endpoint == endpoint else {
+            throw Problem.notFound("mailbox")
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package import Model
+
+extension CallCommands {
+    /// An endpoint of the user rings, which the caller sees.
+    package func ringing(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        try change(id, by: principal, at: now, in: store) { _ = $0.ring(principal.user) }
+    }
+
+    /// An endpoint takes the call. The others of that user learn it from the participant's change, which names the
+    /// endpoint that is in, and from a `call` change in the user's own stream; their own accept is `answeredElsewhere`.
+    ///
+    /// The user's other calls: as `other` says; without it what a crash left is replaced and what this endpoint was in
+    /// is held, so that nobody is overheard by mistake.
+    package func accept(
+        _ id: CallID, _ request: AcceptCall = AcceptCall(), by principal: Principal, at now: Timestamp,
+        in store: some CallStore
+    ) throws -> CallOutcome {
+        let endpoint = try endpoint(of: principal)
+        let user = principal.user
+        let before = try open(id, as: user, in: store)
+        var after = before
+        switch after.accept(user, endpoint: endpoint, media: request.media, rules: rules, at: now) {
+        case .callEnded: throw Problem.callEnded(before, at: now)
+        case .answeredElsewhere: throw Problem.answeredElsewhere(before, at: now)
+        case .unchanged:
+            var outcome = CallOutcome(call: before, at: now)
+            outcome.isDuplicate = true
+            return outcome
+        case .joined, .tookOver: break
+        }
+        var effects: [CallEffect] = []
+        for participation in try store.liveParticipations(of: [user]) where participation.call != id {
+            let treatment = Treatment(participation, request.other, endpoint: endpoint, whenSilent: .hold)
+            effects += try apply(treatment, to: participation, at: now, in: store)?.effects ?? []
+        }
+        var outcome = try commit(after, replacing: before, at: now, in: store)
+        if before.status == .ringing, after.status != .ringing, let caller = after.participants.first {
+            try deliverHeld(from: caller, to: endpoint, in: id, at: now, store: store)
+        }
+        outcome.effects = effects + outcome.effects
+        return outcome
+    }
+
+    /// The user does not want the call, on any endpoint.
+    package func decline(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        try change(id, by: principal, at: now, in: store) { $0.decline(principal.user, rules: rules, at: now) }
+    }
+
+    /// Cancel, end or leave.
+    package func hangUp(
+        _ id: CallID, _ wish: Call.HangUp, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        try change(id, by: principal, at: now, in: store) { call in
+            if call.isForbidden(wish, to: principal.user) {
+                throw Problem(.forbidden, "Only who made the call may end it for everybody; you can leave it.")
+            }
+            call.hangUp(principal.user, endpoint: principal.endpoint, wish, rules: rules, at: now)
+        }
+    }
+
+    /// Media flows at the endpoint.
+    package func connected(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        try change(id, by: principal, at: now, in: store) { call in
+            _ = try joinedEndpoint(of: principal, in: call, at: now)
+            call.connect(principal.user)
+        }
+    }
+
+    /// Media goes on flowing at the endpoint, which shows between two people that both are there. Writes nothing: the
+    /// effects renew leases, so this may run in a read transaction.
+    package func alive(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        let call = try open(id, as: principal.user, in: store)
+        _ = try joinedEndpoint(of: principal, in: call, at: now)
+        var outcome = CallOutcome(call: call, at: now)
+        outcome.effects = call.participants.compactMap { participant in
+            guard participant.isJoined, call.isPair || participant.user == principal.user else { return nil }
+            return .leaseRenewed(id, participant.user)
+        }
+        return outcome
+    }
+
+    /// Mute, camera, screen and hold, for the others to show.
+    package func media(
+        _ id: CallID, _ change: MediaState.Change, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        try self.change(id, by: principal, at: now, in: store) { call in
+            guard call.isLive else { throw Problem.callEnded(call, at: now) }
+            guard let joined = call.participant(principal.user)?.endpoint else {
+                throw Problem(.conflict, "Accept the call first.")
+            }
+            if let endpoint = principal.endpoint, endpoint != joined {
+                throw Problem.answeredElsewhere(call, at: now)
+            }
+            call.apply(change, to: principal.user)
+        }
+    }
+
+    /// Takes a report on how media sounded, and returns its estimated mean opinion score. The summary becomes part of
+    /// the document without a change in its stream: the others see it with the participant's next change.
+    package func quality(
+        _ id: CallID, _ report: QualityReport, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> Double {
+        try check(report)
+        let before = try open(id, as: principal.user, in: store)
+        var after = before
+        after.add(report, from: principal.user)
+        try store.save(after, replacing: before)
+        return QualitySummary(report).opinionScore
+    }
+
+    private func check(_ report: QualityReport) throws {
+        guard (0...1).contains(report.loss) else { throw Problem.invalid("loss", "Loss is a share from 0 to 1.") }
+        let times = [("jitter", report.jitter), ("roundTrip", report.roundTrip)]
+        for (field, value) in times where !(0...60_000).contains(value) {
+            throw Problem.invalid(field, "Give milliseconds from 0 to 60000.")
+        }
+        guard (0.001...86_400).contains(report.seconds ?? 1) else {
+            throw Problem.invalid("seconds", "A report speaks of at most a day.")
+        }
+        for (field, value) in [("sent", report.sent), ("received", report.received)] where (value ?? 0) < 0 {
+            throw Problem.invalid(field, "Bytes are not negative.")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Model
+
+/// What follows from a document's change from `before` to `after`, for the streams and for the world outside.
+///
+/// Everything is derived from the two documents, so that no command can forget to tell somebody, to stop a timer or to
+/// close a mailbox.
+struct CallDifference {
+    let before: Call?
+    let after: Call
+
+    /// The participants who are new or look different, as they are now.
+    var changed: [Participant] {
+        guard let before else { return [] }
+        return after.participants.enumerated().compactMap { index, participant in
+            let isSame = index < before.participants.count && before.participants[index].looksLike(participant)
+            return isSame ? nil : participant
+        }
+    }
+
+    /// Entries for the call's stream, which its participants listen to, and for the streams of users who need to know
+    /// although they may not. The end comes last, after what became of each participant.
+    func entries(callJSON: String, at now: Timestamp) -> [StreamEntry] {
+        var entries = changed.map {
+            StreamEntry(stream: .call(after.id), type: "participant", data: $0.json(at: now))
+        }
+        if let before, before.status != after.status {
+            entries.append(StreamEntry(stream: .call(after.id), type: "call", data: after.summaryJSON()))
+        }
+        for user in concerned {
+            entries.append(StreamEntry(stream: .user(user), type: "call", data: callJSON))
+        }
+        return entries
+    }
+
+    /// Whose own part has changed, or whose call has ended.
+    private var concerned: [UserID] {
+        let hasEnded = hasEnded
+        return after.participants.compactMap { participant in
+            guard !participant.isWithheld else { return nil }
+            if hasEnded { return participant.user }
+            guard let earlier = before?.participant(participant.user) else { return participant.user }
+            return participant.hasMoved(from: earlier) ? participant.user : nil
+        }
+    }
+
+    var hasEnded: Bool { !after.isLive && (before?.isLive ?? true) }
+
+    /// Endpoints that were joined and are not any more.
+    var closedEndpoints: [EndpointID] {
+        (before?.participants ?? []).compactMap(\.endpoint).filter { endpoint in
+            !after.participants.contains { $0.endpoint == endpoint }
+        }
+    }
+
+    func effects(at now: Timestamp) -> [CallEffect] {
+        var effects: [CallEffect] = []
+        for participant in after.participants where !participant.isWithheld {
+            let earlier = before?.participant(participant.user)
+            let rang = earlier.map { $0.isRinging && !$0.isWithheld } ?? false
+            if let until = participant.ringsUntil, !rang {
+                effects.append(.attachUser(participant.user, .call(after.id)))
+                effects.append(
+                    .ringPush(participant.user, after.id, remainingMs: max(0, until.milliseconds(since: now))))
+            }
+            if let endpoint = participant.endpoint, endpoint != earlier?.endpoint {
+                effects.append(.attachEndpoint(endpoint, .call(after.id)))
+                effects.append(.attachEndpoint(endpoint, .signals(after.id, endpoint)))
+                effects.append(.leaseStarted(after.id, participant.user, endpoint))
+            }
+        }
+        for endpoint in closedEndpoints { effects.append(.detach(.signals(after.id, endpoint))) }
+        for participant in before?.participants ?? [] where participant.isJoined {
+            guard !(after.participant(participant.user)?.isJoined ?? false) else { continue }
+            effects.append(.leaseEnded(after.id, participant.user))
+        }
+        effects += deadlineEffects
+        if hasEnded { effects += [.detach(.call(after.id)), .ended(after.id)] }
+        return effects
+    }
+
+    private var deadlineEffects: [CallEffect] {
+        let earlier = before?.deadlines ?? []
+        let current = after.deadlines
+        let over = earlier.filter { old in !current.contains { $0.key == old.key } }
+        let new = current.filter { !earlier.contains($0) }
+        return over.map { .unschedule($0.key) } + new.map { .schedule($0) }
+    }
+}

@@ -1,0 +1,99 @@
+package import Model
+
+// The bodies of requests as they come in; bounds are checked by the commands.
+
+/// What becomes of the calls that a user is in when another one begins.
+package enum OtherCalls: String, Hashable, Sendable, Codable {
+    case hold, end
+}
+
+package struct CreateCall: Hashable, Sendable, Decodable {
+    package var clientID: ClientID
+    package var callees: [UserID]
+    package var kind: Call.Kind
+    /// The first offer, between two people: it waits for the endpoint that accepts, so that ringing reveals no address.
+    package var offer: SessionDescription?
+    package var ringSeconds: Int64?
+    package var other: OtherCalls?
+    /// Set by whoever checked that the caller is a member; not part of the request.
+    package var conversation: ConversationID?
+
+    package init(
+        clientID: ClientID, callees: [UserID], kind: Call.Kind, offer: SessionDescription? = nil,
+        ringSeconds: Int64? = nil, other: OtherCalls? = nil, conversation: ConversationID? = nil
+    ) {
+        self.clientID = clientID
+        self.callees = callees
+        self.kind = kind
+        self.offer = offer
+        self.ringSeconds = ringSeconds
+        self.other = other
+        self.conversation = conversation
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case clientID, callees, kind, offer, ringSeconds, other
+    }
+}
+
+extension Call.Kind: Codable {}
+
+package struct AcceptCall: Hashable, Sendable, Decodable {
+    /// Accepting is idempotent by endpoint; the id is part of the request as in every write.
+    package var clientID: ClientID?
+    package var other: OtherCalls?
+    package var media: MediaState.Change?
+
+    package init(clientID: ClientID? = nil, other: OtherCalls? = nil, media: MediaState.Change? = nil) {
+        self.clientID = clientID
+        self.other = other
+        self.media = media
+    }
+}
+
+package struct InviteToCall: Hashable, Sendable, Decodable {
+    package var clientID: ClientID
+    package var users: [UserID]
+
+    package init(clientID: ClientID, users: [UserID]) {
+        self.clientID = clientID
+        self.users = users
+    }
+}
+
+/// Tells requests with the same client id apart. FNV-1a with 64 bits: a user who makes two of their own requests
+/// collide harms nobody.
+struct BodyHash {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func add(_ text: String?) {
+        for byte in (text ?? "\u{0}").utf8 { add(byte) }
+        add(0xFF)
+    }
+
+    private mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+
+    var integer: Int64 { Int64(bitPattern: value) }
+}
+
+extension CreateCall {
+    var bodyHash: Int64 {
+        var hash = BodyHash()
+        for callee in callees { hash.add(callee.text) }
+        hash.add(kind.rawValue)
+        hash.add(offer?.sdp)
+        hash.add(ringSeconds.map(String.init))
+        hash.add(other?.rawValue)
+        hash.add(conversation?.text)
+        return hash.integer
+    }
+}
+
+extension InviteToCall {
+    func bodyHash(for call: CallID) -> Int64 {
+        var hash = BodyHash()
+        hash.add(call.text)
+        for user in users { hash.add(user.text) }
+        return hash.integer
+    }
+}

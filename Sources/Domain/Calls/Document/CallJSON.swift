@@ -1,0 +1,117 @@
+package import Model
+
+// The JSON of calls and participants, as every door and every stream shows it. It is the same for every viewer, so that
+// a change is encoded once for all.
+
+extension Call {
+    /// The whole document. `now` is for `remainingMs` alone.
+    package func json(at now: Timestamp) -> String {
+        var writer = JSONWriter(capacity: 512 + participants.count * 384)
+        write(to: &writer, at: now)
+        return writer.text
+    }
+
+    package func write(to writer: inout JSONWriter, at now: Timestamp) {
+        writer.object { writer in
+            writeMembers(to: &writer)
+            writer.name("participants")
+            writer.array(participants) { $1.write(to: &$0, at: now) }
+        }
+    }
+
+    /// The document without its participants: what a `call` change in the call's own stream carries.
+    package func summaryJSON() -> String {
+        var writer = JSONWriter()
+        writer.object { writeMembers(to: &$0) }
+        return writer.text
+    }
+
+    private func writeMembers(to writer: inout JSONWriter) {
+        writer.member("id", id)
+        writer.member("conversationID", conversation)
+        writer.member("kind", kind.rawValue)
+        writer.member("mode", mode.rawValue)
+        writer.member("status", status.name)
+        writer.member("endReason", ending?.reason.rawValue)
+        writer.member("endedBy", ending?.by)
+        writer.member("version", version)
+        writer.member("caller", caller)
+        writer.member("createdAt", createdAt)
+        writer.member("answeredAt", answeredAt)
+        writer.member("endedAt", ending?.at)
+    }
+}
+
+extension Call.Status {
+    package var name: String {
+        switch self {
+        case .ringing: "ringing"
+        case .active: "active"
+        case .ended: "ended"
+        }
+    }
+}
+
+extension Participant {
+    package func json(at now: Timestamp) -> String {
+        var writer = JSONWriter()
+        write(to: &writer, at: now)
+        return writer.text
+    }
+
+    package func write(to writer: inout JSONWriter, at now: Timestamp) {
+        writer.object { writer in
+            writer.member("user", user)
+            writer.member("displayName", displayName)
+            writer.member("photoURL", photoURL)
+            writer.member("endpoint", endpoint)
+            writer.member("state", state.name)
+            if let until = ringsUntil {
+                writer.member("ringDeadline", until)
+                writer.member("remainingMs", max(0, until.milliseconds(since: now)))
+            }
+            switch state {
+            case .joined(let joining):
+                writer.member("joinedAt", joining.since)
+                writer.member("detachedAt", joining.detachedAt)
+                if joining.hasTakenOver { writer.member("reason", "taken_over") }
+            case .left(let joinedAt, let leftAt, let reason):
+                writer.member("joinedAt", joinedAt)
+                writer.member("leftAt", leftAt)
+                writer.member("reason", reason.rawValue)
+            default: break
+            }
+            writer.member("connected", joining?.isConnected ?? false)
+            writer.name("media")
+            media.write(to: &writer)
+            if let quality {
+                writer.name("quality")
+                quality.write(to: &writer)
+            }
+        }
+    }
+}
+
+extension MediaState {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("audio", audio)
+            writer.member("video", video)
+            writer.member("screen", screen)
+            writer.member("held", held)
+        }
+    }
+}
+
+extension QualitySummary {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("loss", loss)
+            writer.member("jitter", jitter)
+            writer.member("roundTrip", roundTrip)
+            writer.member("relayed", relayed)
+            writer.member("mos", opinionScore)
+            writer.member("seconds", seconds)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Model
+
+// From the invitation to the answer.
+
+extension Call {
+    /// A new call that rings, or one that has ended already because nobody can be rung.
+    static func begin(
+        id: CallID, conversation: ConversationID? = nil, kind: Kind, caller: CallParty, endpoint: EndpointID,
+        callees: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64, rules: CallRules, at now: Timestamp
+    ) -> Call {
+        let media = MediaState(for: kind)
+        let until = now.adding(seconds: ringSeconds)
+        var call = Call(
+            id: id, conversation: conversation, kind: kind, mode: .direct, createdAt: now, version: 0, status: .ringing,
+            participants: [
+                Participant(
+                    caller, isWithheld: false,
+                    state: .joined(Participant.Joining(endpoint: endpoint, since: now)), media: media)
+            ]
+                + callees.map {
+                    Participant(
+                        $0.party, isWithheld: $0.party.hasBlockedCaller,
+                        state: $0.party.answerAtOnce(isBusy: $0.isBusy) ?? .invited(until: until), media: media)
+                })
+        call.settle(because: .hungUp, by: nil, rules: rules, at: now)
+        return call
+    }
+
+    /// An endpoint of the user says that it rings. False when it is not to ring, or another endpoint said so before.
+    mutating func ring(_ user: UserID) -> Bool {
+        guard isLive, let index = index(of: user), case .invited(let until) = participants[index].state else {
+            return false
+        }
+        participants[index].state = .ringing(until: until)
+        return true
+    }
+
+    /// The user does not want the call, on none of the endpoints. Does nothing once it does not ring.
+    mutating func decline(_ user: UserID, rules: CallRules, at now: Timestamp) {
+        guard isLive, let index = index(of: user), participants[index].isRinging else { return }
+        participants[index].state = .declined
+        settle(because: .declined, by: user, rules: rules, at: now)
+    }
+
+    mutating func ringExpired(_ user: UserID, rules: CallRules, at now: Timestamp) {
+        guard isLive, let index = index(of: user), participants[index].isRinging else { return }
+        participants[index].state = .missed
+        settle(because: .missed, by: nil, rules: rules, at: now)
+    }
+
+    /// Rings people who are new to the call, or who are in it no more; whoever rings or is joined is left alone.
+    mutating func invite(
+        _ parties: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64, rules: CallRules, at now: Timestamp
+    ) {
+        guard isLive else { return }
+        let until = now.adding(seconds: ringSeconds)
+        for (party, isBusy) in parties {
+            let state = party.answerAtOnce(isBusy: isBusy) ?? .invited(until: until)
+            guard let index = index(of: party.user) else {
+                participants.append(
+                    Participant(
+                        party, isWithheld: party.hasBlockedCaller, state: state, media: MediaState(for: kind)))
+                continue
+            }
+            // Somebody else may invite a user who has blocked the first to try.
+            let isRevealed = participants[index].isWithheld && !party.hasBlockedCaller
+            if isRevealed { participants[index].isWithheld = false }
+            if isRevealed || !(participants[index].isRinging || participants[index].isJoined) {
+                participants[index].state = state
+            }
+        }
+        settle(because: .hungUp, by: nil, rules: rules, at: now)
+    }
+
+    /// What becomes of a call that rings nobody any more and that nobody has accepted.
+    var unanswered: EndReason {
+        let states = participants.dropFirst().map(\.state)
+        if states.contains(.missed) { return .missed }
+        if states.contains(.declined) { return .declined }
+        if states.contains(.busy) { return .busy }
+        return .unreachable
+    }
+}
+
+extension Participant {
+    init(_ party: CallParty, isWithheld: Bool, state: State, media: MediaState) {
+        self.init(
+            user: party.user, displayName: party.displayName, photoURL: party.photoURL, isWithheld: isWithheld,
+            state: state, media: media)
+    }
+}
+
+extension CallParty {
+    /// The state of somebody for whom nothing needs to ring. Who has blocked the caller always seems to ring.
+    func answerAtOnce(isBusy: Bool) -> Participant.State? {
+        if hasBlockedCaller { return nil }
+        if isDisabled { return .unreachable }
+        return isBusy ? .busy : nil
+    }
+}

@@ -1,0 +1,207 @@
+package import Model
+
+extension CallCommands {
+    /// Sends a signal from the principal's endpoint to another endpoint in the call.
+    ///
+    /// Throws `conflict` with the winner where an offer collides. While the call rings and the callee's endpoint is not
+    /// known, signals wait for whoever accepts.
+    package func send(
+        _ request: SendSignal, in id: CallID, by principal: Principal, at now: Timestamp, store: some CallStore
+    ) throws -> SignalOutcome {
+        try check(request)
+        let call = try open(id, as: principal.user, in: store)
+        let endpoint = try joinedEndpoint(of: principal, in: call, at: now)
+        let recipient = try recipient(of: request, in: call, from: principal.user)
+        let peers = Negotiation.Peers(endpoint, recipient)
+        let earlier = try store.negotiation(in: id, between: peers)
+        var negotiation = earlier ?? Negotiation(call: id, peers: peers)
+
+        let outcome: SignalOutcome
+        switch request.kind {
+        case .offer:
+            switch negotiation.offer(from: endpoint, on: request.generation, rules: rules, at: now) {
+            case .committed(let generation):
+                outcome = SignalOutcome(status: recipient == nil ? .pending : .delivered, generation: generation)
+            case .unknownGeneration: throw Problem.invalid("generation", "There is no such generation to build on.")
+            case .collision:
+                if let repeated = try repeated(request, in: id, by: principal.user, store: store) { return repeated }
+                throw try collision(with: negotiation, in: id, store: store)
+            }
+        case .answer:
+            switch negotiation.answer(from: endpoint, to: request.generation) {
+            case .committed: outcome = SignalOutcome(status: .delivered, generation: request.generation)
+            case .ignored: outcome = SignalOutcome(status: .ignored, generation: request.generation)
+            case .unknownGeneration: throw Problem.invalid("generation", "There is no offer of this generation.")
+            case .ownOffer: throw Problem.invalid("generation", "This offer is your own.")
+            }
+        case .candidates:
+            let verdict = negotiation.candidates(
+                from: endpoint, of: request.generation, weight: request.payload.weight, rules: rules)
+            switch verdict {
+            case .delivered: outcome = SignalOutcome(status: .delivered, generation: request.generation)
+            case .held: outcome = SignalOutcome(status: .pending, generation: request.generation)
+            case .ignored: outcome = SignalOutcome(status: .ignored, generation: request.generation)
+            case .unknownGeneration: throw Problem.invalid("generation", "There is no such generation yet.")
+            }
+        }
+        if outcome.status == .ignored {
+            return try repeated(request, in: id, by: principal.user, store: store) ?? outcome
+        }
+
+        let sender = Signal.Sender(user: principal.user, endpoint: endpoint)
+        let signal = Signal(
+            call: id, clientID: request.clientID, bodyHash: request.bodyHash, from: sender, to: recipient,
+            kind: request.kind, generation: outcome.generation, status: outcome.status,
+            data: Signal.data(
+                from: sender, kind: request.kind, generation: outcome.generation, payload: request.payload))
+        guard try store.insert(signal) else {
+            guard let repeated = try repeated(request, in: id, by: principal.user, store: store) else {
+                throw Problem.clientIDReused
+            }
+            return repeated
+        }
+        try route(signal, &negotiation, store: store)
+        if negotiation != earlier { try store.save(negotiation, replacing: earlier) }
+        return outcome
+    }
+}
+
+// Where signals go.
+extension CallCommands {
+    /// The other endpoint; absent between two people of whom one has yet to accept.
+    private func recipient(of request: SendSignal, in call: Call, from user: UserID) throws -> EndpointID? {
+        let others = call.participants.filter { $0.user != user }
+        guard let to = request.to else {
+            guard call.isPair else { throw Problem.invalid("to", "Name the endpoint that the signal is for.") }
+            return others.first?.endpoint
+        }
+        guard others.contains(where: { $0.endpoint == to }) else { throw Problem.notFound("endpoint", field: "to") }
+        return to
+    }
+
+    /// Puts a signal into its recipient's mailbox, an offer with the candidates that waited for it.
+    private func route(_ signal: Signal, _ negotiation: inout Negotiation, store: some CallStore) throws {
+        let sender = signal.from.endpoint
+        guard let recipient = signal.to else {
+            // A newer offer to whoever accepts takes the place of what was held before it.
+            guard signal.kind == .offer, signal.generation > 1 else { return }
+            negotiation.release()
+            return try store.releaseHeldSignals(
+                in: signal.call, from: sender, to: nil, through: signal.generation - 1)
+        }
+        guard signal.status == .delivered else { return }
+        let mailbox = StreamName.signals(signal.call, recipient)
+        var entries = [StreamEntry(stream: mailbox, type: signal.kind.rawValue, data: signal.data)]
+        guard signal.kind == .offer else {
+            try store.append(entries)
+            return
+        }
+        if negotiation.held(from: sender) > 0 {
+            entries += try store.heldSignals(in: signal.call, from: sender, to: recipient).map {
+                StreamEntry(stream: mailbox, type: $0.kind.rawValue, data: $0.data)
+            }
+            try store.releaseHeldSignals(in: signal.call, from: sender, to: recipient, through: signal.generation)
+        }
+        if negotiation.held(from: recipient) > 0 {
+            // They belong to an offer that came second.
+            try store.releaseHeldSignals(in: signal.call, from: recipient, to: sender, through: signal.generation)
+        }
+        negotiation.release()
+        if let sequence = try store.append(entries).first { negotiation.delivered(at: sequence) }
+    }
+
+    /// Keeps the offer of a new call for the endpoint that will accept it.
+    func hold(
+        _ offer: SessionDescription, clientID: ClientID, from sender: Signal.Sender, in id: CallID, at now: Timestamp,
+        store: some CallStore
+    ) throws {
+        var negotiation = Negotiation(call: id, peers: Negotiation.Peers(sender.endpoint, nil))
+        guard
+            case .committed(let generation) = negotiation.offer(
+                from: sender.endpoint, on: 0, rules: rules, at: now)
+        else { return }
+        let payload = Signal.Payload.description(offer)
+        let request = SendSignal(clientID: clientID, kind: .offer, generation: 0, payload: payload)
+        let signal = Signal(
+            call: id, clientID: clientID, bodyHash: request.bodyHash, from: sender, to: nil, kind: .offer,
+            generation: generation, status: .pending,
+            data: Signal.data(from: sender, kind: .offer, generation: generation, payload: payload))
+        _ = try store.insert(signal)
+        try store.save(negotiation, replacing: nil)
+    }
+
+    /// Hands what the caller had to say to nobody in particular to the endpoint that accepted.
+    func deliverHeld(
+        from caller: Participant, to endpoint: EndpointID, in id: CallID, at now: Timestamp, store: some CallStore
+    ) throws {
+        guard let opener = caller.endpoint,
+            var negotiation = try store.negotiation(in: id, between: Negotiation.Peers(opener, nil))
+        else { return }
+        let held = try store.heldSignals(in: id, from: opener, to: nil)
+        let current = held.filter { $0.generation == negotiation.generation }
+        let early = held.filter { $0.generation > negotiation.generation }
+        let mailbox = StreamName.signals(id, endpoint)
+        let sequences = try store.append(
+            current.map { StreamEntry(stream: mailbox, type: $0.kind.rawValue, data: $0.data) })
+        negotiation.bind(to: endpoint, held: early.count, at: now)
+        if let place = current.firstIndex(where: { $0.kind == .offer }), sequences.indices.contains(place) {
+            negotiation.delivered(at: sequences[place])
+        }
+        try store.bind(negotiation, openedBy: opener)
+        if !early.isEmpty {
+            try store.bindHeldSignals(in: id, from: opener, to: endpoint, after: negotiation.generation)
+        }
+    }
+
+    /// What the same request was answered before.
+    private func repeated(
+        _ request: SendSignal, in id: CallID, by user: UserID, store: some CallStore
+    ) throws -> SignalOutcome? {
+        guard let sent = try store.sentSignal(request.clientID, of: user, in: id) else { return nil }
+        guard sent.bodyHash == request.bodyHash else { throw Problem.clientIDReused }
+        return SignalOutcome(status: sent.status, generation: sent.generation, isDuplicate: true)
+    }
+
+    /// Tells the loser of a collision who has won, and what it has to answer.
+    private func collision(
+        with negotiation: Negotiation, in id: CallID, store: some CallStore
+    ) throws -> Problem {
+        var problem = Problem(.conflict, "Another offer came first: roll back, answer it, then offer again.")
+        guard let standing = negotiation.offer else { return problem }
+        let winner: String?
+        if let sequence = standing.sequence, let recipient = negotiation.peers.other(than: standing.from) {
+            winner = try store.mail(in: .signals(id, recipient), at: sequence)
+        } else {
+            winner = try store.heldSignals(in: id, from: standing.from, to: nil).last { $0.kind == .offer }?.data
+        }
+        problem.members["winner"] = winner
+        return problem
+    }
+}
+
+// Bounds.
+extension CallCommands {
+    func check(_ description: SessionDescription, field: String) throws {
+        guard description.sdp.utf8.count <= rules.descriptionLimit else {
+            throw Problem(
+                .payloadTooLarge, "A session description has at most \(rules.descriptionLimit) bytes.", field: field)
+        }
+        guard !description.sdp.isEmpty else { throw Problem.invalid(field, "The session description is empty.") }
+    }
+
+    private func check(_ request: SendSignal) throws {
+        switch (request.kind, request.payload) {
+        case (.offer, .description(let description)), (.answer, .description(let description)):
+            try check(description, field: "payload.sdp")
+        case (.candidates, .candidates(let candidates, _)):
+            guard candidates.count <= rules.batchLimit else {
+                throw Problem.invalid("payload.candidates", "A batch has at most \(rules.batchLimit) candidates.")
+            }
+            for (index, candidate) in candidates.enumerated() where candidate.size > rules.candidateLimit {
+                throw Problem.invalid(
+                    "payload.candidates[\(index)]", "A candidate has at most \(rules.candidateLimit) bytes.")
+            }
+        default: throw Problem.invalid("payload", "The payload is not that of this kind of signal.")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// Why a command was refused, in the words of RFC 9457: what every door tells its client.
+package struct Problem: Error, Hashable, Sendable {
+    /// The stable token by which programs tell problems apart; its status follows from it.
+    package enum Kind: String, Sendable, CaseIterable {
+        case invalidRequest = "invalid_request"
+        case unauthenticated
+        case forbidden
+        case notFound = "not_found"
+        case methodNotAllowed = "method_not_allowed"
+        case conflict
+        case clientIDReused = "client_id_reused"
+        case answeredElsewhere = "answered_elsewhere"
+        case callEnded = "call_ended"
+        case payloadTooLarge = "payload_too_large"
+        case unsupportedMediaType = "unsupported_media_type"
+        case upgradeRequired = "upgrade_required"
+        case rateLimited = "rate_limited"
+        case providerNotConfigured = "provider_not_configured"
+        case unavailable
+        case internalError = "internal"
+    }
+
+    package var kind: Kind
+    /// What happened this time, for a person to read.
+    package var detail: String
+    /// The member of the request that is at fault, such as `participants[2].user`.
+    package var field: String?
+    /// Milliseconds after which the request may be tried again.
+    package var retryAfter: Int64?
+    /// JSON of further members, keyed by name; each value is JSON text.
+    package var members: [String: String]
+
+    package init(
+        _ kind: Kind, _ detail: String, field: String? = nil, retryAfter: Int64? = nil, members: [String: String] = [:]
+    ) {
+        self.kind = kind
+        self.detail = detail
+        self.field = field
+        self.retryAfter = retryAfter
+        self.members = members
+    }
+
+    /// A value that is not what `field` allows.
+    package static func invalid(_ field: String, _ detail: String) -> Self {
+        Self(.invalidRequest, detail, field: field)
+    }
+
+    package static func notFound(_ what: String, field: String? = nil) -> Self {
+        Self(.notFound, "There is no such \(what), or you may not see it.", field: field)
+    }
+}
+
+extension Problem.Kind {
+    /// The HTTP status (RFC 9110 section 15) that goes with the kind.
+    package var status: Int {
+        switch self {
+        case .invalidRequest: 400
+        case .unauthenticated: 401
+        case .forbidden: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .conflict, .clientIDReused, .answeredElsewhere, .callEnded: 409
+        case .payloadTooLarge: 413
+        case .unsupportedMediaType: 415
+        case .upgradeRequired: 426
+        case .rateLimited: 429
+        case .internalError: 500
+        case .providerNotConfigured, .unavailable: 503
+        }
+    }
+
+    /// The kind in words, the same every time (RFC 9457 section 3.1.3).
+    package var title: String {
+        switch self {
+        case .invalidRequest: "The request is not valid"
+        case .unauthenticated: "Sign in first"
+        case .forbidden: "You may not do this"
+        case .notFound: "Not found"
+        case .methodNotAllowed: "This method is not allowed here"
+        case .conflict: "This collides with what is there"
+        case .clientIDReused: "The client id was used for something else"
+        case .answeredElsewhere: "The call was answered elsewhere"
+        case .callEnded: "The call has ended"
+        case .payloadTooLarge: "The request is too large"
+        case .unsupportedMediaType: "The content type is not supported"
+        case .upgradeRequired: "This address speaks WebSocket"
+        case .rateLimited: "Too many requests"
+        case .providerNotConfigured: "This server has no such provider"
+        case .unavailable: "The server cannot do this now"
+        case .internalError: "Something went wrong on the server"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// The name of a stream: an ordered log that a client listens to.
+///
+/// Durable streams have an epoch and a dense sequence; presence is ephemeral and has neither.
+package enum StreamName: Hashable, Sendable {
+    /// Everything that concerns one user: `user:<user>`.
+    case user(UserID)
+    /// One call document: `call:<call>`.
+    case call(CallID)
+    /// The mailbox of one endpoint in one call: `signals:<call>:<endpoint>`.
+    case signals(CallID, EndpointID)
+    /// Whether a user is there: `presence:<user>`.
+    case presence(UserID)
+
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+        switch (parts.first, parts.count) {
+        case ("user", 2): guard let user = UserID(parts[1]) else { return nil }; self = .user(user)
+        case ("presence", 2): guard let user = UserID(parts[1]) else { return nil }; self = .presence(user)
+        case ("call", 2): guard let call = CallID(parts[1]) else { return nil }; self = .call(call)
+        case ("signals", 3):
+            guard let call = CallID(parts[1]), let endpoint = EndpointID(parts[2]) else { return nil }
+            self = .signals(call, endpoint)
+        default: return nil
+        }
+    }
+
+    package var text: String {
+        switch self {
+        case .user(let user): "user:" + user.text
+        case .call(let call): "call:" + call.text
+        case .signals(let call, let endpoint): "signals:" + call.text + ":" + endpoint.text
+        case .presence(let user): "presence:" + user.text
+        }
+    }
+
+    /// Whether the stream keeps a log that a listener can resume from.
+    package var isDurable: Bool {
+        if case .presence = self { false } else { true }
+    }
+}
+
+extension StreamName: CustomStringConvertible {
+    package var description: String { text }
+}
+
+/// A place in a stream: everything up to and including `sequence` of that `epoch` is known. In JSON `["e1", 904]`.
+package struct Position: Hashable, Sendable {
+    package var epoch: String
+    package var sequence: Int64
+
+    package init(epoch: String, sequence: Int64) {
+        self.epoch = epoch
+        self.sequence = sequence
+    }
+}
+
+extension Position: Codable {
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        epoch = try container.decode(String.self)
+        sequence = try container.decode(Int64.self)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(epoch)
+        try container.encode(sequence)
+    }
+}
+
+/// One entry of a durable stream, as it was committed.
+package struct Change: Sendable, Hashable {
+    package var stream: StreamName
+    package var position: Position
+    /// What kind of change it is, such as `participant`.
+    package var type: String
+    /// The change's JSON text, encoded once in the transaction that made it.
+    package var data: String
+
+    package init(stream: StreamName, position: Position, type: String, data: String) {
+        self.stream = stream
+        self.position = position
+        self.type = type
+        self.data = data
+    }
+}

@@ -1,0 +1,132 @@
+import Accounts
+import Calls
+import Foundation
+import Model
+import Storage
+
+/// A store of calls with what a test needs around it. Every scenario runs on both kinds, which is what holds the
+/// database to the behaviour of the plain one.
+protocol Bench: AnyObject {
+    var store: any CallStore { get }
+    /// Runs a command as a transaction: what throws leaves no trace.
+    func transact<T>(_ job: () throws -> T) throws -> T
+    func add(_ user: UserID, name: String, callWaiting: Bool) throws
+    func disable(_ user: UserID) throws
+    func block(_ user: UserID, by blocker: UserID) throws
+    func entries(of stream: StreamName) throws -> [StreamEntry]
+}
+
+final class MemoryBench: Bench {
+    private let memory = MemoryCallStore()
+    var store: any CallStore { memory }
+
+    func transact<T>(_ job: () throws -> T) throws -> T {
+        let before = memory.state
+        do {
+            return try job()
+        } catch {
+            memory.state = before
+            throw error
+        }
+    }
+
+    func add(_ user: UserID, name: String, callWaiting: Bool) {
+        memory.state.people[user] = .init(displayName: name, allowsCallWaiting: callWaiting)
+    }
+
+    func disable(_ user: UserID) { memory.state.people[user]?.isDisabled = true }
+    func block(_ user: UserID, by blocker: UserID) { memory.state.blocks.insert([blocker, user]) }
+    func entries(of stream: StreamName) -> [StreamEntry] { memory.state.streams[stream] ?? [] }
+}
+
+/// The real store, inside one transaction of a database: a command is a savepoint in it.
+final class DatabaseBench: Bench {
+    private let transaction: StoreTransaction
+    private let now: Timestamp
+    var store: any CallStore { transaction }
+
+    init(_ sql: any SQLTransaction, now: Timestamp) {
+        transaction = StoreTransaction(sql, now: now)
+        self.now = now
+    }
+
+    func transact<T>(_ job: () throws -> T) throws -> T {
+        try transaction.sql.execute("SAVEPOINT command")
+        do {
+            let value = try job()
+            try transaction.sql.execute("RELEASE command")
+            return value
+        } catch {
+            try transaction.sql.execute("ROLLBACK TO command")
+            try transaction.sql.execute("RELEASE command")
+            throw error
+        }
+    }
+
+    func add(_ user: UserID, name: String, callWaiting: Bool) throws {
+        _ = try transaction.insert(
+            UserRecord(id: user, displayName: name, callWaiting: callWaiting, createdAt: now))
+    }
+
+    func disable(_ user: UserID) throws {
+        guard var record = try transaction.user(user) else { return }
+        record.disabledAt = now
+        try transaction.update(record)
+    }
+
+    func block(_ user: UserID, by blocker: UserID) throws { _ = try transaction.block(user, by: blocker) }
+
+    func entries(of stream: StreamName) throws -> [StreamEntry] {
+        try transaction.sql.query(
+            "SELECT type, data FROM changes WHERE stream = ?1 ORDER BY seq", [.text(stream.text)]
+        ).map { StreamEntry(stream: stream, type: try $0.text(0), data: try $0.text(1)) }
+    }
+}
+
+/// Counts the statements that pass through it.
+final class CountingTransaction: SQLTransaction {
+    private let inner: any SQLTransaction
+    private(set) var count = 0
+
+    init(_ inner: any SQLTransaction) { self.inner = inner }
+
+    @discardableResult
+    func execute(_ sql: String, _ arguments: [SQLValue]) throws -> Int {
+        count += 1
+        return try inner.execute(sql, arguments)
+    }
+
+    func query(_ sql: String, _ arguments: [SQLValue]) throws -> [SQLRow] {
+        count += 1
+        return try inner.query(sql, arguments)
+    }
+}
+
+/// Where a scenario runs.
+enum Backing: String, CaseIterable, Sendable {
+    case memory, database
+
+    func run(seed: UInt64 = 1, rules: CallRules = CallRules(), _ scenario: @escaping @Sendable (World) throws -> Void)
+        async throws
+    {
+        switch self {
+        case .memory: try scenario(World(MemoryBench(), rules: rules, seed: seed))
+        case .database:
+            try await Self.database { sql in
+                try scenario(World(DatabaseBench(sql, now: World.start), rules: rules, seed: seed))
+            }
+        }
+    }
+
+    /// Runs a job in a transaction of a new database.
+    static func database(_ job: @escaping @Sendable (any SQLTransaction) throws -> Void) async throws {
+        let file = FileManager.default.temporaryDirectory.path + "/calls-tests-\(UUID().uuidString).db"
+        defer {
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + suffix) }
+        }
+        let database = try SQLiteDatabase(path: file, readers: 1)
+        try await Store(database: database, clock: { World.start }, publish: { _ in }).prepare()
+        try await database.submit(job)
+        await database.close()
+    }
+}

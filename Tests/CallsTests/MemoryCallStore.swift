@@ -1,0 +1,182 @@
+import Calls
+import Model
+
+/// A call store of arrays and dictionaries: what the commands need, without a database.
+final class MemoryCallStore: CallStore {
+    struct State {
+        var people: [UserID: Person] = [:]
+        var blocks: Set<[UserID]> = []
+        var calls: [CallID: Call] = [:]
+        var clientIDs: [String: (bodyHash: Int64, entity: CallID)] = [:]
+        var streams: [StreamName: [StreamEntry]] = [:]
+        var sequences: [StreamName: Int64] = [:]
+        var negotiations: [CallID: [Negotiation.Peers: Negotiation]] = [:]
+        var signals: [CallID: [Signal]] = [:]
+    }
+
+    struct Person {
+        var displayName: String
+        var allowsCallWaiting = false
+        var isDisabled = false
+    }
+
+    var state = State()
+}
+
+// Calls.
+extension MemoryCallStore {
+    func parties(_ users: [UserID], calledBy caller: UserID) -> [CallParty] {
+        users.compactMap { user in
+            state.people[user].map {
+                CallParty(
+                    user: user, displayName: $0.displayName, allowsCallWaiting: $0.allowsCallWaiting,
+                    hasBlockedCaller: state.blocks.contains([user, caller]), isDisabled: $0.isDisabled)
+            }
+        }
+    }
+
+    func call(_ id: CallID) -> Call? { state.calls[id] }
+
+    func liveParticipations(of users: [UserID]) -> [LiveParticipation] {
+        state.calls.values.filter(\.isLive).sorted { $0.id.text < $1.id.text }.flatMap { call in
+            call.participants.filter { users.contains($0.user) && !$0.isWithheld }.map {
+                LiveParticipation(
+                    user: $0.user, call: call.id, pair: call.pair, conversation: call.conversation,
+                    endpoint: $0.endpoint, isDetached: $0.joining?.detachedAt != nil)
+            }
+        }
+    }
+
+    func liveCall(in conversation: ConversationID) -> CallID? {
+        state.calls.values.first { $0.isLive && $0.conversation == conversation }?.id
+    }
+
+    func liveCalls(of user: UserID) -> [Call] { calls(of: user, before: nil, limit: .max).filter(\.isLive) }
+
+    func calls(of user: UserID, before cursor: CallID?, limit: Int) -> [Call] {
+        let mine = state.calls.values.filter { call in
+            (call.participant(user).map { !$0.isWithheld } ?? false) && cursor.map { call.id.text < $0.text } ?? true
+        }
+        return Array(mine.sorted { $0.id.text > $1.id.text }.prefix(limit))
+    }
+
+    func liveCalls() -> [Call] { state.calls.values.filter(\.isLive) }
+
+    func insert(_ call: Call) throws {
+        try checkUnique(call)
+        state.calls[call.id] = call
+    }
+
+    func save(_ call: Call, replacing earlier: Call) throws {
+        guard state.calls[call.id]?.version == earlier.version else { throw Problem(.conflict, "Another version.") }
+        try checkUnique(call)
+        state.calls[call.id] = call
+    }
+
+    /// What the partial unique indexes do.
+    private func checkUnique(_ call: Call) throws {
+        guard call.isLive else { return }
+        for other in state.calls.values where other.isLive && other.id != call.id {
+            if let pair = call.pair, other.pair == pair { throw Problem(.internalError, "Two live calls of a pair.") }
+            if let conversation = call.conversation, other.conversation == conversation {
+                throw Problem(.internalError, "Two live calls of a conversation.")
+            }
+        }
+    }
+
+    func remember(
+        _ clientID: ClientID, of user: UserID, bodyHash: Int64, entity: CallID
+    ) -> ClientIDVerdict {
+        let key = user.text + clientID.text
+        guard let known = state.clientIDs[key] else {
+            state.clientIDs[key] = (bodyHash, entity)
+            return .new
+        }
+        return known.bodyHash == bodyHash ? .same(known.entity) : .reused
+    }
+
+    @discardableResult
+    func append(_ entries: [StreamEntry]) -> [Int64] {
+        entries.map { entry in
+            state.streams[entry.stream, default: []].append(entry)
+            state.sequences[entry.stream, default: 0] += 1
+            return state.sequences[entry.stream] ?? 0
+        }
+    }
+}
+
+// Signals.
+extension MemoryCallStore {
+    func negotiation(in call: CallID, between peers: Negotiation.Peers) -> Negotiation? {
+        state.negotiations[call]?[peers]
+    }
+
+    func save(_ negotiation: Negotiation, replacing earlier: Negotiation?) {
+        state.negotiations[negotiation.call, default: [:]][negotiation.peers] = negotiation
+    }
+
+    func bind(_ negotiation: Negotiation, openedBy opener: EndpointID) {
+        state.negotiations[negotiation.call]?[Negotiation.Peers(opener, nil)] = nil
+        save(negotiation, replacing: nil)
+    }
+
+    func insert(_ signal: Signal) -> Bool {
+        guard sentSignal(signal.clientID, of: signal.from.user, in: signal.call) == nil else { return false }
+        var kept = signal
+        if signal.status != .pending { kept.data = "" }
+        state.signals[signal.call, default: []].append(kept)
+        return true
+    }
+
+    func sentSignal(_ clientID: ClientID, of user: UserID, in call: CallID) -> SentSignal? {
+        state.signals[call]?.first { $0.clientID == clientID && $0.from.user == user }.map {
+            SentSignal(bodyHash: $0.bodyHash, status: $0.status, generation: $0.generation)
+        }
+    }
+
+    func heldSignals(in call: CallID, from sender: EndpointID, to recipient: EndpointID?) -> [Signal] {
+        (state.signals[call] ?? []).filter { $0.from.endpoint == sender && $0.to == recipient && !$0.data.isEmpty }
+    }
+
+    func releaseHeldSignals(
+        in call: CallID, from sender: EndpointID, to recipient: EndpointID?, through generation: Int64
+    ) {
+        change(call) {
+            if $0.from.endpoint == sender, $0.to == recipient, $0.generation <= generation { $0.data = "" }
+        }
+    }
+
+    func bindHeldSignals(
+        in call: CallID, from sender: EndpointID, to recipient: EndpointID, after generation: Int64
+    ) {
+        change(call) {
+            if $0.from.endpoint == sender, $0.to == nil, $0.generation > generation, !$0.data.isEmpty {
+                $0.to = recipient
+            }
+        }
+    }
+
+    func mail(in mailbox: StreamName, at sequence: Int64) -> String? {
+        guard let entries = state.streams[mailbox], let last = state.sequences[mailbox] else { return nil }
+        let index = entries.count - 1 - Int(last - sequence)
+        return entries.indices.contains(index) ? entries[index].data : nil
+    }
+
+    func closeMailbox(of endpoint: EndpointID, in call: CallID) {
+        state.streams[.signals(call, endpoint)] = nil
+        state.negotiations[call] = state.negotiations[call]?.filter {
+            $0.key.first != endpoint && $0.key.second != endpoint
+        }
+        change(call) { if $0.from.endpoint == endpoint || $0.to == endpoint { $0.data = "" } }
+    }
+
+    func removeSignals(in call: CallID, endpoints: [EndpointID]) {
+        for endpoint in endpoints { state.streams[.signals(call, endpoint)] = nil }
+        state.negotiations[call] = nil
+        state.signals[call] = nil
+    }
+
+    private func change(_ call: CallID, _ body: (inout Signal) -> Void) {
+        for index in (state.signals[call] ?? []).indices { body(&state.signals[call, default: []][index]) }
+    }
+}

@@ -1,0 +1,253 @@
+import Calls
+import Model
+import Testing
+
+/// One running client of one person.
+struct Client: Hashable {
+    var user: UserID
+    var endpoint: EndpointID
+
+    var principal: Principal { Principal(user: user, endpoint: endpoint) }
+}
+
+/// Calls with everything around them simulated: a store, a clock that moves when told, timers and leases as the server
+/// keeps them, and ids from a seed.
+final class World {
+    static let start = Timestamp(milliseconds: 1_790_000_000_000)
+
+    let bench: any Bench
+    let commands: CallCommands
+    var now = World.start
+    var random: SeededRandom
+    private(set) var timers: [CallDeadline.Key: CallDeadline] = [:]
+    private(set) var leases = CallLeases()
+
+    init(_ bench: any Bench, rules: CallRules = CallRules(), seed: UInt64 = 1) {
+        self.bench = bench
+        commands = CallCommands(rules: rules)
+        random = SeededRandom(seed: seed)
+    }
+
+    func id<Entity>(_: Entity.Type = Entity.self) -> Identifier<Entity> { .make(at: now, using: &random) }
+
+    func person(_ name: String, callWaiting: Bool = false) throws -> Client {
+        let client = Client(user: id(), endpoint: id())
+        try bench.add(client.user, name: name, callWaiting: callWaiting)
+        return client
+    }
+
+    /// Another endpoint of the same person.
+    func another(_ client: Client) -> Client { Client(user: client.user, endpoint: id()) }
+
+    /// Somebody without an account.
+    func stranger() -> Client { Client(user: id(), endpoint: id()) }
+
+    func strangers(_ count: Int) -> [Client] { (0..<count).map { _ in stranger() } }
+
+    func block(_ blocked: Client, by blocker: Client) throws { try bench.block(blocked.user, by: blocker.user) }
+}
+
+// Commands, with their effects carried out.
+extension World {
+    @discardableResult
+    func run(
+        _ command: (CallCommands, Timestamp, any CallStore) throws -> CallOutcome
+    ) throws -> CallOutcome {
+        let outcome = try bench.transact { try command(commands, now, bench.store) }
+        carryOut(outcome.effects)
+        return outcome
+    }
+
+    @discardableResult
+    func create(
+        by caller: Client, to callees: [Client], kind: Call.Kind = .audio, offer: String? = nil,
+        clientID: ClientID? = nil, ringSeconds: Int64? = nil, other: OtherCalls? = nil
+    ) throws -> CallOutcome {
+        let request = CreateCall(
+            clientID: clientID ?? id(), callees: callees.map(\.user), kind: kind,
+            offer: offer.map { SessionDescription(sdp: $0) }, ringSeconds: ringSeconds, other: other)
+        let callID: CallID = id()
+        return try run { try $0.create(request, by: caller.principal, id: callID, at: $1, in: $2) }
+    }
+
+    func createWithoutEndpoint(by caller: Client, to callee: Client) throws -> CallOutcome {
+        let request = CreateCall(clientID: id(), callees: [callee.user], kind: .audio)
+        let callID: CallID = id()
+        return try run { try $0.create(request, by: Principal(user: caller.user), id: callID, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func signal(
+        _ call: CallID, from client: Client, to: Client? = nil, _ kind: Signal.Kind, generation: Int64,
+        candidates: Int = 1, clientID: ClientID? = nil
+    ) throws -> SignalOutcome {
+        let payload: Signal.Payload =
+            kind == .candidates
+            ? .candidates((0..<candidates).map { Candidate(candidate: "candidate:\($0)") }, isLast: false)
+            : .description(SessionDescription(sdp: "v=0 \(kind.rawValue) on \(generation)"))
+        let request = SendSignal(
+            clientID: clientID ?? id(), to: to?.endpoint, kind: kind, generation: generation, payload: payload)
+        return try bench.transact {
+            try commands.send(request, in: call, by: client.principal, at: now, store: bench.store)
+        }
+    }
+
+    private func carryOut(_ effects: [CallEffect]) {
+        for effect in effects {
+            switch effect {
+            case .schedule(let deadline): timers[deadline.key] = deadline
+            case .unschedule(let key): timers[key] = nil
+            case .leaseStarted(let call, let user, let endpoint):
+                leases.start(.init(call: call, user: user, endpoint: endpoint), at: nanoseconds)
+            case .leaseRenewed(let call, let user): leases.renew(call, user, at: nanoseconds)
+            case .leaseEnded(let call, let user): leases.end(call, user)
+            case .attachUser, .attachEndpoint, .detach, .ringPush, .ended: break
+            }
+        }
+    }
+
+    private var nanoseconds: Int64 { now.milliseconds * 1_000_000 }
+}
+
+// Time.
+extension World {
+    /// Moves the clock from one thing that falls due to the next; the endpoints in `alive` give signs of life meanwhile.
+    func advance(seconds: Int64, renewing alive: [Client] = []) throws {
+        let end = now.adding(seconds: seconds)
+        while now < end {
+            var next = min(end, timers.values.map(\.at).min() ?? end)
+            if alive.isEmpty {
+                next = min(next, Timestamp(milliseconds: (leases.deadline ?? .max) / 1_000_000))
+            } else {
+                next = min(next, now.adding(seconds: 10))
+            }
+            now = max(now, next)
+            for client in alive { leases.renew(client.endpoint, at: nanoseconds) }
+            try fire()
+        }
+    }
+
+    /// Fires every timer and lease that is due now.
+    func fire() throws {
+        while let due = timers.values.filter({ $0.at <= now }).min(by: { $0.at < $1.at }) {
+            timers[due.key] = nil
+            try runIfAny { try commands.expire(due, at: now, in: bench.store) }
+        }
+        for holder in leases.lapsed(at: nanoseconds) {
+            try runIfAny { try commands.leaseLapsed(holder.call, holder.user, at: now, in: bench.store) }
+        }
+    }
+
+    /// The server was killed and runs again: what is in memory is gone, what is in the store is not.
+    func restart() throws {
+        timers = [:]
+        leases = CallLeases()
+        for deadline in try commands.deadlines(in: bench.store) { timers[deadline.key] = deadline }
+        for holder in try commands.leases(in: bench.store) { leases.start(holder, at: nanoseconds) }
+    }
+
+    func detach(_ client: Client) throws {
+        try runAll { try commands.detached(client.endpoint, of: client.user, at: now, in: bench.store) }
+    }
+
+    func attach(_ client: Client) throws {
+        leases.renew(client.endpoint, at: nanoseconds)
+        try runAll { try commands.attached(client.endpoint, of: client.user, at: now, in: bench.store) }
+    }
+
+    func withdraw(_ client: Client) throws {
+        try bench.disable(client.user)
+        try runAll { try commands.withdraw(client.user, at: now, in: bench.store) }
+    }
+
+    private func runIfAny(_ command: () throws -> CallOutcome?) throws {
+        carryOut(try bench.transact(command)?.effects ?? [])
+    }
+
+    private func runAll(_ command: () throws -> [CallOutcome]) throws {
+        for outcome in try bench.transact(command) { carryOut(outcome.effects) }
+    }
+}
+
+// Looking.
+extension World {
+    func mailbox(of client: Client, in call: CallID) throws -> [StreamEntry] {
+        try entries(.signals(call, client.endpoint))
+    }
+
+    func entries(_ stream: StreamName) throws -> [StreamEntry] { try bench.entries(of: stream) }
+
+    func call(_ id: CallID) throws -> Call { try #require(try bench.store.call(id)) }
+
+    func state(of client: Client, in call: CallID) throws -> String {
+        try #require(try self.call(call).participant(client.user)).state.name
+    }
+
+    func calls(of client: Client) throws -> [Call] {
+        try commands.list(limit: 100, by: client.principal, in: bench.store).calls
+    }
+
+    func liveCalls(of client: Client) throws -> [Call] {
+        try commands.liveCalls(of: client.user, in: bench.store)
+    }
+}
+
+// Short names for what scenarios do most.
+extension World {
+    @discardableResult
+    func ringing(_ call: CallID, by client: Client) throws -> CallOutcome {
+        try run { try $0.ringing(call, by: client.principal, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func accept(
+        _ call: CallID, by client: Client, other: OtherCalls? = nil, media: MediaState.Change? = nil
+    ) throws -> CallOutcome {
+        let request = AcceptCall(other: other, media: media)
+        return try run { try $0.accept(call, request, by: client.principal, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func decline(_ call: CallID, by client: Client) throws -> CallOutcome {
+        try run { try $0.decline(call, by: client.principal, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func hangUp(_ call: CallID, _ wish: Call.HangUp = .leave, by client: Client) throws -> CallOutcome {
+        try run { try $0.hangUp(call, wish, by: client.principal, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func connected(_ call: CallID, by client: Client) throws -> CallOutcome {
+        try run { try $0.connected(call, by: client.principal, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func invite(_ users: [Client], to call: CallID, by client: Client) throws -> CallOutcome {
+        let request = InviteToCall(clientID: id(), users: users.map(\.user))
+        return try run { try $0.invite(call, request, by: client.principal, at: $1, in: $2) }
+    }
+
+    /// A call that has been accepted and whose media flows.
+    func talk(_ caller: Client, _ callees: [Client]) throws -> CallID {
+        let call = try create(by: caller, to: callees).call.id
+        for callee in callees { try accept(call, by: callee) }
+        for client in [caller] + callees { try connected(call, by: client) }
+        return call
+    }
+}
+
+/// SplitMix64: a schedule is told by its seed.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import Model
+import Storage
+import Testing
+
+@Suite struct SQLiteDatabaseTests {
+    struct Refused: Error {}
+    /// A callback: the how-manieth job it was, and how many rows another connection saw by then.
+    struct Sighting { let ran: Int, visible: Int }
+
+    @Test func writesAreDurableAndLogged() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        let pragmas = try await database.submit { sql in
+            try [
+                sql.first("PRAGMA synchronous")?.int(0), sql.first("PRAGMA foreign_keys")?.int(0),
+            ]
+        }
+        #expect(pragmas == [2, 1])
+        let journal = try await database.submit { try $0.first("PRAGMA journal_mode")?.text(0) }
+        #expect(journal == "wal")
+        await database.close()
+    }
+
+    @Test func valuesComeBackAsTheyWere() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        let values: [SQLValue] = [
+            .null, .integer(.min), .integer(.max), .real(0.5), .text(""), .text("naïve ☎️\0x"), .blob([]),
+            .blob([0, 255]),
+        ]
+        let back = try await database.submit { sql in
+            try sql.first("SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8", values)
+        }
+        #expect(back?.values == values)
+        let row = try #require(back)
+        #expect(throws: SQLError.self) { try row.integer(0) }
+        #expect(throws: SQLError.self) { try row.text(1) }
+        #expect(throws: SQLError.self) { try row.value(8) }
+        #expect(throws: SQLError.self) { try row.value(-1) }
+        #expect(try row.textIfPresent(0) == nil)
+    }
+
+    @Test func aWrongStatementIsAnErrorOfItsJobAlone() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        await #expect(throws: SQLError.self) { try await database.submit { try $0.execute("SELEKT 1") } }
+        await #expect(throws: SQLError.self) { try await database.submit { try $0.execute("SELECT ?1", []) } }
+        await #expect(throws: SQLError.self) { try await database.read { try $0.execute("CREATE TABLE t (x BIGINT)") } }
+        #expect(try await database.submit { try $0.first("SELECT 1")?.int(0) } == 1)
+    }
+
+    @Test func aFailedJobTakesNothingWithIt() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        try await database.submit { _ = try $0.execute("CREATE TABLE numbers (n BIGINT PRIMARY KEY)") }
+        let refused = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<400 {
+                group.addTask {
+                    do {
+                        try await database.submit { sql in
+                            try sql.execute("INSERT INTO numbers (n) VALUES (?1)", [.integer(number)])
+                            if number % 3 == 0 { throw Refused() }
+                        }
+                        return false
+                    } catch { return error is Refused }
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(refused == 134)
+        let kept = try await database.read { try $0.query("SELECT n FROM numbers ORDER BY n").map { try $0.int(0) } }
+        #expect(kept == (0..<400).filter { $0 % 3 != 0 })
+    }
+
+    @Test func callbacksComeAfterTheCommitAndInOrder() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        try await database.submit { _ = try $0.execute("CREATE TABLE numbers (n BIGINT PRIMARY KEY)") }
+        let other = try OtherConnection(directory.database)
+        let seen = Shared<[Sighting]>([])
+        let counter = Shared(0)
+        try await withThrowingTaskGroup { group in
+            for number in 0..<200 {
+                group.addTask {
+                    _ = try await database.submit { sql in
+                        try sql.execute("INSERT INTO numbers (n) VALUES (?1)", [.integer(number)])
+                        return counter.update { count in
+                            count += 1
+                            return count
+                        }
+                    } committed: { ran in
+                        let visible = try? other.integer("SELECT COUNT(*) FROM numbers")
+                        seen.update { $0.append(Sighting(ran: ran, visible: visible ?? -1)) }
+                    }
+                    #expect(!seen.value.isEmpty)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let all = seen.value
+        #expect(all.map(\.ran) == Array(1...200))
+        #expect(all.allSatisfy { $0.visible >= $0.ran })
+    }
+
+    @Test func aFailedCommitFailsTheGroupAndTellsNobody() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        try await database.submit { sql in
+            try sql.execute("CREATE TABLE parents (id BIGINT PRIMARY KEY)")
+            try sql.execute(
+                """
+                CREATE TABLE children (parent BIGINT REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)
+                """)
+        }
+        let told = Shared(0)
+        await #expect(throws: SQLError.self) {
+            try await database.submit { sql in
+                try sql.execute("INSERT INTO parents (id) VALUES (1)")
+                try sql.execute("INSERT INTO children (parent) VALUES (2)")
+            } committed: { _ in
+                told.update { $0 += 1 }
+            }
+        }
+        #expect(told.value == 0)
+        let rows = try await database.submit { try $0.first("SELECT COUNT(*) FROM parents")?.int(0) }
+        #expect(rows == 0)
+    }
+
+    @Test func aFullDiskIsSaidAndSurvived() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        try await database.submit { _ = try $0.execute("CREATE TABLE blobs (b BLOB)") }
+        _ = try await database.submit { try $0.query("PRAGMA max_page_count = 20") }
+        let told = Shared(0)
+        let error = await #expect(throws: SQLError.self) {
+            try await database.submit { sql in
+                _ = try sql.execute("INSERT INTO blobs (b) VALUES (?1)", [.blob(Array(repeating: 1, count: 200_000))])
+            } committed: { _ in
+                told.update { $0 += 1 }
+            }
+        }
+        #expect(error?.kind == .diskFull)
+        #expect(error?.message.contains(directory.database) == true)
+        #expect(told.value == 0)
+        #expect(try await database.submit { try $0.execute("INSERT INTO blobs (b) VALUES (?1)", [.blob([1])]) } == 1)
+    }
+
+    @Test func aClosedDatabaseSaysSo() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        await database.close()
+        await database.close()
+        let error = await #expect(throws: SQLError.self) { try await database.submit { try $0.execute("SELECT 1") } }
+        #expect(error?.kind == .closed)
+        await #expect(throws: SQLError.self) { try await database.read { try $0.query("SELECT 1") } }
+    }
+
+    @Test func anUnusableFileIsNamed() async throws {
+        let directory = try ScratchDirectory()
+        let missing = try #require(throws: SQLError.self) {
+            _ = try SQLiteDatabase(path: directory.path + "/missing/switchboard.db")
+        }
+        #expect(missing.kind == .unwritable)
+        #expect(missing.message.contains("/missing/switchboard.db"))
+
+        let text = Data("this is no database, whatever its name may say about it. ".utf8)
+        #expect(FileManager.default.createFile(atPath: directory.path + "/text.db", contents: text))
+        let damaged = try #require(throws: SQLError.self) {
+            _ = try SQLiteDatabase(path: directory.path + "/text.db")
+        }
+        #expect(damaged.kind == .damaged)
+    }
+
+    @Test func aReadSeesOneSnapshot() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        try await database.submit { sql in
+            try sql.execute("CREATE TABLE numbers (n BIGINT)")
+            try sql.execute("INSERT INTO numbers (n) VALUES (1)")
+        }
+        let other = try OtherConnection(directory.database)
+        let counts = try await database.read { sql in
+            let before = try sql.first("SELECT COUNT(*) FROM numbers")?.int(0)
+            try other.execute("INSERT INTO numbers (n) VALUES (2)")
+            return [before, try sql.first("SELECT COUNT(*) FROM numbers")?.int(0)]
+        }
+        #expect(counts == [1, 1])
+    }
+}
