@@ -106,6 +106,8 @@ let package = Package(
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
         module("Adapters", "OpenSSLCrypto", ["Wire", "COpenSSL"]),
+        module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
+        module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module("Adapters", "Storage", ["Model", "Accounts", "Calls", grdb, sqlite]),
 
         // Hosts: pump the pure modules with real I/O.
@@ -117,11 +119,17 @@ let package = Package(
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("RelayTests", ["Relay", "TURN", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO"]),
         tests("StorageTests", ["Storage", "Model", grdb]),
+        tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("CallsTests", ["Model", "Calls", "Accounts", "Storage"]),
+        tests(
+            "TokensTests",
+            ["Tokens", "Accounts", "Model", crypto, cryptoExtras, asyncHTTPClient, nioCore, nioPosix, nioHTTP1]),
+        tests("AccountsTests", ["Accounts", "Model", "Storage", "PasswordHashing", "Tokens", asyncHTTPClient]),
 
         // C shims: a module map and a header, nothing else.
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
         shim("COpenSSL", package: "openssl", debian: "libssl-dev"),
+        shim("CArgon2", package: "libargon2", debian: "libargon2-dev"),
     ],
     cLanguageStandard: .gnu2x
 )

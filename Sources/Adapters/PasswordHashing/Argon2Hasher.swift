@@ -1,0 +1,66 @@
+package import Accounts
+internal import Foundation
+internal import Model
+
+/// Argon2id on threads of its own.
+package final class Argon2Hasher: PasswordHasher {
+    private let parameters: Argon2Parameters
+    private let threads: HashingThreads
+
+    /// - Parameters:
+    ///   - threads: hashes computed at once; each takes a core and the parameters' memory.
+    ///   - queueLimit: requests that may wait for a thread.
+    package init(parameters: Argon2Parameters = .standard, threads: Int = 2, queueLimit: Int = 64) {
+        self.parameters = parameters
+        self.threads = HashingThreads(count: threads, limit: queueLimit)
+        self.threads.start()
+    }
+
+    deinit { threads.stop() }
+
+    package func hash(_ password: String) async throws -> String {
+        let bytes = Self.bytes(of: password)
+        return try await run { [parameters] in try Argon2.hash(bytes, parameters) }
+    }
+
+    package func verify(_ password: String, against stored: String?) async throws -> PasswordVerdict {
+        let bytes = Self.bytes(of: password)
+        return try await run { [parameters] in
+            let isRight = try Argon2.matches(bytes, stored ?? Self.nobody(parameters))
+            guard isRight, let stored else { return .wrong }
+            return .right(isOutdated: !stored.hasPrefix(parameters.prefix))
+        }
+    }
+
+    private func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            let isQueued = threads.submit {
+                do {
+                    continuation.resume(returning: try work())
+                } catch {
+                    continuation.resume(
+                        throwing: Problem(.unavailable, "The server is short of memory; try again.", retryAfter: 2000))
+                }
+            }
+            if !isQueued {
+                continuation.resume(
+                    throwing: Problem(.unavailable, "Too many people are signing in; try again.", retryAfter: 1000))
+            }
+        }
+    }
+
+    /// The hash of an account that is not there. Its salt and hash are made up: comparing with it costs what comparing
+    /// with a real one does, and no password is known to match.
+    private static func nobody(_ parameters: Argon2Parameters) -> String {
+        func base64(_ count: Int) -> String {
+            Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }).base64EncodedString()
+                .trimmingCharacters(in: ["="])
+        }
+        return parameters.prefix + base64(Argon2.saltLength) + "$" + base64(Argon2.hashLength)
+    }
+
+    /// The same password typed on two systems can differ in its bytes; NFC makes them equal (RFC 8265 section 4.2).
+    private static func bytes(of password: String) -> [UInt8] {
+        Array(password.precomposedStringWithCanonicalMapping.utf8)
+    }
+}

@@ -1,0 +1,108 @@
+internal import Accounts
+internal import Crypto
+internal import Foundation
+package import Model
+internal import Synchronization
+
+/// A token that was verified: who it speaks for, and until when.
+package struct VerifiedToken: Hashable, Sendable {
+    package var principal: Principal
+    package var expiresAt: Timestamp
+
+    package init(principal: Principal, expiresAt: Timestamp) {
+        self.principal = principal
+        self.expiresAt = expiresAt
+    }
+}
+
+/// This server's own access tokens: JWTs signed with ES256 that live for minutes and are not stored.
+///
+/// Since nothing is looked up for them, a sign-in that ends is kept in memory until the last of its tokens has run
+/// out, and its tokens are refused from that moment on.
+package final class AccessTokens: AccessTokenIssuer {
+    private struct Claims: Decodable {
+        let iss: String
+        let sub: String
+        let sid: String
+        let exp: Int64
+    }
+
+    package let lifetime: Int
+    private let key: SigningKey
+    private let issuer: String
+    private let header: String
+    /// Sign-ins that have ended, and when the last of their tokens runs out.
+    private let revoked = Mutex<Revocations>(Revocations())
+
+    private struct Revocations {
+        var expiries: [SignInID: Timestamp] = [:]
+        /// The size at which expired entries are next looked for.
+        var sweepAt = 1024
+    }
+
+    /// - Parameters:
+    ///   - issuer: the `iss` of the tokens.
+    ///   - lifetime: seconds that a token is good for.
+    package init(key: SigningKey, issuer: String = "switchboard", lifetime: Int = 900) {
+        self.key = key
+        self.issuer = issuer
+        self.lifetime = lifetime
+        header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"typ\":\"JWT\",\"kid\":\"\(key.identifier)\"}".utf8))
+    }
+
+    /// The public key, for `/.well-known/jwks.json`.
+    package var keySet: String { key.keySet }
+    package var keyIdentifier: String { key.identifier }
+
+    package func issue(user: UserID, signIn: SignInID, at now: Timestamp) throws -> String {
+        let seconds = now.milliseconds / 1000
+        let name = JSONText.json(issuer)
+        let claims = """
+            {"iss":\(name),"sub":"\(user.text)","sid":"\(signIn.text)","iat":\(seconds),"exp":\(seconds &+ Int64(lifetime))}
+            """
+        let signed = header + "." + Base64URL.encode(Array(claims.utf8))
+        let signature = try key.key.signature(for: Array(signed.utf8))
+        return signed + "." + Base64URL.encode(signature.rawRepresentation)
+    }
+
+    package func revoke(_ signIns: [SignInID], at now: Timestamp) {
+        // A minute more than a token can live, in case the wall clock is put back a little.
+        let forgottenAt = now.adding(seconds: Int64(lifetime) + 60)
+        revoked.withLock { revoked in
+            for signIn in signIns { revoked.expiries[signIn] = forgottenAt }
+            guard revoked.expiries.count >= revoked.sweepAt else { return }
+            revoked.expiries = revoked.expiries.filter { $0.value > now }
+            revoked.sweepAt = max(1024, revoked.expiries.count * 2)
+        }
+    }
+
+    package func isRevoked(_ signIn: SignInID) -> Bool { revoked.withLock { $0.expiries[signIn] != nil } }
+
+    /// Checks signature, issuer, time and that the sign-in has not ended.
+    func verify(_ token: SignedToken, at now: Timestamp) throws -> VerifiedToken {
+        guard token.header.alg == "ES256", token.header.kid == key.identifier,
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
+            key.key.publicKey.isValidSignature(signature, for: token.signed),
+            let claims = token.claims(as: Claims.self), claims.iss == issuer, let user = UserID(claims.sub),
+            let signIn = SignInID(claims.sid)
+        else { throw TokenVerifier.invalid }
+        let verified = VerifiedToken(
+            principal: Principal(user: user, signIn: signIn),
+            expiresAt: Timestamp(milliseconds: 0).adding(seconds: claims.exp))
+        try check(verified, at: now)
+        return verified
+    }
+
+    /// What may have changed since the token was verified.
+    func check(_ token: VerifiedToken, at now: Timestamp) throws {
+        guard now < token.expiresAt else { throw TokenVerifier.expired }
+        if let signIn = token.principal.signIn, isRevoked(signIn) { throw TokenVerifier.ended }
+    }
+}
+
+/// Text as a JSON string.
+private enum JSONText {
+    static func json(_ text: String) -> String {
+        (try? JSONEncoder().encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+    }
+}

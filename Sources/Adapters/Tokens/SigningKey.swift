@@ -1,0 +1,82 @@
+internal import Crypto
+internal import Foundation
+internal import Glibc
+
+/// The ES256 key that signs access tokens: a P-256 key in a PEM file that only the server's user may read.
+package struct SigningKey: Sendable {
+    let key: P256.Signing.PrivateKey
+    /// The key's name in tokens: the JWK thumbprint (RFC 7638), so that another key has another name.
+    package let identifier: String
+
+    init(_ key: P256.Signing.PrivateKey) {
+        self.key = key
+        let (x, y) = Self.coordinates(of: key.publicKey)
+        // The members that RFC 7638 section 3.2 names, in its order and without white space.
+        let members = "{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"\(x)\",\"y\":\"\(y)\"}"
+        identifier = Base64URL.encode(SHA256.hash(data: Array(members.utf8)))
+    }
+
+    /// A key that lives only as long as the process.
+    package static func ephemeral() -> Self { Self(P256.Signing.PrivateKey()) }
+
+    /// Why the key's file cannot be used, and what to do.
+    package struct FileError: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Reads the key at `path`, or makes one there with mode 0600. The warning, when there is one, is for the operator.
+    package static func load(from path: String) throws -> (key: Self, warning: String?) {
+        guard FileManager.default.fileExists(atPath: path) else {
+            let key = P256.Signing.PrivateKey()
+            try write(key.pemRepresentation + "\n", to: path)
+            return (Self(key), nil)
+        }
+        guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw FileError(
+                description: "The signing key \(path) cannot be read. Give this process's user the right to.")
+        }
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
+            throw FileError(
+                description:
+                    "\(path) holds no P-256 private key in PEM. Restore it, or move it away: a new key is then "
+                    + "made, and everybody's access tokens have to be refreshed.")
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return (Self(key), nil) }
+        return (
+            Self(key),
+            "Others than its owner may read the signing key \(path), and could make access tokens: chmod 600 \(path)"
+        )
+    }
+
+    /// The public key as a JSON Web Key Set (RFC 7517).
+    package var keySet: String {
+        let (x, y) = Self.coordinates(of: key.publicKey)
+        return """
+            {"keys":[{"kty":"EC","crv":"P-256","x":"\(x)","y":"\(y)","use":"sig","alg":"ES256","kid":"\(identifier)"}]}
+            """
+    }
+
+    private static func coordinates(of key: P256.Signing.PublicKey) -> (x: String, y: String) {
+        let raw = Array(key.rawRepresentation)
+        return (Base64URL.encode(raw.prefix(32)), Base64URL.encode(raw.dropFirst(32)))
+    }
+
+    /// Under another name first, so that a crash leaves no half of a key.
+    private static func write(_ text: String, to path: String) throws {
+        let temporary = path + ".new"
+        unlink(temporary)
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw unwritable(path) }
+        let bytes = Array(text.utf8)
+        let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
+        close(file)
+        guard isWritten, rename(temporary, path) == 0 else { throw unwritable(path) }
+    }
+
+    private static func unwritable(_ path: String) -> FileError {
+        FileError(
+            description: "The signing key \(path) cannot be written (\(String(cString: strerror(errno)))). "
+                + "Give this process's user the right to write its directory.")
+    }
+}

@@ -1,0 +1,183 @@
+import Accounts
+import Model
+import Testing
+import Tokens
+
+@Suite struct PeopleTests {
+    func problem(_ work: () async throws -> Void) async -> Problem? {
+        await #expect(throws: Problem.self) { try await work() }
+    }
+
+    @Test func aProfileIsChanged() async throws {
+        let scratch = try await ScratchAccounts()
+        let ann = try await scratch.signUp("Ann")
+        let change = ProfileUpdate(
+            displayName: "Anna", photoURL: "https://a.example/p.png", languages: ["pt-br"], callWaiting: true,
+            presence: .nobody)
+        let outcome = try await scratch.commands.updateProfile(of: ann.principal, change)
+        #expect(outcome.value.displayName == "Anna" && outcome.value.photoURL == "https://a.example/p.png")
+        #expect(outcome.value.languages == ["pt-BR"] && outcome.value.callWaiting && outcome.value.presence == .nobody)
+        #expect(outcome.positions[.user(ann.user.id)]?.sequence == 2)
+        #expect(try await scratch.commands.me(ann.principal) == outcome.value)
+        let same = try await scratch.commands.updateProfile(of: ann.principal, ProfileUpdate())
+        #expect(same.value == outcome.value && same.positions.isEmpty)
+        let cleared = try await scratch.commands.updateProfile(of: ann.principal, ProfileUpdate(photoURL: ""))
+        #expect(cleared.value.photoURL == nil)
+        let changes = scratch.changes(of: ann.user.id)
+        #expect(changes.map(\.type) == ["signIn", "profile", "profile"])
+        #expect(changes[1].data.contains("\"displayName\":\"Anna\"") && changes[1].data.contains("https://a.example"))
+        #expect(
+            await problem {
+                _ = try await scratch.commands.updateProfile(of: ann.principal, ProfileUpdate(displayName: " "))
+            }?.field == "displayName")
+    }
+
+    @Test func peopleAreFound() async throws {
+        let scratch = try await ScratchAccounts()
+        let ann = try await scratch.signUp("Ann Lee")
+        for (index, name) in ["José Lemos", "Annabel Ann", "Leeroy Joss", "山田 太郎"].enumerated() {
+            try await scratch.signUp(name, email: "x\(index)@example.org")
+        }
+        func search(_ query: String) async throws -> [String] {
+            try await scratch.commands.search(query, by: ann.principal).items.map(\.displayName).sorted()
+        }
+        #expect(try await search("jo") == ["José Lemos", "Leeroy Joss"])
+        #expect(try await search("JOSÉ") == ["José Lemos"])
+        #expect(try await search("le jos") == ["José Lemos", "Leeroy Joss"])
+        #expect(try await search("lem jos") == ["José Lemos"])
+        #expect(try await search("ann") == ["Annabel Ann"])
+        #expect(try await search("山田") == ["山田 太郎"])
+        #expect(try await search("zz").isEmpty)
+        #expect(try await search("jo% le_").count == 2)
+        #expect(try await search("X0@Example.org") == ["José Lemos"])
+        for bad in ["", "a", " b ", "a b", "!!"] {
+            #expect(await problem { _ = try await search(bad) }?.field == "query")
+        }
+    }
+
+    @Test func anAddressIsFoundOnlyWhole() async throws {
+        let scratch = try await ScratchAccounts()
+        let ann = try await scratch.signUp("Ann")
+        let ben = try await scratch.signUp("Ben")
+        let found = try await scratch.commands.search("BEN@example.org", by: ann.principal)
+        #expect(found.items == [UserProfile(id: ben.user.id, displayName: "Ben")] && found.nextCursor == nil)
+        #expect(try await scratch.commands.search("ben@example", by: ann.principal).items.isEmpty)
+        #expect(try await scratch.commands.search("ann@example.org", by: ann.principal).items.isEmpty)
+    }
+
+    @Test func aSearchIsPaged() async throws {
+        let scratch = try await ScratchAccounts()
+        let me = try await scratch.signUp("Zoe")
+        let names = (0..<23).map { "Page\($0) Pagina" }
+        for (index, name) in names.enumerated() { try await scratch.signUp(name, email: "p\(index)@example.org") }
+        var found: [String] = []
+        var cursor: String?
+        var pages = 0
+        repeat {
+            let page = try await scratch.commands.search("pag", by: me.principal, limit: 5, cursor: cursor)
+            found += page.items.map(\.displayName)
+            cursor = page.nextCursor
+            pages += 1
+        } while cursor != nil
+        #expect(pages == 5 && found.count == 23 && Set(found) == Set(names))
+        for bad in ["", "x", "\(me.user.id).0", "\(me.user.id).zz", "x.00"] {
+            let problem = await problem { _ = try await scratch.commands.search("pag", by: me.principal, cursor: bad) }
+            #expect(problem?.field == "cursor")
+        }
+        for limit in [0, 101, -1, .max] {
+            let problem = await problem { _ = try await scratch.commands.search("pag", by: me.principal, limit: limit) }
+            #expect(problem?.field == "limit")
+        }
+    }
+
+    @Test func whoBlocksIsNotSeen() async throws {
+        let scratch = try await ScratchAccounts()
+        let (ann, ben) = (try await scratch.signUp("Ann"), try await scratch.signUp("Ben"))
+        let commands = scratch.commands
+        #expect(try await commands.profile(of: ann.user.id, for: ben.principal).displayName == "Ann")
+        let first = try await commands.block(ben.user.id, by: ann.principal)
+        #expect(first.positions[.user(ann.user.id)]?.sequence == 2)
+        #expect(try await commands.block(ben.user.id, by: ann.principal).positions.isEmpty)
+        #expect(try await commands.search("ann", by: ben.principal).items.isEmpty)
+        #expect(try await commands.search("ann@example.org", by: ben.principal).items.isEmpty)
+        #expect(
+            await problem { _ = try await commands.profile(of: ann.user.id, for: ben.principal) }?.kind == .notFound)
+        #expect(try await commands.profile(of: ben.user.id, for: ann.principal).displayName == "Ben")
+        #expect(try await commands.blocks(of: ann.principal).items.map(\.id) == [ben.user.id])
+        #expect(try await commands.blocks(of: ben.principal).items.isEmpty)
+        _ = try await commands.unblock(ben.user.id, by: ann.principal)
+        #expect(try await commands.unblock(ben.user.id, by: ann.principal).positions.isEmpty)
+        #expect(try await commands.search("ann", by: ben.principal).items.count == 1)
+        #expect(scratch.changes(of: ann.user.id).map(\.type) == ["signIn", "block", "block"])
+        #expect(scratch.changes(of: ann.user.id)[1].data.contains("\"blocked\":true"))
+        #expect(await problem { _ = try await commands.block(ann.user.id, by: ann.principal) }?.field == "user")
+        let nobody = UserID.make(at: scratch.time.value)
+        #expect(await problem { _ = try await commands.block(nobody, by: ann.principal) }?.kind == .notFound)
+    }
+
+    @Test func endpointsProveThemselves() async throws {
+        let scratch = try await ScratchAccounts()
+        let (ann, ben) = (try await scratch.signUp("Ann"), try await scratch.signUp("Ben"))
+        let commands = scratch.commands
+        let id = EndpointID.make(at: scratch.time.value)
+        let secret = "a-secret-of-the-client"
+        for _ in 0..<3 {
+            let proved = try await commands.endpoint(id, secret: secret, of: ann.principal)
+            #expect(proved.id == id && proved.newSecret == nil)
+        }
+        #expect(
+            await problem { _ = try await commands.endpoint(id, secret: "another-secret-000", of: ann.principal) }?.kind
+                == .forbidden)
+        #expect(
+            await problem { _ = try await commands.endpoint(id, secret: secret, of: ben.principal) }?.kind == .forbidden
+        )
+        #expect(
+            await problem { _ = try await commands.endpoint(id, secret: nil, of: ann.principal) }?.kind == .forbidden)
+        #expect(
+            await problem { _ = try await commands.endpoint(id, secret: "short", of: ann.principal) }?.kind
+                == .invalidRequest)
+        let made = try await commands.endpoint(nil, secret: nil, of: ben.principal)
+        let newSecret = try #require(made.newSecret)
+        #expect(try await commands.endpoint(made.id, secret: newSecret, of: ben.principal).id == made.id)
+        let race = EndpointID.make(at: scratch.time.value)
+        let won = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<10 {
+                group.addTask {
+                    (try? await commands.endpoint(race, secret: "secret-number-00\(number % 2)", of: ann.principal))
+                        != nil
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(won == 5)
+    }
+
+    @Test func outsidersBecomeUsersOnce() async throws {
+        let scratch = try await ScratchAccounts()
+        let ann = try await scratch.signUp("Ann")
+        let identity = OutsideIdentity(issuer: "https://i", subject: "s", name: "Otto", email: "otto@example.org")
+        let users = await withTaskGroup(of: UserID?.self) { group in
+            for _ in 0..<10 { group.addTask { try? await scratch.commands.user(of: identity) } }
+            return await group.reduce(into: Set<UserID?>()) { $0.insert($1) }
+        }
+        #expect(users.count == 1)
+        let user = try #require(users.first ?? nil)
+        let me = try await scratch.commands.me(Principal(user: user))
+        #expect(me.displayName == "Otto" && me.email == "otto@example.org")
+        // The same subject elsewhere is somebody else, and an address that is taken stays its owner's.
+        let thief = try await scratch.commands.user(
+            of: OutsideIdentity(issuer: "https://j", subject: "s", email: "ann@example.org"))
+        #expect(thief != user && thief != ann.user.id)
+        let other = try await scratch.commands.me(Principal(user: thief))
+        #expect(other.email == nil && other.displayName == "ann")
+        _ = try await scratch.commands.setDisabled(true, email: "otto@example.org")
+        #expect(await problem { _ = try await scratch.commands.user(of: identity) }?.kind == .forbidden)
+        let noPassword = await problem {
+            _ = try await scratch.commands.changePassword(of: Principal(user: thief), from: "x", to: "battery staple")
+        }
+        #expect(noPassword?.kind == .conflict)
+        #expect(
+            await problem { _ = try await scratch.commands.endSession(nil, of: Principal(user: thief)) }?.kind
+                == .conflict)
+    }
+}
