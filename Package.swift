@@ -109,9 +109,17 @@ let package = Package(
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module("Adapters", "Storage", ["Model", "Accounts", "Calls", grdb, sqlite]),
+        module("Adapters", "Bus", ["Model"]),
 
         // Hosts: pump the pure modules with real I/O.
         module("Hosts", "Relay", ["Wire", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
+        module(
+            "Hosts", "Realtime",
+            [
+                "Model", "Bus", nioCore, nioHTTP1, nioWebSocket, nioHTTPTypes, nioHTTPTypesHTTP1, hummingbirdServer,
+                logging,
+                deque,
+            ]),
 
         tests("WireTests", ["Wire"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "Wire"]),
@@ -125,6 +133,9 @@ let package = Package(
             "TokensTests",
             ["Tokens", "Accounts", "Model", crypto, cryptoExtras, asyncHTTPClient, nioCore, nioPosix, nioHTTP1]),
         tests("AccountsTests", ["Accounts", "Model", "Storage", "PasswordHashing", "Tokens", asyncHTTPClient]),
+        tests(
+            "RealtimeTests",
+            ["Realtime", "Bus", "Model", nioCore, nioPosix, nioHTTP1, hummingbirdServer, httpTypes, logging]),
 
         // C shims: a module map and a header, nothing else.
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),

@@ -1,0 +1,113 @@
+package import Model
+package import NIOCore
+import Synchronization
+
+/// Realtime for clients behind proxies that let no WebSocket through: frames come as server-sent events, and each of the
+/// client's frames is a POST of its own.
+///
+/// Knows no HTTP: the routes `POST /v1/realtime/sse` and `POST /v1/realtime/sse/{session}` call `open` and `post`.
+package final class EventStreamDoor: Sendable {
+    private let hub: RealtimeHub
+    private let services: RealtimeServices
+    private let lastLoop = Atomic(0)
+    private let sessions = Mutex<[SessionID: NIOLoopBound<Session>]>([:])
+
+    package init(hub: RealtimeHub, services: RealtimeServices) {
+        self.hub = hub
+        self.services = services
+    }
+
+    /// Opens a session with the inner object of a hello; the answer to it has the id 0 and is the first frame.
+    ///
+    /// Throws `Problem`: a hello that cannot be read, or a token that is not good, is a plain HTTP error.
+    package func open(hello body: ByteBuffer, from origin: SessionOrigin) async throws -> EventStream {
+        let hello = try ClientFrame.parseHello(try Self.text(body), resumptions: hub.limits.listens)
+        _ = try await services.authenticator.authenticate(token: hello.token)
+        let turn = lastLoop.wrappingAdd(1, ordering: .relaxed).newValue
+        let loop = hub.shards[turn % hub.shards.count].loop
+        return try await loop.submit {
+            let transport = EventStreamTransport(loop: loop, origin: origin)
+            guard let session = self.hub.open(on: loop, transport: transport, services: self.services) else {
+                throw Problem(.unavailable, "The server cannot open a session now.")
+            }
+            transport.begin(session) { [weak self] in
+                self?.sessions.withLock { $0[session.id] = nil }
+            }
+            self.sessions.withLock { $0[session.id] = NIOLoopBound(session, eventLoop: loop) }
+            session.receive(.hello(0, hello))
+            return transport.stream
+        }.get()
+    }
+
+    /// Hands a frame of the client to its session, on whose stream the answer comes.
+    package func post(_ frame: ByteBuffer, to id: SessionID, principal: Principal) async throws {
+        let text = try Self.text(frame)
+        guard text.count <= hub.limits.inboundBytes else {
+            throw Problem(.payloadTooLarge, "A frame has at most \(hub.limits.inboundBytes) bytes.")
+        }
+        guard let bound = sessions.withLock({ $0[id] }) else { throw Problem.notFound("session", field: "session") }
+        try await bound.eventLoop.submit {
+            let session = bound.value
+            guard session.principal?.user == principal.user else { throw Problem.notFound("session", field: "session") }
+            session.receive(text)
+        }.get()
+    }
+
+    private static func text(_ buffer: ByteBuffer) throws -> [UInt8] {
+        let text = Array(buffer.readableBytesView)
+        guard String(validating: text, as: UTF8.self) != nil else {
+            throw Problem(.invalidRequest, "The body is not UTF-8.")
+        }
+        return text
+    }
+}
+
+/// The transport of a session whose client reads server-sent events.
+private final class EventStreamTransport: SessionTransport {
+    let stream: EventStream
+    let origin: SessionOrigin
+    private let box: NIOLoopBoundBox<Attachment?>
+
+    /// What to let go of at the end.
+    private struct Attachment {
+        var session: Session
+        var ended: () -> Void
+    }
+
+    init(loop: any EventLoop, origin: SessionOrigin) {
+        self.origin = origin
+        let box = NIOLoopBoundBox<Attachment?>(nil, eventLoop: loop)
+        self.box = box
+        stream = EventStream(loop: loop) { change in
+            switch change {
+            case .drained: box.value?.session.transportChanged()
+            case .abandoned: Self.close(box)
+            }
+        }
+    }
+
+    func begin(_ session: Session, ended: @escaping () -> Void) {
+        box.value = Attachment(session: session, ended: ended)
+    }
+
+    private static func close(_ box: NIOLoopBoundBox<Attachment?>) {
+        guard let attachment = box.value else { return }
+        box.value = nil
+        attachment.session.transportClosed()
+        attachment.ended()
+    }
+
+    var isWritable: Bool { stream.isWritable }
+    var unsentBytes: Int { stream.unsentBytes }
+    func send(_ frame: OutboundFrame) { stream.send(frame) }
+    /// Each frame reaches the reader when it is sent.
+    func flush() {}
+
+    /// The bye is the last event; the answer then ends when it has been read.
+    func close(_ bye: Bye) { stream.finish() }
+
+    func abort() {
+        stream.finish()
+        Self.close(box)
+    }
+}

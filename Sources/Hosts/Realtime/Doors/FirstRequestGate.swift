@@ -1,0 +1,85 @@
+import Model
+import NIOCore
+import NIOHTTP1
+
+/// Stands before NIO's upgrade handler until the first request's head has passed.
+///
+/// That handler loses the head of a request whose `Upgrade` nobody accepts, so such an `Upgrade` is taken out here, and
+/// whoever may not open a session is answered here. Connections that say nothing, as browsers open them in advance, are
+/// closed after a while, and at once when the server quiesces.
+final class FirstRequestGate: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let origins: AllowedOrigins
+    private let patience: TimeAmount
+    private var timer: Scheduled<Void>?
+    private var hasRefused = false
+
+    init(origins: AllowedOrigins, patience: TimeAmount) {
+        self.origins = origins
+        self.patience = patience
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        timer = context.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasRefused else { return }
+        guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
+        timer?.cancel()
+        switch UpgradeDecision(head, origins: origins) {
+        case .upgrade:
+            pass(head, context)
+        case .http:
+            if head.headers.contains(name: "upgrade") {
+                head.headers.remove(name: "upgrade")
+                // The parser takes what follows an upgrade for another protocol: this connection ends with its answer.
+                head.headers.replaceOrAdd(name: "connection", value: "close")
+            }
+            pass(head, context)
+        case .refuse(let problem, let headers):
+            hasRefused = true
+            refuse(problem, headers, context)
+        }
+    }
+
+    private func pass(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
+    }
+
+    private func refuse(_ problem: Problem, _ headers: HTTPHeaders, _ context: ChannelHandlerContext) {
+        var body = ByteBuffer()
+        body.writeProblem(problem)
+        var head = HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: problem.kind.status), headers: headers)
+        head.headers.add(name: "Content-Type", value: "application/problem+json")
+        head.headers.add(name: "Content-Length", value: String(body.readableBytes))
+        head.headers.add(name: "Connection", value: "close")
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        let channel = context.channel
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent {
+            context.close(promise: nil)
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package import HummingbirdCore
+package import Logging
+package import Model
+package import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+import NIOWebSocket
+
+/// The HTTP server's connections: those whose first request opens a realtime session become WebSockets, all others go to
+/// the responder.
+///
+///     HTTPServerBuilder { responder in UpgradeChannel(responder: responder, hub: hub, services: services, …) }
+///
+/// Wrapped in Hummingbird's `.tls` it serves `wss` too. A WebSocket leaves the server's task at once: from there on it is a
+/// channel handler.
+package struct UpgradeChannel: ServerChildChannel {
+    package enum Value: ServerChildChannelValue {
+        case pending(any Channel, EventLoopFuture<Protocols>)
+
+        package var channel: any Channel {
+            switch self {
+            case .pending(let channel, _): channel
+            }
+        }
+    }
+
+    /// What a connection speaks after its first request.
+    package enum Protocols: Sendable {
+        case http(HTTP1Channel.Value)
+        case realtime
+    }
+
+    private let http: HTTP1Channel
+    private let hub: RealtimeHub
+    private let services: RealtimeServices
+    private let origins: AllowedOrigins
+
+    /// What a plain `GET /v1/realtime` is answered with.
+    package static let upgradeRequired = Problem(
+        .upgradeRequired, "Open a WebSocket here, or POST a hello to /v1/realtime/sse for server-sent events.")
+
+    /// How long a connection may take until the head of its first request.
+    private static let firstRequestTimeout: TimeAmount = .seconds(5)
+
+    /// - Parameters:
+    ///   - responder: Answers all that is no WebSocket; also a plain `GET /v1/realtime`, which ought to be 426.
+    ///   - configuration: Of the HTTP connections, such as their idle timeout.
+    package init(
+        responder: @escaping HTTPChannelHandler.Responder, configuration: HTTP1Channel.Configuration = .init(),
+        hub: RealtimeHub, services: RealtimeServices, origins: AllowedOrigins
+    ) {
+        http = HTTP1Channel(responder: responder, configuration: configuration)
+        self.hub = hub
+        self.services = services
+        self.origins = origins
+    }
+
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            var configuration = NIOUpgradableHTTPServerPipelineConfiguration(
+                upgradeConfiguration: NIOTypedHTTPServerUpgradeConfiguration<Protocols>(
+                    upgraders: [RealtimeUpgrader(hub: hub, services: services)],
+                    notUpgradingCompletionHandler: { channel in
+                        channel.eventLoop.makeCompletedFuture { .http(try speakHTTP(on: channel, logger)) }
+                    }))
+            // Hummingbird pipelines and validates by itself.
+            configuration.enablePipelining = false
+            configuration.enableResponseHeaderValidation = false
+            configuration.enableErrorHandling = true
+            let future = try pipeline.configureUpgradableHTTPServerPipeline(configuration: configuration)
+            let upgradeHandler = try pipeline.handler(type: NIOTypedHTTPServerUpgradeHandler<Protocols>.self)
+            try pipeline.addHandler(
+                FirstRequestGate(origins: origins, patience: Self.firstRequestTimeout),
+                position: .before(upgradeHandler))
+            return .pending(channel, future)
+        }
+    }
+
+    package func handle(value: Value, logger: Logger) async {
+        guard case .pending(_, let future) = value, case .http(let channel) = try? await future.get() else { return }
+        await http.handle(value: channel, logger: logger)
+    }
+
+    private func speakHTTP(on channel: any Channel, _ logger: Logger) throws -> HTTP1Channel.Value {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+        try pipeline.addHandlers(http.configuration.additionalChannelHandlers())
+        try pipeline.addHandler(
+            HTTPConnectionStateHandler(
+                idleTimeout: http.configuration.idleTimeout.map { .nanoseconds($0.nanoseconds) }, logger: logger))
+        return try NIOAsyncChannel(
+            wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+    }
+}
+
+/// NIO's WebSocket handshake, with the session's own handler after it in the place of NIO's frame handlers.
+private struct RealtimeUpgrader: NIOTypedHTTPServerProtocolUpgrader {
+    let hub: RealtimeHub
+    let services: RealtimeServices
+    private let handshake = NIOTypedWebSocketServerUpgrader<UpgradeChannel.Protocols>(
+        // The gate has looked at the request already.
+        shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+        upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededFuture(.realtime) })
+
+    init(hub: RealtimeHub, services: RealtimeServices) {
+        self.hub = hub
+        self.services = services
+    }
+
+    var supportedProtocol: String { handshake.supportedProtocol }
+    var requiredUpgradeHeaders: [String] { handshake.requiredUpgradeHeaders }
+
+    func buildUpgradeResponse(
+        channel: any Channel, upgradeRequest: HTTPRequestHead, initialResponseHeaders: HTTPHeaders
+    ) -> EventLoopFuture<HTTPHeaders> {
+        handshake.buildUpgradeResponse(
+            channel: channel, upgradeRequest: upgradeRequest, initialResponseHeaders: initialResponseHeaders)
+    }
+
+    func upgrade(
+        channel: any Channel, upgradeRequest: HTTPRequestHead
+    ) -> EventLoopFuture<UpgradeChannel.Protocols> {
+        channel.eventLoop.makeCompletedFuture {
+            let origin = SessionOrigin(
+                address: channel.remoteAddress?.ipAddress ?? "-", host: upgradeRequest.headers.first(name: "host"))
+            try channel.pipeline.syncOperations.addHandler(
+                WebSocketDoor(hub: hub, services: services, origin: origin))
+            return .realtime
+        }
+    }
+}

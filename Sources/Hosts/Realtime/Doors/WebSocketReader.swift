@@ -1,0 +1,164 @@
+import NIOCore
+
+/// What a client sent over its WebSocket.
+enum WebSocketEvent: Equatable {
+    /// A whole text message, valid UTF-8.
+    case text([UInt8])
+    case ping(ByteBuffer)
+    case pong
+    /// The client closes; the code to answer with.
+    case close(WebSocketCode)
+}
+
+/// Why a connection is closed, of the codes of RFC 6455 section 7.4.1.
+struct WebSocketCode: Error, Hashable {
+    let number: UInt16
+
+    static let normal = Self(number: 1000)
+    static let protocolError = Self(number: 1002)
+    static let unsupportedData = Self(number: 1003)
+    static let invalidPayload = Self(number: 1007)
+    static let messageTooBig = Self(number: 1009)
+}
+
+/// Takes the bytes of a client's WebSocket apart (RFC 6455 section 5), without extensions: what breaks the rules is thrown
+/// as the code to close with.
+///
+///      0                   1                   2                   3
+///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+///     +-+-+-+-+-------+-+-------------+-------------------------------+
+///     |F|R|R|R| opcode|M| Payload len |  Extended payload length      |
+///     |I|S|S|S|  (4)  |A|     (7)     |   (16 when 126, 64 when 127)  |
+///     |N|V|V|V|       |S|             |                               |
+///     +-+-+-+-+-------+-+-------------+-------------------------------+
+///     | Masking key (32)              | Payload …                     |
+///     +-------------------------------+-------------------------------+
+///
+/// A message is bounded as soon as its length is announced, fragments included, so that nothing is kept in the hope of an
+/// end. Between messages the reader holds no memory.
+struct WebSocketReader {
+    private let limit: Int
+    /// Bytes that are no whole frame yet.
+    private var pending: ByteBuffer?
+    /// The payload of a fragmented message so far.
+    private var fragments: [UInt8]?
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func append(_ bytes: ByteBuffer) {
+        if pending == nil {
+            pending = bytes
+        } else {
+            pending?.writeImmutableBuffer(bytes)
+        }
+    }
+
+    /// The next event, or nil until more bytes come.
+    mutating func next() throws(WebSocketCode) -> WebSocketEvent? {
+        while var buffer = pending {
+            guard let frame = try Self.frame(from: &buffer, atMost: limit - (fragments?.count ?? 0)) else { return nil }
+            pending = buffer.readableBytes > 0 ? buffer : nil
+            if let event = try take(frame) { return event }
+        }
+        return nil
+    }
+
+    private mutating func take(_ frame: Frame) throws(WebSocketCode) -> WebSocketEvent? {
+        switch frame.opcode {
+        case .text:
+            guard fragments == nil else { throw .protocolError }
+            if frame.isFinal { return .text(try Self.valid(frame.payload)) }
+            fragments = frame.payload
+            return nil
+        case .continuation:
+            guard var message = fragments else { throw .protocolError }
+            fragments = nil
+            message += frame.payload
+            if frame.isFinal { return .text(try Self.valid(message)) }
+            fragments = message
+            return nil
+        case .binary: throw .unsupportedData
+        case .ping: return .ping(ByteBuffer(bytes: frame.payload))
+        case .pong: return .pong
+        case .close: return .close(try Self.closeCode(frame.payload))
+        }
+    }
+
+    private static func valid(_ text: [UInt8]) throws(WebSocketCode) -> [UInt8] {
+        guard String(validating: text, as: UTF8.self) != nil else { throw .invalidPayload }
+        return text
+    }
+
+    /// RFC 6455 sections 5.5.1 and 7.4: a code that may be sent, and a reason in UTF-8. It is answered with the same code.
+    private static func closeCode(_ payload: [UInt8]) throws(WebSocketCode) -> WebSocketCode {
+        guard payload.count != 1 else { throw .protocolError }
+        guard payload.count >= 2 else { return .normal }
+        let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: break
+        default: throw .protocolError
+        }
+        _ = try valid(Array(payload.dropFirst(2)))
+        return WebSocketCode(number: code)
+    }
+}
+
+// Frames.
+extension WebSocketReader {
+    private enum Opcode: UInt8 {
+        case continuation = 0x0
+        case text = 0x1
+        case binary = 0x2
+        case close = 0x8
+        case ping = 0x9
+        case pong = 0xA
+
+        var isControl: Bool { rawValue >= 0x8 }
+    }
+
+    private struct Frame {
+        var isFinal: Bool
+        var opcode: Opcode
+        var payload: [UInt8]
+    }
+
+    private static let longestControl = 125
+
+    /// Takes a frame off the buffer; nil, and nothing taken, when it is not all there.
+    private static func frame(from buffer: inout ByteBuffer, atMost limit: Int) throws(WebSocketCode) -> Frame? {
+        var reader = buffer
+        guard let first: UInt8 = reader.readInteger() else { return nil }
+        // No extension was agreed on, so the reserved bits and opcodes mean nothing (section 5.2).
+        guard first & 0x70 == 0, let opcode = Opcode(rawValue: first & 0x0F) else { throw .protocolError }
+        let isFinal = first & 0x80 != 0
+        guard let second: UInt8 = reader.readInteger() else { return nil }
+        // A client masks all its frames (section 5.1).
+        guard second & 0x80 != 0 else { throw .protocolError }
+        let short = second & 0x7F
+        if opcode.isControl, !isFinal || short > longestControl { throw .protocolError }
+        guard let length = try length(short, from: &reader) else { return nil }
+        guard length <= limit || opcode.isControl else { throw .messageTooBig }
+        guard let key = reader.readBytes(length: 4), var payload = reader.readBytes(length: length) else { return nil }
+        for index in payload.indices { payload[index] ^= key[index & 3] }
+        buffer = reader
+        return Frame(isFinal: isFinal, opcode: opcode, payload: payload)
+    }
+
+    /// The payload's length, in the shortest form that fits it (section 5.2); nil when it is not all there.
+    private static func length(_ short: UInt8, from reader: inout ByteBuffer) throws(WebSocketCode) -> Int? {
+        switch short {
+        case 126:
+            guard let length: UInt16 = reader.readInteger() else { return nil }
+            guard length > 125 else { throw .protocolError }
+            return Int(length)
+        case 127:
+            guard let length: UInt64 = reader.readInteger() else { return nil }
+            guard length > 0xFFFF, length < 1 << 63 else { throw .protocolError }
+            return Int(clamping: length)
+        default:
+            return Int(short)
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import Model
+
+/// One message of a client.
+enum ClientFrame: Equatable {
+    case hello(Int64, Hello)
+    case listen(Int64, StreamName, after: Position?)
+    case unlisten(Int64, StreamName)
+    /// The parameters are the JSON text of an object.
+    case request(Int64, name: String, params: [UInt8])
+    case token(Int64, String)
+    case heartbeat
+}
+
+/// How a client introduces itself.
+struct Hello: Equatable {
+    var token: String
+    var endpoint: EndpointID?
+    var secret: String?
+    /// The streams that the client wants to go on listening to, in the order in which it named them.
+    var resume: [Resumption] = []
+
+    struct Resumption: Equatable {
+        var stream: StreamName
+        var after: Position
+    }
+}
+
+/// Why a message is no frame of the protocol, and the id to answer it with where that was legible.
+struct FrameFault: Error, Equatable {
+    var id: Int64?
+    var problem: Problem
+}
+
+extension ClientFrame {
+    /// Ids are whole numbers that every JSON library keeps exactly.
+    static let ids: ClosedRange<Int64> = 0...9_007_199_254_740_991
+    static let longestToken = 16 * 1024
+    static let longestName = 64
+
+    /// Reads one message. Members that it does not know are ignored, and `null` is as good as absent.
+    ///
+    /// - Parameter resumptions: How many streams a hello may resume.
+    static func parse(_ text: [UInt8], resumptions: Int) throws(FrameFault) -> ClientFrame {
+        let members: Members
+        do { members = try Members(text) } catch { throw FrameFault(id: nil, problem: .unreadable(error)) }
+        var id: Int64?
+        do throws(Problem) {
+            id = try members.integer(members.id, named: "id", in: ids)
+            return try members.frame(id: id, resumptions: resumptions)
+        } catch {
+            throw FrameFault(id: id, problem: error)
+        }
+    }
+
+    /// Reads the hello of a client that has no WebSocket: the object that a hello frame would contain.
+    static func parseHello(_ text: [UInt8], resumptions: Int) throws(Problem) -> Hello {
+        do {
+            var reader = JSONReader(text)
+            let range = try reader.skip()
+            try reader.finish()
+            return try Hello(text, in: range, prefix: "", resumptions: resumptions)
+        } catch let fault as JSONFault {
+            throw .unreadable(fault)
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Problem(.internalError, "The hello could not be read.")
+        }
+    }
+}
+
+/// Where the members of a frame stand in its text: found, and checked to be JSON, in one pass.
+private struct Members {
+    let text: [UInt8]
+    var id: Range<Int>?
+    var hello: Range<Int>?
+    var listen: Range<Int>?
+    var unlisten: Range<Int>?
+    var request: Range<Int>?
+    var params: Range<Int>?
+    var token: Range<Int>?
+    var heartbeat: Range<Int>?
+
+    init(_ text: [UInt8]) throws(JSONFault) {
+        self.text = text
+        var reader = JSONReader(text)
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            let isNull = try reader.nextKind() == .null
+            let range = try reader.skip()
+            if isNull { continue }
+            switch key {
+            case "id": id = range
+            case "hello": hello = range
+            case "listen": listen = range
+            case "unlisten": unlisten = range
+            case "request": request = range
+            case "params": params = range
+            case "token": token = range
+            case "heartbeat": heartbeat = range
+            default: break
+            }
+        }
+        try reader.finish()
+    }
+
+    func frame(id: Int64?, resumptions: Int) throws(Problem) -> ClientFrame {
+        if heartbeat != nil { return .heartbeat }
+        let verbs = [hello, listen, unlisten, request, token].compactMap { $0 }
+        guard verbs.count == 1 else {
+            throw Problem(
+                .invalidRequest, "A frame has exactly one of hello, listen, unlisten, request, token and heartbeat.")
+        }
+        guard let id else { throw .invalid("id", "A frame needs an id, by which its answer can be told.") }
+        if let hello {
+            return .hello(id, try Hello(text, in: hello, prefix: "hello.", resumptions: resumptions))
+        }
+        if let listen {
+            let wish = try Listen(text, in: listen, prefix: "listen.")
+            return .listen(id, wish.stream, after: wish.after)
+        }
+        if let unlisten {
+            return .unlisten(id, try Listen(text, in: unlisten, prefix: "unlisten.").stream)
+        }
+        if let token {
+            return .token(id, try string(token, named: "token", atMost: ClientFrame.longestToken))
+        }
+        let name = try string(request, named: "request", atMost: ClientFrame.longestName)
+        return .request(id, name: name, params: try parameters())
+    }
+
+    private func parameters() throws(Problem) -> [UInt8] {
+        guard let params else { return Array("{}".utf8) }
+        guard text[params.lowerBound] == UInt8(ascii: "{") else {
+            throw .invalid("params", "The parameters must be an object.")
+        }
+        return Array(text[params])
+    }
+
+    func integer(_ range: Range<Int>?, named name: String, in bounds: ClosedRange<Int64>) throws(Problem) -> Int64? {
+        guard let range else { return nil }
+        var reader = JSONReader(text, in: range)
+        guard let number = try? reader.readInteger(), bounds.contains(number) else {
+            throw .invalid(name, "This must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound).")
+        }
+        return number
+    }
+
+    private func string(_ range: Range<Int>?, named name: String, atMost limit: Int) throws(Problem) -> String {
+        guard let range else { throw .invalid(name, "This is missing.") }
+        var reader = JSONReader(text, in: range)
+        return try reader.string(named: name, atMost: limit)
+    }
+}
+
+/// What `listen` and `unlisten` name.
+private struct Listen {
+    var stream: StreamName
+    var after: Position?
+
+    init(_ text: [UInt8], in range: Range<Int>, prefix: String) throws(Problem) {
+        var reader = JSONReader(text, in: range)
+        var named: StreamName?
+        var position: Position?
+        try reader.members(of: String(prefix.dropLast())) { (key, reader) throws(Problem) in
+            switch key {
+            case "stream": named = try reader.stream(named: prefix + key)
+            case "after": position = try reader.position(named: prefix + key)
+            default: try reader.skipMember(named: prefix + key)
+            }
+        }
+        guard let named else { throw .invalid(prefix + "stream", "The stream is missing.") }
+        stream = named
+        after = position
+    }
+}
+
+extension Hello {
+    fileprivate init(_ text: [UInt8], in range: Range<Int>, prefix: String, resumptions: Int) throws(Problem) {
+        var reader = JSONReader(text, in: range)
+        var token: String?
+        var endpoint: EndpointID?
+        var secret: String?
+        var resume: [Resumption] = []
+        try reader.members(of: String(prefix.dropLast())) { (key, reader) throws(Problem) in
+            let name = prefix + key
+            switch key {
+            case "token": token = try reader.string(named: name, atMost: ClientFrame.longestToken)
+            case "endpoint":
+                endpoint = EndpointID(try reader.string(named: name, atMost: 36))
+                guard endpoint != nil else { throw .invalid(name, "The endpoint must be a UUID.") }
+            case "secret": secret = try reader.string(named: name, atMost: 128)
+            case "resume": resume = try reader.resumptions(named: name, atMost: resumptions)
+            default: try reader.skipMember(named: name)
+            }
+        }
+        guard let token else { throw .invalid(prefix + "token", "The access token is missing.") }
+        self.init(token: token, endpoint: endpoint, secret: secret, resume: resume)
+    }
+}
+
+extension Problem {
+    fileprivate static func unreadable(_ fault: JSONFault) -> Self {
+        Problem(.invalidRequest, "The frame is not a JSON object: \(fault.detail) (byte \(fault.offset))")
+    }
+}

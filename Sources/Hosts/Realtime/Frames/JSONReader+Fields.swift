@@ -1,0 +1,71 @@
+import Model
+
+/// Reading values whose text was checked to be JSON: what can be wrong now is their kind, and the problem names the field.
+extension JSONReader {
+    /// Calls `body` with each member that is not null; it must read or skip the value.
+    mutating func members(
+        of name: String, _ body: (String, inout JSONReader) throws(Problem) -> Void
+    ) throws(Problem) {
+        do { try beginObject() } catch { throw .invalid(name, "This must be an object.") }
+        while let key = try nextMemberKey(of: name) {
+            let kind = try? nextKind()
+            if kind == .null {
+                try skipMember(named: key)
+            } else {
+                try body(key, &self)
+            }
+        }
+    }
+
+    private mutating func nextMemberKey(of name: String) throws(Problem) -> String? {
+        do { return try nextKey() } catch { throw .invalid(name, error.detail) }
+    }
+
+    mutating func skipMember(named name: String) throws(Problem) {
+        do { _ = try skip() } catch { throw .invalid(name, error.detail) }
+    }
+
+    mutating func string(named name: String, atMost limit: Int) throws(Problem) -> String {
+        guard let text = try? readString() else { throw .invalid(name, "This must be a string.") }
+        guard text.utf8.count <= limit else { throw .invalid(name, "This must have at most \(limit) bytes.") }
+        guard !text.isEmpty else { throw .invalid(name, "This must not be empty.") }
+        return text
+    }
+
+    mutating func stream(named name: String) throws(Problem) -> StreamName {
+        guard let stream = StreamName(try string(named: name, atMost: 128)) else {
+            throw .invalid(name, "There is no stream of this name.")
+        }
+        return stream
+    }
+
+    /// Reads `["e1",904]`.
+    mutating func position(named name: String) throws(Problem) -> Position {
+        do {
+            try beginArray()
+            if try hasElement() {
+                let epoch = try readString()
+                if try hasElement(), epoch.utf8.count <= 64 {
+                    let sequence = try readInteger()
+                    if try !hasElement(), sequence >= 0 { return Position(epoch: epoch, sequence: sequence) }
+                }
+            }
+        } catch {}
+        throw .invalid(name, #"A position is an epoch and a sequence, such as ["e1",904]."#)
+    }
+
+    mutating func resumptions(named name: String, atMost limit: Int) throws(Problem) -> [Hello.Resumption] {
+        var resume: [Hello.Resumption] = []
+        var seen: Set<StreamName> = []
+        try members(of: name) { (key, reader) throws(Problem) in
+            guard let stream = StreamName(key) else {
+                throw .invalid(name, "There is no stream that is named \(key.prefix(64)).")
+            }
+            let after = try reader.position(named: name + "." + stream.text)
+            guard seen.insert(stream).inserted else { return }
+            guard resume.count < limit else { throw .invalid(name, "At most \(limit) streams can be resumed.") }
+            resume.append(Hello.Resumption(stream: stream, after: after))
+        }
+        return resume
+    }
+}

@@ -1,0 +1,51 @@
+import NIOCore
+
+/// One JSON message of the server's, with the header that makes it a WebSocket text frame (RFC 6455 section 5.2).
+///
+/// Frames to a client are not masked, so the same bytes go to everyone: a frame is encoded once and shared.
+struct OutboundFrame: Sendable, Hashable {
+    /// Header and payload.
+    let bytes: ByteBuffer
+
+    var count: Int { bytes.readableBytes }
+
+    /// The JSON text alone.
+    var text: ByteBuffer {
+        var text = bytes
+        switch bytes.getInteger(at: bytes.readerIndex + 1, as: UInt8.self) {
+        case 127: text.moveReaderIndex(forwardBy: 10)
+        case 126: text.moveReaderIndex(forwardBy: 4)
+        default: text.moveReaderIndex(forwardBy: 2)
+        }
+        return text
+    }
+
+    private static let longestHeader = 10
+    private static let finalText: UInt8 = 0x81
+
+    /// Lets `write` append the JSON text.
+    init(expecting capacity: Int = 256, _ write: (inout ByteBuffer) -> Void) {
+        var buffer = ByteBufferAllocator().buffer(capacity: capacity + Self.longestHeader)
+        // The header's length depends on the payload's, which is not known yet: leave room, and put it right before.
+        buffer.writeRepeatingByte(0, count: Self.longestHeader)
+        write(&buffer)
+        let length = buffer.readableBytes - Self.longestHeader
+        let start: Int
+        switch length {
+        case ..<126:
+            start = Self.longestHeader - 2
+            buffer.setInteger(UInt8(truncatingIfNeeded: length), at: start + 1)
+        case ..<65536:
+            start = Self.longestHeader - 4
+            buffer.setInteger(126 as UInt8, at: start + 1)
+            buffer.setInteger(UInt16(truncatingIfNeeded: length), at: start + 2)
+        default:
+            start = 0
+            buffer.setInteger(127 as UInt8, at: start + 1)
+            buffer.setInteger(UInt64(truncatingIfNeeded: length), at: start + 2)
+        }
+        buffer.setInteger(Self.finalText, at: start)
+        buffer.moveReaderIndex(to: start)
+        bytes = buffer
+    }
+}

@@ -1,0 +1,131 @@
+import Bus
+import Model
+import NIOCore
+import Synchronization
+
+/// The sessions of one event loop, and what happens to them there.
+final class ShardSessions {
+    /// Deadlines are kept to within this.
+    static let sweepEvery: TimeAmount = .milliseconds(500)
+
+    private let loop: any EventLoop
+    private var sessions: [UInt64: Session] = [:]
+    private var sweeper: RepeatedTask?
+    private var whenEmpty: [EventLoopPromise<Void>] = []
+    /// Sessions that wrote something during the mailbox's draining: each is flushed once.
+    private var unflushed: [Session] = []
+    private var isDraining = false
+    private var scratch: [SessionAction] = []
+
+    init(loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    func enter(_ session: Session) {
+        sessions[session.number] = session
+        guard sweeper == nil else { return }
+        let shard = NIOLoopBound(session.shard, eventLoop: loop)
+        sweeper = loop.scheduleRepeatedTask(initialDelay: Self.sweepEvery, delay: Self.sweepEvery) { _ in
+            shard.value.sessions.sweep(shard.value)
+        }
+    }
+
+    func remove(_ session: Session) {
+        guard sessions.removeValue(forKey: session.number) != nil else { return }
+        session.hub.counters.sessions.add(-1)
+        guard sessions.isEmpty else { return }
+        sweeper?.cancel()
+        sweeper = nil
+        for promise in exchange(&whenEmpty, with: []) { promise.succeed() }
+    }
+
+    /// Completes when no session is left.
+    func emptied() -> EventLoopFuture<Void> {
+        guard !sessions.isEmpty else { return loop.makeSucceededVoidFuture() }
+        let promise = loop.makePromise(of: Void.self)
+        whenEmpty.append(promise)
+        return promise.futureResult
+    }
+
+    /// Does what other threads asked for, in order.
+    func perform(_ commands: [ShardCommand], listeners: (StreamName) -> [UInt64]) {
+        isDraining = true
+        for command in commands { perform(command, listeners: listeners) }
+        isDraining = false
+        for session in exchange(&unflushed, with: []) { session.flush() }
+    }
+
+    private func perform(_ command: ShardCommand, listeners: (StreamName) -> [UInt64]) {
+        switch command {
+        case .changed(let batch):
+            for number in listeners(batch.stream) { sessions[number]?.changed(batch) }
+        case .happened(let event):
+            for number in listeners(event.event.stream) { sessions[number]?.happened(event) }
+        case .attach(let stream, let number):
+            sessions[number]?.attach(stream)
+        case .detach(let stream):
+            for number in listeners(stream) { sessions[number]?.detach(stream) }
+        case .drop(let user, let stream):
+            for number in listeners(stream) where sessions[number]?.principal?.user == user {
+                sessions[number]?.drop(stream)
+            }
+        case .conclude(let event, let user):
+            for number in listeners(event.event.stream) where sessions[number]?.principal?.user == user {
+                sessions[number]?.conclude(event)
+            }
+        case .end(let ended, let bye):
+            end(ended, bye)
+        }
+    }
+
+    private func end(_ ended: ShardCommand.Ended, _ bye: Bye) {
+        switch ended {
+        case .all: for session in Array(sessions.values) { session.end(bye) }
+        case .session(let number): sessions[number]?.end(bye)
+        case .signIn(let signIn):
+            for session in sessions.values.filter({ $0.principal?.signIn == signIn }) { session.end(bye) }
+        case .user(let user):
+            for session in sessions.values.filter({ $0.principal?.user == user }) { session.end(bye) }
+        }
+    }
+
+    private func sweep(_ shard: SessionShard) {
+        let now = loop.now
+        var heartbeat: OutboundFrame?
+        var queuedBytes = 0
+        var laggingStreams = 0
+        for session in Array(sessions.values) {
+            session.sweep(at: now) {
+                if let heartbeat { return heartbeat }
+                let frame = OutboundFrame.heartbeat(at: session.hub.clock())
+                heartbeat = frame
+                return frame
+            }
+            queuedBytes += session.queuedBytes
+            if session.queuedBytes > 0 { laggingStreams += session.laggingStreams }
+        }
+        shard.queuedBytes.store(queuedBytes, ordering: .relaxed)
+        shard.laggingStreams.store(laggingStreams, ordering: .relaxed)
+    }
+}
+
+// What sessions share, because they take turns.
+extension ShardSessions {
+    func flushSoon(_ session: Session) {
+        if isDraining {
+            unflushed.append(session)
+        } else {
+            session.flush()
+        }
+    }
+
+    /// An empty array with room, for a session's actions.
+    func takeScratch() -> [SessionAction] {
+        exchange(&scratch, with: [])
+    }
+
+    func giveBack(_ actions: inout [SessionAction]) {
+        actions.removeAll(keepingCapacity: true)
+        swap(&scratch, &actions)
+    }
+}

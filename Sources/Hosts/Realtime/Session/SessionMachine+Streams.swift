@@ -1,0 +1,325 @@
+import Bus
+import Model
+import NIOCore
+
+// Listening: what the client asks for.
+extension SessionMachine {
+    mutating func listen(_ id: Int64, to stream: StreamName, after: Position?, into actions: inout [SessionAction]) {
+        if var listening = listens[stream] {
+            if case .reading(var reading) = listening.state {
+                var next = reading.next ?? Listening.Reading.Next(after: after, listenIDs: [])
+                guard next.listenIDs.count < limits.requestsInFlight else {
+                    return refuse(id, .tooManyRequests(limits), into: &actions)
+                }
+                next.after = after
+                next.listenIDs.append(id)
+                reading.next = next
+                listening.state = .reading(reading)
+                listens[stream] = listening
+            } else {
+                read(stream, after: after, listenIDs: [id], into: &actions)
+            }
+        } else if listens.count >= limits.listens {
+            refuse(
+                id, .invalid("listen.stream", "A session listens to at most \(limits.listens) streams."), into: &actions
+            )
+        } else {
+            actions.append(.subscribe(stream))
+            listens[stream] = Listening(state: .lagging(nil))
+            read(stream, after: after, listenIDs: [id], into: &actions)
+        }
+    }
+
+    mutating func unlisten(_ id: Int64, from stream: StreamName, into actions: inout [SessionAction]) {
+        let unanswered = listens[stream]?.unansweredIDs ?? []
+        forget(stream, into: &actions)
+        for id in unanswered { refuse(id, Problem(.conflict, "The stream was unlistened to."), into: &actions) }
+        send(.done(id), into: &actions)
+        releaseAnswers(into: &actions)
+    }
+}
+
+// Listening: what others decide for the client.
+extension SessionMachine {
+    /// Listens to a stream unasked: its snapshot comes, unless the session listens already.
+    mutating func attach(_ stream: StreamName, into actions: inout [SessionAction]) {
+        switch phase {
+        case .live:
+            guard listens[stream] == nil else { return }
+            actions.append(.subscribe(stream))
+            listens[stream] = Listening(state: .lagging(nil))
+            if isCongested { return clock.mustAdvance() }
+            read(stream, after: nil, into: &actions)
+        case .resuming(var resuming):
+            guard listens[stream] == nil, !resuming.attached.contains(stream) else { return }
+            resuming.attached.append(stream)
+            phase = .resuming(resuming)
+        case .awaitingHello, .authenticating, .over:
+            return
+        }
+    }
+
+    /// Forgets a stream that is over, once everything in it was sent.
+    mutating func detach(_ stream: StreamName, into actions: inout [SessionAction]) {
+        guard var listening = listens[stream] else { return }
+        switch listening.state {
+        case .live, .ephemeral:
+            forget(stream, into: &actions)
+            releaseAnswers(into: &actions)
+        case .reading, .lagging:
+            listening.isEnding = true
+            listens[stream] = listening
+        }
+    }
+
+    /// Forgets a stream at once that the client may no longer see, and tells it so.
+    mutating func drop(_ stream: StreamName, into actions: inout [SessionAction]) {
+        guard listens[stream] != nil else { return }
+        if case .resuming(var resuming) = phase, resuming.wanted.contains(stream) {
+            resuming.dropped.insert(stream)
+            if resuming.openings[stream] != nil { resuming.openings[stream] = .failure(.notFound("stream")) }
+            phase = .resuming(resuming)
+            return
+        }
+        loseAccess(stream, .notFound("stream"), into: &actions)
+    }
+}
+
+// Listening: what is published.
+extension SessionMachine {
+    mutating func changed(_ batch: StreamBatch, at now: NIODeadline, into actions: inout [SessionAction]) {
+        guard listens[batch.stream] != nil else { return }
+        deliver(batch, into: &actions)
+        if !waiting.isEmpty { releaseAnswers(into: &actions) }
+    }
+
+    mutating func happened(_ event: StreamEvent, into actions: inout [SessionAction]) {
+        let stream = event.event.stream
+        guard var listening = listens[stream] else { return }
+        switch listening.state {
+        case .ephemeral:
+            sendEvent(event.frame, of: stream, into: &actions)
+        case .reading(var reading):
+            reading.heldEvent = event
+            listening.state = .reading(reading)
+            listens[stream] = listening
+        case .live, .lagging:
+            return
+        }
+    }
+
+    /// Sends one last event of a stream and forgets it.
+    mutating func conclude(_ event: StreamEvent, into actions: inout [SessionAction]) {
+        let stream = event.event.stream
+        guard var listening = listens[stream] else { return }
+        if case .reading(var reading) = listening.state {
+            reading.heldEvent = event
+            listening.state = .reading(reading)
+            listening.isEnding = true
+            listens[stream] = listening
+        } else {
+            forget(stream, into: &actions)
+            send(event.frame, into: &actions)
+        }
+    }
+
+    /// Hands a batch to its listening; returns whether the stream must now be read.
+    @discardableResult
+    private mutating func deliver(_ batch: StreamBatch, into actions: inout [SessionAction]) -> Bool {
+        let stream = batch.stream
+        let (isCongested, mayHold) = (isCongested, limits.softQueueBytes)
+        let delivery = listens[stream]?.receive(batch, isCongested: isCongested, holdingAtMost: mayHold)
+        switch delivery {
+        case .nothing, nil:
+            return false
+        case .send(let sequence):
+            send(batch.frame(after: sequence), into: &actions)
+            return false
+        case .read(let position):
+            read(stream, after: position, into: &actions)
+            return true
+        }
+    }
+}
+
+// Reading the store.
+extension SessionMachine {
+    /// Begins to read a stream that the session listens to.
+    mutating func read(
+        _ stream: StreamName, after: Position?, listenIDs: [Int64] = [], into actions: inout [SessionAction]
+    ) {
+        guard var listening = listens[stream] else { return }
+        tickets &+= 1
+        readings += 1
+        let reading = Listening.Reading(ticket: tickets, after: after, listenIDs: listenIDs)
+        listening.state = .reading(reading)
+        listens[stream] = listening
+        queue.forget(stream)
+        actions.append(.open(stream, after: after, ticket: reading.ticket))
+    }
+
+    /// Answers `open`.
+    mutating func opened(
+        _ stream: StreamName, ticket: UInt32, _ result: Result<StreamOpening, Problem>, at now: NIODeadline,
+        wallClock: Timestamp, into actions: inout [SessionAction]
+    ) {
+        readings -= 1
+        guard case .reading(let reading) = listens[stream]?.state, reading.ticket == ticket else { return }
+        if collect(stream, result, at: now, wallClock: wallClock, into: &actions) { return }
+        finishReading(stream, result, at: now, into: &actions)
+        catchUp(into: &actions)
+    }
+
+    /// Sends what was read and then what was held, and goes on from there.
+    mutating func finishReading(
+        _ stream: StreamName, _ result: Result<StreamOpening, Problem>, at now: NIODeadline,
+        into actions: inout [SessionAction]
+    ) {
+        guard var listening = listens[stream], case .reading(let reading) = listening.state else { return }
+        let opening: StreamOpening
+        switch result {
+        case .success(let read): opening = read
+        case .failure(let problem): return failReading(stream, reading, problem, into: &actions)
+        }
+        let position = send(opening, of: stream, into: &actions)
+        if case .onlySnapshot = opening { listening.isEnding = true }
+        if !stream.isDurable {
+            listening.state = .ephemeral
+        } else {
+            listening.state = position == opening.position ? .live(position) : .lagging(position)
+        }
+        if case .over = phase { return }
+        listens[stream] = listening
+        if let event = reading.heldEvent { sendEvent(event.frame, of: stream, into: &actions) }
+        // A new reading begins after these were published, and so contains the rest of them.
+        for batch in reading.held where deliver(batch, into: &actions) { break }
+        for id in reading.listenIDs { send(.listening(id, to: stream, at: position), into: &actions) }
+        continueListening(stream, after: reading, into: &actions)
+        releaseAnswers(into: &actions)
+    }
+
+    /// Sends what was read, or as much of a long catching up as there is room for; returns the position that was reached.
+    private mutating func send(
+        _ opening: StreamOpening, of stream: StreamName, into actions: inout [SessionAction]
+    ) -> Position {
+        switch opening {
+        case .snapshot(let json, let position):
+            send(.snapshot(json, of: stream, at: position), into: &actions)
+            return position
+        case .onlySnapshot(let json):
+            send(.snapshot(json, of: stream, at: .ephemeral), into: &actions)
+            return .ephemeral
+        case .reset(let reason, let json, let position):
+            send(.reset(stream, reason), into: &actions)
+            send(.snapshot(json, of: stream, at: position), into: &actions)
+            return position
+        case .changes(let changes, let position):
+            let hasRoom = isTransportWritable && queue.isEmpty
+            var room = hasRoom ? limits.hardQueueBytes / 4 : limits.softQueueBytes - queue.bytes
+            var rest = changes[...]
+            while !rest.isEmpty {
+                let frame = rest.prefixToSend(atMost: min(room, limits.softQueueBytes))
+                guard let last = frame.last else {
+                    return Position(epoch: position.epoch, sequence: (rest.first?.position.sequence ?? 1) - 1)
+                }
+                rest = rest.dropFirst(frame.count)
+                let encoded = OutboundFrame.changes(frame, of: stream)
+                room -= encoded.count
+                send(encoded, into: &actions)
+                if rest.isEmpty { break }
+                if room <= 0 { return last.position }
+            }
+            return position
+        }
+    }
+
+    /// Decides whether a stream that was just read must be read again, or is over.
+    private mutating func continueListening(
+        _ stream: StreamName, after reading: Listening.Reading, into actions: inout [SessionAction]
+    ) {
+        guard let listening = listens[stream] else { return }
+        if let next = reading.next {
+            if case .reading(var current) = listening.state {
+                current.next = next
+                listens[stream]?.state = .reading(current)
+            } else {
+                read(stream, after: next.after, listenIDs: next.listenIDs, into: &actions)
+            }
+            return
+        }
+        switch listening.state {
+        case .live(let position) where reading.hasOverflowed: read(stream, after: position, into: &actions)
+        case .live, .ephemeral: if listening.isEnding { forget(stream, into: &actions) }
+        case .reading, .lagging: return
+        }
+    }
+
+    /// The client's own wish is answered with the problem. Elsewhere, what may not be seen any more is reset, and what
+    /// cannot be read now ends the session, which may come back: a stream is never left behind in silence.
+    private mutating func failReading(
+        _ stream: StreamName, _ reading: Listening.Reading, _ problem: Problem, into actions: inout [SessionAction]
+    ) {
+        let isDenied = problem.kind == .notFound || problem.kind == .forbidden
+        if !reading.listenIDs.isEmpty || reading.next != nil {
+            loseAccess(stream, problem, into: &actions)
+        } else if isDenied {
+            let isUnseen = reading.after == nil || listens[stream]?.isEnding == true
+            if isUnseen { forget(stream, into: &actions) } else { loseAccess(stream, problem, into: &actions) }
+        } else {
+            return end(.internalError, into: &actions)
+        }
+        releaseAnswers(into: &actions)
+    }
+
+    /// Forgets a stream with `reset` where the client has some of it, and with the problem where it asked.
+    private mutating func loseAccess(_ stream: StreamName, _ problem: Problem, into actions: inout [SessionAction]) {
+        guard let listening = listens[stream] else { return }
+        let ids = listening.unansweredIDs
+        var isKnown = true
+        if case .reading(let reading) = listening.state {
+            isKnown = reading.listenIDs.isEmpty && reading.after != nil
+        }
+        forget(stream, into: &actions)
+        if isKnown { send(.reset(stream, .access), into: &actions) }
+        for id in ids { refuse(id, problem, into: &actions) }
+        releaseAnswers(into: &actions)
+    }
+
+    mutating func forget(_ stream: StreamName, into actions: inout [SessionAction]) {
+        guard listens.removeValue(forKey: stream) != nil else { return }
+        queue.forget(stream)
+        actions.append(.unsubscribe(stream))
+    }
+
+    /// Reads lagging streams, a few at a time, when the queue has room again.
+    mutating func catchUp(into actions: inout [SessionAction]) {
+        guard case .live = phase, isTransportWritable, queue.bytes < limits.softQueueBytes / 2 else { return }
+        for (stream, listening) in listens where readings < limits.readsAtOnce {
+            if case .lagging(let position) = listening.state { read(stream, after: position, into: &actions) }
+        }
+    }
+}
+
+extension StreamOpening {
+    fileprivate var position: Position {
+        switch self {
+        case .snapshot(_, let position), .changes(_, let position), .reset(_, _, let position): position
+        case .onlySnapshot: .ephemeral
+        }
+    }
+}
+
+extension ArraySlice<Change> {
+    /// The changes that go into one frame: as many as fit, or a first one that fits nowhere, as long as there is any room.
+    fileprivate func prefixToSend(atMost room: Int) -> Self {
+        guard room > 0 else { return [] }
+        var bytes = 0
+        var count = 0
+        for change in self {
+            bytes += change.data.utf8.count
+            if count > 0, bytes > room { break }
+            count += 1
+        }
+        return prefix(count)
+    }
+}

@@ -1,0 +1,109 @@
+import Bus
+import Model
+import Synchronization
+
+@testable import Realtime
+
+/// The rest of the server in a few lines: a log for each stream, users whose tokens are their names, and requests that
+/// write to a stream.
+final class FakeServices: Sendable {
+    struct State {
+        var logs: [StreamName: [Change]] = [:]
+        var secrets: [EndpointID: String] = [:]
+        var denied: Set<StreamName> = []
+        var attached: [EndpointID] = []
+        var detached: [EndpointID] = []
+        var opened = 0
+    }
+
+    let state = Mutex(State())
+    let bus = InProcessBus()
+    private let publishing = Mutex(())
+
+    var services: RealtimeServices {
+        RealtimeServices(authenticator: self, source: self, handler: self, observer: self)
+    }
+
+    /// Commits a change and publishes it, in the order of the commits.
+    @discardableResult
+    func commit(_ stream: StreamName, _ data: String = "{}") -> Position {
+        publishing.withLock { _ in
+            let change = state.withLock { state in
+                let position = Position(epoch: "e1", sequence: Int64(state.logs[stream]?.count ?? 0) + 1)
+                let change = Change(stream: stream, position: position, type: "call", data: data)
+                state.logs[stream, default: []].append(change)
+                return change
+            }
+            bus.publish([change])
+            return change.position
+        }
+    }
+}
+
+extension FakeServices: RealtimeAuthenticator {
+    func authenticate(token: String) async throws -> (principal: Principal, expiresAt: Timestamp) {
+        let parts = token.split(separator: "-").map(String.init)
+        guard parts.count == 2, parts[0] == "user", let number = Int(parts[1]) else {
+            throw Problem(.unauthenticated, "The access token is not good.", field: "token")
+        }
+        return (Principal(user: identifier(number), signIn: identifier(number + 500)), morning.adding(seconds: 900))
+    }
+
+    func endpoint(_ id: EndpointID?, secret: String?, of principal: Principal) async throws -> EndpointGrant {
+        try state.withLock { state in
+            guard let id else {
+                let made = EndpointID.make(at: morning)
+                state.secrets[made] = "made"
+                return EndpointGrant(endpoint: made, newSecret: "made")
+            }
+            if let known = state.secrets[id], known != secret {
+                throw Problem(.forbidden, "This is not the endpoint's secret.", field: "secret")
+            }
+            state.secrets[id] = secret
+            return EndpointGrant(endpoint: id)
+        }
+    }
+}
+
+extension FakeServices: StreamSource {
+    func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening {
+        try state.withLock { state in
+            state.opened += 1
+            if state.denied.contains(stream) { throw Problem.notFound("stream") }
+            guard stream.isDurable else { return .snapshot(Array(#"{"online":false}"#.utf8), .ephemeral) }
+            let log = state.logs[stream] ?? []
+            let position = Position(epoch: "e1", sequence: Int64(log.count))
+            let snapshot = Array(#"{"count":\#(log.count)}"#.utf8)
+            guard let after else { return .snapshot(snapshot, position) }
+            guard after.epoch == "e1" else { return .reset(.epoch, snapshot, position) }
+            return .changes(Array(log.dropFirst(Int(after.sequence))), position)
+        }
+    }
+}
+
+extension FakeServices: RequestHandler {
+    /// `echo` answers its parameters, `commit` writes to the caller's own stream and answers where that now stands.
+    func handle(
+        _ name: String, params: [UInt8], principal: Principal, from origin: SessionOrigin
+    ) async -> RequestAnswer {
+        switch name {
+        case "echo": return .result(params, positions: [:])
+        case "commit":
+            let stream = StreamName.user(principal.user)
+            return .result(Array("{}".utf8), positions: [stream: commit(stream)])
+        default: return .problem(.invalid("request", "There is no request of this name."))
+        }
+    }
+}
+
+extension FakeServices: SessionObserver {
+    func attached(endpoint: EndpointID, user: UserID, session: SessionID) {
+        state.withLock { $0.attached.append(endpoint) }
+    }
+
+    func detached(endpoint: EndpointID, user: UserID, session: SessionID) {
+        state.withLock { $0.detached.append(endpoint) }
+    }
+
+    func heard(endpoint: EndpointID, user: UserID, session: SessionID) {}
+}

@@ -1,0 +1,458 @@
+import Bus
+import Model
+import NIOCore
+import Testing
+
+@testable import Realtime
+
+/// A session that is live, alone with the test.
+private struct LiveSession: ~Copyable {
+    var machine: SessionMachine
+    var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    var actions: [SessionAction] = []
+
+    init(limits: RealtimeLimits = RealtimeLimits(), tokenLives: TimeAmount = .hours(1)) {
+        machine = SessionMachine(session: identifier(9), rules: SessionRules(limits: limits), at: now)
+        machine.receive(.hello(1, Hello(token: "t")), at: now, into: &actions)
+        let admission = Admission(
+            principal: Principal(user: alice), grant: EndpointGrant(endpoint: identifier(5)), expires: now + tokenLives)
+        machine.authenticated(.success(admission), at: now, wallClock: morning, into: &actions)
+        actions = []
+    }
+
+    /// The frames sent since the last look.
+    mutating func sent() -> [String] {
+        defer { actions = [] }
+        return actions.compactMap { if case .send(let frame) = $0 { frame.string } else { nil } }
+    }
+
+    var bye: Bye? {
+        for case .end(let bye) in actions { return bye }
+        return nil
+    }
+
+    /// The last question to the store.
+    var ticket: UInt32 {
+        for case .open(_, _, let ticket) in actions.reversed() { return ticket }
+        return 0
+    }
+
+    mutating func listen(_ stream: StreamName, at sequence: Int64) {
+        machine.receive(.listen(50, stream, after: nil), at: now, into: &actions)
+        machine.opened(
+            stream, ticket: ticket,
+            .success(.snapshot(Array("{}".utf8), Position(epoch: "e1", sequence: sequence))), at: now,
+            wallClock: morning, into: &actions)
+        actions = []
+    }
+
+    mutating func advance(by amount: TimeAmount, unsent: Int = 0) {
+        now = now + amount
+        machine.advance(to: now, unsent: unsent, heartbeat: .heartbeat(at: morning), into: &actions)
+    }
+}
+
+private let call = StreamName.call(identifier(10))
+private let user = StreamName.user(alice)
+
+@Suite("The session machine: its hello")
+struct SessionHelloTests {
+    private func fresh() -> SessionMachine {
+        SessionMachine(session: identifier(9), rules: SessionRules(limits: RealtimeLimits()), at: .uptimeNanoseconds(0))
+    }
+
+    @Test("no hello within three seconds ends it")
+    func timeout() {
+        var machine = fresh()
+        var actions: [SessionAction] = []
+        machine.advance(
+            to: .uptimeNanoseconds(2_900_000_000), unsent: 0, heartbeat: .heartbeat(at: morning), into: &actions)
+        #expect(actions.isEmpty)
+        machine.advance(
+            to: .uptimeNanoseconds(3_000_000_000), unsent: 0, heartbeat: .heartbeat(at: morning), into: &actions)
+        guard case .end(.helloTimeout) = actions.last else { return #expect(Bool(false), "\(actions)") }
+    }
+
+    @Test("nothing is done before the hello")
+    func before() {
+        var machine = fresh()
+        var actions: [SessionAction] = []
+        machine.receive(
+            .request(7, name: "calls.list", params: []), at: .uptimeNanoseconds(1), into: &actions)
+        guard case .send(let frame) = actions.first else { return #expect(Bool(false), "\(actions)") }
+        #expect(frame.string.hasPrefix(#"{"id":7,"error":{"type":"unauthenticated""#))
+        #expect(actions.count == 1)
+    }
+
+    @Test("a token that is not good is answered and ends it; a hello that is not valid may be mended")
+    func refusals() {
+        for (problem, expected) in [
+            (Problem(.unauthenticated, "No."), Bye.unauthenticated), (Problem(.forbidden, "No."), .unauthenticated),
+            (Problem(.internalError, "No."), .internalError),
+        ] {
+            var machine = fresh()
+            var actions: [SessionAction] = []
+            machine.receive(.hello(1, Hello(token: "t")), at: .uptimeNanoseconds(1), into: &actions)
+            machine.authenticated(
+                .failure(problem), at: .uptimeNanoseconds(2), wallClock: morning, into: &actions)
+            guard case .end(let bye) = actions.last else { return #expect(Bool(false), "\(actions)") }
+            #expect(bye == expected)
+        }
+        var machine = fresh()
+        var actions: [SessionAction] = []
+        machine.receive(.hello(1, Hello(token: "t")), at: .uptimeNanoseconds(1), into: &actions)
+        machine.authenticated(
+            .failure(.invalid("hello.secret", "Too short.")), at: .uptimeNanoseconds(2), wallClock: morning,
+            into: &actions)
+        machine.receive(.hello(2, Hello(token: "t")), at: .uptimeNanoseconds(3), into: &actions)
+        guard case .authenticate = actions.last else { return #expect(Bool(false), "\(actions)") }
+    }
+
+    @Test("frames that follow the hello at once are done after its answer")
+    func early() {
+        var machine = fresh()
+        var actions: [SessionAction] = []
+        let now = NIODeadline.uptimeNanoseconds(1)
+        machine.receive(.hello(1, Hello(token: "t")), at: now, into: &actions)
+        machine.receive(.request(2, name: "me.get", params: []), at: now, into: &actions)
+        machine.authenticated(
+            .success(
+                Admission(
+                    principal: Principal(user: alice), grant: EndpointGrant(endpoint: identifier(5), newSecret: "s"),
+                    expires: .distantFuture)), at: now, wallClock: morning, into: &actions)
+        let order = actions.compactMap { action -> String? in
+            switch action {
+            case .send(let frame): frame.string
+            case .perform(let id, _, _): "perform \(id)"
+            default: nil
+            }
+        }
+        #expect(
+            order == [
+                #"{"id":1,"result":{"session":"00000000-0000-7000-8000-000000000009","#
+                    + #""user":"00000000-0000-7000-8000-000000000001","#
+                    + #""endpoint":"00000000-0000-7000-8000-000000000005","secret":"s","heartbeat":20,"#
+                    + #""serverTime":"\#(morning.text)","resumed":{}}}"#,
+                "perform 2",
+            ])
+    }
+}
+
+@Suite("The session machine: requests")
+struct SessionRequestTests {
+    @Test("a result follows the changes it caused")
+    func order() {
+        var session = LiveSession()
+        session.listen(call, at: 3)
+        session.machine.receive(.request(2, name: "calls.accept", params: []), at: session.now, into: &session.actions)
+        session.machine.answered(
+            2, .result(Array("{}".utf8), positions: [call: Position(epoch: "e1", sequence: 5)]), at: session.now,
+            into: &session.actions)
+        #expect(session.sent() == [])
+        session.machine.changed(.make(call, 4...4), at: session.now, into: &session.actions)
+        #expect(session.sent().count == 1)
+        session.machine.changed(.make(call, 5...5), at: session.now, into: &session.actions)
+        let sent = session.sent()
+        #expect(sent.count == 2)
+        #expect(sent.first?.contains(#""seq":5"#) == true)
+        #expect(sent.last == #"{"id":2,"result":{},"positions":{"\#(call)":["e1",5]}}"#)
+    }
+
+    @Test("a result waits for an attached stream's snapshot, but not for streams that nobody listens to")
+    func attached() {
+        var session = LiveSession()
+        let position = Position(epoch: "e1", sequence: 1)
+        session.machine.receive(.request(2, name: "calls.create", params: []), at: session.now, into: &session.actions)
+        session.machine.attach(call, into: &session.actions)
+        let ticket = session.ticket
+        session.machine.answered(
+            2, .result(Array("{}".utf8), positions: [call: position, .user(bob): position]), at: session.now,
+            into: &session.actions)
+        #expect(session.sent() == [])
+        session.machine.opened(
+            call, ticket: ticket, .success(.snapshot(Array("{}".utf8), position)), at: session.now, wallClock: morning,
+            into: &session.actions)
+        let sent = session.sent()
+        #expect(sent.count == 2)
+        #expect(sent.first == #"{"stream":"\#(call)","snapshot":{},"epoch":"e1","seq":1}"#)
+    }
+
+    @Test("a change that never comes is read from the store for the result's sake")
+    func lost() {
+        var session = LiveSession()
+        session.listen(call, at: 3)
+        session.machine.receive(.request(2, name: "calls.end", params: []), at: session.now, into: &session.actions)
+        session.machine.answered(
+            2, .result(Array("{}".utf8), positions: [call: Position(epoch: "e1", sequence: 4)]), at: session.now,
+            into: &session.actions)
+        session.actions = []
+        session.advance(by: .seconds(2))
+        let ticket = session.ticket
+        #expect(ticket > 0)
+        let change = StreamBatch.make(call, 4...4).changes
+        session.machine.opened(
+            call, ticket: ticket, .success(.changes(change, Position(epoch: "e1", sequence: 4))), at: session.now,
+            wallClock: morning, into: &session.actions)
+        #expect(session.sent().count == 2)
+    }
+
+    @Test("the sixty-fifth request in flight is refused")
+    func inFlight() {
+        var session = LiveSession()
+        for id in 1...65 {
+            session.machine.receive(
+                .request(Int64(id), name: "me.get", params: []), at: session.now, into: &session.actions)
+        }
+        let sent = session.sent()
+        #expect(sent.count == 1)
+        #expect(sent.first?.hasPrefix(#"{"id":65,"error":{"type":"rate_limited""#) == true)
+        session.machine.answered(1, .problem(.notFound("call")), at: session.now, into: &session.actions)
+        session.actions = []
+        session.machine.receive(.request(66, name: "me.get", params: []), at: session.now, into: &session.actions)
+        #expect(session.sent() == [])
+    }
+
+    @Test("a newer token of the same user is taken, another user's is not")
+    func token() {
+        var session = LiveSession(tokenLives: .seconds(10))
+        session.machine.receive(.token(4, "newer"), at: session.now, into: &session.actions)
+        session.machine.verified(
+            4, .success((Principal(user: bob), session.now + .seconds(900))), at: session.now, into: &session.actions)
+        #expect(session.sent().last?.contains(#""type":"forbidden""#) == true)
+        session.machine.receive(.token(5, "newer"), at: session.now, into: &session.actions)
+        session.machine.verified(
+            5, .success((Principal(user: alice), session.now + .seconds(900))), at: session.now, into: &session.actions)
+        #expect(session.sent().last == #"{"id":5,"result":{"expiresIn":900}}"#)
+        session.advance(by: .seconds(30))
+        #expect(session.bye == nil)
+    }
+}
+
+@Suite("The session machine: time")
+struct SessionTimeTests {
+    @Test("a token that expires ends the session")
+    func expiry() {
+        var session = LiveSession(tokenLives: .seconds(10))
+        session.advance(by: .seconds(9))
+        #expect(session.bye == nil)
+        session.advance(by: .seconds(1))
+        #expect(session.bye == .unauthenticated)
+    }
+
+    @Test("heartbeats come every twenty seconds, and 45 seconds of silence end it")
+    func heartbeats() {
+        var session = LiveSession()
+        session.advance(by: .seconds(19))
+        #expect(session.sent() == [])
+        session.advance(by: .seconds(1))
+        #expect(session.sent() == [#"{"heartbeat":{"serverTime":"\#(morning.text)"}}"#])
+        session.machine.receive(.heartbeat, at: session.now, into: &session.actions)
+        session.advance(by: .seconds(44))
+        #expect(session.bye == nil)
+        session.advance(by: .seconds(1))
+        #expect(session.bye == .idle)
+    }
+
+    @Test("a client that takes nothing for fifteen seconds is let go, one that takes a little is not")
+    func stall() {
+        var session = LiveSession()
+        session.listen(call, at: 0)
+        session.machine.changed(.make(call, 1...50), at: session.now, into: &session.actions)
+        session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
+        session.machine.changed(.make(call, 51...51), at: session.now, into: &session.actions)
+        for unsent in stride(from: 900, through: 100, by: -100) {
+            session.advance(by: .seconds(5), unsent: unsent)
+            #expect(session.bye == nil)
+            session.machine.receive(.heartbeat, at: session.now, into: &session.actions)
+        }
+        session.advance(by: .seconds(14), unsent: 100)
+        #expect(session.bye == nil)
+        session.advance(by: .seconds(1), unsent: 100)
+        #expect(session.bye == .slow)
+    }
+}
+
+@Suite("The session machine: a client that reads slowly")
+struct SessionBackPressureTests {
+    private static var tight: RealtimeLimits {
+        var limits = RealtimeLimits()
+        limits.softQueueBytes = 400
+        limits.hardQueueBytes = 2000
+        return limits
+    }
+
+    @Test("above the soft bound streams lag, and catch up from the store when there is room")
+    func lagging() {
+        var session = LiveSession(limits: Self.tight)
+        session.listen(call, at: 0)
+        session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
+        for sequence in 1...100 {
+            session.machine.changed(
+                .make(call, Int64(sequence)...Int64(sequence)), at: session.now, into: &session.actions)
+        }
+        #expect(session.sent() == [])
+        #expect(session.machine.queue.bytes < 600)
+        #expect(session.machine.laggingStreams == 1)
+        session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
+        let queued = session.actions.count { if case .send = $0 { true } else { false } }
+        guard case .open(call, let after, _) = session.actions.last else { return #expect(Bool(false)) }
+        #expect(after == Position(epoch: "e1", sequence: Int64(queued)))
+    }
+
+    @Test("of ephemeral events only the latest of each stream waits")
+    func coalescing() {
+        var session = LiveSession(limits: Self.tight)
+        let presence = StreamName.presence(bob)
+        session.machine.receive(.listen(50, presence, after: nil), at: session.now, into: &session.actions)
+        session.machine.opened(
+            presence, ticket: session.ticket, .success(.snapshot(Array("{}".utf8), .ephemeral)), at: session.now,
+            wallClock: morning, into: &session.actions)
+        #expect(session.sent().last == #"{"id":50,"result":{"stream":"\#(presence)","position":["",0]}}"#)
+        session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
+        for number in 1...1000 {
+            session.machine.happened(
+                StreamEvent(.init(stream: presence, data: #"{"n":\#(number)}"#)), into: &session.actions)
+        }
+        session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
+        #expect(session.sent() == [#"{"stream":"\#(presence)","event":{"n":1000}}"#])
+        #expect(session.machine.queue.bytes == 0)
+    }
+
+    @Test("above the hard bound the session ends")
+    func hardBound() {
+        var session = LiveSession(limits: Self.tight)
+        session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
+        for id in 1...40 {
+            session.machine.receive(
+                FrameFault(id: Int64(id), problem: .invalid("x", "y")), at: session.now, into: &session.actions)
+        }
+        #expect(session.bye == .slow)
+    }
+}
+
+@Suite("The session machine: streams that others decide about")
+struct SessionAttachmentTests {
+    @Test("a stream that is over is forgotten after its last change, also when it is still being read")
+    func detach() {
+        var session = LiveSession()
+        session.machine.attach(call, into: &session.actions)
+        let ticket = session.ticket
+        session.machine.changed(.make(call, 2...2), at: session.now, into: &session.actions)
+        session.machine.detach(call, into: &session.actions)
+        session.machine.opened(
+            call, ticket: ticket, .success(.snapshot(Array("{}".utf8), Position(epoch: "e1", sequence: 1))),
+            at: session.now, wallClock: morning, into: &session.actions)
+        guard case .unsubscribe(call) = session.actions.last else { return #expect(Bool(false)) }
+        #expect(session.sent().count == 2)
+        #expect(session.machine.listens.isEmpty)
+    }
+
+    @Test("who is removed is told, hears no more, and is not kept waiting for it")
+    func drop() {
+        var session = LiveSession()
+        session.listen(call, at: 3)
+        session.machine.receive(.request(2, name: "calls.leave", params: []), at: session.now, into: &session.actions)
+        session.machine.answered(
+            2, .result(Array("{}".utf8), positions: [call: Position(epoch: "e1", sequence: 4)]), at: session.now,
+            into: &session.actions)
+        session.machine.drop(call, into: &session.actions)
+        session.machine.changed(.make(call, 4...4), at: session.now, into: &session.actions)
+        let sent = session.sent()
+        #expect(sent.count == 2)
+        #expect(sent.first == #"{"stream":"\#(call)","reset":{"reason":"access"}}"#)
+    }
+
+    @Test("a stream that cannot be read later ends the session instead of going silent")
+    func unreadable() {
+        var session = LiveSession()
+        session.listen(call, at: 3)
+        session.machine.changed(.make(call, 9...9), at: session.now, into: &session.actions)
+        session.machine.opened(
+            call, ticket: session.ticket, .failure(Problem(.unavailable, "Later.")), at: session.now,
+            wallClock: morning,
+            into: &session.actions)
+        #expect(session.bye == .internalError)
+    }
+
+    @Test("a listen without access is answered with the problem")
+    func denied() {
+        var session = LiveSession()
+        session.machine.receive(.listen(2, user, after: nil), at: session.now, into: &session.actions)
+        session.machine.opened(
+            user, ticket: session.ticket, .failure(.notFound("stream")), at: session.now, wallClock: morning,
+            into: &session.actions)
+        let sent = session.sent()
+        #expect(sent.count == 1)
+        #expect(sent.first?.hasPrefix(#"{"id":2,"error":{"type":"not_found""#) == true)
+        #expect(session.machine.listens.isEmpty)
+    }
+
+    @Test("what may not be known looks like a stream where nothing happens")
+    func onlySnapshot() {
+        var session = LiveSession()
+        let presence = StreamName.presence(bob)
+        session.machine.receive(.listen(2, presence, after: nil), at: session.now, into: &session.actions)
+        session.machine.opened(
+            presence, ticket: session.ticket, .success(.onlySnapshot(Array("{}".utf8))), at: session.now,
+            wallClock: morning, into: &session.actions)
+        session.machine.happened(StreamEvent(.init(stream: presence, data: "{}")), into: &session.actions)
+        #expect(
+            session.sent() == [
+                #"{"stream":"\#(presence)","snapshot":{}}"#,
+                #"{"id":2,"result":{"stream":"\#(presence)","position":["",0]}}"#,
+            ])
+        session.machine.receive(.unlisten(3, presence), at: session.now, into: &session.actions)
+        #expect(session.sent() == [#"{"id":3,"result":{}}"#])
+    }
+
+    @Test("a stream may be concluded with one last event, also while it is read")
+    func conclude() {
+        let presence = StreamName.presence(bob)
+        let last = StreamEvent(.init(stream: presence, data: #"{"online":false}"#))
+        for isRead in [true, false] {
+            var session = LiveSession()
+            session.machine.receive(.listen(2, presence, after: nil), at: session.now, into: &session.actions)
+            if !isRead { session.machine.conclude(last, into: &session.actions) }
+            session.machine.opened(
+                presence, ticket: session.ticket, .success(.snapshot(Array("{}".utf8), .ephemeral)), at: session.now,
+                wallClock: morning, into: &session.actions)
+            if isRead { session.machine.conclude(last, into: &session.actions) }
+            session.machine.happened(
+                StreamEvent(.init(stream: presence, data: #"{"online":true}"#)), into: &session.actions)
+            let events = session.sent().filter { $0.contains("event") }
+            #expect(events == [#"{"stream":"\#(presence)","event":{"online":false}}"#])
+            #expect(session.machine.listens.isEmpty)
+        }
+    }
+
+    @Test("a session listens to 256 streams and no more")
+    func tooMany() {
+        var session = LiveSession()
+        for number in 0..<257 {
+            session.now = session.now + .milliseconds(10)
+            session.machine.receive(
+                .listen(Int64(number), .call(identifier(1000 + number)), after: nil), at: session.now,
+                into: &session.actions)
+        }
+        let sent = session.sent()
+        #expect(sent.count == 1)
+        #expect(sent.first?.contains(#""field":"listen.stream""#) == true)
+    }
+
+    @Test("unlistening answers whoever waits for the stream")
+    func unlisten() {
+        var session = LiveSession()
+        session.machine.receive(.listen(2, call, after: nil), at: session.now, into: &session.actions)
+        session.machine.receive(.unlisten(3, call), at: session.now, into: &session.actions)
+        let sent = session.sent()
+        #expect(sent.first?.hasPrefix(#"{"id":2,"error":{"type":"conflict""#) == true)
+        #expect(sent.last == #"{"id":3,"result":{}}"#)
+    }
+
+    @Test("a flood of frames ends the session")
+    func flood() {
+        var session = LiveSession()
+        for _ in 0..<600 { session.machine.receive(.heartbeat, at: session.now, into: &session.actions) }
+        #expect(session.bye == .rateLimited)
+    }
+}
