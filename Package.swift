@@ -120,6 +120,12 @@ let package = Package(
                 logging,
                 deque,
             ]),
+        module(
+            "Hosts", "WebAPI",
+            [
+                "Model", "Accounts", "Calls", "Storage", "Tokens", "PasswordHashing", "CWebFiles", hummingbird,
+                hummingbirdServer, httpTypes, nioCore, nioFoundation, crypto, logging, metrics,
+            ], excluding: ["Web"]),
 
         tests("WireTests", ["Wire"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "Wire"]),
@@ -141,6 +147,7 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
         shim("COpenSSL", package: "openssl", debian: "libssl-dev"),
         shim("CArgon2", package: "libargon2", debian: "libargon2-dev"),
+        .target(name: "CWebFiles", path: "Sources/CShims/CWebFiles", publicHeadersPath: "include"),
     ],
     cLanguageStandard: .gnu2x
 )

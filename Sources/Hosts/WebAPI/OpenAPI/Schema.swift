@@ -1,0 +1,95 @@
+/// What a JSON value may look like, as JSON Schema 2020-12 in an OpenAPI 3.1 document.
+package indirect enum Schema: Sendable {
+    case text(minimum: Int? = nil, maximum: Int? = nil, pattern: String? = nil)
+    case identifier
+    case time
+    case integer(ClosedRange<Int64>? = nil)
+    case number(ClosedRange<Double>? = nil)
+    case boolean
+    case choice([String])
+    case list(Schema, minimum: Int? = nil, maximum: Int? = nil)
+    case map(Schema)
+    case object([Member])
+    case either([Schema])
+    /// A schema that stands in the document's components under this name.
+    case named(String)
+    case anything
+
+    package struct Member: Sendable {
+        let name: String
+        let schema: Schema
+        let isRequired: Bool
+        let meaning: String?
+
+        package static func required(_ name: String, _ schema: Schema, _ meaning: String? = nil) -> Self {
+            Self(name: name, schema: schema, isRequired: true, meaning: meaning)
+        }
+
+        package static func optional(_ name: String, _ schema: Schema, _ meaning: String? = nil) -> Self {
+            Self(name: name, schema: schema, isRequired: false, meaning: meaning)
+        }
+    }
+
+    package var json: JSON { .object(members) }
+
+    private var members: [(String, JSON)] {
+        switch self {
+        case .text(let minimum, let maximum, let pattern):
+            var members: [(String, JSON)] = [("type", "string")]
+            if let minimum { members.append(("minLength", .integer(Int64(minimum)))) }
+            if let maximum { members.append(("maxLength", .integer(Int64(maximum)))) }
+            if let pattern { members.append(("pattern", .text(pattern))) }
+            return members
+        case .identifier:
+            return [
+                ("type", "string"), ("format", "uuid"),
+                ("pattern", "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"),
+            ]
+        case .time: return [("type", "string"), ("format", "date-time")]
+        case .integer(let range):
+            var members: [(String, JSON)] = [("type", "integer")]
+            if let range {
+                members += [("minimum", .integer(range.lowerBound)), ("maximum", .integer(range.upperBound))]
+            }
+            return members
+        case .number(let range):
+            var members: [(String, JSON)] = [("type", "number")]
+            if let range {
+                members += [("minimum", .number(range.lowerBound)), ("maximum", .number(range.upperBound))]
+            }
+            return members
+        case .boolean: return [("type", "boolean")]
+        case .choice(let choices): return [("type", "string"), ("enum", .array(choices.map { .text($0) }))]
+        case .list(let element, let minimum, let maximum):
+            var members: [(String, JSON)] = [("type", "array"), ("items", element.json)]
+            if let minimum { members.append(("minItems", .integer(Int64(minimum)))) }
+            if let maximum { members.append(("maxItems", .integer(Int64(maximum)))) }
+            return members
+        case .map(let element): return [("type", "object"), ("additionalProperties", element.json)]
+        case .object(let members): return Self.object(members)
+        case .either(let schemas): return [("anyOf", .array(schemas.map(\.json)))]
+        case .named(let name): return [("$ref", .text("#/components/schemas/\(name)"))]
+        case .anything: return []
+        }
+    }
+
+    private static func object(_ members: [Member]) -> [(String, JSON)] {
+        var result: [(String, JSON)] = [("type", "object")]
+        if !members.isEmpty {
+            result.append(
+                (
+                    "properties",
+                    .object(
+                        members.map { member in
+                            guard let meaning = member.meaning, case .object(let inner) = member.schema.json else {
+                                return (member.name, member.schema.json)
+                            }
+                            return (member.name, .object(inner + [("description", .text(meaning))]))
+                        })
+                ))
+        }
+        let required = members.filter(\.isRequired).map { JSON.text($0.name) }
+        if !required.isEmpty { result.append(("required", .array(required))) }
+        return result
+    }
+}

@@ -1,0 +1,92 @@
+/// The shapes that several operations share.
+package enum Schemas {
+    package static let all: [(String, Schema)] = [
+        ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
+        ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
+        ("Candidate", candidate), ("ICEServer", iceServer),
+    ]
+
+    static let displayName = Schema.text(minimum: 1, maximum: 80)
+    static let language = Schema.text(minimum: 2, maximum: 35, pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")
+    static let languages = Schema.list(language, maximum: 16)
+    static let email = Schema.text(minimum: 3, maximum: 254)
+    static let password = Schema.text(minimum: 8, maximum: 128)
+    static let positions = Schema.map(.named("Position"))
+    static let endReasons = [
+        "hung_up", "declined", "cancelled", "missed", "busy", "unreachable", "replaced", "setup_timeout",
+        "connection_lost", "failed",
+    ]
+
+    private static let user = Schema.object([
+        .required("id", .identifier), .required("displayName", .text()), .optional("photoURL", .text()),
+        .required("languages", .list(.text())),
+    ])
+
+    private static let me = Schema.object([
+        .required("id", .identifier), .optional("email", .text()), .required("displayName", .text()),
+        .optional("photoURL", .text()), .required("languages", .list(.text())),
+        .required("callWaiting", .boolean, "Whether a second call rings while one is going on."),
+        .required("presence", .choice(["everyone", "nobody"]), "Who sees whether this user is there."),
+        .required("createdAt", .time),
+    ])
+
+    private static let signIn = Schema.object([
+        .required("user", .named("Me")), .required("session", .named("Session")), .required("accessToken", .text()),
+        .required("refreshToken", .text(), "Good for one refresh; the answer brings the next."),
+        .required("expiresIn", .integer(), "Seconds until the access token expires."),
+    ])
+
+    private static let session = Schema.object([
+        .required("id", .identifier), .required("device", .named("Device")), .required("createdAt", .time),
+        .required("lastUsedAt", .time), .required("current", .boolean),
+    ])
+
+    private static let device = Schema.object([
+        .required("id", .identifier), .required("name", .text()), .required("platform", .text()),
+        .optional("createdAt", .time), .optional("lastSeenAt", .time), .optional("current", .boolean),
+    ])
+
+    private static let call = Schema.object([
+        .required("id", .identifier), .optional("conversationID", .identifier),
+        .required("kind", .choice(["audio", "video"])), .required("mode", .choice(["direct", "gateway"])),
+        .required("status", .choice(["ringing", "active", "ended"])), .optional("endReason", .choice(endReasons)),
+        .optional("endedBy", .identifier), .required("version", .integer(), "Grows with every change of the call."),
+        .required("caller", .identifier), .required("createdAt", .time), .optional("answeredAt", .time),
+        .optional("endedAt", .time), .required("participants", .list(.named("Participant"))),
+    ])
+
+    private static let participant = Schema.object([
+        .required("user", .identifier), .required("displayName", .text()), .optional("photoURL", .text()),
+        .optional("endpoint", .identifier, "The endpoint that is in the call for this user."),
+        .required(
+            "state",
+            .choice(["invited", "ringing", "joined", "left", "declined", "busy", "missed", "unreachable"])),
+        .optional("ringDeadline", .time), .optional("remainingMs", .integer(), "Ringing left when this was written."),
+        .optional("joinedAt", .time), .optional("leftAt", .time), .optional("detachedAt", .time),
+        .optional("reason", .choice(endReasons + ["answered_elsewhere", "declined_elsewhere", "taken_over"])),
+        .required("connected", .boolean), .required("media", .named("Media")), .optional("quality", .named("Quality")),
+    ])
+
+    private static let media = Schema.object([
+        .required("audio", .boolean), .required("video", .boolean), .required("screen", .boolean),
+        .required("held", .boolean),
+    ])
+
+    private static let quality = Schema.object([
+        .required("loss", .number(0...1)), .required("jitter", .number(), "Milliseconds."),
+        .required("roundTrip", .number(), "Milliseconds."), .required("relayed", .boolean),
+        .required("mos", .number(1...5), "Estimated mean opinion score (ITU-T G.107)."),
+        .optional("seconds", .number()),
+    ])
+
+    private static let position = Schema.list(.either([.text(), .integer()]), minimum: 2, maximum: 2)
+
+    private static let candidate = Schema.object([
+        .required("candidate", .text(maximum: 4096)), .optional("sdpMid", .text(maximum: 256)),
+        .optional("sdpMLineIndex", .integer(0...65535)), .optional("usernameFragment", .text(maximum: 256)),
+    ])
+
+    private static let iceServer = Schema.object([
+        .required("urls", .list(.text(), minimum: 1)), .optional("username", .text()), .optional("credential", .text()),
+    ])
+}

@@ -1,0 +1,268 @@
+import Calls
+import HTTPTypes
+import Model
+import Storage
+
+/// Everything that can be done with calls.
+package enum CallOperations {
+    package static func all(_ service: CallService) -> [Operation] {
+        [create(service), list(service), get(service)] + lifeCycle(service)
+            + [alive(service), invite(service), signals(service), quality(service), media(service)]
+    }
+
+    private static let answer = Schema.object([
+        .required("call", .named("Call")), .optional("positions", Schemas.positions),
+        .optional("duplicate", .boolean, "The request had been carried out before."),
+        .optional("joined", .boolean, "The other side was calling already: that call was accepted instead."),
+    ])
+    private static let callParameter = Operation.Parameter.path("call", .identifier, "The call's id.")
+    private static let clientID = Schema.Member.required(
+        "clientID", .identifier, "A UUID of the client's; repeating the request with it does nothing twice.")
+    private static let mediaMembers: [Schema.Member] = ["audio", "video", "screen", "held"].map {
+        .optional($0, .boolean)
+    }
+
+    private static func create(_ service: CallService) -> Operation {
+        Operation(
+            name: "calls.create", method: .post, path: "/v1/calls",
+            summary: "Call somebody: rings all their endpoints.",
+            access: .endpoint,
+            body: .object([
+                clientID, .required("callees", .list(.identifier, minimum: 1, maximum: 49)),
+                .required("kind", .choice(["audio", "video"])),
+                .optional("offer", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))])),
+                .optional("ringSeconds", .integer(10...120)), .optional("other", .choice(["hold", "end"])),
+            ]),
+            answers: [.created(answer, "It rings."), .ok(answer, "It was there already.")],
+            problems: [.notFound, .conflict, .clientIDReused], limit: .calls
+        ) { request in
+            let principal = try request.requireEndpoint()
+            let body = try request.decode(CreateCall.self)
+            let committed = try await service.run { store, commands in
+                try commands.create(body, by: principal, id: .make(at: store.now), at: store.now, in: store)
+            }
+            let isNew = !committed.value.isDuplicate && !committed.value.hasJoined
+            return encode(committed, status: isNew ? 201 : 200)
+        }
+    }
+
+    private static func list(_ service: CallService) -> Operation {
+        Operation(
+            name: "calls.list", method: .get, path: "/v1/calls", summary: "The user's calls, the newest first.",
+            parameters: [
+                .query("limit", .integer(1...100), "How many at most; 50 unless told."),
+                .query("cursor", .text(), "The `nextCursor` of the page before."),
+            ],
+            answers: [
+                .ok(.object([.required("calls", .list(.named("Call"))), .optional("nextCursor", .text())]))
+            ]
+        ) { request in
+            let principal = try request.requirePrincipal()
+            let limit = try request.integer("limit", in: 1...100, default: 50)
+            let cursor = try request.parameters["cursor"].map { _ in try request.identifier("cursor", of: CallID.self) }
+            let commands = service.commands
+            let text = try await service.store.read { store in
+                let page = try commands.list(before: cursor, limit: limit, by: principal, in: store)
+                let calls = page.calls.map { $0.json(at: store.now) }.joined(separator: ",")
+                return "{\"calls\":[\(calls)]" + (page.next.map { ",\"nextCursor\":\"\($0)\"" } ?? "") + "}"
+            }
+            return OperationAnswer(status: 200, body: Array(text.utf8))
+        }
+    }
+
+    private static func get(_ service: CallService) -> Operation {
+        Operation(
+            name: "calls.get", method: .get, path: "/v1/calls/{call}", summary: "One call.",
+            parameters: [callParameter], answers: [.ok(.object([.required("call", .named("Call"))]))],
+            problems: [.notFound]
+        ) { request in
+            let principal = try request.requirePrincipal()
+            let id = try request.identifier("call", of: CallID.self)
+            let commands = service.commands
+            let text = try await service.store.read { store in
+                try commands.get(id, by: principal, in: store).json(at: store.now)
+            }
+            return OperationAnswer(status: 200, body: Array("{\"call\":\(text)}".utf8))
+        }
+    }
+
+    private typealias Command =
+        @Sendable (CallID, Principal, OperationRequest, StoreTransaction, CallCommands) throws ->
+        CallOutcome
+
+    private static func lifeCycle(_ service: CallService) -> [Operation] {
+        func operation(
+            _ verb: String, _ summary: String, access: Operation.Access = .endpoint, body: Schema = .object([]),
+            problems: [Problem.Kind] = [], _ command: @escaping Command
+        ) -> Operation {
+            Operation(
+                name: "calls.\(verb)", method: .post, path: "/v1/calls/{call}/\(verb)", summary: summary,
+                access: access,
+                parameters: [callParameter], body: body, answers: [.ok(answer)], problems: [.notFound] + problems
+            ) { request in
+                let principal = try request.requirePrincipal()
+                let call = try request.identifier("call", of: CallID.self)
+                return encode(try await service.run { try command(call, principal, request, $0, $1) })
+            }
+        }
+        return [
+            operation("ringing", "Say that this endpoint rings.") { call, principal, _, store, commands in
+                try commands.ringing(call, by: principal, at: store.now, in: store)
+            },
+            operation(
+                "accept", "Answer the call on this endpoint. One endpoint of a user wins.",
+                body: .object([
+                    clientID, .optional("other", .choice(["hold", "end"])), .optional("media", .object(mediaMembers)),
+                ]), problems: [.answeredElsewhere, .callEnded, .conflict, .clientIDReused]
+            ) { call, principal, request, store, commands in
+                let body = try request.decode(AcceptCall.self)
+                return try commands.accept(call, body, by: principal, at: store.now, in: store)
+            },
+            operation("decline", "Decline the call on all endpoints of the user.", access: .user) {
+                call, principal, _, store, commands in
+                try commands.decline(call, by: principal, at: store.now, in: store)
+            },
+            operation("cancel", "Stop ringing, or hang up: whichever the state asks for.", access: .user) {
+                call, principal, _, store, commands in
+                try commands.hangUp(call, .cancel, by: principal, at: store.now, in: store)
+            },
+            operation("end", "End the call for all: hangs up in a call of two.", access: .user, problems: [.forbidden])
+            {
+                call, principal, _, store, commands in
+                try commands.hangUp(call, .end, by: principal, at: store.now, in: store)
+            },
+            operation("leave", "Leave the call.", access: .user) { call, principal, _, store, commands in
+                try commands.hangUp(call, .leave, by: principal, at: store.now, in: store)
+            },
+            operation(
+                "connected", "Report that media flows on this endpoint.",
+                problems: [.callEnded, .conflict, .answeredElsewhere]
+            ) { call, principal, _, store, commands in
+                try commands.connected(call, by: principal, at: store.now, in: store)
+            },
+        ]
+    }
+
+    private static func alive(_ service: CallService) -> Operation {
+        Operation(
+            name: "calls.alive", method: .post, path: "/v1/calls/{call}/alive",
+            summary: "Report that the other side's media flows: keeps both in a call of two.", access: .endpoint,
+            parameters: [callParameter], body: .object([]), answers: [.ok(answer)],
+            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere]
+        ) { request in
+            let principal = try request.requireEndpoint()
+            let call = try request.identifier("call", of: CallID.self)
+            let outcome = try await service.observe { try $1.alive(call, by: principal, at: $0.now, in: $0) }
+            return OperationAnswer(status: 200, body: Array("{\"call\":\(outcome.callJSON)}".utf8))
+        }
+    }
+
+    private static func invite(_ service: CallService) -> Operation {
+        Operation(
+            name: "calls.invite", method: .post, path: "/v1/calls/{call}/invite",
+            summary: "Ring more people into the call.",
+            access: .endpoint, parameters: [callParameter],
+            body: .object([clientID, .required("users", .list(.identifier, minimum: 1, maximum: 49))]),
+            answers: [.ok(answer)], problems: [.notFound, .callEnded, .clientIDReused, .conflict], limit: .calls
+        ) { request in
+            let principal = try request.requireEndpoint()
+            let call = try request.identifier("call", of: CallID.self)
+            let body = try request.decode(InviteToCall.self)
+            return encode(try await service.run { try $1.invite(call, body, by: principal, at: $0.now, in: $0) })
+        }
+    }
+
+    private static func signals(_ service: CallService) -> Operation {
+        Operation(
+            name: "calls.signals", method: .post, path: "/v1/calls/{call}/signals",
+            summary: "Send an offer, an answer or candidates to one endpoint.", access: .endpoint,
+            parameters: [callParameter],
+            body: .object([
+                clientID, .optional("to", .identifier, "May be left out in a call of two."),
+                .required("kind", .choice(["offer", "answer", "candidates"])),
+                .required(
+                    "generation", .integer(0...1_000_000),
+                    "What an offer builds on, 0 at first; else the generation of the offer."),
+                .required(
+                    "payload",
+                    .either([
+                        .object([.required("sdp", .text(minimum: 1, maximum: 262_144))]),
+                        .object([
+                            .required("candidates", .list(.named("Candidate"), maximum: 64)),
+                            .optional("end", .boolean, "No more will come."),
+                        ]),
+                    ])),
+            ]),
+            answers: [
+                .ok(
+                    .object([
+                        .required("status", .choice(["delivered", "pending", "ignored"])),
+                        .required("generation", .integer()), .optional("duplicate", .boolean),
+                    ]))
+            ],
+            problems: [.notFound, .conflict, .callEnded, .clientIDReused, .answeredElsewhere], limit: .signals
+        ) { request in
+            let principal = try request.requireEndpoint()
+            let call = try request.identifier("call", of: CallID.self)
+            let body = try request.decode(SendSignal.self)
+            let commands = service.commands
+            let committed = try await service.store.write {
+                try commands.send(body, in: call, by: principal, at: $0.now, store: $0)
+            }
+            let outcome = committed.value
+            var text = "{\"status\":\"\(outcome.status.rawValue)\",\"generation\":\(outcome.generation)"
+            if outcome.isDuplicate { text += ",\"duplicate\":true" }
+            // The mailbox is another endpoint's: its position is no business of the sender.
+            return OperationAnswer(status: 200, body: Array((text + "}").utf8))
+        }
+    }
+
+    private static func quality(_ service: CallService) -> Operation {
+        Operation(
+            name: "calls.quality", method: .post, path: "/v1/calls/{call}/quality",
+            summary: "Report how the call was on this endpoint; also after its end.", access: .endpoint,
+            parameters: [callParameter],
+            body: .object([
+                .required("loss", .number(0...1)), .required("jitter", .number(0...60000), "Milliseconds."),
+                .required("roundTrip", .number(0...60000), "Milliseconds."), .required("relayed", .boolean),
+                .optional("sent", .integer(0...(1 << 52)), "Bytes."),
+                .optional("received", .integer(0...(1 << 52)), "Bytes."), .optional("seconds", .number(0...1_000_000)),
+            ]),
+            answers: [
+                .ok(.object([.required("mos", .number(1...5))]))
+            ],
+            problems: [.notFound]
+        ) { request in
+            let principal = try request.requirePrincipal()
+            let call = try request.identifier("call", of: CallID.self)
+            let report = try request.decode(QualityReport.self)
+            let commands = service.commands
+            let committed = try await service.store.write {
+                try commands.quality(call, report, by: principal, at: $0.now, in: $0)
+            }
+            return OperationAnswer(status: 200, body: Array("{\"mos\":\(committed.value)}".utf8))
+        }
+    }
+
+    private static func media(_ service: CallService) -> Operation {
+        Operation(
+            name: "calls.media", method: .patch, path: "/v1/calls/{call}/participants/me",
+            summary: "Say what this endpoint sends: muted, held, with video, with the screen.", access: .endpoint,
+            parameters: [callParameter], body: .object(mediaMembers), answers: [.ok(answer)],
+            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere]
+        ) { request in
+            let principal = try request.requireEndpoint()
+            let call = try request.identifier("call", of: CallID.self)
+            let change = try request.decode(MediaState.Change.self)
+            return encode(try await service.run { try $1.media(call, change, by: principal, at: $0.now, in: $0) })
+        }
+    }
+
+    private static func encode(_ committed: Committed<CallOutcome>, status: Int = 200) -> OperationAnswer {
+        let outcome = committed.value
+        var text = "{\"call\":\(outcome.callJSON)"
+        if outcome.isDuplicate { text += ",\"duplicate\":true" }
+        if outcome.hasJoined { text += ",\"joined\":true" }
+        return OperationAnswer(status: status, body: Array((text + "}").utf8), positions: committed.positions)
+    }
+}

@@ -1,0 +1,45 @@
+package import Calls
+package import Model
+package import Storage
+
+/// Runs call commands: one transaction each, then what follows from it outside the store.
+package struct CallService: Sendable {
+    package let store: Store
+    package let commands: CallCommands
+    private let performer: any CallEffectPerformer
+
+    package init(store: Store, commands: CallCommands, performer: any CallEffectPerformer) {
+        self.store = store
+        self.commands = commands
+        self.performer = performer
+    }
+
+    /// Runs a command that changes a call, and hands its effects over in the order of the commits, before anybody is
+    /// answered: so a timer is never set by the earlier of two commands after the later one has stopped it.
+    package func run(
+        _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome
+    ) async throws -> Committed<CallOutcome> {
+        let commands = commands
+        return try await store.write { transaction in
+            try command(transaction, commands)
+        } committed: { [performer] outcome in
+            performer.perform(outcome.effects)
+        }
+    }
+
+    /// Runs a command that writes nothing, over a snapshot: it costs no commit.
+    func observe(
+        _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome
+    ) async throws -> CallOutcome {
+        let commands = commands
+        let outcome = try await store.read { try command($0, commands) }
+        performer.perform(outcome.effects)
+        return outcome
+    }
+}
+
+/// Does what follows from a committed call command. Called on the store's writer thread, and on others: it must be
+/// brief.
+package protocol CallEffectPerformer: Sendable {
+    func perform(_ effects: [CallEffect])
+}

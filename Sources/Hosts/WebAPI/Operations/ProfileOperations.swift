@@ -1,0 +1,119 @@
+package import Accounts
+import HTTPTypes
+package import Model
+
+/// One's own profile, other people, and whom one has blocked.
+package enum ProfileOperations {
+    /// - Parameters:
+    ///   - presenceChanged: told when a user changes who sees them.
+    ///   - blocked: told when a user (the first) has blocked another.
+    package static func all(
+        _ accounts: AccountCommands, presenceChanged: @escaping @Sendable (UserID, Bool) -> Void,
+        blocked: @escaping @Sendable (UserID, UserID) -> Void
+    ) -> [Operation] {
+        me(accounts, presenceChanged) + users(accounts) + blocks(accounts, blocked)
+    }
+
+    private static let limit = Operation.Parameter.query("limit", .integer(1...100), "How many at most.")
+    private static let cursor = Operation.Parameter.query("cursor", .text(), "The `nextCursor` of the page before.")
+    private static let userList = Schema.object([
+        .required("users", .list(.named("User"))), .optional("nextCursor", .text()),
+    ])
+
+    private struct UserList: Encodable {
+        var users: [UserProfile]
+        var nextCursor: String?
+
+        init(_ page: AccountPage<UserProfile>) { (users, nextCursor) = (page.items, page.nextCursor) }
+    }
+
+    private static func me(
+        _ accounts: AccountCommands, _ presenceChanged: @escaping @Sendable (UserID, Bool) -> Void
+    ) -> [Operation] {
+        [
+            Operation(
+                name: "me.get", method: .get, path: "/v1/me", summary: "One's own profile and settings.",
+                answers: [.ok(.named("Me"))]
+            ) { request in
+                try .json(try await accounts.me(request.requirePrincipal()))
+            },
+            Operation(
+                name: "me.update", method: .patch, path: "/v1/me",
+                summary: "Change one's profile and settings; what is left out stays.",
+                body: .object([
+                    .optional("displayName", Schemas.displayName),
+                    .optional("photoURL", .text(maximum: 2048), "https; empty removes the photo."),
+                    .optional("languages", Schemas.languages), .optional("callWaiting", .boolean),
+                    .optional("presence", .choice(["everyone", "nobody"])),
+                ]),
+                answers: [.ok(.named("Me"))]
+            ) { request in
+                let principal = try request.requirePrincipal()
+                let change = try request.decode(ProfileUpdate.self)
+                let outcome = try await accounts.updateProfile(of: principal, change)
+                if let presence = change.presence { presenceChanged(principal.user, presence == .everyone) }
+                return try .json(outcome.value, positions: outcome.positions)
+            },
+        ]
+    }
+
+    private static func users(_ accounts: AccountCommands) -> [Operation] {
+        [
+            Operation(
+                name: "users.search", method: .get, path: "/v1/users",
+                summary: "Find people by their whole e-mail address or the beginning of a word of their name.",
+                parameters: [.query("query", .text(minimum: 2, maximum: 254), "What to look for."), limit, cursor],
+                answers: [.ok(userList)], limit: .searches
+            ) { request in
+                guard let query = request.parameters["query"] else {
+                    throw Problem.invalid("query", "Say what to look for: `?query=`.")
+                }
+                let page = try await accounts.search(
+                    query, by: request.requirePrincipal(), limit: request.integer("limit", in: 1...100, default: 20),
+                    cursor: request.parameters["cursor"])
+                return try .json(UserList(page))
+            },
+            Operation(
+                name: "users.get", method: .get, path: "/v1/users/{user}", summary: "One user's profile.",
+                parameters: [.path("user", .identifier, "The user's id.")], answers: [.ok(.named("User"))],
+                problems: [.notFound]
+            ) { request in
+                try .json(try await accounts.profile(of: request.identifier("user"), for: request.requirePrincipal()))
+            },
+        ]
+    }
+
+    private static func blocks(
+        _ accounts: AccountCommands, _ blocked: @escaping @Sendable (UserID, UserID) -> Void
+    ) -> [Operation] {
+        let user = Operation.Parameter.path("user", .identifier, "The user's id.")
+        return [
+            Operation(
+                name: "blocks.list", method: .get, path: "/v1/blocks", summary: "Whom the user has blocked.",
+                parameters: [limit, cursor], answers: [.ok(userList)]
+            ) { request in
+                let page = try await accounts.blocks(
+                    of: request.requirePrincipal(), limit: request.integer("limit", in: 1...100, default: 100),
+                    cursor: request.parameters["cursor"])
+                return try .json(UserList(page))
+            },
+            Operation(
+                name: "blocks.add", method: .put, path: "/v1/blocks/{user}",
+                summary: "Block a user: their calls never ring here, and they are not told.", parameters: [user],
+                problems: [.notFound]
+            ) { request in
+                let (user, principal) = (try request.identifier("user") as UserID, try request.requirePrincipal())
+                let outcome = try await accounts.block(user, by: principal)
+                blocked(principal.user, user)
+                return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+            },
+            Operation(
+                name: "blocks.remove", method: .delete, path: "/v1/blocks/{user}", summary: "Unblock a user.",
+                parameters: [user]
+            ) { request in
+                let outcome = try await accounts.unblock(request.identifier("user"), by: request.requirePrincipal())
+                return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+            },
+        ]
+    }
+}

@@ -1,0 +1,133 @@
+package import Accounts
+import HTTPTypes
+import Model
+
+/// Signing up, in and out, and what a user has signed in on.
+package enum SignInOperations {
+    package static func all(_ accounts: AccountCommands) -> [Operation] {
+        [signUp(accounts), signIn(accounts), refresh(accounts), password(accounts)]
+            + sessions(accounts) + devices(accounts)
+    }
+
+    private static let device = Schema.object([
+        .optional("id", .identifier, "What an earlier sign-in on this installation was told."),
+        .required("name", .text(minimum: 1, maximum: 80)), .required("platform", .text(minimum: 1, maximum: 40)),
+    ])
+
+    private static func signUp(_ accounts: AccountCommands) -> Operation {
+        Operation(
+            name: "accounts.create", method: .post, path: "/v1/accounts", summary: "Sign up, and sign in at once.",
+            access: .anyone, isRealtime: false,
+            body: .object([
+                .required("email", Schemas.email), .required("password", Schemas.password),
+                .required("displayName", Schemas.displayName), .optional("languages", Schemas.languages),
+                .optional("invite", .text(maximum: 128), "Where accounts.signUp is `invite`."),
+                .optional("device", device),
+            ]),
+            answers: [.created(.named("SignIn"))], problems: [.conflict, .forbidden], limit: .signUps
+        ) { request in
+            try .json(try await accounts.signUp(request.decode(SignUpRequest.self)), status: 201)
+        }
+    }
+
+    private static func signIn(_ accounts: AccountCommands) -> Operation {
+        Operation(
+            name: "sessions.create", method: .post, path: "/v1/sessions", summary: "Sign in.", access: .anyone,
+            isRealtime: false,
+            body: .object([
+                .required("email", .text()), .required("password", .text()), .optional("device", device),
+            ]),
+            answers: [.created(.named("SignIn"))], problems: [.unauthenticated, .forbidden]
+        ) { request in
+            let body = try request.decode(SignInRequest.self)
+            return try .json(try await accounts.signIn(body, from: request.clientAddress), status: 201)
+        }
+    }
+
+    private struct Refresh: Decodable { var refreshToken: String }
+
+    private static func refresh(_ accounts: AccountCommands) -> Operation {
+        Operation(
+            name: "sessions.refresh", method: .post, path: "/v1/sessions/refresh",
+            summary: "Trade a refresh token for the next pair of tokens.", access: .anyone, isRealtime: false,
+            body: .object([.required("refreshToken", .text())]),
+            answers: [
+                .ok(
+                    .object([
+                        .required("accessToken", .text()), .required("refreshToken", .text()),
+                        .required("expiresIn", .integer(), "Seconds."),
+                    ]))
+            ], problems: [.unauthenticated, .forbidden]
+        ) { request in
+            try .json(try await accounts.refresh(request.decode(Refresh.self).refreshToken))
+        }
+    }
+
+    private struct Password: Decodable {
+        var currentPassword: String
+        var newPassword: String
+    }
+
+    private static func password(_ accounts: AccountCommands) -> Operation {
+        Operation(
+            name: "me.password", method: .post, path: "/v1/me/password",
+            summary: "Change the password; every other session ends.",
+            body: .object([.required("currentPassword", .text()), .required("newPassword", Schemas.password)]),
+            problems: [.conflict]
+        ) { request in
+            let body = try request.decode(Password.self)
+            let outcome = try await accounts.changePassword(
+                of: request.requirePrincipal(), from: body.currentPassword, to: body.newPassword)
+            return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+        }
+    }
+
+    private struct SessionList: Encodable { var sessions: [SignInDocument] }
+
+    private static func sessions(_ accounts: AccountCommands) -> [Operation] {
+        [
+            Operation(
+                name: "sessions.list", method: .get, path: "/v1/sessions", summary: "Where the user is signed in.",
+                answers: [.ok(.object([.required("sessions", .list(.named("Session")))]))]
+            ) { request in
+                try .json(SessionList(sessions: try await accounts.sessions(of: request.requirePrincipal())))
+            },
+            Operation(
+                name: "sessions.revoke", method: .delete, path: "/v1/sessions/{session}",
+                summary: "Sign out there: the session's sockets close and its tokens are void.",
+                parameters: [
+                    .path(
+                        "session", .either([.identifier, .choice(["current"])]), "The session's id, or `current`.")
+                ], problems: [.notFound, .conflict]
+            ) { request in
+                let id: SignInID? =
+                    request.parameters["session"] == "current" ? nil : try request.identifier("session")
+                let outcome = try await accounts.endSession(id, of: request.requirePrincipal())
+                return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+            },
+        ]
+    }
+
+    private struct DeviceList: Encodable { var devices: [DeviceDocument] }
+
+    private static func devices(_ accounts: AccountCommands) -> [Operation] {
+        [
+            Operation(
+                name: "devices.list", method: .get, path: "/v1/devices",
+                summary: "Installations the user signed in on.",
+                answers: [.ok(.object([.required("devices", .list(.named("Device")))]))]
+            ) { request in
+                try .json(DeviceList(devices: try await accounts.devices(of: request.requirePrincipal())))
+            },
+            Operation(
+                name: "devices.revoke", method: .delete, path: "/v1/devices/{device}",
+                summary: "Forget an installation and end its sessions.",
+                parameters: [.path("device", .identifier, "The device's id.")], problems: [.notFound]
+            ) { request in
+                let outcome = try await accounts.removeDevice(
+                    request.identifier("device"), of: request.requirePrincipal())
+                return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+            },
+        ]
+    }
+}

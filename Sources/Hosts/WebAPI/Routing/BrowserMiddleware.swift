@@ -1,0 +1,51 @@
+import HTTPTypes
+import Hummingbird
+package import HummingbirdCore
+import Model
+
+/// What browsers need around every answer: CORS for the configured origins (Fetch standard, section 3.2), headers that
+/// keep a page from being framed or sniffed, and a problem document where no route was found.
+package struct BrowserMiddleware: RouterMiddleware {
+    package typealias Context = WebContext
+
+    private let allowedOrigins: Set<String>
+
+    package init(allowedOrigins: [String]) { self.allowedOrigins = Set(allowedOrigins) }
+
+    package func handle(
+        _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
+    ) async throws -> Response {
+        let origin = request.headers[.origin].flatMap { allowedOrigins.contains($0) ? $0 : nil }
+        var response: Response
+        if request.method == .options {
+            response = preflight(for: origin)
+        } else {
+            do {
+                response = try await next(request, context)
+            } catch let error as any HTTPResponseError where error.status == .notFound {
+                response = Response(problem: .notFound("address"))
+            } catch let problem as Problem {
+                response = Response(problem: problem)
+            }
+        }
+        if let origin {
+            response.headers[.accessControlAllowOrigin] = origin
+            response.headers[.vary] = "Origin"
+            response.headers[.accessControlExposeHeaders] = "Retry-After"
+        }
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.name("Referrer-Policy")] = "no-referrer"
+        return response
+    }
+
+    private func preflight(for origin: String?) -> Response {
+        guard origin != nil else { return Response(status: .noContent) }
+        return Response(
+            status: .noContent,
+            headers: [
+                .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE",
+                .accessControlAllowHeaders: "Authorization, Content-Type, Switchboard-Endpoint",
+                .accessControlMaxAge: "600",
+            ])
+    }
+}

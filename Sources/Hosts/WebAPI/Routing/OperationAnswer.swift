@@ -1,0 +1,45 @@
+import FoundationEssentials
+package import Model
+
+/// What an operation answers, before a door dresses it.
+package struct OperationAnswer: Sendable {
+    package var status: Int
+    /// JSON text, or nothing.
+    package var body: [UInt8]
+    /// How far the streams have come that this write changed.
+    package var positions: [StreamName: Position]
+
+    package init(status: Int, body: [UInt8], positions: [StreamName: Position] = [:]) {
+        self.status = status
+        self.body = body
+        self.positions = positions
+    }
+
+    static let noContent = Self(status: 204, body: [])
+
+    static func json(
+        _ value: some Encodable, status: Int = 200, positions: [StreamName: Position] = [:]
+    ) throws -> Self {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return Self(status: status, body: Array(try encoder.encode(value)), positions: positions)
+    }
+
+    /// The body for a REST client: the positions stand in it, since there is no frame around it.
+    package var bodyWithPositions: [UInt8] {
+        guard !positions.isEmpty, body.last == UInt8(ascii: "}") else { return body }
+        var result = Array(body.dropLast())
+        if result.count > 1 { result.append(UInt8(ascii: ",")) }
+        result += Array("\"positions\":\(Self.json(positions))}".utf8)
+        return result
+    }
+
+    /// `{"call:C1":["e1",18]}`.
+    package static func json(_ positions: [StreamName: Position]) -> String {
+        JSON.object(
+            positions.sorted { $0.key.text < $1.key.text }.map { stream, position in
+                (stream.text, .array([.text(position.epoch), .integer(position.sequence)]))
+            }
+        ).encoded
+    }
+}

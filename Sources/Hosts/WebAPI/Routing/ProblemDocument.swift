@@ -1,0 +1,24 @@
+package import Model
+
+extension Problem {
+    /// The problem as a document of RFC 9457.
+    package var document: JSON {
+        var fields: [(String, JSON)] = [
+            ("type", .text(kind.rawValue)), ("title", .text(kind.title)), ("status", .integer(Int64(kind.status))),
+            ("detail", .text(detail)),
+        ]
+        if let field { fields.append(("field", .text(field))) }
+        if let retryAfter { fields.append(("retryAfter", .integer(retryAfter))) }
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) { fields.append((name, .raw(value))) }
+        return .object(fields)
+    }
+
+    static let schema = Schema.object([
+        .required("type", .choice(Problem.Kind.allCases.map(\.rawValue)), "Stable, for programs."),
+        .required("title", .text(), "The kind of problem in words."),
+        .required("status", .integer(400...599)),
+        .required("detail", .text(), "What happened this time."),
+        .optional("field", .text(), "The member of the request that is at fault."),
+        .optional("retryAfter", .integer(), "Milliseconds after which it may be tried again."),
+    ])
+}

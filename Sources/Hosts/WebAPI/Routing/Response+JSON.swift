@@ -1,0 +1,50 @@
+import HTTPTypes
+import Hummingbird
+package import HummingbirdCore
+package import Model
+import NIOCore
+
+extension Response {
+    /// An answer with a JSON body, or with none.
+    package init(json body: [UInt8], status: Int) {
+        guard !body.isEmpty else {
+            self.init(status: .init(code: status), headers: [.cacheControl: "no-store"])
+            return
+        }
+        self.init(
+            status: .init(code: status), headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// A problem document (RFC 9457).
+    package init(problem: Problem) {
+        var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        if let retryAfter = problem.retryAfter { headers[.retryAfter] = String(max(1, (retryAfter + 999) / 1000)) }
+        if problem.kind == .unauthenticated { headers[.wwwAuthenticate] = "Bearer" }
+        self.init(
+            status: .init(code: problem.kind.status), headers: headers,
+            body: .init(byteBuffer: ByteBuffer(string: problem.document.encoded)))
+    }
+
+    static func methodNotAllowed(allowed: [HTTPRequest.Method]) -> Response {
+        let names = allowed.map(\.rawValue).joined(separator: ", ")
+        var response = Response(problem: Problem(.methodNotAllowed, "This path takes \(names)."))
+        response.headers[.allow] = names
+        return response
+    }
+}
+
+extension Request {
+    /// The host that the client addressed, without its port; brackets of IPv6 stay off.
+    package var hostName: String? {
+        head.authority.flatMap { HostName.withoutPort($0) }
+    }
+}
+
+package enum HostName {
+    /// The host of an authority (RFC 3986 section 3.2) such as `example.org:8080` or `[::1]:8080`.
+    package static func withoutPort(_ authority: String) -> String? {
+        if authority.first == "[" { return authority.dropFirst().split(separator: "]").first.map(String.init) }
+        return authority.split(separator: ":").first.map(String.init)
+    }
+}

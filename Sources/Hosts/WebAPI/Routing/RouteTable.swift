@@ -1,0 +1,183 @@
+import HTTPTypes
+package import Hummingbird
+import HummingbirdCore
+package import Logging
+package import Model
+import NIOCore
+import Storage
+
+/// The one table of everything that a client can ask for. It registers the REST routes, answers realtime requests of the
+/// same names, and prints `/openapi.json`, so that the three cannot drift.
+package struct RouteTable: Sendable {
+    /// A body may be this large: an SDP is at most 256 KiB, and JSON escapes may double it.
+    static let maximumBody = 640 * 1024
+
+    package let operations: [Operation]
+    package let openAPI: String
+    private let byName: [String: Operation]
+    private let gate: any RequestGate
+    private let logger: Logger
+
+    package init(
+        operations: [Operation], schemas: [(String, Schema)], version: String, gate: any RequestGate, logger: Logger
+    ) {
+        self.operations = operations
+        self.gate = gate
+        self.logger = logger
+        byName = Dictionary(
+            operations.filter(\.isRealtime).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        openAPI = OpenAPIDocument.make(operations: operations, schemas: schemas, version: version)
+    }
+
+    /// Adds a route for each operation, and a 405 for every other method on its path.
+    package func register(on router: Router<WebContext>) {
+        var methods: [String: [HTTPRequest.Method]] = [:]
+        for operation in operations {
+            methods[operation.path, default: []].append(operation.method)
+            router.on(RouterPath(operation.path), method: operation.method) { request, context in
+                await respond(to: request, context: context, with: operation)
+            }
+        }
+        let everyMethod: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .head, .trace, .query]
+        for (path, allowed) in methods {
+            for method in everyMethod where !allowed.contains(method) {
+                router.on(RouterPath(path), method: method) { _, _ in Response.methodNotAllowed(allowed: allowed) }
+            }
+        }
+    }
+
+    /// Answers a realtime request: `params` holds what REST has in path, query and body.
+    package func handle(_ name: String, params: [UInt8], principal: Principal, clientAddress: String, host: String?)
+        async -> Result<OperationAnswer, Problem>
+    {
+        guard let operation = byName[name] else {
+            return .failure(.invalid("request", "There is no request \(name.prefix(64))."))
+        }
+        var request = OperationRequest(
+            principal: principal, parameters: [:], body: params, clientAddress: clientAddress, host: host)
+        do {
+            if !operation.parameters.isEmpty {
+                request.parameters = try request.decode(RealtimeParameters.self).values
+            }
+            return .success(try await run(operation, request))
+        } catch {
+            return .failure(problem(for: error, in: operation))
+        }
+    }
+
+    private func respond(to request: Request, context: WebContext, with operation: Operation) async -> Response {
+        do {
+            var asked = OperationRequest(
+                principal: nil, parameters: [:], body: [], clientAddress: context.clientAddress, host: request.hostName)
+            for parameter in operation.parameters {
+                let value =
+                    parameter.isInPath
+                    ? context.parameters.get(parameter.name) : request.uri.queryParameters.get(parameter.name)
+                asked.parameters[parameter.name] = value
+            }
+            asked.principal = try await principal(of: request, for: operation)
+            if operation.body != nil { asked.body = try await Self.body(of: request) }
+            let answer = try await run(operation, asked)
+            return Response(json: answer.bodyWithPositions, status: answer.status)
+        } catch {
+            return Response(problem: problem(for: error, in: operation))
+        }
+    }
+
+    private func run(_ operation: Operation, _ request: OperationRequest) async throws -> OperationAnswer {
+        try gate.admit(operation.limit, user: request.principal?.user, address: request.clientAddress)
+        return try await operation.run(request)
+    }
+
+    private func principal(of request: Request, for operation: Operation) async throws -> Principal? {
+        guard operation.access != .anyone else { return nil }
+        guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
+            throw Problem(.unauthenticated, "Send an access token: `Authorization: Bearer …`.", field: "Authorization")
+        }
+        var principal = try await gate.principal(token: String(header.dropFirst(7)))
+        if let endpoint = request.headers[.switchboardEndpoint] {
+            principal.endpoint = try await gate.endpoint(header: endpoint, of: principal)
+        } else if operation.access == .endpoint {
+            throw Problem(
+                .invalidRequest, "Name the endpoint: `Switchboard-Endpoint: <id> <secret>`.",
+                field: "Switchboard-Endpoint")
+        }
+        return principal
+    }
+
+    private static func body(of request: Request) async throws -> [UInt8] {
+        if let type = request.headers[.contentType] {
+            let media = type.split(separator: ";").first?.trimmingCharacters(of: " \t").lowercased()
+            guard media == "application/json" || media?.hasSuffix("+json") == true else {
+                throw Problem(.unsupportedMediaType, "The body must be application/json.", field: "Content-Type")
+            }
+        }
+        do {
+            return Array(buffer: try await request.body.collect(upTo: maximumBody))
+        } catch is NIOTooManyBytesError {
+            throw Problem(.payloadTooLarge, "The body may have \(maximumBody) bytes.", field: "body")
+        }
+    }
+
+    private func problem(for error: any Error, in operation: Operation) -> Problem {
+        if let problem = error as? Problem { return problem }
+        if let error = error as? SQLError {
+            logger.error("the store failed", metadata: ["operation": "\(operation.name)", "error": "\(error)"])
+            return error.problem
+        }
+        logger.error("operation failed", metadata: ["operation": "\(operation.name)", "error": "\(error)"])
+        return Problem(.internalError, "The server could not do this. It has been logged.")
+    }
+}
+
+/// What the route table asks of the server before it runs an operation.
+package protocol RequestGate: Sendable {
+    /// Verifies an access token; throws a `Problem`.
+    func principal(token: String) async throws -> Principal
+    /// Proves the endpoint of a `Switchboard-Endpoint` header, registering it on its first use.
+    func endpoint(header: String, of principal: Principal) async throws -> EndpointID
+    /// Counts a request; throws `rate_limited` when there were too many.
+    func admit(_ limit: RequestLimit, user: UserID?, address: String) throws
+}
+
+/// The members of a realtime request's `params` that REST has in its path and query.
+private struct RealtimeParameters: Decodable {
+    private enum Text: Decodable {
+        case value(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int.self) {
+                self = .value(String(number))
+            } else {
+                self = .value(try container.decode(String.self))
+            }
+        }
+    }
+
+    private enum Key: String, CodingKey, CaseIterable {
+        case call, user, session, device, endpoint, limit, cursor, query
+    }
+
+    let values: [String: String]
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        var values: [String: String] = [:]
+        for key in Key.allCases {
+            if case .value(let text)? = try container.decodeIfPresent(Text.self, forKey: key) {
+                values[key.rawValue] = text
+            }
+        }
+        self.values = values
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingCharacters(of set: String) -> Substring {
+        var result = self
+        while let first = result.first, set.contains(first) { result.removeFirst() }
+        while let last = result.last, set.contains(last) { result.removeLast() }
+        return result
+    }
+}

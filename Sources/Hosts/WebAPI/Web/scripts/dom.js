@@ -1,0 +1,86 @@
+// Building pages: elements from plain calls. Text is always text, never markup.
+
+import { shapes } from "./icons.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const properties = new Set(["value", "checked", "disabled", "hidden", "muted", "srcObject", "autoplay", "playsInline"]);
+
+/** `h("button", {class: "primary", onclick: act}, icon("phone"), "Call")` */
+export function h(tag, attributes = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+        if (value === undefined || value === null || value === false) continue;
+        if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+        else if (name === "data") Object.assign(node.dataset, value);
+        else if (properties.has(name)) node[name] = value;
+        else node.setAttribute(name, value === true ? "" : value);
+    }
+    node.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
+    return node;
+}
+
+/** A line icon in the colour of the text around it. The words beside it carry the meaning. */
+export function icon(name) {
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", "0 0 24 24");
+    svg.setAttribute("class", "icon");
+    svg.setAttribute("aria-hidden", "true");
+    svg.setAttribute("focusable", "false");
+    for (const shape of shapes[name]) {
+        const path = document.createElementNS(SVG, "path");
+        path.setAttribute("d", shape);
+        svg.append(path);
+    }
+    return svg;
+}
+
+/** A button with an icon and a label, which only those who cannot see the icon need when `bare`. */
+export function button({ name, label, bare = false, class: style = "", ...rest }, text = label) {
+    return h("button", { type: "button", class: style, ...(bare && { "aria-label": label, title: label }), ...rest },
+        name && icon(name), !bare && h("span", {}, text));
+}
+
+/** A labelled field. `hint` is read out with it, and so is the error that `showFieldError` puts there. */
+export function field({ label, name, hint, type = "text", ...rest }) {
+    const id = `field-${name}`;
+    const input = h("input", { id, name, type, ...(hint && { "aria-describedby": `${id}-hint` }), ...rest });
+    return h("div", { class: "field" }, h("label", { for: id }, label), input,
+        hint && h("p", { id: `${id}-hint`, class: "hint" }, hint));
+}
+
+/** A switch that is a checkbox underneath. */
+export function toggle({ id, label, hint, checked, onchange }) {
+    const input = h("input", { type: "checkbox", role: "switch", id, checked, class: "switch",
+        ...(hint && { "aria-describedby": `${id}-hint` }), onchange: () => onchange(input.checked, input) });
+    return h("div", { class: "toggle" }, h("div", {}, h("label", { for: id }, label),
+        hint && h("p", { id: `${id}-hint`, class: "hint" }, hint)), input);
+}
+
+/** Says something to screen readers without showing it. */
+export function announce(text) {
+    const announcer = document.getElementById("announcer");
+    announcer.textContent = "";
+    // A live region is read when its text changes, also when the same words come again.
+    requestAnimationFrame(() => { announcer.textContent = text; });
+}
+
+/** Shows a short message for a while. */
+export function toast(text, { error = false } = {}) {
+    const message = h("p", { class: error ? "toast error" : "toast" }, text);
+    const toasts = document.getElementById("toasts");
+    // Above any open dialog: only what is in the top layer can be.
+    if (toasts.showPopover) {
+        toasts.popover = "manual";
+        if (toasts.matches(":popover-open")) toasts.hidePopover();
+        toasts.showPopover();
+    }
+    toasts.append(message);
+    setTimeout(() => message.remove(), Math.max(4_000, text.length * 90));
+}
+
+/** Runs `work` once while its button shows that it is busy; an error goes to `report`. */
+export async function busy(control, work, report) {
+    if (control.getAttribute("aria-busy") === "true") return;
+    control.setAttribute("aria-busy", "true");
+    try { await work(); } catch (error) { report(error); } finally { control.removeAttribute("aria-busy"); }
+}

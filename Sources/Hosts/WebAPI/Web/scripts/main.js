@@ -1,0 +1,56 @@
+// The beginning: who is signed in, which page is shown, and what comes over it (calls and rings).
+
+import { exchange, serverInfo } from "./api.js";
+import { calls } from "./calls.js";
+import { credentials } from "./credentials.js";
+import { h, toast } from "./dom.js";
+import { endpoint } from "./identity.js";
+import { realtime } from "./realtime.js";
+import { showCalls } from "./views/stage.js";
+import { showRings } from "./views/incoming.js";
+import { closeShell, showShell } from "./views/shell.js";
+import { showWelcome } from "./views/welcome.js";
+
+const root = document.getElementById("app");
+
+async function begin() {
+    credentials.load();
+    await endpoint.claim();
+    showCalls(document.getElementById("stage"));
+    showRings();
+    calls.on("notice", (text) => toast(text));
+    realtime.on("revoked", () => leave("This device was signed out."));
+    credentials.on("expiring", () => credentials.fresh(exchange, { force: true }).catch(() => {}));
+    credentials.on("signedIn", (signedIn) => {
+        if (signedIn) enter(); else leave("You are signed out.");
+    });
+    if (credentials.isSignedIn) enter(); else await welcome();
+}
+
+function enter() {
+    realtime.listen(`user:${credentials.user.id}`);
+    realtime.start();
+    showShell(root);
+}
+
+async function leave(text) {
+    closeShell();
+    calls.reset();
+    realtime.stop();
+    if (credentials.isSignedIn) credentials.end();
+    await endpoint.renew();
+    location.hash = "";
+    toast(text);
+    await welcome();
+}
+
+async function welcome() {
+    let info = { signUp: "open" };
+    try { info = await serverInfo(); } catch { /* The form tells when it is sent. */ }
+    if (!credentials.isSignedIn) showWelcome(root, info);
+}
+
+begin().catch((error) => {
+    console.error(error);
+    root.replaceChildren(h("p", { class: "boot" }, "Switchboard could not start in this browser."));
+});

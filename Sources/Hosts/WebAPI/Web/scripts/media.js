@@ -1,0 +1,90 @@
+// What this side sends: a microphone, a camera or a shared screen.
+//
+// Nothing here knows about the connection. Tracks come and go; whoever sends them listens to `tracks`.
+
+import { Emitter } from "./emitter.js";
+import { preferences } from "./preferences.js";
+
+const sound = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+const picture = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
+
+/** Events: `tracks` when a track was added, replaced or dropped. */
+export class LocalMedia extends Emitter {
+    audio;
+    camera;
+    screen;
+    #muted = false;
+    #closed = false;
+
+    /** The picture that is sent: the shared screen, else the camera. */
+    get video() { return this.screen ?? this.camera; }
+    get isMuted() { return this.#muted; }
+
+    async openMicrophone() {
+        await this.#open("audio", { audio: { ...sound, ...chosen("microphone") } });
+        if (this.audio) this.audio.enabled = !this.#muted;
+    }
+
+    async openCamera() { await this.#open("camera", { video: { ...picture, ...chosen("camera") } }); }
+
+    closeCamera() { this.#drop("camera"); }
+
+    async openScreen() {
+        const stream = await navigator.mediaDevices.getDisplayMedia({ video: { frameRate: { ideal: 15 } } });
+        const [track] = stream.getVideoTracks();
+        track.contentHint = "detail";
+        // The browser's own "stop sharing" bar ends the track.
+        track.addEventListener("ended", () => { if (this.screen === track) this.closeScreen(); });
+        this.#take("screen", track);
+    }
+
+    closeScreen() { this.#drop("screen"); }
+
+    mute(muted) {
+        this.#muted = muted;
+        if (this.audio) this.audio.enabled = !muted;
+    }
+
+    close() {
+        this.#closed = true;
+        for (const name of ["audio", "camera", "screen"]) this.#drop(name);
+    }
+
+    async #open(name, constraints) {
+        if (!navigator.mediaDevices) throw new DOMException("No media devices", "NotFoundError");
+        const stream = await navigator.mediaDevices.getUserMedia(constraints);
+        const [track] = stream.getTracks();
+        if (this.#closed) return track.stop();
+        this.#take(name, track);
+    }
+
+    #take(name, track) {
+        this[name]?.stop();
+        this[name] = track;
+        this.emit("tracks");
+    }
+
+    #drop(name) {
+        if (!this[name]) return;
+        this[name].stop();
+        this[name] = undefined;
+        this.emit("tracks");
+    }
+}
+
+function chosen(kind) {
+    const id = preferences.get(kind);
+    return id ? { deviceId: { ideal: id } } : {};
+}
+
+/** The devices to choose from: `{microphone, camera, speaker}`, each a list of `{id, name}`. */
+export async function listDevices() {
+    const devices = await navigator.mediaDevices?.enumerateDevices() ?? [];
+    const of = (kind, word) => devices.filter((device) => device.kind === kind && device.deviceId)
+        .map((device, index) => ({ id: device.deviceId, name: device.label || `${word} ${index + 1}` }));
+    return {
+        microphone: of("audioinput", "Microphone"),
+        camera: of("videoinput", "Camera"),
+        speaker: of("audiooutput", "Speaker"),
+    };
+}

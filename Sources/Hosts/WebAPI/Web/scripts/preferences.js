@@ -1,0 +1,25 @@
+// Choices that belong to this browser rather than to the account.
+
+import { Emitter } from "./emitter.js";
+
+const KEY = "switchboard.preferences";
+const defaults = { relayOnly: false, sound: true, microphone: "", camera: "", speaker: "", noticeDismissed: false };
+
+class Preferences extends Emitter {
+    #values = { ...defaults, ...read() };
+
+    get(name) { return this.#values[name]; }
+
+    set(name, value) {
+        if (this.#values[name] === value) return;
+        this.#values[name] = value;
+        localStorage.setItem(KEY, JSON.stringify(this.#values));
+        this.emit(name, value);
+    }
+}
+
+function read() {
+    try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; }
+}
+
+export const preferences = new Preferences();

@@ -1,0 +1,57 @@
+// What went wrong, in words that a person understands.
+//
+// The server answers with problem documents (RFC 9457) whose `type` is a stable token. Where the server's own detail
+// is written for people (a wrong password, a field that does not fit), it is shown; otherwise the words below are.
+
+export class Problem extends Error {
+    constructor(document) {
+        super(document.detail ?? document.title ?? document.type);
+        this.name = "Problem";
+        this.type = document.type ?? "internal";
+        this.status = document.status ?? 0;
+        this.field = document.field;
+        this.detail = document.detail;
+        this.retryAfter = document.retryAfter;
+        this.winner = document.winner;
+    }
+
+    /** Nothing was refused: the same request may be sent again. */
+    get isPassing() {
+        return ["network", "timeout", "unavailable", "rate_limited"].includes(this.type) || this.status >= 500;
+    }
+}
+
+export const network = () => new Problem({ type: "network" });
+export const timeout = () => new Problem({ type: "timeout" });
+
+const words = {
+    network: "Can’t reach the server. Check your connection and try again.",
+    timeout: "The server took too long to answer. Please try again.",
+    unauthenticated: "Please sign in again.",
+    forbidden: "You’re not allowed to do that.",
+    not_found: "That isn’t here any more.",
+    conflict: "That clashes with something that is already there.",
+    client_id_reused: "That was already sent. Please try again.",
+    answered_elsewhere: "Answered on another device.",
+    call_ended: "This call has already ended.",
+    payload_too_large: "That is too large to send.",
+    rate_limited: "That was a lot at once. Please wait a moment and try again.",
+    unavailable: "The server is busy right now. Please try again in a moment.",
+    internal: "Something went wrong on the server. Please try again.",
+};
+
+const media = {
+    NotAllowedError: (what) => `Switchboard may not use your ${what}. Allow it in your browser’s site settings.`,
+    NotFoundError: (what) => `No ${what} was found. Connect one and try again.`,
+    NotReadableError: (what) => `Your ${what} is in use by another program.`,
+    OverconstrainedError: (what) => `The chosen ${what} is not connected.`,
+};
+
+/** A sentence for any error; `what` names the device when media was asked for. */
+export function inWords(error, what = "microphone") {
+    if (error instanceof Problem) {
+        const speaks = ["invalid_request", "unauthenticated", "conflict", "forbidden"].includes(error.type);
+        return (speaks && error.detail) || words[error.type] || error.detail || words.internal;
+    }
+    return media[error?.name]?.(what) ?? "Something went wrong. Please try again.";
+}

@@ -1,0 +1,73 @@
+// Every command and question to the server by its realtime name.
+//
+// A request has the same meaning over the socket and over REST. It goes over the socket when that is up, since there
+// its answer follows the changes it caused, and over REST otherwise. When the way breaks in between, the same request
+// with the same client id is sent again: the server answers a repeat with the first result.
+
+import { authorized } from "./api.js";
+import { realtime } from "./realtime.js";
+import { Problem } from "./problems.js";
+
+const post = (verb) => ["POST", `/v1/calls/{call}/${verb}`];
+
+const routes = {
+    "calls.create": ["POST", "/v1/calls"],
+    "calls.list": ["GET", "/v1/calls"],
+    "calls.get": ["GET", "/v1/calls/{call}"],
+    "calls.ringing": post("ringing"),
+    "calls.accept": post("accept"),
+    "calls.decline": post("decline"),
+    "calls.cancel": post("cancel"),
+    "calls.end": post("end"),
+    "calls.leave": post("leave"),
+    "calls.signals": post("signals"),
+    "calls.connected": post("connected"),
+    "calls.alive": post("alive"),
+    "calls.quality": post("quality"),
+    "calls.media": ["PATCH", "/v1/calls/{call}/participants/me"],
+    "iceServers.get": ["GET", "/v1/ice-servers"],
+    "me.get": ["GET", "/v1/me"],
+    "me.update": ["PATCH", "/v1/me"],
+    "me.password": ["POST", "/v1/me/password"],
+    "users.search": ["GET", "/v1/users"],
+    "users.get": ["GET", "/v1/users/{user}"],
+    "blocks.list": ["GET", "/v1/blocks"],
+    "blocks.add": ["PUT", "/v1/blocks/{user}"],
+    "blocks.remove": ["DELETE", "/v1/blocks/{user}"],
+    "sessions.list": ["GET", "/v1/sessions"],
+    "sessions.revoke": ["DELETE", "/v1/sessions/{session}"],
+    "devices.list": ["GET", "/v1/devices"],
+    "devices.revoke": ["DELETE", "/v1/devices/{device}"],
+};
+
+/** Sends a request, again and again where that can help, for at most `patience` milliseconds. */
+export async function request(name, params = {}, { patience = 15_000 } = {}) {
+    const end = Date.now() + patience;
+    for (let attempt = 0; ; attempt += 1) {
+        try {
+            return await once(name, params, attempt);
+        } catch (error) {
+            const pause = error.retryAfter ?? Math.min(300 * 2 ** attempt, 3_000) * (0.6 + 0.4 * Math.random());
+            if (!(error instanceof Problem) || !error.isPassing || Date.now() + pause > end) throw error;
+            await new Promise((resolve) => setTimeout(resolve, pause));
+        }
+    }
+}
+
+/** The relay is named by the host that the question came in on, and only REST tells that. */
+const restOnly = new Set(["iceServers.get"]);
+
+/** The first try takes the socket; a try after a failure takes whatever the first did not. */
+function once(name, params, attempt) {
+    if (realtime.isOnline && attempt % 2 === 0 && !restOnly.has(name)) return realtime.request(name, params);
+    const [method, pattern] = routes[name];
+    const body = { ...params };
+    const path = pattern.replace(/\{(\w+)\}/g, (_, key) => {
+        const value = encodeURIComponent(body[key]);
+        delete body[key];
+        return value;
+    });
+    if (method !== "GET") return authorized(method, path, method === "DELETE" ? undefined : body);
+    const query = new URLSearchParams(body).toString();
+    return authorized(method, query ? `${path}?${query}` : path);
+}

@@ -1,0 +1,115 @@
+// What the connection is doing, once a second, out of the browser's WebRTC statistics.
+
+/** Samples a peer's connection. `latest` is the last sample, `series` the last minute, `summary` the whole call. */
+export class Statistics {
+    series = [];
+    latest;
+    #before = new Map();
+    #then = 0;
+    #sums = { lost: 0, received: 0, jitter: 0, roundTrip: 0, samples: 0, relayed: false, sent: 0, receivedBytes: 0 };
+    #began = performance.now();
+
+    /** Reads one sample and tells whether anything was received since the one before. */
+    async sample(connection) {
+        const now = performance.now();
+        const seconds = this.#then ? (now - this.#then) / 1000 : 0;
+        this.#then = now;
+        const reports = [...(await connection.getStats()).values()];
+        const sample = { ...pathOf(reports), ...this.#flows(reports, seconds) };
+        this.latest = sample;
+        this.series.push(sample);
+        if (this.series.length > 60) this.series.shift();
+        this.#sum(sample);
+        return sample;
+    }
+
+    /** The body of the quality report at the end of the call; nothing when it never connected. */
+    get summary() {
+        const { lost, received, jitter, roundTrip, samples, relayed, sent, receivedBytes } = this.#sums;
+        if (samples === 0) return undefined;
+        return {
+            loss: lost + received > 0 ? clamp(lost / (lost + received), 0, 1) : 0,
+            jitter: jitter / samples, roundTrip: roundTrip / samples, relayed,
+            sent: Math.round(sent), received: Math.round(receivedBytes),
+            seconds: Math.round((performance.now() - this.#began) / 1000),
+        };
+    }
+
+    #flows(reports, seconds) {
+        const rate = (report, field) => this.#rate(report, field, seconds);
+        const byID = new Map(reports.map((report) => [report.id, report]));
+        const flows = { up: 0, down: 0, received: 0, lost: 0, jitter: 0, packets: 0 };
+        for (const report of reports) {
+            if (report.type === "inbound-rtp") {
+                flows.down += rate(report, "bytesReceived") * 8;
+                flows.packets += this.#delta(report, "packetsReceived");
+                flows.received += this.#delta(report, "packetsReceived");
+                flows.lost += this.#delta(report, "packetsLost");
+                if (report.kind === "audio") flows.jitter = (report.jitter ?? 0) * 1000;
+                flows[`${report.kind}In`] = media(report, byID);
+            } else if (report.type === "outbound-rtp") {
+                flows.up += rate(report, "bytesSent") * 8;
+                flows[`${report.kind}Out`] = media(report, byID);
+            } else if (report.type === "remote-inbound-rtp") {
+                flows.lossOut = Math.max(flows.lossOut ?? 0, report.fractionLost ?? 0);
+            }
+        }
+        flows.loss = flows.received + flows.lost > 0 ? clamp(flows.lost / (flows.received + flows.lost), 0, 1) : 0;
+        this.#keep(reports);
+        return flows;
+    }
+
+    #delta(report, field) {
+        const before = this.#before.get(report.id)?.[field] ?? 0;
+        return Math.max(0, (report[field] ?? 0) - before);
+    }
+
+    #rate(report, field, seconds) {
+        return seconds > 0 && this.#before.has(report.id) ? this.#delta(report, field) / seconds : 0;
+    }
+
+    #keep(reports) {
+        this.#before = new Map(reports.filter((report) => report.type.endsWith("-rtp"))
+            .map((report) => [report.id, report]));
+    }
+
+    #sum(sample) {
+        if (!sample.local) return;
+        const sums = this.#sums;
+        sums.samples += 1;
+        sums.lost += sample.lost;
+        sums.received += sample.received;
+        sums.jitter += sample.jitter;
+        sums.roundTrip += sample.roundTrip ?? 0;
+        sums.relayed = sample.relayed;
+        sums.sent = sample.bytesSent;
+        sums.receivedBytes = sample.bytesReceived;
+    }
+}
+
+/** The candidate pair that carries the media. */
+function pathOf(reports) {
+    const byID = new Map(reports.map((report) => [report.id, report]));
+    const transport = reports.find((report) => report.type === "transport" && report.selectedCandidatePairId);
+    const pair = byID.get(transport?.selectedCandidatePairId)
+        ?? reports.find((report) => report.type === "candidate-pair" && report.nominated && report.state === "succeeded");
+    if (!pair) return { relayed: false };
+    const local = byID.get(pair.localCandidateId);
+    const remote = byID.get(pair.remoteCandidateId);
+    return {
+        local: local?.candidateType, remote: remote?.candidateType,
+        protocol: local?.protocol, relayProtocol: local?.relayProtocol,
+        address: local?.address, remoteAddress: remote?.address,
+        relayed: local?.candidateType === "relay" || remote?.candidateType === "relay",
+        roundTrip: pair.currentRoundTripTime === undefined ? undefined : pair.currentRoundTripTime * 1000,
+        bytesSent: pair.bytesSent ?? 0, bytesReceived: pair.bytesReceived ?? 0,
+        available: pair.availableOutgoingBitrate,
+    };
+}
+
+function media(report, byID) {
+    const codec = byID.get(report.codecId)?.mimeType?.split("/")[1];
+    return { codec, width: report.frameWidth, height: report.frameHeight, rate: report.framesPerSecond };
+}
+
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);

@@ -1,0 +1,59 @@
+// Small questions and the card of a person.
+
+import { button, h, toast } from "../dom.js";
+import { inWords } from "../problems.js";
+import { request } from "../requests.js";
+import { avatar } from "./avatar.js";
+import { callPerson } from "./people.js";
+
+/** Opens a modal dialog; the browser keeps the focus in it and gives it back. */
+export function open(attributes, ...children) {
+    const dialog = h("dialog", { class: "dialog", ...attributes }, children);
+    dialog.addEventListener("close", () => dialog.remove());
+    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    document.body.append(dialog);
+    dialog.showModal();
+    return dialog;
+}
+
+/** Asks a question with a few answers; nothing when it is dismissed. */
+export function ask({ title, text, choices, danger = false }) {
+    return new Promise((resolve) => {
+        const dialog = open({ "aria-labelledby": "ask-title", id: "ask" },
+            h("h2", { id: "ask-title" }, title), text && h("p", {}, text),
+            h("div", { class: "choices" },
+                choices.map(({ value, label }) => button({ label, class: danger ? "danger" : "primary",
+                    data: { choice: value }, onclick: () => { resolve(value); dialog.close(); } })),
+                button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+        dialog.addEventListener("close", () => resolve(undefined));
+    });
+}
+
+/** A person's card: their languages, calling them, blocking them. */
+export function showPerson(user) {
+    const call = (kind) => () => { dialog.close(); callPerson(user, kind); };
+    const names = new Intl.DisplayNames(undefined, { type: "language" });
+    const speak = (user.languages ?? []).map((code) => { try { return names.of(code); } catch { return code; } });
+    const dialog = open({ "aria-labelledby": "person-name", id: "person" },
+        h("div", { class: "person" }, avatar(user, { size: "large" }),
+            h("h2", { id: "person-name" }, user.displayName),
+            speak.length > 0 && h("p", { class: "hint" }, `Speaks ${speak.join(", ")}`),
+            h("div", { class: "choices" },
+                button({ name: "phone", label: "Call", class: "primary", onclick: call("audio") }),
+                button({ name: "video", label: "Video call", class: "primary", onclick: call("video") })),
+            button({ name: "block", label: "Block", class: "quiet danger-text", data: { action: "block" },
+                onclick: () => { dialog.close(); block(user); } }),
+            button({ name: "close", label: "Close", bare: true, class: "round quiet corner",
+                onclick: () => dialog.close() })));
+}
+
+async function block(user) {
+    const sure = await ask({ title: `Block ${user.displayName}?`, danger: true,
+        text: "They can’t call you or find you any more, and they won’t be told.",
+        choices: [{ value: "block", label: "Block" }] });
+    if (!sure) return;
+    try {
+        await request("blocks.add", { user: user.id });
+        toast(`${user.displayName} is blocked. You can undo this in the settings.`);
+    } catch (error) { toast(inWords(error), { error: true }); }
+}

@@ -1,0 +1,60 @@
+// The calls that were: who, how it ended, how long it took, and calling again.
+
+import { calls } from "../calls.js";
+import { credentials } from "../credentials.js";
+import { button, h, icon, toast } from "../dom.js";
+import { inWords } from "../problems.js";
+import { request } from "../requests.js";
+import { ending, lengthText, sides, whenText } from "../words.js";
+import { avatar } from "./avatar.js";
+import { callPerson } from "./people.js";
+
+export function historyPage() {
+    const list = h("ul", { class: "rows", id: "history" });
+    const empty = h("div", { class: "empty", hidden: true }, icon("history"), h("p", {}, "Your calls will be listed here."));
+    const more = button({ label: "Show earlier calls", class: "quiet wide", hidden: true, onclick: () => load(cursor) });
+    let cursor;
+    let turn = 0;
+
+    const load = async (from) => {
+        const mine = ++turn;
+        try {
+            const page = await request("calls.list", { limit: 30, ...(from && { cursor: from }) });
+            if (mine !== turn) return;
+            const rows = page.calls.map(callRow).filter(Boolean);
+            if (from) list.append(...rows); else list.replaceChildren(...rows);
+            cursor = page.nextCursor;
+            more.hidden = !cursor;
+            empty.hidden = list.children.length > 0;
+        } catch (error) {
+            if (mine === turn) toast(inWords(error), { error: true });
+        }
+    };
+    const unhear = calls.on("history", () => load());
+    load();
+    return {
+        node: h("div", { class: "page" }, h("h1", {}, "History"), list, empty, more),
+        close() { turn += 1; unhear(); },
+    };
+}
+
+function callRow(call) {
+    const { other, outgoing } = sides(call, credentials.user.id);
+    if (!other) return undefined;
+    const user = { id: other.user, displayName: other.displayName, photoURL: other.photoURL };
+    const { outcome, text } = ending(call, credentials.user.id);
+    const length = call.answeredAt && call.endedAt
+        ? lengthText(Date.parse(call.endedAt) - Date.parse(call.answeredAt)) : undefined;
+    const direction = outgoing ? "Outgoing" : "Incoming";
+    const what = outcome === "answered" ? direction : text;
+    return h("li", { class: "row", data: { call: call.id, kind: call.kind, outcome, outgoing: String(outgoing) } },
+        h("div", { class: "who" }, avatar(user),
+            h("span", { class: "name" }, user.displayName,
+                h("span", { class: `state ${outcome === "missed" ? "alarm" : ""}` },
+                    icon(outcome === "missed" ? "missed" : outgoing ? "outgoing" : "incoming"),
+                    h("span", {}, [what, length].filter(Boolean).join(" · ")),
+                    call.kind === "video" && h("span", { class: "unseen" }, "video call")))),
+        h("time", { class: "when", datetime: call.createdAt }, whenText(call.createdAt)),
+        button({ name: call.kind === "video" ? "video" : "phone", label: `Call ${user.displayName} again`, bare: true,
+            class: "round soft", data: { action: "call-again" }, onclick: () => callPerson(user, call.kind) }));
+}

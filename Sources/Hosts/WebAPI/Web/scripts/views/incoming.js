@@ -1,0 +1,96 @@
+// The screen of a ringing call, on every open tab.
+
+import { calls } from "../calls.js";
+import { announce, button, h } from "../dom.js";
+import { callAttention, dismissAttention, player } from "../ring.js";
+import { avatar } from "./avatar.js";
+
+/** Enter accepts, but not the Enter somebody was just about to type when it began to ring. */
+const CALM = 700;
+
+let dialog;
+
+export function showRings() {
+    const show = () => {
+        const ring = calls.rings.values().next().value;
+        if (dialog?.dataset.call === ring?.id && ring) return;
+        dialog?.close();
+        dialog?.remove();
+        dialog = undefined;
+        if (ring) openRing(ring); else { dismissAttention(); quiet(); }
+    };
+    calls.on("rings", show);
+    calls.on("calls", () => {
+        const ring = calls.rings.get(dialog?.dataset.call);
+        // The choice is another one when a call of one's own began or ended in the meantime.
+        if (ring) fill(ring);
+    });
+}
+
+function openRing(ring) {
+    dialog = h("dialog", { id: "incoming", class: "incoming", "aria-labelledby": "incoming-title",
+        "aria-describedby": "incoming-text", data: { call: ring.id } });
+    dialog.addEventListener("cancel", (event) => {
+        event.preventDefault();
+        if (isCalm()) calls.decline(ring);
+    });
+    dialog.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" || event.target.closest("button") || !isCalm()) return;
+        const accept = dialog.querySelector("[data-default]");
+        accept?.click();
+    });
+    const began = performance.now();
+    const isCalm = () => performance.now() - began > CALM;
+    fill(ring);
+    document.body.append(dialog);
+    dialog.showModal();
+    dialog.querySelector("h2").focus();
+    const text = `${ring.caller.displayName} is calling`;
+    announce(text);
+    callAttention(text);
+    player.play(open().length > 0 ? "waiting" : "ring");
+}
+
+const open = () => calls.active.filter((call) => call.phase !== "ended");
+
+function quiet() {
+    const call = calls.current;
+    player.play(call && ["calling", "ringing"].includes(call.phase) ? "ringback" : undefined);
+}
+
+function fill(ring) {
+    const isVideo = ring.kind === "video";
+    const waiting = open().length > 0;
+    dialog.replaceChildren(
+        h("div", { class: "pulse" }, avatar(ring.caller, { size: "huge" })),
+        h("h2", { id: "incoming-title", tabindex: "-1" }, ring.caller.displayName),
+        h("p", { id: "incoming-text" }, isVideo ? "Incoming video call" : "Incoming call"),
+        h("div", { class: "answers" }, waiting ? waitingAnswers(ring) : answers(ring)),
+        h("p", { class: "hint keys-hint" }, h("kbd", {}, "Enter"), " to accept, ", h("kbd", {}, "Esc"), " to decline"));
+}
+
+function answers(ring) {
+    const isVideo = ring.kind === "video";
+    return [
+        answer(ring, "hangUp", "Decline", "danger", "decline", () => calls.decline(ring)),
+        answer(ring, "phone", isVideo ? "Audio only" : "Accept", "go", "accept-audio",
+            () => calls.accept(ring, { video: false }), !isVideo),
+        isVideo && answer(ring, "video", "Accept", "go", "accept-video", () => calls.accept(ring, { video: true }), true),
+    ];
+}
+
+function waitingAnswers(ring) {
+    const video = ring.kind === "video";
+    return [
+        answer(ring, "hangUp", "Decline", "danger", "decline", () => calls.decline(ring)),
+        answer(ring, "swap", "End and accept", "warm", "end-accept", () => calls.accept(ring, { video, other: "end" })),
+        answer(ring, "pause", "Hold and accept", "go", "hold-accept",
+            () => calls.accept(ring, { video, other: "hold" }), true),
+    ];
+}
+
+function answer(ring, name, label, style, action, onclick, isDefault = false) {
+    return h("div", { class: "answer" },
+        button({ name, label, bare: true, class: `round big ${style}`, data: { action, ...(isDefault && { default: "" }) }, onclick }),
+        h("span", { "aria-hidden": "true" }, label));
+}

@@ -1,0 +1,162 @@
+// Finding someone and calling them.
+
+import { calls } from "../calls.js";
+import { button, h, icon, toast } from "../dom.js";
+import { preferences } from "../preferences.js";
+import { Problem, inWords } from "../problems.js";
+import { realtime } from "../realtime.js";
+import { request } from "../requests.js";
+import { credentials } from "../credentials.js";
+import { sides } from "../words.js";
+import { avatar } from "./avatar.js";
+import { ask, showPerson } from "./dialogs.js";
+
+const PAUSE = 250;
+
+export function peoplePage() {
+    const list = h("ul", { class: "rows", id: "people" });
+    const heading = h("h2", { class: "section-title" }, "Recent");
+    const empty = h("div", { class: "empty", hidden: true });
+    const search = h("input", { id: "search", type: "search", placeholder: "Name or e-mail address",
+        autocomplete: "off", spellcheck: "false", "aria-controls": "people", enterkeyhint: "search" });
+    const presence = new Presence();
+    let timer;
+    let turn = 0;
+
+    const show = (users, title, nothing) => {
+        heading.textContent = title;
+        heading.hidden = users.length === 0;
+        presence.watch(users.map((user) => user.id));
+        list.replaceChildren(...users.map((user) => personRow(user, presence)));
+        empty.hidden = users.length > 0;
+        empty.replaceChildren(icon("people"), h("p", {}, nothing));
+    };
+    const refresh = async () => {
+        const mine = ++turn;
+        const text = search.value.trim();
+        try {
+            if (text.length >= 2) {
+                const { users } = await request("users.search", { query: text });
+                if (mine === turn) show(users, "Results", `Nobody found for “${text}”.`);
+            } else {
+                const users = await recentPeople();
+                if (mine === turn) show(users, "Recent", "Search for someone by name or e-mail address, and call them.");
+            }
+        } catch (error) {
+            if (mine === turn) toast(inWords(error), { error: true });
+        }
+    };
+    search.addEventListener("input", () => {
+        clearTimeout(timer);
+        timer = setTimeout(refresh, PAUSE);
+    });
+    const unhear = calls.on("history", refresh);
+    refresh();
+    return {
+        node: h("div", { class: "page" },
+            h("h1", {}, "People"),
+            h("form", { role: "search", class: "search", onsubmit: (event) => { event.preventDefault(); refresh(); } },
+                h("label", { for: "search", class: "unseen" }, "Find a person"), icon("search"), search),
+            notificationCard(), heading, list, empty),
+        close() {
+            clearTimeout(timer);
+            turn += 1;
+            unhear();
+            presence.close();
+        },
+    };
+}
+
+/** Calls someone; asks first what to do about a call that is open already. */
+export async function callPerson(user, kind, other) {
+    try {
+        await calls.place(user, kind, other);
+    } catch (error) {
+        if (error instanceof Problem && error.type === "conflict" && !other) {
+            const choice = await ask({ title: "You are already in a call", text: error.detail, choices: [
+                { value: "hold", label: "Hold it and call" }, { value: "end", label: "End it and call" },
+            ] });
+            if (choice) await callPerson(user, kind, choice);
+            return;
+        }
+        toast(inWords(error, "microphone"), { error: true });
+    }
+}
+
+function personRow(user, presence) {
+    return h("li", { class: "row", data: { user: user.id } },
+        h("button", { type: "button", class: "who", data: { action: "person" }, onclick: () => showPerson(user) },
+            avatar(user, { presence: presence.dot(user.id) }),
+            h("span", { class: "name" }, user.displayName, presence.text(user.id))),
+        button({ name: "phone", label: `Call ${user.displayName}`, bare: true, class: "round soft",
+            data: { action: "call-audio" }, onclick: () => callPerson(user, "audio") }),
+        button({ name: "video", label: `Video call with ${user.displayName}`, bare: true, class: "round soft",
+            data: { action: "call-video" }, onclick: () => callPerson(user, "video") }));
+}
+
+/** Whoever was last in a call with me, each once. */
+async function recentPeople() {
+    const { calls: list } = await request("calls.list", { limit: 50 });
+    const people = new Map();
+    for (const call of list) {
+        const { other } = sides(call, credentials.user.id);
+        if (other && !people.has(other.user)) people.set(other.user,
+            { id: other.user, displayName: other.displayName, photoURL: other.photoURL });
+    }
+    return [...people.values()].slice(0, 20);
+}
+
+/** Who of those on the page is there right now. */
+class Presence {
+    #users = new Set();
+    #states = new Map();
+    #unhear = [
+        realtime.on("snapshot", ({ stream, data }) => this.#take(stream, data)),
+        realtime.on("event", ({ stream, data }) => this.#take(stream, data)),
+    ];
+
+    watch(users) {
+        const wanted = new Set(users);
+        for (const user of this.#users) if (!wanted.has(user)) realtime.unlisten(`presence:${user}`);
+        for (const user of wanted) if (!this.#users.has(user)) realtime.listen(`presence:${user}`);
+        this.#users = wanted;
+    }
+
+    dot(user) { return h("span", { class: "presence", data: { presence: user, online: String(this.#is(user)) } }); }
+
+    text(user) {
+        return h("span", { class: "state", data: { presenceText: user } }, this.#is(user) ? "Online" : "");
+    }
+
+    close() {
+        this.watch([]);
+        this.#unhear.forEach((one) => one());
+    }
+
+    #is(user) { return this.#states.get(user)?.online ?? false; }
+
+    #take(stream, state) {
+        const [kind, user] = stream.split(":");
+        if (kind !== "presence") return;
+        this.#states.set(user, state);
+        for (const dot of document.querySelectorAll(`[data-presence="${user}"]`)) dot.dataset.online = String(state.online);
+        for (const text of document.querySelectorAll(`[data-presence-text="${user}"]`)) {
+            text.textContent = state.online ? "Online" : "";
+        }
+    }
+}
+
+/** Asks once whether calls may be announced when this page is not in sight. */
+function notificationCard() {
+    const mayAsk = window.Notification?.permission === "default" && !preferences.get("noticeDismissed");
+    if (!mayAsk) return undefined;
+    const dismiss = () => {
+        preferences.set("noticeDismissed", true);
+        card.remove();
+    };
+    const card = h("div", { class: "notice-card" }, icon("bell"),
+        h("p", {}, "Hear about calls when this page is in the background."),
+        button({ label: "Turn on", class: "small primary", onclick: () => Notification.requestPermission().then(dismiss) }),
+        button({ label: "Not now", class: "small quiet", onclick: dismiss }));
+    return card;
+}

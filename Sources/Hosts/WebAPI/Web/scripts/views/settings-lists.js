@@ -1,0 +1,68 @@
+// The lists in the settings: devices with their sign-ins, and blocked people.
+
+import { busy, button, h, icon, toast } from "../dom.js";
+import { request } from "../requests.js";
+import { whenText } from "../words.js";
+import { avatar } from "./avatar.js";
+import { ask } from "./dialogs.js";
+import { report, section } from "./settings.js";
+
+/** A device is an installation somebody signed in on; its sign-ins are listed under it. */
+export function devicesSection() {
+    const list = h("ul", { class: "rows flat", id: "devices" });
+    const load = async () => {
+        const [{ devices }, { sessions }] = await Promise.all([request("devices.list"), request("sessions.list")]);
+        list.replaceChildren(...devices.map((device) =>
+            deviceRow(device, sessions.filter((session) => session.device?.id === device.id), load)));
+    };
+    load().catch(report);
+    return section("Devices", h("p", { class: "hint" }, "Where you are signed in."), list);
+}
+
+function deviceRow(device, sessions, reload) {
+    const current = device.current || sessions.some((session) => session.current);
+    const seen = current ? "This device" : device.lastSeenAt ? `Last used ${whenText(device.lastSeenAt)}` : "";
+    const revoke = (event) => busy(event.target.closest("button"), async () => {
+        if (!await ask({ title: `Sign out ${device.name}?`, choices: [{ value: true, label: "Sign out" }], danger: true })) return;
+        await request("devices.revoke", { device: device.id });
+        toast(`${device.name} is signed out.`);
+        await reload();
+    }, report);
+    return h("li", { class: "row", data: { device: device.id, current: String(Boolean(current)) } },
+        h("div", { class: "who" }, h("span", { class: "badge" }, icon("device")),
+            h("span", { class: "name" }, device.name, h("span", { class: "state" }, seen),
+                sessions.filter((session) => !session.current).length > 0 && sessions.length > 1
+                    && sessionList(sessions, reload))),
+        !current && button({ label: "Sign out", class: "small quiet danger-text", data: { action: "revoke-device" },
+            "aria-label": `Sign out ${device.name}`, onclick: revoke }));
+}
+
+function sessionList(sessions, reload) {
+    return h("details", { class: "sessions" }, h("summary", {}, `${sessions.length} sign-ins`),
+        h("ul", {}, sessions.map((session) => h("li", { data: { session: session.id } },
+            h("span", {}, session.current ? "This one" : `Since ${whenText(session.createdAt)}`),
+            !session.current && button({ label: "End", class: "link", data: { action: "revoke-session" },
+                onclick: (event) => busy(event.target.closest("button"), async () => {
+                    await request("sessions.revoke", { session: session.id });
+                    await reload();
+                }, report) })))));
+}
+
+export function blockedSection() {
+    const list = h("ul", { class: "rows flat", id: "blocked" });
+    const nobody = h("p", { class: "hint" }, "Nobody is blocked.");
+    const load = async () => {
+        const { users } = await request("blocks.list");
+        nobody.hidden = users.length > 0;
+        list.replaceChildren(...users.map((user) => h("li", { class: "row", data: { user: user.id } },
+            h("div", { class: "who" }, avatar(user), h("span", { class: "name" }, user.displayName)),
+            button({ label: "Unblock", class: "small quiet", data: { action: "unblock" },
+                "aria-label": `Unblock ${user.displayName}`,
+                onclick: (event) => busy(event.target.closest("button"), async () => {
+                    await request("blocks.remove", { user: user.id });
+                    await load();
+                }, report) }))));
+    };
+    load().catch(report);
+    return section("Blocked people", nobody, list);
+}

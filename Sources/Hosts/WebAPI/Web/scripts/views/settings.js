@@ -1,0 +1,115 @@
+// The account and this browser: profile, calls, password, devices, blocked people.
+
+import { authorized } from "../api.js";
+import { credentials } from "../credentials.js";
+import { busy, button, field, h, toast, toggle } from "../dom.js";
+import { preferences } from "../preferences.js";
+import { inWords } from "../problems.js";
+import { request } from "../requests.js";
+import { blockedSection, devicesSection } from "./settings-lists.js";
+import { ask } from "./dialogs.js";
+
+export function settingsPage() {
+    return {
+        node: h("div", { class: "page settings" }, h("h1", {}, "Settings"),
+            profileSection(), callsSection(), browserSection(), devicesSection(), blockedSection(), passwordSection(),
+            shortcutsSection(), signOutSection()),
+    };
+}
+
+export const report = (error) => toast(inWords(error), { error: true });
+
+export function section(title, ...content) {
+    const id = `section-${title.toLowerCase().replace(/\W+/g, "-")}`;
+    return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id }, title), content);
+}
+
+async function change(values) {
+    credentials.setUser(await request("me.update", values));
+}
+
+function profileSection() {
+    const me = credentials.user;
+    const save = button({ label: "Save", type: "submit", class: "primary" });
+    const form = h("form", { id: "profile-form" },
+        field({ label: "Your name", name: "displayName", value: me.displayName, required: true, maxlength: "80", autocomplete: "name" }),
+        field({ label: "Languages you speak", name: "languages", value: (me.languages ?? []).join(", "),
+            hint: "Language codes, separated by commas, such as en, es, ar." }),
+        me.email && h("p", { class: "hint" }, `Signed in as ${me.email}`), save);
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        busy(save, async () => {
+            const languages = form.elements.languages.value.split(/[\s,]+/).filter(Boolean);
+            await change({ displayName: form.elements.displayName.value.trim(), languages });
+            toast("Profile saved.");
+        }, report);
+    });
+    return section("Profile", form);
+}
+
+function callsSection() {
+    const me = credentials.user;
+    const set = (name, value) => async (on, input) => {
+        try { await change({ [name]: value(on) }); } catch (error) {
+            input.checked = !on;
+            report(error);
+        }
+    };
+    return section("Calls",
+        toggle({ id: "call-waiting", label: "Call waiting", checked: me.callWaiting, onchange: set("callWaiting", (on) => on),
+            hint: "While you are in a call, others can still ring you. Without it they hear that you are busy." }),
+        toggle({ id: "presence", label: "Show when I’m online", checked: me.presence !== "nobody",
+            onchange: set("presence", (on) => on ? "everyone" : "nobody"),
+            hint: "People who can find you see a green dot while you are here." }));
+}
+
+function browserSection() {
+    const permission = window.Notification?.permission;
+    return section("This browser",
+        toggle({ id: "relay-always", label: "Hide my address", checked: preferences.get("relayOnly"),
+            onchange: (on) => preferences.set("relayOnly", on),
+            hint: "Calls go through the server’s relay, so the other person doesn’t learn your network address." }),
+        toggle({ id: "sound", label: "Ring aloud", checked: preferences.get("sound"),
+            onchange: (on) => preferences.set("sound", on) }),
+        permission === "default" && button({ name: "bell", label: "Turn on notifications", class: "soft",
+            onclick: (event) => Notification.requestPermission().then(() => event.target.closest("button").remove()) }),
+        permission === "denied" && h("p", { class: "hint" },
+            "Notifications are blocked. Allow them in your browser’s site settings to hear of calls in the background."));
+}
+
+function passwordSection() {
+    const save = button({ label: "Change password", type: "submit", class: "primary" });
+    const form = h("form", { id: "password-form" },
+        h("input", { type: "text", autocomplete: "username", value: credentials.user.email ?? "", hidden: true }),
+        field({ label: "Current password", name: "currentPassword", type: "password", autocomplete: "current-password", required: true }),
+        field({ label: "New password", name: "newPassword", type: "password", autocomplete: "new-password", required: true,
+            minlength: "8", maxlength: "128", hint: "At least 8 characters. Your other devices will be signed out." }), save);
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        busy(save, async () => {
+            await authorized("POST", "/v1/me/password", Object.fromEntries(new FormData(form)));
+            form.reset();
+            toast("Password changed. Your other devices were signed out.");
+        }, report);
+    });
+    return section("Password", form);
+}
+
+function shortcutsSection() {
+    const keys = [["M", "Mute or unmute"], ["V", "Camera on or off"], ["H", "Hold or resume"], ["D", "Connection details"],
+        ["Enter", "Accept a ringing call"], ["Esc", "Decline a ringing call, close a panel"]];
+    return section("Keyboard", h("dl", { class: "keys" },
+        keys.map(([key, meaning]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)))));
+}
+
+function signOutSection() {
+    return button({ name: "signOut", label: "Sign out", class: "soft danger-text wide", data: { action: "sign-out" },
+        onclick: (event) => busy(event.target.closest("button"), signOut, report) });
+}
+
+async function signOut() {
+    const live = document.getElementById("call");
+    if (live && !await ask({ title: "Sign out?", text: "This ends the call you are in.",
+        choices: [{ value: true, label: "Sign out" }] })) return;
+    try { await authorized("DELETE", "/v1/sessions/current"); } finally { credentials.end(); }
+}

@@ -1,0 +1,92 @@
+// The frame around the pages: navigation, the banner when the server is out of reach, and the page itself.
+
+import { calls } from "../calls.js";
+import { credentials } from "../credentials.js";
+import { h, icon } from "../dom.js";
+import { realtime } from "../realtime.js";
+import { avatar } from "./avatar.js";
+import { historyPage } from "./history.js";
+import { peoplePage } from "./people.js";
+import { settingsPage } from "./settings.js";
+
+const pages = {
+    people: { label: "People", name: "people", make: peoplePage },
+    history: { label: "History", name: "history", make: historyPage },
+    settings: { label: "Settings", name: "settings", make: settingsPage },
+};
+
+let stop = () => {};
+
+export function showShell(root) {
+    stop();
+    const main = h("main", { id: "main", tabindex: "-1" });
+    const links = Object.entries(pages).map(([key, { label, name }]) =>
+        h("a", { href: `#/${key}`, class: "nav-link", data: { nav: key } }, icon(name), h("span", {}, label)));
+    const me = h("a", { class: "me", href: "#/settings", "aria-label": "Your profile" });
+    const banner = h("p", { id: "offline", class: "banner", role: "status", hidden: true });
+    root.replaceChildren(h("div", { class: "shell" },
+        h("header", { class: "bar" },
+            h("a", { class: "home", href: "#/people", "aria-label": "Switchboard, home" },
+                h("img", { src: "/favicon.svg", alt: "" }), h("span", {}, "Switchboard")),
+            h("nav", { "aria-label": "Main" }, links), me),
+        h("div", { class: "column" }, banner, main)));
+
+    let page;
+    const show = () => {
+        const key = location.hash.slice(2).split("/")[0];
+        const chosen = pages[key] ? key : "people";
+        page?.close?.();
+        page = pages[chosen].make();
+        main.replaceChildren(page.node);
+        main.dataset.page = chosen;
+        for (const link of links) {
+            if (link.dataset.nav === chosen) link.setAttribute("aria-current", "page");
+            else link.removeAttribute("aria-current");
+        }
+        scrollTo(0, 0);
+    };
+    const navigate = () => {
+        show();
+        main.focus({ preventScroll: true });
+    };
+    const profile = () => {
+        if (!credentials.user) return;
+        me.replaceChildren(avatar(credentials.user, { size: "small" }), h("span", {}, credentials.user.displayName));
+    };
+    addEventListener("hashchange", navigate);
+    const unhear = [calls.on("profile", profile), watchConnection(banner)];
+    stop = () => {
+        removeEventListener("hashchange", navigate);
+        unhear.forEach((one) => one());
+        page?.close?.();
+        stop = () => {};
+    };
+    profile();
+    show();
+}
+
+/** Leaves the pages: somebody signed out. */
+export function closeShell() { stop(); }
+
+/** A moment without the socket is nothing to talk about; two seconds are. */
+function watchConnection(banner) {
+    let timer;
+    const tell = () => {
+        banner.textContent = navigator.onLine ? "Reconnecting to the server…"
+            : "You’re offline. Calls in progress may go on; new ones have to wait.";
+        banner.hidden = false;
+    };
+    const watch = (state) => {
+        document.documentElement.dataset.realtime = state;
+        if (state !== "online") {
+            // Between tries the state changes, too: the two seconds count from the first loss.
+            timer ??= setTimeout(tell, 2_000);
+            return;
+        }
+        clearTimeout(timer);
+        timer = undefined;
+        banner.hidden = true;
+    };
+    watch(realtime.state);
+    return realtime.on("state", watch);
+}
