@@ -70,6 +70,7 @@ let package = Package(
     name: "switchboard",
     platforms: [.macOS(.v26)],
     products: [
+        .executable(name: "switchboard", targets: ["switchboard"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
@@ -127,12 +128,27 @@ let package = Package(
                 hummingbirdServer, httpTypes, nioCore, nioFoundation, crypto, logging, metrics,
             ], excluding: ["Web"]),
 
+        // Server: the composition root.
+        module(
+            "", "Server",
+            [
+                "Wire", "TURN", "Model", "Accounts", "Calls", "DatagramIO", "OpenSSLCrypto", "PasswordHashing",
+                "Tokens", "Storage",
+                "Bus", "Relay", "Realtime", "WebAPI", hummingbird, hummingbirdServer, hummingbirdTLS, httpTypes,
+                nioCore,
+                nioPosix, nioHTTP1, nioSSL, lifecycle, unixSignals, logging, metrics, coreMetrics, configuration, yams,
+                crypto, asyncHTTPClient, heap,
+            ]),
+
+        tool("switchboard", ["Server", argumentParser]),
+
         tests("WireTests", ["Wire"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "Wire"]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("RelayTests", ["Relay", "TURN", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO"]),
         tests("StorageTests", ["Storage", "Model", grdb]),
+        tests("ServerTests", ["Server"]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("CallsTests", ["Model", "Calls", "Accounts", "Storage"]),
         tests(

@@ -1,0 +1,84 @@
+import Accounts
+import AsyncHTTPClient
+import Foundation
+import Logging
+import Model
+import PasswordHashing
+import Storage
+import Tokens
+
+/// The store, the keys and the accounts: what the server and the command line both need.
+struct AccountParts: Sendable {
+    let database: SQLiteDatabase
+    let store: Store
+    let tokens: AccessTokens
+    let verifier: TokenVerifier
+    let accounts: AccountCommands
+
+    /// Milliseconds that only go forward.
+    static let uptime: @Sendable () -> Int64 = { Int64(ProcessInfo.processInfo.systemUptime * 1000) }
+
+    init(
+        _ configuration: ServerConfiguration, directory: DataDirectory,
+        signInsEnded: @escaping @Sendable (UserID, [SignInID]) -> Void = { _, _ in },
+        userDisabled: @escaping @Sendable (UserID) -> Void = { _ in },
+        publish: @escaping @Sendable ([Change]) -> Void
+    ) async throws {
+        database = try SQLiteDatabase(path: directory.file("switchboard.sqlite"))
+        store = Store(database: database, publish: publish)
+        try await store.prepare()
+        let (key, warning) = try SigningKey.load(from: directory.file("signing-key.pem"))
+        if let warning { Logger(label: "accounts").warning("\(warning)") }
+        tokens = AccessTokens(key: key)
+        accounts = AccountCommands(
+            database: store, passwords: Argon2Hasher(), secrets: SystemSecrets(), tokens: tokens,
+            settings: AccountSettings(signUp: SignUpPolicy(rawValue: configuration.text("accounts.signUp")) ?? .open),
+            uptime: Self.uptime, signInsEnded: signInsEnded, userDisabled: userDisabled)
+        let issuers = configuration.records("accounts.issuers").map { record in
+            OutsideIssuer(
+                issuer: record["issuer"] ?? "", audience: record["audience"] ?? "", jwksURL: record["jwksURL"] ?? "")
+        }
+        let accounts = accounts
+        verifier = TokenVerifier(
+            own: tokens, outside: OutsideIssuers(issuers, client: .shared, uptime: Self.uptime),
+            user: { try await accounts.user(of: $0) }, clock: Timestamp.systemClock)
+        try await accounts.loadRevocations()
+    }
+
+    /// Answers what the command line asks.
+    func answer(_ request: ControlRequest) async -> ControlAnswer {
+        do {
+            switch request {
+            case .token(let count, let prefix):
+                let users = try await accounts.virtualUsers(count: count, prefix: prefix)
+                return ControlAnswer(lines: users.map { "{\"user\":\"\($0.user)\",\"token\":\"\($0.accessToken)\"}" })
+            case .accountCreate(let email, let password, let displayName):
+                let me = try await accounts.createAccount(email: email, password: password, displayName: displayName)
+                return ControlAnswer(lines: [me.id.text])
+            case .accountList:
+                var lines: [String] = []
+                var cursor: String?
+                repeat {
+                    let page = try await accounts.accounts(cursor: cursor)
+                    lines += page.items.map { user in
+                        [
+                            user.id.text, user.email ?? "-", user.displayName,
+                            user.disabledAt == nil ? "active" : "disabled",
+                        ]
+                        .joined(separator: "\t")
+                    }
+                    cursor = page.nextCursor
+                } while cursor != nil
+                return ControlAnswer(lines: lines)
+            case .accountDisable(let email):
+                let me = try await accounts.setDisabled(true, email: email)
+                return ControlAnswer(lines: ["\(me.email ?? email) is disabled and signed out everywhere."])
+            case .invite(let count): return ControlAnswer(lines: try await accounts.createInvites(count: count))
+            }
+        } catch let problem as Problem {
+            return ControlAnswer(error: problem.detail)
+        } catch {
+            return ControlAnswer(error: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import Calls
+import Logging
+import Metrics
+import Model
+import Realtime
+import Relay
+import ServiceLifecycle
+import Storage
+import Synchronization
+import WebAPI
+
+/// Keeps the time of calls: fires their deadlines, watches the leases of their participants, and carries out what
+/// commands leave to be done outside the store.
+///
+/// Everything that it holds follows from the rows: after a start the deadlines and leases are read from them, and each
+/// lease starts anew.
+final class CallClock: CallEffectPerformer, Service {
+    private struct State {
+        var deadlines = DeadlineQueue<CallDeadline.Key>()
+        /// The deadline of each key, as its row has it.
+        var rows: [CallDeadline.Key: CallDeadline] = [:]
+        var leases: CallLeases
+        var live: Set<CallID> = []
+    }
+
+    private let store: Store
+    private let commands: CallCommands
+    private let hub: RealtimeHub
+    private let relay: RelayServer?
+    private let logger: Logger
+    private let state: Mutex<State>
+    /// Who was in a call when the server started.
+    private let restored = Mutex<[CallLeases.Holder]>([])
+    private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let start = ContinuousClock.now
+    private let ended = Counter(label: "calls_ended_total")
+    private let rings = Counter(label: "calls_rings_total")
+
+    init(
+        store: Store, commands: CallCommands, leaseSeconds: Int64, hub: RealtimeHub, relay: RelayServer?, logger: Logger
+    ) {
+        self.store = store
+        self.commands = commands
+        self.hub = hub
+        self.relay = relay
+        self.logger = logger
+        state = Mutex(State(leases: CallLeases(duration: leaseSeconds * 1_000_000_000)))
+    }
+
+    /// How many deadlines and leases are watched.
+    var load: (deadlines: Int, leases: Int) { state.withLock { ($0.deadlines.count, $0.leases.count) } }
+
+    /// How many calls ring or go on.
+    var liveCalls: Int { state.withLock { $0.live.count } }
+
+    // MARK: What follows from commands
+
+    func perform(_ effects: [CallEffect]) {
+        for effect in effects { perform(effect) }
+    }
+
+    private func perform(_ effect: CallEffect) {
+        switch effect {
+        case .attachUser(let user, let stream): hub.attach(user: user, stream: stream)
+        case .attachEndpoint(let endpoint, let stream): hub.attach(endpoint: endpoint, stream: stream)
+        case .detach(let stream): hub.detach(stream: stream)
+        case .schedule(let deadline): schedule(deadline)
+        case .unschedule(let key):
+            state.withLock { state in
+                state.deadlines.remove(key)
+                state.rows[key] = nil
+            }
+        case .leaseStarted(let call, let user, let endpoint):
+            let holder = CallLeases.Holder(call: call, user: user, endpoint: endpoint)
+            state.withLock { state in
+                state.live.insert(call)
+                state.leases.start(holder, at: nanoseconds)
+            }
+            // It may have gone while its request was under way, before there was a lease that could tell.
+            if !hub.isConnected(endpoint) { noteDetached(endpoint, of: user) }
+        case .leaseRenewed(let call, let user): state.withLock { $0.leases.renew(call, user, at: nanoseconds) }
+        case .leaseEnded(let call, let user): state.withLock { $0.leases.end(call, user) }
+        case .ringPush: rings.increment()
+        case .ended(let call):
+            ended.increment()
+            _ = state.withLock { $0.live.remove(call) }
+            relay?.revoke(call: call.text)
+        }
+    }
+
+    private func schedule(_ deadline: CallDeadline) {
+        let remaining = deadline.at.milliseconds(since: Timestamp.systemClock())
+        let due = ContinuousClock.now + .milliseconds(max(0, remaining))
+        let isFirst = state.withLock { state in
+            let next = state.deadlines.next()
+            state.deadlines.set(deadline.key, due: due)
+            state.rows[deadline.key] = deadline
+            return next.map { due < $0 } ?? true
+        }
+        if isFirst { wake.continuation.yield() }
+    }
+
+    private var nanoseconds: Int64 { Self.nanoseconds(ContinuousClock.now - start) }
+
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
+    }
+
+    /// Takes a disabled user out of every live call.
+    func withdraw(_ user: UserID) {
+        note { [commands] in try commands.withdraw(user, at: $0.now, in: $0) }
+    }
+
+    // MARK: Time
+
+    /// Reads what has to be watched, then watches it until the server stops.
+    func run() async throws {
+        try await cancelWhenGracefulShutdown { [self] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.fireDeadlines() }
+                group.addTask { await self.watchLeases() }
+                group.addTask { await self.noteMissing() }
+            }
+        }
+    }
+
+    /// Arms every deadline and lease that the rows know of; before the doors open.
+    func restore() async throws {
+        let commands = commands
+        let (deadlines, holders) = try await store.read { transaction in
+            (try commands.deadlines(in: transaction), try commands.leases(in: transaction))
+        }
+        for deadline in deadlines { schedule(deadline) }
+        state.withLock { state in
+            for holder in holders {
+                state.live.insert(holder.call)
+                state.leases.start(holder, at: nanoseconds)
+            }
+        }
+        restored.withLock { $0 = holders }
+        if !deadlines.isEmpty || !holders.isEmpty {
+            logger.info("calls go on", metadata: ["deadlines": "\(deadlines.count)", "leases": "\(holders.count)"])
+        }
+    }
+
+    /// After a restart, notes as detached whoever has not come back within a few seconds: a caller whose tab died with
+    /// the server may then call again, and nobody's ghost is in the way.
+    private func noteMissing() async {
+        try? await Task.sleep(for: .seconds(5))
+        guard !Task.isCancelled else { return }
+        let holders = restored.withLock { holders in
+            defer { holders = [] }
+            return holders
+        }
+        for holder in holders where !hub.isConnected(holder.endpoint) {
+            note { [commands] in try commands.detached(holder.endpoint, of: holder.user, at: $0.now, in: $0) }
+        }
+    }
+
+    private func fireDeadlines() async {
+        var timer: Task<Void, Never>?
+        wake.continuation.yield()
+        for await _ in wake.stream {
+            let due = state.withLock { state in
+                state.deadlines.take(at: ContinuousClock.now).compactMap { state.rows.removeValue(forKey: $0) }
+            }
+            await withDiscardingTaskGroup { group in
+                for deadline in due { group.addTask { await self.fire(deadline) } }
+            }
+            timer?.cancel()
+            guard let next = state.withLock({ $0.deadlines.next() }) else { continue }
+            timer = Task { [wake] in
+                try? await Task.sleep(until: next, clock: .continuous)
+                if !Task.isCancelled { wake.continuation.yield() }
+            }
+        }
+        timer?.cancel()
+    }
+
+    private func fire(_ deadline: CallDeadline) async {
+        await attempt("deadline") { [commands] transaction in
+            // The wall clock may lag behind the monotonic one: the deadline is reached all the same.
+            let now = max(transaction.now, deadline.at)
+            return try commands.expire(deadline, at: now, in: transaction).map { [$0] } ?? []
+        } retry: {
+            self.schedule(deadline)
+        }
+    }
+
+    private func watchLeases() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(1))
+            let lapsed = state.withLock { $0.leases.lapsed(at: nanoseconds) }
+            for holder in lapsed {
+                await attempt("lease") { [commands] transaction in
+                    try commands.leaseLapsed(holder.call, holder.user, at: transaction.now, in: transaction)
+                        .map { [$0] } ?? []
+                } retry: {
+                    self.state.withLock { $0.leases.start(holder, at: self.nanoseconds) }
+                }
+            }
+        }
+    }
+
+    /// Runs a command of the clock's own; when the store fails it is tried again a second later.
+    private func attempt(
+        _ what: String, _ command: @escaping @Sendable (StoreTransaction) throws -> [CallOutcome],
+        retry: @escaping @Sendable () -> Void
+    ) async {
+        do {
+            _ = try await store.write(command) { [self] outcomes in
+                for outcome in outcomes { perform(outcome.effects) }
+            }
+        } catch {
+            logger.error("\(what) failed", metadata: ["error": "\(error)"])
+            try? await Task.sleep(for: .seconds(1))
+            retry()
+        }
+    }
+}
+
+// Leases live on the sessions of the endpoints that are in calls.
+extension CallClock: SessionObserver {
+    func attached(endpoint: EndpointID, user: UserID, session: SessionID) {
+        guard renew(endpoint) else { return }
+        note { [commands] in try commands.attached(endpoint, of: user, at: $0.now, in: $0) }
+    }
+
+    func detached(endpoint: EndpointID, user: UserID, session: SessionID) {
+        // The endpoint may have come back through another session before this one was noticed to be gone.
+        guard !hub.isConnected(endpoint), renew(endpoint) else { return }
+        noteDetached(endpoint, of: user)
+    }
+
+    func heard(endpoint: EndpointID, user: UserID, session: SessionID) { renew(endpoint) }
+
+    /// Renews the endpoint's leases. False when it has none: it is in no call, and costs no transaction.
+    @discardableResult
+    private func renew(_ endpoint: EndpointID) -> Bool {
+        state.withLock { state in
+            state.leases.renew(endpoint, at: nanoseconds)
+            return state.leases.holds(endpoint)
+        }
+    }
+
+    private func noteDetached(_ endpoint: EndpointID, of user: UserID) {
+        note { [commands, hub] in
+            hub.isConnected(endpoint) ? [] : try commands.detached(endpoint, of: user, at: $0.now, in: $0)
+        }
+    }
+
+    /// Notes in the rows what was seen outside of them.
+    private func note(_ command: @escaping @Sendable (StoreTransaction) throws -> [CallOutcome]) {
+        Task { await attempt("notice", command, retry: {}) }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Yams
+
+/// A configuration file in YAML, walked against the table of settings: every key must be known and every value allowed.
+struct ConfigurationFile {
+    let values: [String: Setting.Value]
+
+    init(path: String) throws(ConfigurationError) {
+        let text: String
+        do {
+            text = try String(contentsOfFile: path, encoding: .utf8)
+        } catch {
+            throw ConfigurationError(
+                "The configuration file \(path) cannot be read: check that it exists and is UTF-8.")
+        }
+        try self.init(text: text, name: path)
+    }
+
+    init(text: String, name: String) throws(ConfigurationError) {
+        let root: Node?
+        do {
+            root = try Yams.compose(yaml: text)
+        } catch {
+            throw ConfigurationError("\(name) is not valid YAML: \(error)")
+        }
+        var values: [String: Setting.Value] = [:]
+        // A file of comments only composes to nothing, or to an empty scalar.
+        if let root, root.scalar?.string.isEmpty != true {
+            guard let mapping = root.mapping else {
+                throw ConfigurationError("\(name) must hold keys and values, such as `http: {port: 8080}`.")
+            }
+            try Self.walk(mapping, under: "", in: name, into: &values)
+        }
+        self.values = values
+    }
+
+    private static func walk(
+        _ mapping: Node.Mapping, under prefix: String, in name: String, into values: inout [String: Setting.Value]
+    ) throws(ConfigurationError) {
+        for (keyNode, node) in mapping {
+            guard let part = keyNode.scalar?.string else {
+                throw ConfigurationError("\(name) has a key that is no text.")
+            }
+            let key = prefix.isEmpty ? part : prefix + "." + part
+            let place = "\(name):\(keyNode.mark?.line ?? 0)"
+            if let setting = SettingsTable.setting(key) {
+                guard let value = Self.value(of: node, for: setting), setting.accepts(value) else {
+                    throw ConfigurationError("\(place): \(key) must be \(setting.allowed).")
+                }
+                values[key] = value
+            } else if SettingsTable.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
+                if let inner = node.mapping {
+                    try walk(inner, under: key, in: name, into: &values)
+                } else if node.scalar?.string.isEmpty != true {
+                    throw ConfigurationError("\(place): \(key) must hold further keys.")
+                }
+            } else {
+                throw ConfigurationError("\(place): there is no setting \(key).\(Self.suggestion(for: key))")
+            }
+        }
+    }
+
+    private static func value(of node: Node, for setting: Setting) -> Setting.Value? {
+        switch setting.kind {
+        case .text, .choice: node.scalar.map { .text($0.string) }
+        case .integer: node.int.map { .integer($0) }
+        case .boolean: node.bool.map { .boolean($0) }
+        case .texts: Self.texts(in: node).map { .texts($0) }
+        case .integers:
+            node.sequence.flatMap { sequence in
+                let numbers = sequence.compactMap(\.int)
+                return numbers.count == sequence.count ? .integers(numbers) : nil
+            }
+        case .map: Self.map(in: node).map { .map($0) }
+        case .records:
+            node.sequence.flatMap { sequence in
+                let records = sequence.compactMap { Self.map(in: $0) }
+                return records.count == sequence.count ? .records(records) : nil
+            }
+        }
+    }
+
+    private static func texts(in node: Node) -> [String]? {
+        guard let sequence = node.sequence else { return nil }
+        let texts = sequence.compactMap { $0.scalar?.string }
+        return texts.count == sequence.count ? texts : nil
+    }
+
+    private static func map(in node: Node) -> [String: String]? {
+        guard let mapping = node.mapping else { return nil }
+        var map: [String: String] = [:]
+        for (key, value) in mapping {
+            guard let key = key.scalar?.string, let value = value.scalar?.string else { return nil }
+            map[key] = value
+        }
+        return map
+    }
+
+    /// The known key that looks most like `key`, for a typing error.
+    static func suggestion(for key: String) -> String {
+        let last = key.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        let similar = SettingsTable.all.map(\.key).filter {
+            $0.lowercased() == key.lowercased() || $0.split(separator: ".").last?.lowercased() == last
+        }
+        return similar.isEmpty ? "" : " Did you mean \(similar.joined(separator: " or "))?"
+    }
+}

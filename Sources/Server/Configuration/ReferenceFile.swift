@@ -1,0 +1,37 @@
+/// Config/switchboard.yaml: every setting with its meaning and its default, commented out.
+package enum ReferenceFile {
+    package static var text: String {
+        var lines = [
+            "# Every setting of Switchboard with its default. Uncomment what you change.",
+            "# A flag (--http-port 9000) wins over the environment (SWITCHBOARD_HTTP_PORT=9000), which wins over this file.",
+            "# Written by `switchboard settings` from the one table that also checks it.",
+        ]
+        var open: [String] = []
+        for setting in SettingsTable.all {
+            let parts = setting.key.split(separator: ".").map(String.init)
+            let groups = Array(parts.dropLast())
+            let common = zip(open, groups).prefix { $0 == $1 }.count
+            if common == 0 { lines.append("") }
+            for depth in common..<max(common, groups.count) {
+                lines.append("# " + String(repeating: "  ", count: depth) + groups[depth] + ":")
+            }
+            open = groups
+            let indentation = String(repeating: "  ", count: groups.count)
+            lines.append("# \(indentation)# \(setting.meaning) Takes \(setting.allowed).")
+            lines.append("# \(indentation)\(parts.last ?? ""): \(yaml(setting.standard))")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func yaml(_ value: Setting.Value) -> String {
+        switch value {
+        case .text(let text): "\"\(text)\""
+        case .integer(let number): String(number)
+        case .boolean(let truth): String(truth)
+        case .texts(let texts): "[" + texts.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+        case .integers(let numbers): "[" + numbers.map(String.init).joined(separator: ", ") + "]"
+        case .map: "{}"
+        case .records: "[]"
+        }
+    }
+}

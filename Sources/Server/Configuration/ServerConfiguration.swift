@@ -1,0 +1,109 @@
+import Configuration
+import Foundation
+
+/// The values of every setting: command line over environment over file over defaults.
+///
+/// An unknown key or a value that is not allowed is an error that names it and where it was read.
+package struct ServerConfiguration: Sendable {
+    private let values: [String: Setting.Value]
+
+    /// - Parameters:
+    ///   - file: a YAML file, or nil for none.
+    ///   - arguments: such as `["--http-port", "9000"]`; lists repeat their flag.
+    ///   - environment: such as `SWITCHBOARD_HTTP_PORT=9000`; lists are separated by commas.
+    package init(file: String?, arguments: [String] = [], environment: [String: String] = [:]) throws {
+        try Self.checkArguments(arguments)
+        let fromFile = try file.map { try ConfigurationFile(path: $0).values } ?? [:]
+        let environmentProvider = EnvironmentVariablesProvider(environmentVariables: environment)
+            .prefixKeys(with: "switchboard")
+        let argumentsProvider = CommandLineArgumentsProvider(arguments: ["switchboard"] + arguments)
+        var values: [String: Setting.Value] = [:]
+        for setting in SettingsTable.all {
+            let inFile = fromFile[setting.key]
+            let given =
+                try Self.read(
+                    setting, from: argumentsProvider, named: "The command line's \(Self.flag(for: setting.key))")
+                ?? Self.read(
+                    setting, from: environmentProvider, named: "The environment's \(Self.variable(for: setting.key))")
+            values[setting.key] = given ?? inFile ?? setting.standard
+        }
+        self.values = values
+    }
+
+    package func text(_ key: String) -> String { if case .text(let value)? = values[key] { value } else { "" } }
+    package func integer(_ key: String) -> Int { if case .integer(let value)? = values[key] { value } else { 0 } }
+    package func boolean(_ key: String) -> Bool { if case .boolean(let value)? = values[key] { value } else { false } }
+    package func texts(_ key: String) -> [String] { if case .texts(let value)? = values[key] { value } else { [] } }
+    package func map(_ key: String) -> [String: String] {
+        if case .map(let value)? = values[key] { value } else { [:] }
+    }
+    package func records(_ key: String) -> [[String: String]] {
+        if case .records(let value)? = values[key] { value } else { [] }
+    }
+
+    private static func read(
+        _ setting: Setting, from provider: some ConfigProvider, named name: String
+    ) throws -> Setting.Value? {
+        let type: ConfigType? =
+            switch setting.kind {
+            case .text, .choice: .string
+            case .integer: .int
+            case .boolean: .bool
+            case .texts: .stringArray
+            case .integers: .intArray
+            case .map, .records: nil
+            }
+        guard let type else { return nil }
+        let parts = setting.key.split(separator: ".").map(String.init)
+        let content: ConfigContent?
+        do {
+            content = try provider.value(forKey: AbsoluteConfigKey(parts), type: type).value?.content
+        } catch {
+            throw ConfigurationError("\(name) must be \(setting.allowed).")
+        }
+        let value: Setting.Value? =
+            switch content {
+            case .string(let text): .text(text)
+            case .int(let number): .integer(number)
+            case .bool(let truth): .boolean(truth)
+            case .stringArray(let texts): .texts(texts.filter { !$0.isEmpty })
+            case .intArray(let numbers): .integers(numbers)
+            default: nil
+            }
+        if let value, !setting.accepts(value) { throw ConfigurationError("\(name) must be \(setting.allowed).") }
+        return value
+    }
+
+    private static func checkArguments(_ arguments: [String]) throws(ConfigurationError) {
+        let flags = Set(SettingsTable.all.map { flag(for: $0.key) })
+        for argument in arguments where argument.hasPrefix("-") {
+            let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? argument
+            // A negative number is a value, not a flag.
+            guard flags.contains(name) || Int(argument) != nil else {
+                throw ConfigurationError(
+                    "There is no option \(name). Options are named after settings, such as --http-port for http.port.")
+            }
+        }
+    }
+
+    /// `relay.minPort` as a flag: `--relay-min-port`.
+    static func flag(for key: String) -> String { "--" + words(of: key).joined(separator: "-") }
+
+    /// `relay.minPort` as a variable: `SWITCHBOARD_RELAY_MIN_PORT`.
+    static func variable(for key: String) -> String {
+        "SWITCHBOARD_" + words(of: key).map { $0.uppercased() }.joined(separator: "_")
+    }
+
+    private static func words(of key: String) -> [String] {
+        key.split(separator: ".").flatMap { part in
+            var words = [""]
+            var previousIsLower = false
+            for character in part {
+                if character.isUppercase && previousIsLower { words.append("") }
+                words[words.count - 1] += character.lowercased()
+                previousIsLower = character.isLowercase
+            }
+            return words
+        }
+    }
+}

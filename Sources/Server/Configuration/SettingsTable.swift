@@ -1,0 +1,90 @@
+/// Every setting that Switchboard has, in the order in which Config/switchboard.yaml lists them.
+package enum SettingsTable {
+    package static let all: [Setting] = http + operation + accounts + calls + relay
+
+    package static func setting(_ key: String) -> Setting? { byKey[key] }
+
+    private static let byKey = Dictionary(all.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    private static let ports = 0...65535
+
+    private static let http: [Setting] = [
+        Setting("http.host", .text, .text("0.0.0.0"), "Address that the API and the web client listen on."),
+        Setting("http.port", .integer(ports), .integer(8080), "Port of the API, the web client and the WebSocket."),
+        Setting(
+            "http.certificate", .text, .text(""),
+            "PEM file with the certificate chain. With it and http.privateKey the port speaks HTTPS."),
+        Setting("http.privateKey", .text, .text(""), "PEM file with the certificate's private key."),
+        Setting(
+            "http.allowedOrigins", .texts, .texts([]),
+            "Origins, beside the server's own, whose pages may use the API, such as https://app.example.com."),
+        Setting("admin.host", .text, .text("127.0.0.1"), "Address that the operator's pages listen on."),
+        Setting("admin.port", .integer(ports), .integer(8081), "Port of /metrics and /admin."),
+    ]
+
+    private static let operation: [Setting] = [
+        Setting("storage.path", .text, .text("./data"), "Directory of the database, the keys and the control socket."),
+        Setting(
+            "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), .text("info"),
+            "The least important level that is logged."),
+        Setting(
+            "log.format", .choice(["console", "json"]), .text("console"), "How log lines look, on standard error."),
+    ]
+
+    private static let accounts: [Setting] = [
+        Setting(
+            "accounts.signUp", .choice(["open", "invite", "closed"]), .text("open"),
+            "Who may sign up: anybody, holders of an invite (`switchboard account invite`), or nobody."),
+        Setting(
+            "accounts.issuers", .records(["issuer", "audience", "jwksURL"]), .records([]),
+            "Outside OpenID Connect issuers whose tokens are accepted, each with issuer, audience and jwksURL."),
+        Setting(
+            "accounts.signUpsPerHour", .integer(1...1_000_000), .integer(60), "Sign-ups for each address and hour."),
+    ]
+
+    private static let calls: [Setting] = [
+        Setting(
+            "calls.ringSeconds", .integer(10...120), .integer(60), "How long a call rings unless the caller says so."),
+        Setting(
+            "calls.setupSeconds", .integer(1...120), .integer(20),
+            "How long after the accept the parties may take to report that they are connected."),
+        Setting(
+            "calls.leaseSeconds", .integer(1...300), .integer(30),
+            "How long a participant of whom nothing is heard stays in the call."),
+        Setting("calls.maxParticipants", .integer(2...50), .integer(50), "Participants in one call."),
+        Setting(
+            "limits.callsPerMinute", .integer(1...1_000_000), .integer(30), "Calls that a user may create a minute."),
+        Setting(
+            "limits.signalsPerMinute", .integer(1...1_000_000), .integer(600), "Signals that a user may send a minute."),
+        Setting("limits.searchesPerMinute", .integer(1...1_000_000), .integer(60), "Searches for people a minute."),
+        Setting(
+            "limits.credentialsPerMinute", .integer(1...1_000_000), .integer(30),
+            "Relay credentials for a user a minute."),
+        Setting(
+            "limits.requestsPerMinute", .integer(1...10_000_000), .integer(1200),
+            "All other requests of a user a minute."),
+    ]
+
+    private static let relay: [Setting] = [
+        Setting("relay.port", .integer(ports), .integer(3478), "Port of STUN and TURN."),
+        Setting(
+            "relay.listen", .texts, .texts([]),
+            "Addresses that the relay listens on; empty: every address of the machine."),
+        Setting("relay.realm", .text, .text("switchboard"), "Realm of the relay's credentials."),
+        Setting(
+            "relay.users", .map, .map([:]), "Long-term users of the relay, as name: password. They do not expire."),
+        Setting(
+            "relay.secrets", .texts, .texts([]),
+            "Shared secrets of ephemeral credentials, the newest first; empty: one is made and kept in storage.path."),
+        Setting(
+            "relay.externalAddress", .text, .text(""),
+            "Address under which clients reach the relay, where the machine is behind a one-to-one NAT."),
+        Setting(
+            "relay.peers.allow", .texts, .texts([]),
+            "Special-purpose ranges that may be relayed to all the same, such as 192.168.0.0/16."),
+        Setting("relay.minPort", .integer(1024...65535), .integer(49152), "First port that is relayed from."),
+        Setting("relay.maxPort", .integer(1024...65535), .integer(65535), "Last port that is relayed from."),
+        Setting("relay.workers", .integer(0...256), .integer(0), "Threads of the relay; 0: one for each core."),
+        Setting("relay.limits.allocations", .integer(1...1_000_000), .integer(15000), "Allocations in total."),
+        Setting("relay.limits.allocationsPerUser", .integer(1...1_000_000), .integer(64), "Allocations for each user."),
+    ]
+}

@@ -1,0 +1,41 @@
+import Accounts
+import Logging
+import Model
+import ServiceLifecycle
+import Storage
+
+/// Keeps the database from growing for ever: old changes and long unused sign-ins go, a few at a time.
+struct Housekeeping: Service {
+    /// A client that was away for longer starts over with a snapshot.
+    static let keptSeconds: Int64 = 7 * 86_400
+
+    let store: Store
+    let accounts: AccountCommands
+    let logger: Logger
+
+    func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(600))
+                if Task.isCancelled { return }
+                do {
+                    try await sweep()
+                } catch {
+                    logger.error("housekeeping failed", metadata: ["error": "\(error)"])
+                }
+            }
+        }
+    }
+
+    /// Walks through all streams in small transactions, so that nobody waits for it.
+    private func sweep() async throws {
+        var next: String?
+        repeat {
+            let from = next
+            next = try await store.write { transaction in
+                try transaction.trim(before: transaction.now.adding(seconds: -Self.keptSeconds), from: from)
+            }.value.next
+        } while next != nil && !Task.isCancelled
+        while try await accounts.removeStale() > 0, !Task.isCancelled {}
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Logging
+import Synchronization
+
+/// Log lines on standard error, for a person (`console`) or a machine (`json`), each written whole.
+struct LineLogHandler: LogHandler {
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    private let label: String
+    private let isJSON: Bool
+    private static let output = Mutex(FileHandle.standardError)
+
+    init(label: String, level: Logger.Level, isJSON: Bool) {
+        self.label = label
+        logLevel = level
+        self.isJSON = isJSON
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { _, new in new }.sorted { $0.key < $1.key }
+        let time = Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))
+        let line: String
+        if isJSON {
+            var members = [
+                "\"time\":\(Self.quoted(time))", "\"level\":\(Self.quoted(event.level.rawValue))",
+                "\"label\":\(Self.quoted(label))", "\"message\":\(Self.quoted(event.message.description))",
+            ]
+            members += all.map { "\(Self.quoted($0.key)):\(Self.quoted($0.value.description))" }
+            line = "{" + members.joined(separator: ",") + "}\n"
+        } else {
+            let details = all.map { " \($0.key)=\($0.value)" }.joined()
+            let printable = "\(event.message)\(details)".map { $0.isNewline ? " " : String($0) }.joined()
+            line = "\(time) \(event.level.rawValue.uppercased()) \(label): \(printable)\n"
+        }
+        Self.output.withLock { try? $0.write(contentsOf: Data(line.utf8)) }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        guard let data = try? JSONEncoder().encode(text) else { return "\"\"" }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Metrics
+import Realtime
+import Relay
+import WebAPI
+
+/// The numbers that parts of the server keep by themselves, for Prometheus and for the operator's page.
+struct OperatorFigures: Sendable {
+    let hub: RealtimeHub
+    let calls: CallClock
+    let relay: RelayServer?
+    let registry: PrometheusRegistry
+    private let started = Date()
+
+    init(hub: RealtimeHub, calls: CallClock, relay: RelayServer?, registry: PrometheusRegistry) {
+        self.hub = hub
+        self.calls = calls
+        self.relay = relay
+        self.registry = registry
+    }
+
+    /// Brings the gauges up to date.
+    func collect() {
+        let realtime = hub.figures
+        set("realtime_sessions", realtime.sessions)
+        set("realtime_queued_bytes", realtime.queuedBytes)
+        set("realtime_lagging_streams", realtime.laggingStreams)
+        set("realtime_frames_in_total", realtime.framesIn)
+        set("realtime_frames_out_total", realtime.framesOut)
+        set("realtime_bytes_out_total", realtime.bytesOut)
+        for (reason, count) in realtime.byes { set("realtime_byes_total", count, [("reason", reason)]) }
+        let load = calls.load
+        set("calls_deadlines", load.deadlines)
+        set("calls_joined_participants", load.leases)
+        set("process_resident_bytes", Self.residentBytes)
+        if let relay { collect(relay.counters) }
+    }
+
+    private func collect(_ counters: RelayCounters) {
+        for (direction, packets, bytes) in [
+            ("from_clients", counters.packetsFromClients, counters.bytesFromClients),
+            ("from_peers", counters.packetsFromPeers, counters.bytesFromPeers),
+            ("to_clients", counters.packetsToClients, counters.bytesToClients),
+            ("to_peers", counters.packetsToPeers, counters.bytesToPeers),
+        ] {
+            set("relay_packets_total", packets, [("direction", direction)])
+            set("relay_bytes_total", bytes, [("direction", direction)])
+        }
+        set("relay_allocations", counters.allocationsLive)
+        set("relay_allocations_made_total", counters.allocationsMade)
+        set("relay_bindings_total", counters.bindings)
+        set("relay_unauthenticated_answers_total", counters.unauthenticatedAnswers)
+        for (reason, count) in Self.reasons(counters) { set("relay_rejected_total", count, [("reason", reason)]) }
+        for (index, count) in counters.receiveBatches.enumerated() {
+            set("relay_receive_batches_total", count, [("from", String(1 << index))])
+        }
+        set("relay_receive_calls_total", counters.receiveCalls)
+        set("relay_send_calls_total", counters.sendCalls)
+    }
+
+    private static func reasons(_ counters: RelayCounters) -> [(String, UInt64)] {
+        [
+            ("allocations_refused", counters.allocationsRefused), ("refused", counters.refusals),
+            ("malformed", counters.droppedMalformed), ("unexpected", counters.droppedUnexpected),
+            ("loop", counters.droppedLoop), ("rate_limited", counters.droppedLimited),
+            ("client_without_permission", counters.droppedUnpermittedFromClient),
+            ("peer_without_permission", counters.droppedUnpermittedFromPeer), ("oversized", counters.droppedOversized),
+            ("not_sent", counters.droppedSending),
+        ]
+    }
+
+    /// What the operator's page draws; counters are totals since the start.
+    var json: JSON {
+        let realtime = hub.figures
+        let counters = relay?.counters ?? RelayCounters()
+        let reasons = Self.reasons(counters)
+        let packets = counters.packetsToClients &+ counters.packetsToPeers
+        let bytes = counters.bytesToClients &+ counters.bytesToPeers
+        return .object([
+            ("version", .text("Switchboard \(ServerVersion.text)")),
+            ("at", .integer(Int64(Date().timeIntervalSince1970 * 1000))),
+            ("uptime", .number(Date().timeIntervalSince(started))), ("calls", .integer(Int64(calls.liveCalls))),
+            ("sessions", .integer(Int64(realtime.sessions))),
+            ("allocations", .integer(Int64(clamping: counters.allocationsLive))),
+            ("packets", .integer(Int64(clamping: packets))), ("bytes", .integer(Int64(clamping: bytes))),
+            ("requests", .integer(Int64(realtime.framesIn))),
+            ("rejected", .integer(Int64(clamping: reasons.reduce(0) { $0 &+ $1.1 }))),
+            ("memory", .integer(Int64(Self.residentBytes))),
+            ("reasons", .object(reasons.map { ($0.0, .integer(Int64(clamping: $0.1))) })),
+        ])
+    }
+
+    private func set(_ name: String, _ value: some BinaryInteger, _ labels: [(String, String)] = []) {
+        Gauge(label: name, dimensions: labels).record(Double(value))
+    }
+
+    private static var residentBytes: Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+            let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { return 0 }
+        return pages * 4096
+    }
+}

@@ -1,0 +1,55 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Model
+import NIOCore
+import Realtime
+import WebAPI
+
+/// Realtime for clients whose network lets no WebSocket through: server-sent events down, POSTs up.
+struct EventStreamRoutes: Sendable {
+    static let maximumFrame = 512 * 1024
+
+    let door: EventStreamDoor
+    let gate: Gate
+
+    func register(on router: Router<WebContext>) {
+        router.get("/v1/realtime") { _, _ in Response(problem: UpgradeChannel.upgradeRequired) }
+        router.post("/v1/realtime/sse") { request, context in
+            try await answer {
+                let hello = try await request.body.collect(upTo: Self.maximumFrame)
+                let events = try await door.open(
+                    hello: hello, from: SessionOrigin(address: context.clientAddress, host: request.head.authority))
+                return Response(
+                    status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+                    body: .init(asyncSequence: events))
+            }
+        }
+        router.post("/v1/realtime/sse/{session}") { request, context in
+            try await answer {
+                guard let session = context.parameters.get("session").flatMap({ SessionID($0) }) else {
+                    throw Problem.invalid("session", "session must be a UUID.")
+                }
+                guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
+                    throw Problem(
+                        .unauthenticated, "Send an access token: `Authorization: Bearer …`.", field: "Authorization")
+                }
+                let principal = try await gate.principal(token: String(header.dropFirst(7)))
+                let frame = try await request.body.collect(upTo: Self.maximumFrame)
+                try await door.post(frame, to: session, principal: principal)
+                return Response(status: .accepted)
+            }
+        }
+    }
+
+    private func answer(_ body: () async throws -> Response) async throws -> Response {
+        do {
+            return try await body()
+        } catch let problem as Problem {
+            return Response(problem: problem)
+        } catch is NIOTooManyBytesError {
+            return Response(
+                problem: Problem(.payloadTooLarge, "A frame may have \(Self.maximumFrame) bytes.", field: "body"))
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Accounts
+import Calls
+import Model
+import Realtime
+import Storage
+
+/// Reads streams out of the store for realtime sessions: access, snapshot and position in one snapshot of the database.
+struct StoreStreams: StreamSource {
+    /// Catching up over more changes than this is dearer than a snapshot.
+    static let longestResumption = 1000
+
+    let store: Store
+    let commands: CallCommands
+    let presence: @Sendable (UserID) -> Presence
+
+    func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening {
+        if case .presence(let user) = stream { return try await openPresence(of: user, for: principal) }
+        let commands = commands
+        return try await store.read { transaction in
+            try Self.checkAccess(to: stream, for: principal, commands, in: transaction)
+            guard let after else {
+                return .snapshot(
+                    try Self.snapshot(of: stream, commands, in: transaction), try transaction.position(of: stream))
+            }
+            switch try transaction.changes(of: stream, after: after, limit: Self.longestResumption) {
+            case .changes(let changes, let position, true): return .changes(changes, position)
+            case .changes(_, _, false):
+                return .reset(
+                    .gap, try Self.snapshot(of: stream, commands, in: transaction), try transaction.position(of: stream)
+                )
+            case .reset(let reason):
+                return .reset(
+                    reason == .epoch ? .epoch : .gap, try Self.snapshot(of: stream, commands, in: transaction),
+                    try transaction.position(of: stream))
+            }
+        }
+    }
+
+    private static func checkAccess(
+        to stream: StreamName, for principal: Principal, _ commands: CallCommands, in transaction: StoreTransaction
+    ) throws {
+        switch stream {
+        case .user(let user):
+            guard user == principal.user else { throw Problem.notFound("stream", field: "stream") }
+        case .call(let call): _ = try commands.get(call, by: principal, in: transaction)
+        case .signals(let call, let endpoint):
+            try commands.checkMailbox(of: endpoint, in: call, by: principal, store: transaction)
+        case .presence: break
+        }
+    }
+
+    private static func snapshot(
+        of stream: StreamName, _ commands: CallCommands, in transaction: StoreTransaction
+    ) throws -> [UInt8] {
+        let now = transaction.now
+        switch stream {
+        case .user(let user):
+            guard let account = try transaction.user(user) else { throw Problem.notFound("stream", field: "stream") }
+            let calls = try commands.liveCalls(of: user, in: transaction).map { $0.json(at: now) }
+            let me = try StoreTransaction.json(account.ownProfile)
+            return Array("{\"me\":\(me),\"calls\":[\(calls.joined(separator: ","))]}".utf8)
+        case .call(let id):
+            guard let call = try transaction.call(id) else { throw Problem.notFound("stream", field: "stream") }
+            return Array("{\"call\":\(call.json(at: now))}".utf8)
+        case .signals(let call, let endpoint):
+            return Array(try transaction.mailboxJSON(of: endpoint, in: call).utf8)
+        case .presence: throw Problem.notFound("stream", field: "stream")
+        }
+    }
+
+    /// Whoever hides, and whoever blocked the asker, looks the same as somebody who is not there, now and later.
+    private func openPresence(of user: UserID, for principal: Principal) async throws -> StreamOpening {
+        let isBlocked = try await store.read { transaction in
+            guard try transaction.user(user) != nil else { throw Problem.notFound("user", field: "stream") }
+            return try transaction.isBlocked(principal.user, by: user)
+        }
+        // Of users who hide, the hub says and publishes nothing.
+        if isBlocked { return .onlySnapshot(Array(Presence(online: false).json.utf8)) }
+        return .snapshot(Array(presence(user).json.utf8), .ephemeral)
+    }
+}

@@ -1,0 +1,69 @@
+import Relay
+import Storage
+import TURN
+import WebAPI
+import Wire
+
+/// The relay's part of the configuration, checked.
+struct RelaySettings {
+    private let configuration: RelayConfiguration
+    private let secret: String
+    private let address: String?
+
+    init(_ settings: ServerConfiguration, directory: DataDirectory) throws {
+        var configuration = RelayConfiguration()
+        configuration.listen = try settings.texts("relay.listen").map { text in
+            guard let address = IPAddress(text) else {
+                throw ConfigurationError("relay.listen: \(text) is no IP address.")
+            }
+            return address
+        }
+        configuration.port = UInt16(clamping: settings.integer("relay.port"))
+        configuration.realm = settings.text("relay.realm")
+        configuration.users = settings.map("relay.users")
+        configuration.secrets = settings.texts("relay.secrets")
+        if configuration.secrets.isEmpty {
+            configuration.secrets = [try RelaySecretFile.load(path: directory.file("relay-secret"))]
+        }
+        let external = settings.text("relay.externalAddress")
+        if !external.isEmpty {
+            guard let address = ExternalAddress(external) else {
+                throw ConfigurationError(
+                    "relay.externalAddress must be an address, or external/local, such as 203.0.113.5/10.0.0.5.")
+            }
+            configuration.externalAddresses = [address]
+        }
+        configuration.allowedPeers = try settings.texts("relay.peers.allow").map { text in
+            guard let range = AddressRange(text) else {
+                throw ConfigurationError("relay.peers.allow: \(text) is no range such as 192.168.0.0/16.")
+            }
+            return range
+        }
+        configuration.minPort = UInt16(clamping: settings.integer("relay.minPort"))
+        configuration.maxPort = UInt16(clamping: settings.integer("relay.maxPort"))
+        let workers = settings.integer("relay.workers")
+        configuration.workers = workers == 0 ? nil : workers
+        configuration.limits.allocations = settings.integer("relay.limits.allocations")
+        configuration.limits.allocationsPerUser = settings.integer("relay.limits.allocationsPerUser")
+        configuration.deniedOwnPorts = [
+            UInt16(clamping: settings.integer("http.port")), UInt16(clamping: settings.integer("admin.port")),
+        ]
+        secret = configuration.secrets.first ?? ""
+        address = configuration.externalAddresses.first.map { "\($0.external)" }
+        self.configuration = configuration
+    }
+
+    func start() throws -> RelayServer {
+        let server = try RelayServer(configuration: configuration)
+        try server.start()
+        return server
+    }
+
+    /// Hands out this relay's addresses and credentials.
+    var issuer: ICEServerIssuer {
+        let secret = secret
+        return ICEServerIssuer(address: address, port: Int(configuration.port)) { user, call, expiresAt in
+            EphemeralCredential.make(secret: secret, user: user, call: call, expiresAt: expiresAt)
+        }
+    }
+}

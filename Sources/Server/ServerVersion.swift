@@ -1,0 +1,22 @@
+package enum ServerVersion {
+    package static let text = "0.1.0"
+}
+
+/// A part of Switchboard that a process may run.
+package enum ServerRole: String, CaseIterable, Sendable {
+    case api
+    case relay
+
+    package static func parse(_ list: String) throws -> Set<ServerRole> {
+        var roles: Set<ServerRole> = []
+        for name in list.split(separator: ",") {
+            guard let role = ServerRole(rawValue: String(name)) else {
+                throw ConfigurationError(
+                    "There is no role \(name): --role takes \(allCases.map(\.rawValue).joined(separator: ", ")).")
+            }
+            roles.insert(role)
+        }
+        guard !roles.isEmpty else { throw ConfigurationError("--role names no role.") }
+        return roles
+    }
+}

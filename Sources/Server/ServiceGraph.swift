@@ -1,0 +1,170 @@
+import Accounts
+import Bus
+import Calls
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import Model
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Realtime
+import Relay
+import ServiceLifecycle
+import Storage
+import Synchronization
+import Tokens
+import WebAPI
+import Wire
+
+/// The composition root: from a configuration to everything that runs, and how the parts know each other.
+struct ServiceGraph: Sendable {
+    /// In the order in which they start; they stop the other way round.
+    let services: [any Service]
+    private let database: SQLiteDatabase
+    private let relay: RelayServer?
+    /// Held until the process ends.
+    private let directory: DataDirectory
+
+    init(
+        _ configuration: ServerConfiguration, _ roles: Set<ServerRole>, directory: DataDirectory,
+        registry: PrometheusRegistry, logger: Logger
+    ) async throws {
+        self.directory = directory
+        let relaySettings = try RelaySettings(configuration, directory: directory)
+        relay = roles.contains(.relay) ? try relaySettings.start() : nil
+
+        let bus = InProcessBus()
+        let hub = RealtimeHub(
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, logger: Logger(label: "realtime"),
+            clock: Timestamp.systemClock)
+        let relay = relay
+        let withdraw = Mutex<(@Sendable (UserID) -> Void)?>(nil)
+        let parts = try await AccountParts(configuration, directory: directory) { _, signIns in
+            for signIn in signIns { hub.revoke(signIn: signIn) }
+        } userDisabled: { user in
+            hub.revoke(user: user)
+            relay?.revoke(user: user.text)
+            withdraw.withLock { $0 }?(user)
+        } publish: { changes in
+            bus.publish(changes)
+        }
+        database = parts.database
+
+        let commands = CallCommands(rules: CallRules(configuration))
+        let clock = CallClock(
+            store: parts.store, commands: commands, leaseSeconds: Int64(configuration.integer("calls.leaseSeconds")),
+            hub: hub, relay: relay, logger: Logger(label: "calls"))
+        withdraw.withLock { $0 = { user in clock.withdraw(user) } }
+        let calls = CallService(store: parts.store, commands: commands, performer: clock)
+        let gate = Gate(
+            accounts: parts.accounts, tokens: parts.verifier, limits: configuration.requestLimits,
+            uptime: AccountParts.uptime)
+        let table = RouteTable(
+            operations: ServerOperations.all(
+                version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
+                keys: { parts.tokens.keySet })
+                + SignInOperations.all(parts.accounts)
+                + ProfileOperations.all(parts.accounts) { user, isShown in
+                    hub.setPresenceShown(isShown, of: user)
+                } blocked: { user, other in
+                    hub.hidePresence(of: user, from: other)
+                }
+                + CallOperations.all(calls)
+                + RelayOperations.all(issuer: relay == nil ? nil : relaySettings.issuer, calls: calls),
+            schemas: Schemas.all, version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
+        let realtime = RealtimeServices(
+            authenticator: gate,
+            source: StoreStreams(store: parts.store, commands: commands, presence: { hub.presence(of: $0) }),
+            handler: RouteTableRequests(table: table), observer: clock)
+
+        let isReady = Atomic(false)
+        let figures = OperatorFigures(hub: hub, calls: clock, relay: relay, registry: registry)
+        var services: [any Service] = [
+            ControlSocket(
+                path: directory.file("control.sock"), answer: { await parts.answer($0) },
+                logger: Logger(label: "control")),
+            Self.admin(configuration, figures, registry, isReady: { true }),
+            Housekeeping(store: parts.store, accounts: parts.accounts, logger: Logger(label: "housekeeping")),
+        ]
+        if roles.contains(.api) {
+            try await clock.restore()
+            services.append(clock)
+            services.append(
+                try Self.api(configuration, table, hub, realtime, gate, logger: logger))
+            services.append(HubShutdown(hub: hub))
+        } else {
+            logger.notice("the relay runs without the api")
+        }
+        self.services = services
+        isReady.store(true, ordering: .relaxed)
+    }
+
+    /// Lets go of what the services used; after the last of them has stopped.
+    func close() async {
+        relay?.stop()
+        await database.close()
+    }
+
+    private static func admin(
+        _ configuration: ServerConfiguration, _ figures: OperatorFigures, _ registry: PrometheusRegistry,
+        isReady: @escaping @Sendable () -> Bool
+    ) -> any Service {
+        let pages = AdminPages(
+            registry: registry, collect: { figures.collect() }, figures: { figures.json }, isReady: isReady)
+        let host = configuration.text("admin.host")
+        let port = configuration.integer("admin.port")
+        let application = Application(
+            router: pages.router(), configuration: .init(address: .hostname(host, port: port), serverName: nil),
+            logger: Logger(label: "admin"))
+        return NamedPort(service: application, setting: "admin.port", host: host, port: port)
+    }
+
+    private static func api(
+        _ configuration: ServerConfiguration, _ table: RouteTable, _ hub: RealtimeHub, _ realtime: RealtimeServices,
+        _ gate: Gate, logger: Logger
+    ) throws -> any Service {
+        let origins = configuration.texts("http.allowedOrigins")
+        let router = Router(context: WebContext.self)
+        router.add(middleware: BrowserMiddleware(allowedOrigins: origins))
+        table.register(on: router)
+        router.get("/openapi.json") { _, _ in Response(json: Array(table.openAPI.utf8), status: 200) }
+        HealthRoutes(isReady: { true }).register(on: router)
+        WebFiles.client.register(on: router)
+        EventStreamRoutes(door: EventStreamDoor(hub: hub, services: realtime), gate: gate).register(on: router)
+
+        let host = configuration.text("http.host")
+        let port = configuration.integer("http.port")
+        let plain = HTTPServerBuilder { responder in
+            UpgradeChannel(
+                responder: responder, configuration: .init(idleTimeout: .seconds(75)), hub: hub, services: realtime,
+                origins: AllowedOrigins(origins))
+        }
+        let tls = try TLSFiles(configuration).map { try $0.load() }
+        let application = Application(
+            router: router, server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,
+            configuration: .init(address: .hostname(host, port: port), serverName: nil),
+            onServerRunning: { channel in
+                let shown = host == "0.0.0.0" || host == "::" ? "127.0.0.1" : host
+                let actual = channel.localAddress?.port ?? port
+                let address =
+                    "\(tls == nil ? "http" : "https")://\(shown.contains(":") ? "[\(shown)]" : shown):\(actual)/"
+                print("Switchboard \(ServerVersion.text) is ready: open \(address)")
+                fflush(nil)
+                logger.notice("ready", metadata: ["address": "\(address)"])
+            }, logger: Logger(label: "http"))
+        return NamedPort(service: application, setting: "http.port", host: host, port: port)
+    }
+}
+
+/// Says goodbye to the realtime sessions before the doors close.
+private struct HubShutdown: Service {
+    let hub: RealtimeHub
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        await hub.shutdown()
+    }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import Server
+
+struct Account: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Accounts, from the server's own machine.",
+        subcommands: [Create.self, List.self, Disable.self, Invite.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make an account; the password is read from standard input.")
+
+        @Option(help: "The e-mail address to sign in with.")
+        var email: String
+
+        @Option(help: "The name that others see; the address without it.")
+        var name: String?
+
+        @OptionGroup var options: ConfigurationOptions
+
+        func run() async throws {
+            let password = readLine(strippingNewline: true) ?? ""
+            try await control(
+                .accountCreate(email: email, password: password, displayName: name ?? email), options)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Print every account: id, address, name, state.")
+
+        @OptionGroup var options: ConfigurationOptions
+
+        func run() async throws { try await control(.accountList, options) }
+    }
+
+    struct Disable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Sign an account out everywhere and keep it out.")
+
+        @Option(help: "The e-mail address of the account.")
+        var email: String
+
+        @OptionGroup var options: ConfigurationOptions
+
+        func run() async throws { try await control(.accountDisable(email: email), options) }
+    }
+
+    struct Invite: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Print invite codes, each good for one sign-up.")
+
+        @Option(help: "How many, 1 to 1000.")
+        var count = 1
+
+        @OptionGroup var options: ConfigurationOptions
+
+        func validate() throws {
+            guard (1...1000).contains(count) else { throw ValidationError("--count must be from 1 to 1000.") }
+        }
+
+        func run() async throws { try await control(.invite(count: count), options) }
+    }
+}
+
+struct Token: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print access tokens of virtual users, for load tests: a line of JSON each.")
+
+    @Option(help: "How many users, 1 to 100000.")
+    var count = 1
+
+    @Option(help: "What the users are called: PREFIX-1 and so on.")
+    var prefix = "load"
+
+    @OptionGroup var options: ConfigurationOptions
+
+    func validate() throws {
+        guard (1...100_000).contains(count) else { throw ValidationError("--count must be from 1 to 100000.") }
+        guard !prefix.isEmpty, prefix.utf8.count <= 32,
+            prefix.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+        else { throw ValidationError("--prefix must be 1 to 32 letters and digits.") }
+    }
+
+    func run() async throws { try await control(.token(count: count, prefix: prefix), options) }
+}
+
+/// Has `request` answered by the running server, or by this process when none runs, and prints the answer.
+private func control(_ request: ControlRequest, _ options: ConfigurationOptions) async throws {
+    let configuration = try options.load()
+    try await failing {
+        let answer = try await SwitchboardServer.control(request, configuration)
+        for line in answer.lines { print(line) }
+        if let error = answer.error {
+            StandardError.write("switchboard: \(error)")
+            throw ExitCode(1)
+        }
+    }
+}

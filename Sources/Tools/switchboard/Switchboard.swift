@@ -1,0 +1,82 @@
+import ArgumentParser
+import Server
+
+@main
+struct Switchboard: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "switchboard",
+        abstract: "Calls, signalling and a relay for your app, from one server.",
+        version: ServerVersion.text,
+        subcommands: [Serve.self, Account.self, Token.self, Migrate.self, Settings.self])
+}
+
+/// What every command that needs the configuration takes.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(help: "The YAML file with the settings; without it the defaults hold.")
+    var config: String?
+
+    @Argument(
+        parsing: .allUnrecognized,
+        help: "Settings as options, such as --http-port 9000 for http.port. They win over the file.")
+    var settings: [String] = []
+
+    func load() throws -> ServerConfiguration {
+        do {
+            return try ServerConfiguration(file: config, arguments: settings, environment: Environment.current)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+}
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT.")
+
+    @Option(help: "Which parts to run: api and relay, separated by commas.")
+    var role = "api,relay"
+
+    @OptionGroup var options: ConfigurationOptions
+
+    func run() async throws {
+        let configuration = try options.load()
+        let roles: Set<ServerRole>
+        do {
+            roles = try ServerRole.parse(role)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+        try await failing { try await SwitchboardServer.run(configuration, roles: roles) }
+    }
+}
+
+struct Migrate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Bring the database to this version, and say what was done.")
+
+    @OptionGroup var options: ConfigurationOptions
+
+    func run() async throws {
+        let configuration = try options.load()
+        try await failing {
+            for line in try await SwitchboardServer.migrate(configuration) { print(line) }
+        }
+    }
+}
+
+struct Settings: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Print every setting with its default, as a YAML file.")
+
+    func run() { print(ReferenceFile.text, terminator: "") }
+}
+
+/// Runs `body`; an error becomes one line on standard error and exit code 1.
+func failing(_ body: () async throws -> Void) async throws {
+    do {
+        try await body()
+    } catch let code as ExitCode {
+        throw code
+    } catch {
+        StandardError.write("switchboard: \(error)")
+        throw ExitCode(1)
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@testable import Server
+
+@Suite struct ConfigurationTests {
+    private func load(_ yaml: String, _ arguments: [String] = [], _ environment: [String: String] = [:]) throws
+        -> ServerConfiguration
+    {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).yaml")
+        try yaml.write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try ServerConfiguration(file: file.path, arguments: arguments, environment: environment)
+    }
+
+    private func message(_ yaml: String, _ arguments: [String] = [], _ environment: [String: String] = [:]) -> String {
+        do {
+            _ = try load(yaml, arguments, environment)
+            return ""
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func commandLineWinsOverEnvironmentOverFileOverDefault() throws {
+        #expect(try load("").integer("http.port") == 8080)
+        #expect(try load("http: {port: 1}").integer("http.port") == 1)
+        #expect(try load("http: {port: 1}", [], ["SWITCHBOARD_HTTP_PORT": "2"]).integer("http.port") == 2)
+        let all = try load("http: {port: 1}", ["--http-port", "3"], ["SWITCHBOARD_HTTP_PORT": "2"])
+        #expect(all.integer("http.port") == 3)
+    }
+
+    @Test func everyKindOfValueIsRead() throws {
+        let configuration = try load(
+            """
+            relay:
+              users: {alice: secret, "0123": pass}
+              peers: {allow: ["10.0.0.0/8", "::1/128"]}
+            accounts:
+              issuers: [{issuer: i, audience: a, jwksURL: u}]
+            log: {level: debug}
+            """, ["--http-allowed-origins", "https://a", "--http-allowed-origins", "https://b"])
+        #expect(configuration.map("relay.users") == ["alice": "secret", "0123": "pass"])
+        #expect(configuration.texts("relay.peers.allow") == ["10.0.0.0/8", "::1/128"])
+        #expect(configuration.records("accounts.issuers") == [["issuer": "i", "audience": "a", "jwksURL": "u"]])
+        #expect(configuration.text("log.level") == "debug")
+        #expect(configuration.texts("http.allowedOrigins") == ["https://a", "https://b"])
+        let fromEnvironment = try load("", [], ["SWITCHBOARD_RELAY_LISTEN": "127.0.0.1,::1"])
+        #expect(fromEnvironment.texts("relay.listen") == ["127.0.0.1", "::1"])
+    }
+
+    @Test func anUnknownKeyIsNamedWithItsLine() {
+        #expect(message("http:\n  prot: 80").contains(":2: there is no setting http.prot"))
+        #expect(message("relay:\n  Port: 80").contains("Did you mean"))
+        #expect(message("port: 80").contains("there is no setting port"))
+        #expect(message("", ["--http-prot", "80"]).contains("--http-prot"))
+    }
+
+    @Test(arguments: [
+        ("http: {port: eighty}", "http.port must be a whole number from 0 to 65535"),
+        ("http: {port: 70000}", "http.port must be"), ("log: {level: loud}", "log.level must be one of trace"),
+        ("relay: {listen: 127.0.0.1}", "relay.listen must be a list of texts"),
+        ("relay: {users: [a]}", "relay.users must be a map"), ("http: 8080", "http must hold further keys"),
+        ("accounts: {issuers: [{issuer: i}]}", "issuer, audience, jwksURL"), ("[1, 2]", "must hold keys and values"),
+        ("a: b: c", "not valid YAML"),
+    ])
+    func aBadValueIsNamed(yaml: String, expected: String) {
+        #expect(message(yaml).contains(expected))
+    }
+
+    @Test func aBadValueOfTheEnvironmentOrTheCommandLineIsNamed() {
+        #expect(
+            message("", [], ["SWITCHBOARD_HTTP_PORT": "x"]).contains("SWITCHBOARD_HTTP_PORT must be a whole number"))
+        #expect(message("", ["--relay-min-port", "80"]).contains("--relay-min-port must be a whole number from 1024"))
+    }
+
+    @Test func aMissingFileIsNamed() {
+        #expect(throws: ConfigurationError.self) { try ServerConfiguration(file: "/nonexistent/s.yaml") }
+    }
+
+    @Test func theReferenceFileIsInTheRepositoryAndHoldsTheDefaults() throws {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Config/switchboard.yaml")
+        let text = try String(contentsOf: path, encoding: .utf8)
+        #expect(text == ReferenceFile.text, "run `switchboard settings > Config/switchboard.yaml`")
+        _ = try load(text)
+        // Every line uncommented is the defaults, too.
+        let uncommented = text.split(separator: "\n").filter {
+            !$0.hasPrefix("# A flag") && !$0.hasPrefix("# Every") && !$0.hasPrefix("# Written")
+        }
+        .map { $0.dropFirst(2) }.joined(separator: "\n")
+        let configuration = try load(uncommented)
+        for setting in SettingsTable.all {
+            switch setting.standard {
+            case .text(let text): #expect(configuration.text(setting.key) == text, "\(setting.key)")
+            case .integer(let number): #expect(configuration.integer(setting.key) == number, "\(setting.key)")
+            case .texts(let texts): #expect(configuration.texts(setting.key) == texts, "\(setting.key)")
+            default: break
+            }
+        }
+    }
+}
