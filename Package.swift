@@ -71,6 +71,7 @@ let package = Package(
     platforms: [.macOS(.v26)],
     products: [
         .executable(name: "switchboard", targets: ["switchboard"]),
+        .library(name: "SwitchboardClient", targets: ["SwitchboardClient"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
@@ -140,6 +141,13 @@ let package = Package(
                 crypto, asyncHTTPClient, heap,
             ]),
 
+        // Client: the Swift SDK, the only public API.
+        .target(
+            name: "SwitchboardClient",
+            dependencies: [
+                nioCore, nioPosix, nioHTTP1, nioWebSocket, nioFoundation, nioSSL, asyncHTTPClient, logging, deque,
+            ], path: "Sources/Client", swiftSettings: strict),
+
         tool("switchboard", ["Server", argumentParser]),
 
         tests("WireTests", ["Wire"]),
@@ -149,6 +157,8 @@ let package = Package(
         tests("RelayTests", ["Relay", "TURN", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO"]),
         tests("StorageTests", ["Storage", "Model", grdb]),
         tests("ServerTests", ["Server"]),
+        tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),
+        tests("ScenarioTests", ["SwitchboardClient", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("CallsTests", ["Model", "Calls", "Accounts", "Storage"]),
         tests(

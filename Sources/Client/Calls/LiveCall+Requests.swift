@@ -1,0 +1,189 @@
+/// What to do with the call that one is in already.
+public enum OtherCall: String, Codable, Sendable {
+    /// Put it on hold.
+    case hold
+    /// End it, or leave it where it is a group's.
+    case end
+}
+
+/// What one changes of the media one sends; nil leaves it as it is.
+public struct MediaChange: Codable, Hashable, Sendable {
+    /// Whether the microphone is on.
+    public var audio: Bool?
+    /// Whether the camera is on.
+    public var video: Bool?
+    /// Whether the screen is shared.
+    public var screen: Bool?
+    /// Whether the call is on hold.
+    public var held: Bool?
+
+    /// Changes what is given.
+    public init(audio: Bool? = nil, video: Bool? = nil, screen: Bool? = nil, held: Bool? = nil) {
+        self.audio = audio
+        self.video = video
+        self.screen = screen
+        self.held = held
+    }
+}
+
+/// How well media flowed to oneself since the last report.
+public struct QualityReport: Codable, Hashable, Sendable {
+    /// The share of packets lost, 0 to 1.
+    public var loss: Double
+    /// In milliseconds.
+    public var jitter: Double
+    /// In milliseconds.
+    public var roundTrip: Double
+    /// Whether media goes through a relay.
+    public var relayed: Bool
+    /// Bytes sent.
+    public var sent: Int?
+    /// Bytes received.
+    public var received: Int?
+    /// For how long media has flowed, in seconds.
+    public var seconds: Double?
+
+    /// Puts a report together.
+    public init(
+        loss: Double, jitter: Double, roundTrip: Double, relayed: Bool, sent: Int? = nil, received: Int? = nil,
+        seconds: Double? = nil
+    ) {
+        self.loss = loss
+        self.jitter = jitter
+        self.roundTrip = roundTrip
+        self.relayed = relayed
+        self.sent = sent
+        self.received = received
+        self.seconds = seconds
+    }
+}
+
+extension LiveCall {
+    private struct Plain: Encodable { var call: CallID }
+    private struct Accept: Encodable {
+        var call: CallID
+        var clientID = newUUID()
+        var other: OtherCall?
+        var media: MediaChange?
+    }
+    private struct Invite: Encodable {
+        var call: CallID
+        var clientID = newUUID()
+        var users: [UserID]
+    }
+    private struct Media: Encodable {
+        var call: CallID
+        var audio: Bool?
+        var video: Bool?
+        var screen: Bool?
+        var held: Bool?
+    }
+    private struct Signalling: Encodable {
+        var call: CallID
+        var clientID = newUUID()
+        var to: EndpointID?
+        var kind: String
+        var generation: Int
+        var payload: Signal.Content.Payload
+    }
+    private struct Quality: Encodable {
+        var call: CallID
+        var loss: Double
+        var jitter: Double
+        var roundTrip: Double
+        var relayed: Bool
+        var sent: Int?
+        var received: Int?
+        var seconds: Double?
+    }
+
+    /// Says that this endpoint rings, so that the caller may hear it.
+    @discardableResult
+    public func ringing() async throws -> Call { try await change("calls.ringing", Plain(call: id)) }
+
+    /// Accepts the call here. Of all endpoints of the user one wins; the others get
+    /// ``Problem/Kind/answeredElsewhere``. What becomes of another call one is in says `other`.
+    @discardableResult
+    public func accept(other: OtherCall? = nil, media: MediaChange? = nil) async throws -> Call {
+        try await change("calls.accept", Accept(call: id, other: other, media: media))
+    }
+
+    /// Declines for the user, on all their endpoints; in a call of two that ends it.
+    @discardableResult
+    public func decline() async throws -> Call { try await change("calls.decline", Plain(call: id)) }
+
+    /// Gives up ringing. Never fails on the call's state: where it was accepted meanwhile, this hangs up.
+    @discardableResult
+    public func cancel() async throws -> Call { try await change("calls.cancel", Plain(call: id)) }
+
+    /// Hangs up, for everybody where the user may. Never fails on the call's state.
+    @discardableResult
+    public func end() async throws -> Call { try await change("calls.end", Plain(call: id)) }
+
+    /// Leaves a group's call, which goes on without; hangs up a call of two. Never fails on the call's state.
+    @discardableResult
+    public func leave() async throws -> Call { try await change("calls.leave", Plain(call: id)) }
+
+    /// Rings more people, who join when they accept.
+    @discardableResult
+    public func invite(_ users: [UserID]) async throws -> Call {
+        try await change("calls.invite", Invite(call: id, users: users))
+    }
+
+    /// Reports that media flows. Without it the call ends 20 seconds after it was accepted.
+    @discardableResult
+    public func connected() async throws -> Call { try await change("calls.connected", Plain(call: id)) }
+
+    /// Reports that media from the other side still flows, which keeps a call alive whose other side has lost its
+    /// connection to the server. Every 10 seconds is right.
+    @discardableResult
+    public func alive() async throws -> Call { try await change("calls.alive", Plain(call: id)) }
+
+    /// Tells everyone what one sends: muted, with pictures, on hold.
+    @discardableResult
+    public func setMedia(_ media: MediaChange) async throws -> Call {
+        try await change(
+            "calls.media",
+            Media(call: id, audio: media.audio, video: media.video, screen: media.screen, held: media.held))
+    }
+
+    /// Reports how well media flows; returns the mean opinion score that the server estimates, 1 (bad) to 4.5.
+    @discardableResult
+    public func report(_ report: QualityReport) async throws -> Double {
+        struct Score: Decodable { var mos: Double }
+        let quality = Quality(
+            call: id, loss: report.loss, jitter: report.jitter, roundTrip: report.roundTrip, relayed: report.relayed,
+            sent: report.sent, received: report.received, seconds: report.seconds)
+        let score: Score = try await endpoint.ask("calls.quality", quality)
+        return score.mos
+    }
+
+    /// Sends a signal to the endpoint on the other side.
+    ///
+    /// - Parameters:
+    ///   - content: What to send. An SDP is at most 256 KiB, a batch at most 64 candidates.
+    ///   - generation: For an offer the generation it builds on (0 for the first); the receipt has the one it was
+    ///     committed as. Answers and candidates name the generation of their offer. The offer that ``Switchboard/call(_:kind:offer:ringFor:other:)``
+    ///     brings is generation 1.
+    ///   - recipient: The endpoint it is for; in a call of two it may be nil.
+    /// - Throws: ``Problem/Kind/conflict`` with ``Problem/winner``, where the other side's offer was first.
+    @discardableResult
+    public func send(
+        _ content: Signal.Content, generation: Int, to recipient: EndpointID? = nil
+    ) async throws -> SignalReceipt {
+        try await endpoint.ask(
+            "calls.signals",
+            Signalling(
+                call: id, to: recipient, kind: content.kind, generation: generation, payload: content.payload))
+    }
+
+    /// The STUN and TURN servers to use for this call, with credentials of its own.
+    public func iceServers() async throws -> ICEServers {
+        try await endpoint.ask("iceServers.get", Plain(call: id))
+    }
+
+    private func change(_ name: String, _ params: some Encodable & Sendable) async throws -> Call {
+        let answer: CallMember = try await endpoint.ask(name, params)
+        return answer.call
+    }
+}

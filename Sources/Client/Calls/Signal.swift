@@ -1,0 +1,111 @@
+/// An SDP or ICE entry from the endpoint on the other side of a call. Only the endpoint it was sent to sees it.
+public struct Signal: Hashable, Sendable {
+    /// Who sent a signal, as the server says.
+    public struct Sender: Codable, Hashable, Sendable {
+        /// The user.
+        public var user: UserID
+        /// The endpoint of theirs that is in the call: what to give `to` for an answer.
+        public var endpoint: EndpointID
+    }
+
+    /// What a signal brings.
+    public enum Content: Hashable, Sendable {
+        /// A session description (SDP) to be answered within 10 seconds.
+        case offer(sdp: String)
+        /// The session description that answers one's own offer.
+        case answer(sdp: String)
+        /// ICE candidates, at most 64; `end` says that no more will come in this generation.
+        case candidates([ICECandidate], end: Bool)
+    }
+
+    /// Who sent it.
+    public var from: Sender
+    /// What it brings.
+    public var content: Content
+    /// The generation of the offer that it is or belongs to. Drop candidates of an older one than one's own.
+    public var generation: Int
+}
+
+/// An ICE candidate as browsers write it (`RTCIceCandidateInit`).
+public struct ICECandidate: Codable, Hashable, Sendable {
+    /// The candidate's line, such as `candidate:1 1 udp 2130706431 192.0.2.1 54321 typ host`.
+    public var candidate: String
+    /// The `mid` of the media section it belongs to.
+    public var sdpMid: String?
+    /// The index of that section.
+    public var sdpMLineIndex: Int?
+    /// The user name fragment of the description it belongs to.
+    public var usernameFragment: String?
+
+    /// Puts a candidate together.
+    public init(
+        candidate: String, sdpMid: String? = nil, sdpMLineIndex: Int? = nil, usernameFragment: String? = nil
+    ) {
+        self.candidate = candidate
+        self.sdpMid = sdpMid
+        self.sdpMLineIndex = sdpMLineIndex
+        self.usernameFragment = usernameFragment
+    }
+}
+
+/// What became of a signal.
+public struct SignalReceipt: Codable, Hashable, Sendable {
+    /// Where a signal went.
+    public enum Status: String, Codable, Sendable {
+        /// Into the mailbox of the endpoint on the other side.
+        case delivered
+        /// Kept until the other side's endpoint, or the offer it belongs to, is known.
+        case pending
+        /// Nowhere: it belongs to a generation that is over.
+        case ignored
+    }
+
+    /// Where it went.
+    public var status: Status
+    /// The generation it was committed in: for an offer, the one it is answered in.
+    public var generation: Int
+}
+
+extension Signal.Content {
+    /// The content's name in JSON.
+    var kind: String {
+        switch self {
+        case .offer: "offer"
+        case .answer: "answer"
+        case .candidates: "candidates"
+        }
+    }
+
+    struct Payload: Codable {
+        var sdp: String?
+        var candidates: [ICECandidate]?
+        var end: Bool?
+    }
+
+    var payload: Payload {
+        switch self {
+        case .offer(let sdp), .answer(let sdp): Payload(sdp: sdp)
+        case .candidates(let candidates, let end): Payload(candidates: candidates, end: end)
+        }
+    }
+}
+
+extension Signal: Decodable {
+    private enum Key: String, CodingKey { case from, kind, generation, payload }
+
+    /// Reads an entry of a signal mailbox.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        from = try container.decode(Sender.self, forKey: .from)
+        generation = try container.decode(Int.self, forKey: .generation)
+        let payload = try container.decode(Content.Payload.self, forKey: .payload)
+        switch (try container.decode(String.self, forKey: .kind), payload.sdp, payload.candidates) {
+        case ("offer", let sdp?, _): content = .offer(sdp: sdp)
+        case ("answer", let sdp?, _): content = .answer(sdp: sdp)
+        case ("candidates", _, let candidates?): content = .candidates(candidates, end: payload.end ?? false)
+        case (let kind, _, _):
+            throw DecodingError.dataCorruptedError(
+                forKey: .payload, in: container, debugDescription: "not the payload of a signal of kind \(kind)")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import NIOSSL
+
+/// The routes that have no realtime request, and those that must work without a connection.
+final class RESTDoor: Sendable {
+    private static let largestAnswer = 4 << 20
+
+    private let address: ServerAddress
+    private let http: HTTPClient
+    private let timeout: TimeAmount
+
+    init(_ address: ServerAddress, options: SwitchboardOptions, group: any EventLoopGroup) {
+        self.address = address
+        var configuration = HTTPClient.Configuration(tlsConfiguration: options.tls)
+        configuration.timeout.connect = TimeAmount(options.connectTimeout)
+        http = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
+        timeout = TimeAmount(options.requestTimeout)
+    }
+
+    func close() async {
+        try? await http.shutdown()
+    }
+
+    /// Makes a request and understands its answer; `token` is the access token, where the route wants one.
+    func ask<Result: Decodable>(
+        _ method: HTTPMethod, _ route: String, token: String? = nil, body: (some Encodable)? = Nothing?.none
+    ) async throws -> Result {
+        let answer = try await send(method, route, token: token, body: body)
+        if answer.isEmpty, let nothing = Nothing() as? Result { return nothing }
+        return try JSON.decode(Result.self, from: answer)
+    }
+
+    private func send(
+        _ method: HTTPMethod, _ route: String, token: String?, body: (some Encodable)?
+    ) async throws -> [UInt8] {
+        var request = HTTPClientRequest(url: address.url(route))
+        request.method = method
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(try JSON.encode(body))
+        }
+        let status: UInt
+        let answer: [UInt8]
+        do {
+            let response = try await http.execute(request, timeout: timeout)
+            status = response.status.code
+            answer = Array(try await response.body.collect(upTo: Self.largestAnswer).readableBytesView)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch let error as HTTPClientError where error == .deadlineExceeded {
+            throw SwitchboardError.timedOut
+        } catch let error as HTTPClientError where error == .alreadyShutdown {
+            throw SwitchboardError.closed
+        } catch {
+            throw SwitchboardError.unreachable("\(error)")
+        }
+        guard (200..<300).contains(status) else {
+            guard let problem = try? JSON.decode(Problem.self, from: answer) else {
+                throw SwitchboardError.invalidAnswer("status \(status) without a problem document")
+            }
+            throw SwitchboardError.refused(problem)
+        }
+        return answer
+    }
+}

@@ -1,0 +1,72 @@
+/// Why the server refused a request: its problem document (RFC 9457) as a value.
+public struct Problem: Error, Hashable, Sendable {
+    /// The stable token by which programs tell problems apart. Servers may learn new ones.
+    public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
+        /// The token as it stands in JSON.
+        public let rawValue: String
+        /// Takes any token.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A member of the request is missing or wrong; ``Problem/field`` names it. Status 400.
+        public static let invalidRequest = Self(rawValue: "invalid_request")
+        /// The token, or the e-mail address and password, are not valid. Status 401.
+        public static let unauthenticated = Self(rawValue: "unauthenticated")
+        /// The user may not do this. Status 403.
+        public static let forbidden = Self(rawValue: "forbidden")
+        /// There is no such thing, or the user may not see it. Status 404.
+        public static let notFound = Self(rawValue: "not_found")
+        /// The request collides with what is there; for an offer, ``Problem/winner`` is the other side's. Status 409.
+        public static let conflict = Self(rawValue: "conflict")
+        /// The client id was used for something else. Status 409.
+        public static let clientIDReused = Self(rawValue: "client_id_reused")
+        /// Another endpoint of the user accepted the call first. Status 409.
+        public static let answeredElsewhere = Self(rawValue: "answered_elsewhere")
+        /// The call is over. Status 409.
+        public static let callEnded = Self(rawValue: "call_ended")
+        /// The request is larger than the server takes. Status 413.
+        public static let payloadTooLarge = Self(rawValue: "payload_too_large")
+        /// Too many requests; try again after ``Problem/retryAfter``. Status 429.
+        public static let rateLimited = Self(rawValue: "rate_limited")
+        /// The server failed. Status 500.
+        public static let internalError = Self(rawValue: "internal")
+        /// The server cannot do this now. Status 503.
+        public static let unavailable = Self(rawValue: "unavailable")
+    }
+
+    /// By what to tell this problem from others.
+    public var kind: Kind
+    /// The kind in words, the same every time.
+    public var title: String
+    /// The HTTP status that goes with the kind, over realtime too.
+    public var status: Int
+    /// What happened this time, for a person to read.
+    public var detail: String
+    /// The member of the request that is at fault, such as `callees[2]`.
+    public var field: String?
+    /// How long to wait before trying again.
+    public var retryAfter: Duration?
+    /// The offer that was committed first, where an offer collided with it: roll back one's own, answer this one, and
+    /// offer again.
+    public var winner: Signal?
+}
+
+extension Problem: CustomStringConvertible {
+    /// One sentence for a log.
+    public var description: String { "\(kind.rawValue): \(detail)" + (field.map { " (\($0))" } ?? "") }
+}
+
+extension Problem: Decodable {
+    private enum Key: String, CodingKey { case type, title, status, detail, field, retryAfter, winner }
+
+    /// Reads a problem document; `retryAfter` is in milliseconds.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        kind = try container.decode(Kind.self, forKey: .type)
+        title = try container.decodeIfPresent(String.self, forKey: .title) ?? kind.rawValue
+        status = try container.decodeIfPresent(Int.self, forKey: .status) ?? 500
+        detail = try container.decodeIfPresent(String.self, forKey: .detail) ?? title
+        field = try container.decodeIfPresent(String.self, forKey: .field)
+        retryAfter = try container.decodeIfPresent(Int64.self, forKey: .retryAfter).map(Duration.milliseconds)
+        winner = try? container.decodeIfPresent(Signal.self, forKey: .winner)
+    }
+}

@@ -1,0 +1,54 @@
+import Synchronization
+
+/// Hands values to everyone who listens; each has a bounded buffer of their own that keeps the newest.
+final class Broadcast<Value: Sendable>: Sendable {
+    private struct State {
+        var listeners: [Int: AsyncStream<Value>.Continuation] = [:]
+        var last = 0
+        var whenDeserted: (@Sendable () -> Void)?
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Whether nobody listens.
+    var isDeserted: Bool { state.withLock { $0.listeners.isEmpty } }
+
+    /// Calls `action` whenever the last listener has gone.
+    func whenDeserted(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.whenDeserted = action }
+    }
+
+    func subscribe(first: [Value] = []) -> AsyncStream<Value> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(limit))
+        let number = state.withLock { state in
+            state.last += 1
+            state.listeners[state.last] = continuation
+            return state.last
+        }
+        continuation.onTermination = { [weak self] _ in self?.leave(number) }
+        for value in first { continuation.yield(value) }
+        return stream
+    }
+
+    func send(_ value: Value) {
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(value) }
+    }
+
+    func finish() {
+        let listeners = state.withLock { state in
+            defer { state.listeners = [:] }
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.finish() }
+    }
+
+    private func leave(_ number: Int) {
+        let action = state.withLock { state in
+            state.listeners.removeValue(forKey: number) != nil && state.listeners.isEmpty ? state.whenDeserted : nil
+        }
+        action?()
+    }
+}

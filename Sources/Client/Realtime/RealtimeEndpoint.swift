@@ -1,0 +1,189 @@
+import Foundation
+import Logging
+import NIOCore
+
+/// Runs the ``EndpointMachine`` on real connections and hands what comes out of it to the calls and presences that the
+/// app holds.
+actor RealtimeEndpoint {
+    let address: ServerAddress
+    let options: SwitchboardOptions
+    let group: any EventLoopGroup
+    let credentials: Credentials
+    let clock = ContinuousClock()
+    let origin = ContinuousClock.now
+
+    var machine: EndpointMachine
+    var book = CallBook()
+    var user: UserID?
+
+    var connection: (number: Int, socket: WebSocketConnection?, task: Task<Void, Never>)?
+    var lastConnection = 0
+    var timer: (deadline: Int64, task: Task<Void, Never>)?
+
+    var lastKey: EndpointMachine.Key = 0
+    var askers: [EndpointMachine.Key: CheckedContinuation<[UInt8], any Error>] = [:]
+    var liveCalls: [CallID: LiveCall] = [:]
+    let incoming = Broadcast<LiveCall>(limit: 64)
+    let profiles = Broadcast<Me>(limit: 1)
+    let connections = Broadcast<Bool>(limit: 8)
+    var presences: [UserID: Broadcast<Presence>] = [:]
+    var lastPresence: [UserID: Presence] = [:]
+
+    /// The identity that calls are joined with.
+    nonisolated let identity: Endpoint
+
+    init(
+        _ address: ServerAddress, options: SwitchboardOptions, group: any EventLoopGroup, credentials: Credentials
+    ) {
+        self.address = address
+        self.options = options
+        self.group = group
+        self.credentials = credentials
+        identity = options.endpoint ?? .make()
+        var limits = EndpointMachine.Limits()
+        limits.pendingRequests = options.pendingRequests
+        limits.requestTimeout = max(1, options.requestTimeout.milliseconds)
+        machine = EndpointMachine(
+            endpoint: identity.id, secret: identity.secret, seed: .random(in: 0...UInt64.max), limits: limits)
+    }
+}
+
+// What the app asks for.
+extension RealtimeEndpoint {
+    /// Makes a request over the connection, which is opened where there is none, and understands its result.
+    func ask<Result: Decodable>(_ name: String, _ params: some Encodable & Sendable) async throws -> Result {
+        let text = try JSON.encode(params)
+        let frame = try await submit(name, params: text)
+        return try JSON.decode(ResultMember<Result>.self, from: frame).result
+    }
+
+    /// Makes a request whose answer is a call, and takes the document into the book.
+    func askForCall(_ name: String, _ params: some Encodable & Sendable) async throws -> LiveCall {
+        let answer: CallMember = try await ask(name, params)
+        return hold(answer.call)
+    }
+
+    /// Opens the connection where there is none.
+    func start() {
+        act { $0.start(at: now, into: &$1) }
+    }
+
+    /// Ends everything; what waits is told `error`.
+    func stop(_ error: SwitchboardError) {
+        act { machine, actions in machine.stop(error, into: &actions) }
+    }
+
+    /// Forgets one user before another signs in.
+    func changeUser() {
+        stop(.signedOut)
+        book = CallBook()
+        user = nil
+        lastPresence = [:]
+    }
+
+    func incomingCalls() -> AsyncStream<LiveCall> {
+        start()
+        let ringing = book.live.values.filter { call in
+            guard let user, call.caller != user, let state = call.participant(user)?.state else { return false }
+            return state == .invited || state == .ringing
+        }
+        return incoming.subscribe(first: ringing.sorted { $0.createdAt < $1.createdAt }.map(hold))
+    }
+
+    func profileChanges() -> AsyncStream<Me> {
+        start()
+        return profiles.subscribe()
+    }
+
+    /// Whether there is a connection, now and whenever it changes.
+    func connectionChanges() -> AsyncStream<Bool> {
+        start()
+        return connections.subscribe(first: [machine.isLive])
+    }
+
+    func presence(of user: UserID) -> AsyncStream<Presence> {
+        start()
+        let broadcast = presences[user] ?? Broadcast<Presence>(limit: 1)
+        if presences[user] == nil {
+            presences[user] = broadcast
+            broadcast.whenDeserted { [weak self] in
+                Task { [weak self] in await self?.forgetPresence(of: user) }
+            }
+            act { $0.listen(StreamName.presence(user), into: &$1) }
+        }
+        return broadcast.subscribe(first: lastPresence[user].map { [$0] } ?? [])
+    }
+
+    func forgetPresence(of user: UserID) {
+        guard presences[user]?.isDeserted == true else { return }
+        presences[user] = nil
+        lastPresence[user] = nil
+        act { $0.unlisten(StreamName.presence(user), into: &$1) }
+    }
+
+    func submit(_ name: String, params: [UInt8]) async throws -> [UInt8] {
+        start()
+        lastKey += 1
+        let key = lastKey
+        return try await withTaskCancellationHandler {
+            try Task.checkCancellation()
+            return try await withCheckedThrowingContinuation { continuation in
+                askers[key] = continuation
+                act { $0.submit(name, params: params, for: key, at: now, into: &$1) }
+            }
+        } onCancel: {
+            Task { await self.withdraw(key) }
+        }
+    }
+
+    func withdraw(_ key: EndpointMachine.Key) {
+        guard let asker = askers.removeValue(forKey: key) else { return }
+        machine.withdraw(key)
+        asker.resume(throwing: CancellationError())
+    }
+}
+
+// What the machine decides.
+extension RealtimeEndpoint {
+    var now: Int64 { (clock.now - origin).milliseconds }
+
+    /// Lets the machine decide, then does what it decided, until nothing is left to do.
+    func act(_ decide: (inout EndpointMachine, inout [EndpointMachine.Action]) -> Void) {
+        var actions: [EndpointMachine.Action] = []
+        decide(&machine, &actions)
+        for action in actions { perform(action) }
+        setTimer()
+    }
+
+    func perform(_ action: EndpointMachine.Action) {
+        switch action {
+        case .connect(let freshToken): connect(freshToken: freshToken)
+        case .send(let frame): send(frame)
+        case .disconnect: disconnect()
+        case .refreshToken: refreshToken()
+        case .greeted(let greeting):
+            user = greeting.user
+            options.logger?.debug("connected", metadata: ["session": "\(greeting.session)"])
+            connections.send(true)
+        case .deliver(let stream, let delivery): deliver(delivery, of: stream)
+        case .answer(let key, let result):
+            askers.removeValue(forKey: key)?.resume(with: result.mapError { $0 as any Error })
+        case .stopped(let error): stopped(error)
+        }
+    }
+
+    func send(_ frame: ClientFrame) {
+        guard let socket = connection?.socket else { return }
+        do {
+            socket.send(try frame.text())
+        } catch {
+            options.logger?.warning("a frame cannot be written", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// The frame that answers a request.
+private struct ResultMember<Result: Decodable>: Decodable { var result: Result }
+
+/// The result of a request about a call.
+struct CallMember: Decodable { var call: Call }

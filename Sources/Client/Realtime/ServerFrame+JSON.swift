@@ -1,0 +1,111 @@
+extension ServerFrame {
+    /// Understands a text frame.
+    init(_ text: [UInt8]) throws(SwitchboardError) {
+        self = try JSON.decode(Envelope.self, from: text).frame(text)
+    }
+
+    /// A frame as it stands in JSON: which members are there tells what it is.
+    private struct Envelope: Decodable {
+        private enum Key: String, CodingKey {
+            case id, result, error, stream, snapshot, epoch, seq, changes, event, reset, heartbeat, bye
+        }
+
+        private struct Reset: Decodable { var reason: String? }
+        private struct Bye: Decodable { var code: Int; var reason: String?; var retryAfter: Int64? }
+        private struct Result: Decodable {
+            private enum Key: String, CodingKey { case session, user, heartbeat, expiresIn }
+            var greeting: Greeting?
+            var expiresIn: Double?
+
+            init(from decoder: any Decoder) throws {
+                guard let container = try? decoder.container(keyedBy: Key.self) else { return }
+                if container.contains(.session), container.contains(.heartbeat), container.contains(.user) {
+                    greeting = try Greeting(from: decoder)
+                }
+                expiresIn = try? container.decodeIfPresent(Double.self, forKey: .expiresIn)
+            }
+        }
+
+        /// Makes the frame once its text is at hand.
+        let frame: ([UInt8]) -> ServerFrame
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            if let stream = try container.decodeIfPresent(String.self, forKey: .stream) {
+                let frame = try Self.streamFrame(stream, container)
+                self.frame = { _ in frame }
+            } else if let id = try container.decodeIfPresent(Int.self, forKey: .id) {
+                if let problem = try container.decodeIfPresent(Problem.self, forKey: .error) {
+                    frame = { _ in .failure(id: id, problem) }
+                } else {
+                    let result = try container.decodeIfPresent(Result.self, forKey: .result)
+                    frame = { text in
+                        .result(id: id, Answer(greeting: result?.greeting, expiresIn: result?.expiresIn, frame: text))
+                    }
+                }
+            } else if let bye = try container.decodeIfPresent(Bye.self, forKey: .bye) {
+                frame = { _ in .bye(code: bye.code, reason: bye.reason ?? "", retryAfter: bye.retryAfter) }
+            } else {
+                let isHeartbeat = container.contains(.heartbeat)
+                frame = { _ in isHeartbeat ? .heartbeat : .unknown }
+            }
+        }
+
+        private static func streamFrame(
+            _ stream: String, _ container: KeyedDecodingContainer<Key>
+        ) throws -> ServerFrame {
+            if container.contains(.snapshot) {
+                let position = StreamPosition(
+                    epoch: try container.decodeIfPresent(String.self, forKey: .epoch) ?? "",
+                    sequence: try container.decodeIfPresent(Int64.self, forKey: .seq) ?? 0)
+                return .snapshot(stream: stream, try document(stream, container), position)
+            }
+            if container.contains(.changes) {
+                return .changes(stream: stream, try container.decode([StreamChange].self, forKey: .changes))
+            }
+            if let reset = try container.decodeIfPresent(Reset.self, forKey: .reset) {
+                return .reset(stream: stream, reason: reset.reason ?? "")
+            }
+            if stream.hasPrefix("presence:"), container.contains(.event) {
+                return .presence(stream: stream, try container.decode(Presence.self, forKey: .event))
+            }
+            return .unknown
+        }
+
+        private struct SignalsMember: Decodable { var signals: [StreamChange] }
+
+        private static func document(
+            _ stream: String, _ container: KeyedDecodingContainer<Key>
+        ) throws -> StreamDocument {
+            switch stream.prefix(while: { $0 != ":" }) {
+            case "user": return .user(try container.decode(UserDocument.self, forKey: .snapshot))
+            case "call": return .call(try container.decode(CallMember.self, forKey: .snapshot).call)
+            case "presence": return .presence(try container.decode(Presence.self, forKey: .snapshot))
+            case "signals":
+                let changes = try container.decode(SignalsMember.self, forKey: .snapshot).signals
+                return .signals(
+                    changes.compactMap { change in
+                        guard case .signal(let signal) = change.content else { return nil }
+                        return SignalEntry(sequence: change.sequence, signal: signal)
+                    })
+            default: return .unknown
+            }
+        }
+    }
+}
+
+extension StreamChange: Decodable {
+    private enum Key: String, CodingKey { case seq, type, data }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        sequence = try container.decode(Int64.self, forKey: .seq)
+        switch try container.decode(String.self, forKey: .type) {
+        case "call": content = .call(try container.decode(Call.self, forKey: .data))
+        case "participant": content = .participant(try container.decode(Participant.self, forKey: .data))
+        case "profile": content = .profile(try container.decode(Me.self, forKey: .data))
+        case "offer", "answer", "candidates": content = .signal(try container.decode(Signal.self, forKey: .data))
+        case let type: content = .unknown(type: type)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// A place in a stream: everything up to and including `sequence` of that `epoch` is known. In JSON `["e1", 904]`.
+struct StreamPosition: Hashable, Sendable {
+    var epoch: String
+    var sequence: Int64
+}
+
+extension StreamPosition: Codable {
+    init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        epoch = try container.decode(String.self)
+        sequence = try container.decode(Int64.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(epoch)
+        try container.encode(sequence)
+    }
+}
+
+/// A stream's name, in the server's spelling.
+enum StreamName {
+    static func user(_ user: UserID) -> String { "user:\(user)" }
+    static func call(_ call: CallID) -> String { "call:\(call)" }
+    static func signals(_ call: CallID, _ endpoint: EndpointID) -> String { "signals:\(call):\(endpoint)" }
+    static func presence(_ user: UserID) -> String { "presence:\(user)" }
+
+    /// Presence is told as it is and never logged, so that there is no position to resume it from.
+    static func isDurable(_ name: String) -> Bool { !name.hasPrefix("presence:") }
+
+    /// The call that a `call:` or `signals:` stream belongs to.
+    static func call(of name: String) -> CallID? {
+        let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count >= 2, parts[0] == "call" || parts[0] == "signals" else { return nil }
+        return CallID(String(parts[1]))
+    }
+}

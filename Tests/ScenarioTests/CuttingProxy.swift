@@ -1,0 +1,70 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A TCP proxy that cuts every connection when it is told to, with whatever is under way in both directions.
+final class CuttingProxy: Sendable {
+    private let listener: any Channel
+    private let connections: Connections
+
+    private final class Connections: Sendable {
+        let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
+
+        func add(_ channel: any Channel) {
+            channels.withLock { $0[ObjectIdentifier(channel)] = channel }
+            channel.closeFuture.whenComplete { [weak self] _ in
+                self?.channels.withLock { $0[ObjectIdentifier(channel)] = nil }
+            }
+        }
+    }
+
+    var port: Int { listener.localAddress?.port ?? 0 }
+
+    /// Listens on a free port of the loopback for whoever wants to reach `target` there.
+    init(to target: Int) async throws {
+        let connections = Connections()
+        self.connections = connections
+        listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelInitializer { client in
+                connections.add(client)
+                return ClientBootstrap(group: client.eventLoop)
+                    .channelOption(.autoRead, value: false)
+                    .connect(host: "127.0.0.1", port: target)
+                    .flatMapThrowing { server in
+                        connections.add(server)
+                        try client.pipeline.syncOperations.addHandler(Relaying(to: server))
+                        try server.pipeline.syncOperations.addHandler(Relaying(to: client))
+                        client.setOption(.autoRead, value: true).whenComplete { _ in }
+                        server.setOption(.autoRead, value: true).whenComplete { _ in }
+                    }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    /// Cuts every connection.
+    func cut() {
+        for channel in connections.channels.withLock({ Array($0.values) }) { channel.close(promise: nil) }
+    }
+
+    func close() async throws {
+        try await listener.close()
+        cut()
+    }
+}
+
+/// Hands what comes in here to another channel, and its end.
+private final class Relaying: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let other: any Channel
+
+    init(to other: any Channel) { self.other = other }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        other.writeAndFlush(unwrapInboundIn(data), promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import SwitchboardClient
+
+/// A `switchboard serve` of one's own on free ports of the loopback, with its data in a directory that goes with it.
+final class RealServer: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    let port: Int
+    private let directory: URL
+    private let process: Process
+
+    var address: String { "http://127.0.0.1:\(port)" }
+
+    /// Starts the binary that the package's tests were built with, and waits until it is ready.
+    init() async throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let binary = root.appendingPathComponent(".build/debug/switchboard")
+        guard FileManager.default.isExecutableFile(atPath: binary.path) else {
+            throw Failure(description: "\(binary.path) is not there: build the package first")
+        }
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("switchboard-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let ports = try await Self.freePorts(3)
+        port = ports[0]
+        let configuration = directory.appendingPathComponent("switchboard.yaml")
+        try Data(
+            """
+            http: {host: 127.0.0.1, port: \(ports[0])}
+            admin: {host: 127.0.0.1, port: \(ports[1])}
+            storage: {path: "\(directory.path)/data"}
+            log: {level: warning}
+            accounts: {signUp: open, signUpsPerHour: 100000}
+            limits: {callsPerMinute: 100000, signalsPerMinute: 100000, requestsPerMinute: 100000}
+            relay: {listen: ["127.0.0.1"], port: \(ports[2])}
+            """.utf8
+        ).write(to: configuration)
+        process = Process()
+        process.executableURL = binary
+        process.arguments = ["serve", "--config", configuration.path]
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        try await untilReady()
+    }
+
+    deinit {
+        process.terminate()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// A client of this server, or of a proxy before it.
+    func client(through port: Int? = nil, _ configure: (inout SwitchboardOptions) -> Void = { _ in }) throws
+        -> Switchboard
+    {
+        var options = SwitchboardOptions()
+        configure(&options)
+        return try Switchboard("http://127.0.0.1:\(port ?? self.port)", options: options)
+    }
+
+    /// A client of this server with a new account.
+    func person(_ name: String, through port: Int? = nil) async throws -> (client: Switchboard, me: Me) {
+        let client = try client(through: port)
+        let me = try await client.signUp(
+            email: "\(name.prefix(3).lowercased())-\(UUID().uuidString.prefix(8))@example.org",
+            password: "correct horse",
+            displayName: name)
+        return (client, me)
+    }
+
+    private func untilReady() async throws {
+        let probe = try Switchboard(address)
+        for _ in 0..<600 {
+            if (try? await probe.serverDescription()) != nil { return await probe.close() }
+            guard process.isRunning else { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        await probe.close()
+        throw Failure(description: "the server did not become ready")
+    }
+
+    private static func freePorts(_ count: Int) async throws -> [Int] {
+        var channels: [any Channel] = []
+        for _ in 0..<count {
+            channels.append(
+                try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0)
+                    .get())
+        }
+        let ports = channels.compactMap { $0.localAddress?.port }
+        for channel in channels { try await channel.close() }
+        return ports
+    }
+}

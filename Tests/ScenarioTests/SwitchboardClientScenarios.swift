@@ -1,0 +1,179 @@
+import Foundation
+import SwitchboardClient
+import Testing
+
+/// The SDK against the real server.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct SwitchboardClientScenarios {
+    @Test func signsUpAndLooksAfterTheAccount() async throws {
+        let server = try await RealServer()
+        let (ann, me) = try await server.person("Ann Example")
+        #expect(try await ann.serverDescription().signUp == "open")
+        #expect(try await ann.me() == me)
+        #expect(
+            try await ann.changeProfile(ProfileChange(displayName: "Anne Example", languages: ["de"])).displayName
+                == "Anne Example")
+
+        let (ben, benMe) = try await server.person("Ben Example")
+        #expect(try await ben.searchUsers("anne").map(\.id) == [me.id])
+        #expect(try await ben.user(me.id).languages == ["de"])
+        try await ann.block(benMe.id)
+        #expect(try await ann.blockedUsers().map(\.id) == [benMe.id])
+        #expect(try await ben.searchUsers("anne").isEmpty)
+        try await ann.unblock(benMe.id)
+        #expect(try await ann.blockedUsers().isEmpty)
+
+        let elsewhere = try server.client()
+        try await elsewhere.signIn(email: try #require(me.email), password: "correct horse")
+        let signIns = try await ann.signIns()
+        #expect(signIns.count == 2)
+        try await ann.revoke(try #require(signIns.first { !$0.current }).id)
+        await #expect(throws: SwitchboardError.signedOut) { try await elsewhere.me() }
+
+        let tokens = try #require(await ann.tokens)
+        let again = try server.client()
+        await again.use(tokens)
+        #expect(try await again.me().id == me.id)
+        try await again.changePassword(from: "correct horse", to: "battery staple")
+        await #expect(throws: SwitchboardError.self) {
+            try await server.client().signIn(email: me.email ?? "", password: "correct horse")
+        }
+        try await again.signOut()
+        await #expect(throws: SwitchboardError.signedOut) { try await again.me() }
+        for client in [ann, ben, elsewhere, again] { await client.close() }
+    }
+
+    @Test func tellsWhoIsThere() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        var presence = await ann.presence(of: benMe.id).makeAsyncIterator()
+        #expect(await presence.next()?.online == false)
+        _ = try await ben.me()
+        #expect(await presence.next()?.online == true)
+        await ben.close()
+        #expect(await presence.next()?.online == false)
+        await ann.close()
+    }
+
+    @Test func callsAndIsCalled() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        var incoming = await ben.incomingCalls.makeAsyncIterator()
+        try await LifeCycle(caller: ann, callee: ben, calleeID: benMe.id).run(&incoming)
+        let history = try await ann.history(limit: 10)
+        #expect(history.calls.map(\.endReason) == [.hungUp])
+        #expect(history.calls.first?.participants.first?.quality?.mos ?? 0 > 3)
+        await #expect(throws: SwitchboardError.self) { try await ann.call(["not-a-user"], kind: .audio) }
+        await ann.close()
+        await ben.close()
+    }
+
+    @Test func oneOfTwoEndpointsAnswers() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let tablet = try server.client()
+        await tablet.use(try #require(await ben.tokens))
+        var onPhone = await ben.incomingCalls.makeAsyncIterator()
+        var onTablet = await tablet.incomingCalls.makeAsyncIterator()
+        let call = try await ann.call([benMe.id], kind: .audio, offer: "v=0")
+        let phone = try #require(await onPhone.next())
+        let other = try #require(await onTablet.next())
+        #expect(phone.id == call.id && other.id == call.id)
+        try await phone.accept()
+        do {
+            try await other.accept()
+            Issue.record("two endpoints answered")
+        } catch let error as SwitchboardError {
+            #expect(error.problem?.kind == .answeredElsewhere)
+        }
+        for await document in other.updates where document.participant(benMe.id)?.endpoint == ben.endpoint.id { break }
+        try await call.end()
+        for await document in other.updates where document.status == .ended { #expect(document.endReason == .hungUp) }
+        for client in [ann, ben, tablet] { await client.close() }
+    }
+
+    /// Whole calls while the connections of both sides are cut again and again: nothing is lost, nothing comes twice.
+    @Test func goesOnThroughEveryCut() async throws {
+        let server = try await RealServer()
+        let proxy = try await CuttingProxy(to: server.port)
+        let (ann, _) = try await server.person("Ann", through: proxy.port)
+        let (ben, benMe) = try await server.person("Ben", through: proxy.port)
+        var incoming = await ben.incomingCalls.makeAsyncIterator()
+        let cutting = Task {
+            while !Task.isCancelled {
+                try await Task.sleep(for: .milliseconds(.random(in: 10...400)))
+                proxy.cut()
+            }
+        }
+        for _ in 0..<40 { try await LifeCycle(caller: ann, callee: ben, calleeID: benMe.id).run(&incoming) }
+        cutting.cancel()
+        let history = try await ann.history(limit: 100)
+        #expect(history.calls.count == 40)
+        #expect(history.calls.allSatisfy { $0.endReason == .hungUp })
+        await ann.close()
+        await ben.close()
+        try await proxy.close()
+    }
+}
+
+/// A whole call between two clients, each of which checks what it is told.
+private struct LifeCycle {
+    let caller: Switchboard
+    let callee: Switchboard
+    let calleeID: UserID
+
+    func run(_ incoming: inout AsyncStream<LiveCall>.Iterator) async throws {
+        let offer = "v=0 offer \(UUID())"
+        let call = try await caller.call([calleeID], kind: .audio, offer: offer)
+        let ringing = try #require(await incoming.next())
+        #expect(ringing.id == call.id)
+        try await ringing.ringing()
+        try await ringing.accept()
+        async let ended = documents(of: call)
+        async let calleesEnd = documents(of: ringing)
+
+        let candidates = (1...5).map { ICECandidate(candidate: "candidate:\($0) 1 udp 1 192.0.2.\($0) 9 typ host") }
+        let answer = "v=0 answer \(UUID())"
+        async let heard = signals(of: call, count: 3)
+        async let overheard = signals(of: ringing, count: 3)
+        try await ringing.send(.answer(sdp: answer), generation: 1)
+        for side in [ringing, call] {
+            try await side.send(.candidates(candidates, end: false), generation: 1)
+            try await side.send(.candidates(candidates, end: true), generation: 1)
+        }
+        let batches: [Signal.Content] = [.candidates(candidates, end: false), .candidates(candidates, end: true)]
+        #expect(try await heard == [.answer(sdp: answer)] + batches)
+        #expect(try await overheard == [.offer(sdp: offer)] + batches)
+
+        #expect(try await !call.iceServers().iceServers.isEmpty)
+        try await call.connected()
+        try await ringing.connected()
+        try await call.setMedia(MediaChange(audio: false))
+        #expect(try await call.report(QualityReport(loss: 0, jitter: 3, roundTrip: 20, relayed: false)) > 3)
+        try await call.end()
+        #expect(await ended.last?.endReason == .hungUp)
+        #expect(await calleesEnd.last?.endReason == .hungUp)
+    }
+
+    /// Every document until the call's end; the versions only grow.
+    private func documents(of call: LiveCall) async -> [Call] {
+        var documents: [Call] = []
+        for await document in call.updates {
+            #expect(document.version >= documents.last?.version ?? 0)
+            documents.append(document)
+        }
+        return documents
+    }
+
+    private func signals(of call: LiveCall, count: Int) async throws -> [Signal.Content] {
+        var contents: [Signal.Content] = []
+        for try await signal in call.signals {
+            contents.append(signal.content)
+            if contents.count == count { break }
+        }
+        return contents
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import SwitchboardClient
+
+struct CallBookTests {
+    private func call(_ status: Call.Status, _ state: Participant.State, version: Int, at endpoint: EndpointID? = nil)
+        -> Call
+    {
+        let media = Participant.Media(audio: true, video: false, screen: false, held: false)
+        return Call(
+            id: "c1", kind: .audio, mode: "direct", status: status, version: version, caller: "ann",
+            createdAt: Date(timeIntervalSince1970: 0),
+            participants: [
+                Participant(user: "ann", displayName: "Ann", state: .joined, connected: false, media: media),
+                Participant(
+                    user: "ben", displayName: "Ben", endpoint: endpoint, state: state, connected: false, media: media),
+            ])
+    }
+
+    private func snapshot(_ call: Call) -> EndpointMachine.Delivery {
+        .snapshot(.call(call), StreamPosition(epoch: "x", sequence: 1))
+    }
+
+    private func change(_ contents: StreamChange.Content...) -> EndpointMachine.Delivery {
+        .changes(contents.enumerated().map { StreamChange(sequence: Int64($0.offset), content: $0.element) })
+    }
+
+    @Test func announcesARingOnceWhicheverStreamIsFirst() {
+        let ringing = call(.ringing, .invited, version: 1)
+        var book = CallBook()
+        #expect(
+            book.take(change(.call(ringing)), of: "user:ben", for: "ben") == [.updated(ringing), .incoming(ringing)])
+        #expect(book.take(snapshot(ringing), of: "call:c1", for: "ben") == [])
+        var other = CallBook()
+        #expect(other.take(snapshot(ringing), of: "call:c1", for: "ben") == [.updated(ringing), .incoming(ringing)])
+        #expect(other.take(change(.call(ringing)), of: "user:ben", for: "ben") == [])
+    }
+
+    @Test func doesNotAnnounceOnesOwnCall() {
+        var book = CallBook()
+        let ringing = call(.ringing, .invited, version: 1)
+        #expect(book.take(snapshot(ringing), of: "call:c1", for: "ann") == [.updated(ringing)])
+    }
+
+    @Test func putsChangesTogether() throws {
+        var book = CallBook()
+        _ = book.take(snapshot(call(.ringing, .ringing, version: 1)), of: "call:c1", for: "ann")
+        let joined = call(.active, .joined, version: 2, at: "e2")
+        var fields = joined
+        fields.participants = []
+        let events = book.take(
+            change(.participant(joined.participants[1]), .call(fields)), of: "call:c1", for: "ann")
+        #expect(events == [.updated(joined)])
+    }
+
+    @Test func aCallsOwnStreamHasTheLastWord() {
+        var book = CallBook()
+        _ = book.take(snapshot(call(.active, .joined, version: 3)), of: "call:c1", for: "ben")
+        #expect(book.take(change(.call(call(.ringing, .ringing, version: 1))), of: "user:ben", for: "ben") == [])
+        #expect(book.live["c1"]?.status == .active)
+    }
+
+    @Test func endsOnceAndForEver() {
+        var book = CallBook()
+        _ = book.take(snapshot(call(.active, .joined, version: 3)), of: "call:c1", for: "ben")
+        let ended = call(.ended, .left, version: 4)
+        #expect(book.take(change(.call(ended)), of: "user:ben", for: "ben") == [.over(ended)])
+        #expect(book.take(snapshot(ended), of: "call:c1", for: "ben") == [])
+        #expect(book.take(change(.call(call(.ringing, .ringing, version: 1))), of: "user:ben", for: "ben") == [])
+        #expect(book.live.isEmpty)
+    }
+
+    @Test func wantsAMailboxWhereItsEndpointIsInTheCall() {
+        var book = CallBook()
+        _ = book.take(snapshot(call(.active, .joined, version: 2, at: "mine")), of: "call:c1", for: "ben")
+        #expect(book.streams(of: "ben", at: "mine") == ["call:c1", "signals:c1:mine"])
+        #expect(book.streams(of: "ben", at: "other") == ["call:c1"])
+    }
+
+    @Test func tellsSignalsOfTheirCall() {
+        var book = CallBook()
+        let signal = Signal(from: .init(user: "ann", endpoint: "e1"), content: .offer(sdp: "v=0"), generation: 1)
+        #expect(
+            book.take(change(.signal(signal)), of: "signals:c1:mine", for: "ben") == [
+                .signals("c1", [signal], isWhole: false)
+            ])
+    }
+}
