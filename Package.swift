@@ -71,6 +71,7 @@ let package = Package(
     platforms: [.macOS(.v26)],
     products: [
         .executable(name: "switchboard", targets: ["switchboard"]),
+        .executable(name: "switchboard-load", targets: ["switchboard-load"]),
         .library(name: "SwitchboardClient", targets: ["SwitchboardClient"]),
     ],
     dependencies: [
@@ -149,6 +150,12 @@ let package = Package(
             ], path: "Sources/Client", swiftSettings: strict),
 
         tool("switchboard", ["Server", argumentParser]),
+        tool(
+            "switchboard-load",
+            [
+                "SwitchboardClient", "Wire", "STUN", "DatagramIO", "OpenSSLCrypto", argumentParser, histogram, nioCore,
+                nioPosix, basicContainers,
+            ]),
 
         tests("WireTests", ["Wire"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "Wire"]),

@@ -1,0 +1,133 @@
+import NIOCore
+import NIOPosix
+
+/// The pairs of one event loop: begins their life cycles in time, and counts. Everything here runs on that loop.
+final class CallsWorker {
+    /// A life cycle that takes longer has failed.
+    private static let patience: UInt64 = 15_000_000_000
+    private static let tick = TimeAmount.milliseconds(2)
+
+    private let loop: any EventLoop
+    private let progress: CallsProgress
+    /// Life cycles a second; nil begins one after the other.
+    private let rate: Double?
+    private var pairs: [CallsPair] = []
+    private var idle: [CallsPair] = []
+    private var waiting: EventLoopPromise<Void>?
+    private var ticker: RepeatedTask?
+    private var startedAt: UInt64 = 0
+    private var begun = 0
+    private var isMeasuring = false
+    private(set) var isOver = false
+    private var tally = CallsTally()
+
+    init(loop: any EventLoop, rate: Double?, progress: CallsProgress) {
+        self.loop = loop
+        self.rate = rate
+        self.progress = progress
+    }
+
+    /// Connects two users and comes back when both listen.
+    func connect(_ people: [VirtualUser], to place: ServerPlace) -> EventLoopFuture<Void> {
+        let promise = loop.makePromise(of: Void.self)
+        waiting = promise
+        let connections = people.map { CallsConnection($0, place: place) }
+        pairs.append(CallsPair(connections[0], connections[1], worker: self))
+        for connection in connections {
+            let handler = NIOLoopBound(connection, eventLoop: loop)
+            ClientBootstrap(group: loop)
+                .channelOption(.socketOption(.tcp_nodelay), value: 1)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(handler.value)
+                    }
+                }
+                .connect(host: place.host, port: place.port)
+                .whenFailure { error in promise.fail(error) }
+        }
+        return promise.futureResult
+    }
+
+    func became(ready pair: CallsPair) {
+        idle.append(pair)
+        waiting?.succeed()
+        waiting = nil
+    }
+
+    /// Begins to begin life cycles.
+    func start() {
+        startedAt = CallsClock.now
+        if rate == nil { for pair in idle { begin(pair, due: startedAt, at: startedAt) } }
+        if rate == nil { idle = [] }
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        ticker = loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.tick) { _ in bound.value.beginWhatIsDue() }
+    }
+
+    /// From now on, times and errors count.
+    func measure() {
+        tally = CallsTally()
+        isMeasuring = true
+    }
+
+    /// Ends the measurement, and everything.
+    func stop() -> CallsTally {
+        isMeasuring = false
+        isOver = true
+        ticker?.cancel()
+        for pair in pairs { pair.close() }
+        return tally
+    }
+
+    func record(_ step: CallsStep, since: UInt64, to now: UInt64) {
+        if isMeasuring { tally.record(step, nanoseconds: now &- since) }
+    }
+
+    func count(error: String) {
+        tally.errors[error, default: 0] += 1
+        progress.countError()
+        waiting?.fail(CallsFailure(what: error))
+        waiting = nil
+    }
+
+    func finished(_ pair: CallsPair) {
+        progress.countLifeCycle()
+        if isMeasuring { tally.lifeCycles += 1 }
+        next(pair)
+    }
+
+    func gaveUp(_ pair: CallsPair) { next(pair) }
+
+    func broke(_ pair: CallsPair) { idle.removeAll { $0 === pair } }
+
+    private func next(_ pair: CallsPair) {
+        guard !isOver, !pair.isBroken else { return }
+        if rate == nil {
+            let now = CallsClock.now
+            begin(pair, due: now, at: now)
+        } else {
+            idle.append(pair)
+        }
+    }
+
+    private func beginWhatIsDue() {
+        let now = CallsClock.now
+        for pair in pairs { if let began = pair.began, now - began > Self.patience { pair.expire() } }
+        guard let rate, !isOver else { return }
+        while !idle.isEmpty {
+            let due = startedAt + UInt64(Double(begun) / rate * 1e9)
+            guard due <= now else { break }
+            begin(idle.removeFirst(), due: due, at: now)
+            begun += 1
+        }
+    }
+
+    private func begin(_ pair: CallsPair, due: UInt64, at now: UInt64) {
+        pair.begin(due: due, at: now)
+    }
+}
+
+/// Why a run could not begin.
+struct CallsFailure: Error, CustomStringConvertible {
+    var what: String
+    var description: String { what }
+}

@@ -1,0 +1,89 @@
+/// Walks over the members of a JSON object and skips what nobody wants. It trusts the text to be JSON; on any other it
+/// ends early.
+struct JSONScanner: ~Escapable {
+    private let text: Span<UInt8>
+    private var index = 0
+
+    @_lifetime(copy text)
+    init(_ text: Span<UInt8>) { self.text = text }
+
+    mutating func enterObject() -> Bool {
+        skipSpace()
+        return take(UInt8(ascii: "{"))
+    }
+
+    /// The next member's name, with its colon passed; nil at the object's end.
+    mutating func nextKey() -> String? {
+        skipSpace()
+        _ = take(UInt8(ascii: ","))
+        skipSpace()
+        guard let key = string() else { return nil }
+        skipSpace()
+        return take(UInt8(ascii: ":")) ? key : nil
+    }
+
+    /// A string without its escapes undone.
+    mutating func string() -> String? {
+        skipSpace()
+        guard take(UInt8(ascii: "\"")) else { return nil }
+        let start = index
+        skipString()
+        guard index > start, index <= text.count else { return nil }
+        return String(decoding: (start..<index - 1).map { text[$0] }, as: UTF8.self)
+    }
+
+    mutating func integer() -> Int? {
+        skipSpace()
+        var value: Int?
+        while index < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[index]) {
+            value = (value ?? 0) &* 10 &+ Int(text[index] - UInt8(ascii: "0"))
+            index += 1
+        }
+        if value == nil { skipValue() }
+        return value
+    }
+
+    /// Passes a value of any kind.
+    mutating func skipValue() {
+        var depth = 0
+        while index < text.count {
+            switch text[index] {
+            case UInt8(ascii: "\""):
+                index += 1
+                skipString()
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 0 { return }
+                depth -= 1
+            case UInt8(ascii: ","): if depth == 0 { return }
+            default: break
+            }
+            index += 1
+        }
+    }
+
+    /// Passes the rest of a string and its closing quote.
+    private mutating func skipString() {
+        while index < text.count {
+            switch text[index] {
+            case UInt8(ascii: "\\"): index += 2
+            case UInt8(ascii: "\""):
+                index += 1
+                return
+            default: index += 1
+            }
+        }
+        index = text.count
+    }
+
+    private mutating func skipSpace() {
+        while index < text.count, text[index] <= UInt8(ascii: " ") { index += 1 }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard index < text.count, text[index] == byte else { return false }
+        index += 1
+        return true
+    }
+}

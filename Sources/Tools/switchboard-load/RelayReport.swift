@@ -1,0 +1,92 @@
+import Foundation
+import Histogram
+
+/// What a run over the relay found.
+struct RelayReport: Sendable {
+    let allocations: Int
+    let rate: Double
+    let payload: Int
+    var seconds = 0.0
+    var sent: UInt64 = 0
+    /// Packets that reached the peer, and those that came back.
+    var reached: UInt64 = 0
+    var received: UInt64 = 0
+    /// Microseconds.
+    var oneWay = Histogram<UInt64>()
+    var roundTrip = Histogram<UInt64>()
+    var server: ProcessTimes?
+
+    init(allocations: Int, rate: Double, payload: Int) {
+        self.allocations = allocations
+        self.rate = rate
+        self.payload = payload
+    }
+
+    private var lost: UInt64 { sent > received ? sent - received : 0 }
+    /// Each packet that comes back was relayed twice.
+    private var relayed: UInt64 { reached + received }
+
+    private func perPacket(_ seconds: Double) -> Double {
+        relayed > 0 ? seconds * 1e6 / Double(relayed) : 0
+    }
+
+    var table: String {
+        var lines = [
+            "\(allocations) allocations, \(sent) packets of \(payload) bytes sent, \(received) back, \(lost) lost"
+                + " (\(decimal(sent > 0 ? Double(lost) * 100 / Double(sent) : 0, 3)) %)",
+            "\(decimal(seconds > 0 ? Double(relayed) / seconds : 0, 0)) packets relayed a second", "",
+            row("microseconds", ["p50", "p90", "p99", "p99.9", "max"]), row("to the peer", percentiles(oneWay)),
+            row("there and back", percentiles(roundTrip)),
+        ]
+        if let server {
+            lines += [
+                "",
+                "server CPU for each packet: \(decimal(perPacket(server.all.total), 2)) µs"
+                    + " (user \(decimal(perPacket(server.all.user), 2)), system \(decimal(perPacket(server.all.system), 2)))",
+            ]
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    var json: Data {
+        get throws {
+            struct Figures: Encodable {
+                var allocations: Int
+                var rate: Double
+                var payload: Int
+                var seconds: Double
+                var sent, received, lost: UInt64
+                var relayedPerSecond: Double
+                var oneWayMicroseconds, roundTripMicroseconds: [String: UInt64]
+                var serverMicrosecondsPerPacket, serverUserMicrosecondsPerPacket: Double?
+            }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            return try encoder.encode(
+                Figures(
+                    allocations: allocations, rate: rate, payload: payload, seconds: seconds, sent: sent,
+                    received: received, lost: lost, relayedPerSecond: seconds > 0 ? Double(relayed) / seconds : 0,
+                    oneWayMicroseconds: named(oneWay), roundTripMicroseconds: named(roundTrip),
+                    serverMicrosecondsPerPacket: server.map { perPacket($0.all.total) },
+                    serverUserMicrosecondsPerPacket: server.map { perPacket($0.all.user) }))
+        }
+    }
+
+    private static let points = [("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", 99.9), ("max", 100)]
+
+    private func named(_ times: Histogram<UInt64>) -> [String: UInt64] {
+        Dictionary(
+            uniqueKeysWithValues: Self.points.map { ($0.0, times.totalCount == 0 ? 0 : times.valueAtPercentile($0.1)) })
+    }
+
+    private func percentiles(_ times: Histogram<UInt64>) -> [String] {
+        times.totalCount == 0 ? ["-"] : Self.points.map { "\(times.valueAtPercentile($0.1))" }
+    }
+
+    private func decimal(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
+
+    private func row(_ name: String, _ cells: [String]) -> String {
+        name.padding(toLength: 18, withPad: " ", startingAt: 0)
+            + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
+    }
+}
