@@ -1,0 +1,253 @@
+"""An endpoint on the realtime connection, for tests: it remembers every change it saw, resumes where it was, and sends
+again what a lost connection left unanswered. It is written apart from the Swift SDK, so that the two check each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import uuid
+from dataclasses import dataclass, field
+
+import websockets
+from websockets.asyncio.client import connect
+
+PATIENCE = 40
+
+
+class Refused(Exception):
+    """The server's problem document."""
+
+    def __init__(self, problem: dict):
+        super().__init__(f"{problem.get('type')}: {problem.get('detail')}")
+        self.problem = problem
+
+    @property
+    def type(self) -> str:
+        return self.problem["type"]
+
+
+@dataclass
+class Stream:
+    """What was seen of a stream: its position, and every entry since the snapshot that it began with."""
+
+    epoch: str
+    seq: int
+    snapshot: dict
+    entries: dict[int, tuple[str, dict]] = field(default_factory=dict)
+    snapshots: int = 1
+
+
+class Endpoint:
+    """One running client of a user."""
+
+    def __init__(self, url: str, user: str, token: str):
+        self.url = url
+        self.user = user
+        self.token = token
+        self.id = str(uuid.uuid4())
+        self.secret = uuid.uuid4().hex
+        self.streams: dict[str, Stream] = {}
+        self.faults: list[str] = []
+        self.resets: list[str] = []
+        self.socket = None
+        self.reader: asyncio.Task | None = None
+        self.last_id = 0
+        self.waiting: dict[int, asyncio.Future] = {}
+        self.connected = asyncio.Event()
+        self.news = asyncio.Condition()
+        self.bye: dict | None = None
+        self.forgotten: set[str] = set()
+
+    # Connections
+
+    async def open(self) -> dict:
+        """Connects and greets, resuming every stream; returns the answer to the hello."""
+        self.socket = await connect(self.url, max_size=1 << 24, compression=None, ping_interval=None)
+        self.waiting = {}
+        self.reader = asyncio.create_task(self.read(self.socket))
+        hello = {
+            "token": self.token,
+            "endpoint": self.id,
+            "secret": self.secret,
+            "resume": {
+                name: [stream.epoch, stream.seq] for name, stream in self.streams.items() if stream.epoch
+            },
+        }
+        greeting = await self.exchange({"hello": hello})
+        for name in list(self.streams):
+            if name not in greeting.get("resumed", {}) and self.streams[name].epoch:
+                del self.streams[name]
+        self.connected.set()
+        return greeting
+
+    async def close(self) -> None:
+        self.connected.clear()
+        if self.socket is not None:
+            await self.socket.close()
+        if self.reader is not None:
+            await self.reader
+
+    async def read(self, socket) -> None:
+        with contextlib.suppress(websockets.ConnectionClosed, OSError):
+            async for text in socket:
+                await self.take(json.loads(text))
+        self.connected.clear()
+        for future in self.waiting.values():
+            if not future.done():
+                future.set_exception(ConnectionError("the connection ended"))
+        async with self.news:
+            self.news.notify_all()
+
+    async def take(self, frame: dict) -> None:
+        if "heartbeat" in frame:
+            await self.socket.send('{"heartbeat":{}}')
+        elif "bye" in frame:
+            self.bye = frame["bye"]
+        elif "stream" in frame:
+            self.take_stream(frame)
+            async with self.news:
+                self.news.notify_all()
+        elif frame.get("id") in self.waiting:
+            future = self.waiting.pop(frame["id"])
+            if not future.done():
+                if "error" in frame:
+                    future.set_exception(Refused(frame["error"]))
+                else:
+                    future.set_result(frame)
+
+    def forget(self, call: str) -> None:
+        """Drops what was seen of a call that is over, and what may still come of it."""
+        self.forgotten.add(call)
+        for name in [name for name in self.streams if call in name]:
+            del self.streams[name]
+
+    def take_stream(self, frame: dict) -> None:
+        name = frame["stream"]
+        if self.forgotten and name.split(":")[1] in self.forgotten:
+            return
+        known = self.streams.get(name)
+        if "snapshot" in frame:
+            stream = Stream(frame.get("epoch", ""), frame.get("seq", 0), frame["snapshot"])
+            if known is not None:
+                if known.epoch == stream.epoch and known.seq > stream.seq:
+                    self.faults.append(f"{name} went back from {known.seq} to {stream.seq}")
+                stream.entries = known.entries if known.epoch == stream.epoch else {}
+                stream.snapshots = known.snapshots + 1
+            self.streams[name] = stream
+        elif "reset" in frame:
+            self.resets.append(f"{name}: {frame['reset'].get('reason')}")
+            if frame["reset"].get("reason") == "access":
+                self.streams.pop(name, None)
+        elif "changes" in frame and known is not None:
+            for change in frame["changes"]:
+                seq, entry = change["seq"], (change["type"], change["data"])
+                if seq <= known.seq:
+                    if seq in known.entries and known.entries[seq] != entry:
+                        self.faults.append(f"{name}: {seq} was {known.entries[seq]} and is now {entry}")
+                    continue
+                if seq != known.seq + 1:
+                    self.faults.append(f"{name} has a hole: {seq} after {known.seq}")
+                known.seq = seq
+                known.entries[seq] = entry
+        elif "changes" in frame:
+            self.faults.append(f"{name} changed before it was there")
+
+    # Requests
+
+    async def exchange(self, body: dict) -> dict:
+        """Sends a frame and waits for what answers it, on this connection."""
+        self.last_id += 1
+        future = asyncio.get_running_loop().create_future()
+        self.waiting[self.last_id] = future
+        try:
+            await self.socket.send(json.dumps({"id": self.last_id, **body}))
+        except websockets.ConnectionClosed as error:
+            raise ConnectionError("the connection ended") from error
+        return (await asyncio.wait_for(future, PATIENCE))["result"]
+
+    async def ask(self, name: str, **params) -> dict:
+        """Makes a request, and makes it again as it was on the next connection until it is answered."""
+        while True:
+            await asyncio.wait_for(self.connected.wait(), PATIENCE)
+            try:
+                return await self.exchange({"request": name, "params": params})
+            except ConnectionError:
+                self.connected.clear()
+
+    async def listen(self, stream: str) -> Stream | None:
+        """Listens to a stream, unless that is so already; None where it is no more."""
+        while True:
+            await asyncio.wait_for(self.connected.wait(), PATIENCE)
+            if stream in self.streams:
+                return self.streams[stream]
+            try:
+                await self.exchange({"listen": {"stream": stream}})
+            except ConnectionError:
+                self.connected.clear()
+            except Refused as refusal:
+                if refusal.type in ("not_found", "forbidden"):
+                    return None
+                raise
+
+    async def until(self, what: str, condition):
+        """Waits until `condition()` is true of what was seen, and returns its value."""
+
+        async def wait():
+            async with self.news:
+                while not (value := condition()):
+                    # Connections come and go while one waits.
+                    with contextlib.suppress(asyncio.TimeoutError):
+                        await asyncio.wait_for(self.news.wait(), 1)
+                return value
+
+        try:
+            return await asyncio.wait_for(wait(), PATIENCE)
+        except asyncio.TimeoutError:
+            seen = {name: (stream.seq, stream.snapshot) for name, stream in self.streams.items()}
+            raise AssertionError(f"{self.user} waited in vain for {what}; it saw {json.dumps(seen)[:3000]}")
+
+    # What the streams tell
+
+    def call(self, id: str) -> dict | None:
+        """The call's document as its stream tells it."""
+        stream = self.streams.get(f"call:{id}")
+        if stream is None:
+            return None
+        call = dict(stream.snapshot["call"])
+        participants = {participant["user"]: participant for participant in call["participants"]}
+        for seq in sorted(stream.entries):
+            kind, data = stream.entries[seq]
+            if kind == "call":
+                call = {**call, **data}
+            elif kind == "participant":
+                participants[data["user"]] = data
+        call["participants"] = list(participants.values())
+        return call
+
+    def signals(self, call: str) -> list[dict]:
+        """Everything in this endpoint's mailbox of a call, in order."""
+        stream = self.streams.get(f"signals:{call}:{self.id}")
+        if stream is None:
+            return []
+        entries = {entry["seq"]: entry["data"] for entry in stream.snapshot["signals"]}
+        entries |= {seq: data for seq, (_, data) in stream.entries.items()}
+        return [entries[seq] for seq in sorted(entries)]
+
+    def ringing_calls(self) -> list[str]:
+        """The calls that the user's stream has told of as ringing for them, whatever became of them."""
+        stream = self.streams.get(f"user:{self.user}")
+        if stream is None:
+            return []
+        documents = list(stream.snapshot["calls"])
+        documents += [data for _, (kind, data) in sorted(stream.entries.items()) if kind == "call"]
+        return [
+            document["id"]
+            for document in documents
+            if document["caller"] != self.user and document["status"] == "ringing"
+        ]
+
+
+def client_id() -> str:
+    return str(uuid.uuid4())

@@ -1,0 +1,131 @@
+"""A WebSocket by hand, for tests that need what no library sends: every bit of a frame is the test's own."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+
+MASK = b"\x37\xfa\x21\x3d"
+
+
+def frame(
+    payload: bytes = b"", opcode: int = 1, final: bool = True, reserved: int = 0, masked: bool = True,
+    length_bytes: int | None = None, claimed: int | None = None,
+) -> bytes:
+    """One frame of a client (RFC 6455 section 5.2); `claimed` is the length that it says it has."""
+    length = len(payload) if claimed is None else claimed
+    if length_bytes is None:
+        length_bytes = 0 if length < 126 else 2 if length < 65536 else 8
+    bit = 0x80 if masked else 0
+    head = bytes([(0x80 if final else 0) | (reserved << 4) | opcode])
+    if length_bytes == 0:
+        head += bytes([bit | (length & 0x7F)])
+    elif length_bytes == 2:
+        head += bytes([bit | 126]) + struct.pack(">H", length & 0xFFFF)
+    else:
+        head += bytes([bit | 127]) + struct.pack(">Q", length & 0xFFFF_FFFF_FFFF_FFFF)
+    if not masked:
+        return head + payload
+    return head + MASK + bytes(byte ^ MASK[index % 4] for index, byte in enumerate(payload))
+
+
+class RawSocket:
+    """A connection that has upgraded. `read` returns the opcode and payload of the next frame, or None at the end."""
+
+    def __init__(self, port: int, timeout: float = 15):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+        self.buffer = b""
+        self.socket.sendall(
+            (
+                "GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+            ).encode()
+        )
+        while b"\r\n\r\n" not in self.buffer:
+            assert self.more(), "the connection ended before the upgrade"
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        assert head.startswith(b"HTTP/1.1 101"), head
+        assert b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in head, head
+        assert b"extensions" not in head.lower(), head
+
+    def __enter__(self) -> RawSocket:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.socket.close()
+
+    def more(self) -> bool:
+        try:
+            data = self.socket.recv(65536)
+        except ConnectionError:
+            return False
+        self.buffer += data
+        return bool(data)
+
+    def write(self, data: bytes) -> None:
+        """Sends what the server still takes: it may have closed before the end."""
+        try:
+            self.socket.sendall(data)
+        except ConnectionError:
+            pass
+
+    def send(self, message: dict | str) -> None:
+        text = message if isinstance(message, str) else json.dumps(message)
+        self.write(frame(text.encode()))
+
+    def read(self) -> tuple[int, bytes] | None:
+        while True:
+            parsed = self.parse()
+            if parsed is not None:
+                return parsed
+            if not self.more():
+                return None
+
+    def parse(self) -> tuple[int, bytes] | None:
+        data = self.buffer
+        if len(data) < 2:
+            return None
+        first, short = data[0], data[1]
+        assert first & 0x70 == 0 and first & 0x80 and not short & 0x80, data[:16]
+        start, length = 2, short
+        if short == 126:
+            start = 4
+            length = struct.unpack(">H", data[2:4])[0] if len(data) >= 4 else 1 << 62
+        elif short == 127:
+            start = 10
+            length = struct.unpack(">Q", data[2:10])[0] if len(data) >= 10 else 1 << 62
+        if len(data) < start + length:
+            return None
+        self.buffer = data[start + length :]
+        return first & 0x0F, data[start : start + length]
+
+    def message(self) -> dict:
+        """The next JSON message."""
+        while True:
+            got = self.read()
+            assert got is not None, "the connection ended"
+            opcode, payload = got
+            if opcode == 1:
+                return json.loads(payload)
+            assert opcode == 10, (opcode, payload)
+
+    def answer(self, id: int) -> dict:
+        while True:
+            message = self.message()
+            if message.get("id") == id:
+                return message
+
+    def hello(self, user, **more) -> dict:
+        self.send({"id": 1, "hello": {"token": user.token, **more}})
+        return self.answer(1)["result"]
+
+    def close_code(self) -> int | None:
+        """The code of the server's close frame, or None when the connection ended without one."""
+        while True:
+            got = self.read()
+            if got is None:
+                return None
+            opcode, payload = got
+            if opcode == 8:
+                return struct.unpack(">H", payload[:2])[0] if len(payload) >= 2 else 1005

@@ -1,0 +1,62 @@
+"""Connections are cut at random moments, again and again, while the server lives on: streams go on without a hole, and
+requests that are made again are not done twice.
+
+SWITCHBOARD_SEED repeats a run's moments.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+
+from test_crash import Pair, whole_stream
+from test_races import GENEROUS, history
+
+CUTS = int(os.environ.get("SWITCHBOARD_CUTS", "200"))
+PAIRS = 4
+
+
+def test_cut_connections_lose_nothing(make_server):
+    seed = int(os.environ.get("SWITCHBOARD_SEED", random.randrange(1 << 32)))
+    print(f"SWITCHBOARD_SEED={seed}")
+    chance = random.Random(seed)
+    server = make_server(GENEROUS)
+    people = server.users(2 * PAIRS)
+
+    async def run() -> None:
+        pairs = [Pair(server, people[2 * n], people[2 * n + 1], chance) for n in range(PAIRS)]
+        ends = [end for pair in pairs for end in pair.ends]
+        for end in ends:
+            await end.open()
+            await end.listen(f"user:{end.user}")
+        running = [asyncio.create_task(pair.run()) for pair in pairs]
+        for _ in range(CUTS):
+            await asyncio.sleep(chance.random() * 0.15)
+            for task in running:
+                if task.done():
+                    await task
+            end = chance.choice(ends)
+            end.connected.clear()
+            end.socket.transport.abort()
+            await end.reader
+            greeting = await end.open()
+            resumed = {name: word for name, word in greeting["resumed"].items() if name.startswith("user:")}
+            assert resumed == {f"user:{end.user}": "ok"}, greeting
+        for pair in pairs:
+            pair.stopping = True
+        for task in running:
+            await task
+        for pair in pairs:
+            for end in pair.ends:
+                assert not end.faults, end.faults
+                assert await history(end) == pair.calls[::-1]
+                await whole_stream(end)
+                await end.close()
+        print(
+            f"{CUTS} cuts, {sum(len(pair.calls) for pair in pairs)} calls, "
+            f"{sum(pair.repeats for pair in pairs)} answers lost and repeated"
+        )
+
+    asyncio.run(run())
+    server.stop()

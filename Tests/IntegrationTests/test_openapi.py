@@ -1,0 +1,54 @@
+"""schemathesis tries every operation of /openapi.json with what it allows and what it does not: the server may refuse,
+in the ways that the document says, and never fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from test_races import GENEROUS
+
+EXAMPLES = os.environ.get("SWITCHBOARD_EXAMPLES", "20")
+CHECKS = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
+    "response_headers_conformance"
+)
+# These sign out whoever asks, so they are tried apart: what comes after them would not get past the door.
+SIGNS_OUT = "^(DELETE /v1/(sessions|devices)/|POST /v1/me/password)"
+
+
+@pytest.fixture(scope="module")
+def generous_server(make_server):
+    server = make_server(GENEROUS | {"accounts": {"signUp": "open", "signUpsPerHour": 1_000_000}})
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("selection", ["--exclude-name-regex", "--include-name-regex"])
+def test_every_answer_is_in_the_document(generous_server, selection):
+    server = generous_server
+    me, friend = ({"user": person.id, "headers": person.headers} for person in server.users(2))
+    headers = [word for name, value in me["headers"].items() for word in ("--header", f"{name}: {value}")]
+    done = subprocess.run(
+        [
+            str(pathlib.Path(sys.executable).with_name("schemathesis")), "run", f"{server.url}/openapi.json",
+            *headers, "--checks", CHECKS, selection, SIGNS_OUT, "--max-examples", EXAMPLES,
+            "--generation-deterministic", "--request-timeout", "20", "--workers", "1", "--no-color",
+        ],
+        capture_output=True, text=True, timeout=1500, cwd=server.directory,
+        env=os.environ | {
+            "SCHEMATHESIS_HOOKS": "openapi_hooks",
+            "PYTHONPATH": str(pathlib.Path(__file__).parent),
+            "SWITCHBOARD_URL": server.url,
+            "SWITCHBOARD_ME": json.dumps(me),
+            "SWITCHBOARD_FRIEND": json.dumps(friend),
+        },
+    )
+    print(done.stdout[-20_000:], done.stderr[-4_000:])
+    assert done.returncode == 0
+    assert server.process.poll() is None, server.log_tail()

@@ -1,0 +1,192 @@
+"""5,000 idle sessions, of which 1,000 are closed at once: the others notice nothing. None of them is closed, and each
+gets every change of its user's stream, in order, while the others go and after.
+
+Prints what it measured (pytest -s shows it): memory per session, and how long the changes took beside the closing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pathlib
+import random
+import resource
+import struct
+import time
+
+import httpx
+import pytest
+
+from rawsocket import frame
+
+USERS = 250
+ENDPOINTS = 20
+CLOSED = 1000
+CONNECTING_AT_ONCE = 100
+CHANGES = 3
+PATIENCE = 60
+SEED = int(os.environ.get("SWITCHBOARD_SEED", random.randrange(1 << 32)))
+
+
+class IdleSession:
+    """A session that listens to its user's stream, answers heartbeats, and keeps what it was sent."""
+
+    def __init__(self, user):
+        self.user = user
+        self.position = 0
+        self.changes: list[int] = []
+        self.complaints: list[str] = []
+        self.closing = False
+        self.news = asyncio.Event()
+        self.reader: asyncio.StreamReader
+        self.writer: asyncio.StreamWriter
+        self.task: asyncio.Task
+
+    async def open(self, port: int) -> None:
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 16)
+        self.writer.write(
+            b"GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 101"), head
+        stream = f"user:{self.user.id}"
+        self.send({"id": 1, "hello": {"token": self.user.token}})
+        self.send({"id": 2, "listen": {"stream": stream}})
+        while True:
+            message = await self.message()
+            if message.get("id") == 2:
+                self.position = message["result"]["position"][1]
+                break
+        self.task = asyncio.create_task(self.read())
+
+    def send(self, message: dict) -> None:
+        self.writer.write(frame(json.dumps(message).encode()))
+
+    async def message(self) -> dict:
+        first, short = await self.reader.readexactly(2)
+        assert first == 0x81, first
+        length = short
+        if short == 126:
+            length = struct.unpack(">H", await self.reader.readexactly(2))[0]
+        elif short == 127:
+            length = struct.unpack(">Q", await self.reader.readexactly(8))[0]
+        return json.loads(await self.reader.readexactly(length))
+
+    async def read(self) -> None:
+        try:
+            while True:
+                self.take(await self.message())
+        except (asyncio.IncompleteReadError, ConnectionError, AssertionError) as error:
+            if not self.closing:
+                self.complaints.append(f"closed: {error!r}")
+                self.news.set()
+
+    def take(self, message: dict) -> None:
+        if "heartbeat" in message:
+            self.send({"heartbeat": {}})
+            return
+        for change in message.get("changes", []):
+            if change["seq"] != self.position + 1:
+                self.complaints.append(f"{change['seq']} after {self.position}")
+            self.position = change["seq"]
+            self.changes.append(change["seq"])
+            self.news.set()
+        if "changes" not in message:
+            self.complaints.append(f"unexpected: {message}")
+
+    async def has(self, count: int) -> None:
+        """Waits until so many changes have come, or something went wrong."""
+        while len(self.changes) < count and not self.complaints:
+            self.news.clear()
+            await self.news.wait()
+
+    def cut(self) -> None:
+        """Ends the connection without a word, as a network does that is gone."""
+        self.closing = True
+        self.writer.transport.abort()
+
+
+def memory(pid: int) -> int:
+    """The resident memory of a process in bytes."""
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("the server has no memory")
+
+
+async def change_everybody(people) -> None:
+    """Changes the profile of each user, over REST, several times."""
+    for number in range(CHANGES):
+        for person in people:
+            answer = await asyncio.to_thread(person.request, "PATCH", "/v1/me", {"displayName": f"Number {number}"})
+            assert answer.status_code == 200, answer.text
+
+
+async def scenario(server) -> None:
+    chance = random.Random(SEED)
+    people = server.users(USERS)
+    at_rest = memory(server.pid)
+    sessions = [IdleSession(person) for person in people for _ in range(ENDPOINTS)]
+    gate = asyncio.Semaphore(CONNECTING_AT_ONCE)
+
+    async def open_one(session: IdleSession) -> None:
+        async with gate:
+            await session.open(server.port)
+
+    began = time.monotonic()
+    await asyncio.gather(*(open_one(session) for session in sessions))
+    opened = time.monotonic() - began
+    per_session = (memory(server.pid) - at_rest) / len(sessions)
+
+    closed = chance.sample(sessions, CLOSED)
+    kept = [session for session in sessions if session not in set(closed)]
+    changing = asyncio.create_task(change_everybody(people))
+    await kept[0].has(1)
+    cut_at = time.monotonic()
+    for session in closed:
+        session.cut()
+    await changing
+    await asyncio.wait_for(asyncio.gather(*(session.has(CHANGES) for session in kept)), PATIENCE)
+
+    complaints = [complaint for session in kept for complaint in session.complaints]
+    assert not complaints, (SEED, len(complaints), complaints[:5])
+    assert all(len(session.changes) == CHANGES for session in kept), SEED
+    # Those that went are gone for the server too, and none of the others.
+    deadline = time.monotonic() + PATIENCE
+    while live_sessions(server) != len(kept):
+        assert time.monotonic() < deadline, live_sessions(server)
+        await asyncio.sleep(0.1)
+    print(
+        f"\n{len(sessions)} sessions opened in {opened:.1f} s, {per_session / 1024:.1f} KiB of server memory each; "
+        f"{CLOSED} cut at once; the {len(kept)} others had all of {CHANGES * len(kept)} changes "
+        f"{time.monotonic() - cut_at:.1f} s later (seed {SEED})"
+    )
+    for session in kept:
+        session.cut()
+
+
+def live_sessions(server) -> int:
+    for line in httpx.get(server.admin_url + "/metrics").text.splitlines():
+        if line.startswith("switchboard_realtime_sessions "):
+            return int(float(line.split()[1]))
+    raise AssertionError("the metrics do not count sessions")
+
+
+@pytest.fixture(scope="module")
+def roomy_server(make_server):
+    """Room for the descriptors of both ends, and no rate limits."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * USERS * ENDPOINTS + 2000
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        pytest.fail(f"this test needs {wanted} file descriptors, and the hard limit is {hard}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    server = make_server({"limits": {"requestsPerMinute": 10_000_000}})
+    yield server
+    server.stop()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_thousand_of_five_thousand_sessions_closed_at_once_disturb_no_other(roomy_server):
+    asyncio.run(scenario(roomy_server))

@@ -1,0 +1,119 @@
+"""What an operator meets first: errors that name the thing, commands beside a running server, and a clean end."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+
+import httpx
+import pytest
+import yaml
+from conftest import BINARY
+
+
+def run(server, *arguments: str, input: str = "") -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(BINARY), *arguments, "--config", str(server.config)],
+        capture_output=True, text=True, timeout=30, cwd=server.directory, input=input,
+    )
+
+
+def refused(settings: dict, tmp_path) -> str:
+    """What `serve` says when it does not start with `settings`."""
+    file = tmp_path / "other.yaml"
+    file.write_text(yaml.safe_dump(settings))
+    done = subprocess.run(
+        [str(BINARY), "serve", "--config", str(file)], capture_output=True, text=True, timeout=30, cwd=tmp_path
+    )
+    assert done.returncode != 0
+    return done.stderr
+
+
+def free_settings(tmp_path) -> dict:
+    return {
+        "http": {"host": "127.0.0.1", "port": 0},
+        "admin": {"port": 0},
+        "storage": {"path": str(tmp_path / "data")},
+        "relay": {"listen": ["127.0.0.1"], "port": 0},
+    }
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"http": {"prot": 1}}, "there is no setting http.prot"),
+        ({"relay": {"port": "many"}}, "relay.port must be a whole number"),
+        ({"relay": {"listen": ["nowhere"]}}, "relay.listen: nowhere is no IP address"),
+        ({"relay": {"peers": {"allow": ["10.0.0.0/99"]}}}, "relay.peers.allow"),
+        ({"http": {"certificate": "x.pem"}}, "http.certificate and http.privateKey go together"),
+    ],
+)
+def test_a_wrong_setting_is_named(tmp_path, changes, words):
+    settings = free_settings(tmp_path)
+    for group, values in changes.items():
+        settings[group] = settings.get(group, {}) | values
+    assert words in refused(settings, tmp_path)
+
+
+@pytest.mark.parametrize("setting", ["http.port", "admin.port", "relay.port"])
+def test_a_taken_port_is_named(tmp_path, setting):
+    kind = socket.SOCK_DGRAM if setting == "relay.port" else socket.SOCK_STREAM
+    with socket.socket(socket.AF_INET, kind) as taken:
+        taken.bind(("127.0.0.1", 0))
+        if kind == socket.SOCK_STREAM:
+            taken.listen()
+        port = taken.getsockname()[1]
+        settings = free_settings(tmp_path)
+        group, key = setting.split(".")
+        settings[group][key] = port
+        said = refused(settings, tmp_path)
+    assert setting in said and str(port) in said
+
+
+def test_a_directory_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    settings = free_settings(tmp_path)
+    settings["storage"]["path"] = str(tmp_path / "file" / "data")
+    said = refused(settings, tmp_path)
+    assert "storage.path" in said and "file/data" in said
+
+
+def test_two_servers_do_not_share_a_directory(server, tmp_path):
+    settings = free_settings(tmp_path)
+    settings["storage"]["path"] = str(server.data)
+    assert "Another server is running" in refused(settings, tmp_path)
+
+
+def test_commands_work_beside_the_running_server(server):
+    assert run(server, "account", "create", "--email", "op@example.org", "--name", "Op", input="a password\n").returncode == 0
+    assert "op@example.org" in run(server, "account", "list").stdout
+    line = json.loads(run(server, "token", "--count", "1", "--prefix", "beside").stdout)
+    me = httpx.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {line['token']}"})
+    assert me.status_code == 200 and me.json()["id"] == line["user"]
+    signed_in = httpx.post(server.url + "/v1/sessions", json={"email": "op@example.org", "password": "a password"})
+    assert signed_in.status_code == 201
+    assert run(server, "account", "disable", "--email", "op@example.org").returncode == 0
+    bearer = {"Authorization": f"Bearer {signed_in.json()['accessToken']}"}
+    assert httpx.get(server.url + "/v1/me", headers=bearer).status_code in (401, 403)
+    assert run(server, "account", "disable", "--email", "nobody@example.org").returncode == 1
+
+
+def test_a_server_that_is_asked_to_stop_stops(make_server):
+    server = make_server()
+    assert httpx.get(server.admin_url + "/metrics").text.count("switchboard_") > 10
+    assert httpx.get(server.admin_url + "/admin").status_code == 200
+    assert httpx.get(server.admin_url + "/admin/figures").json()["sessions"] == 0
+    assert httpx.get(server.url + "/metrics").status_code == 404
+    assert server.stop() == 0
+    migrated = run(server, "migrate")
+    assert migrated.returncode == 0 and "up to date" in migrated.stdout
+
+
+def test_unknown_paths_and_methods_are_problems(server):
+    missing = httpx.get(server.url + "/v1/nothing")
+    assert missing.status_code == 404 and missing.headers["content-type"] == "application/problem+json"
+    wrong = httpx.delete(server.url + "/v1/calls")
+    assert wrong.status_code == 405 and "POST" in wrong.headers["allow"]
+    assert httpx.get(server.url + "/v1/realtime").status_code == 426
+    assert httpx.get(server.url + "/v1/me").json()["type"] == "unauthenticated"
