@@ -1,0 +1,159 @@
+"""A Chromium with a profile, a fake camera and a fake microphone of its own."""
+
+import pathlib
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.webdriver.support.wait import WebDriverWait
+
+DESK = (1280, 800)
+PHONE = (390, 844)
+
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+    "--allow-loopback-in-peer-connection",
+    "--disable-features=WebRtcHideLocalIpsWithMdns",
+    "--autoplay-policy=no-user-gesture-required",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--mute-audio",
+]
+
+# Keeps every connection that the page makes, so that tests can ask the browser itself how the media flows.
+WATCH_PEERS = """
+(() => {
+    const Native = window.RTCPeerConnection;
+    window.peers = [];
+    window.RTCPeerConnection = class extends Native {
+        constructor(...options) { super(...options); window.peers.push(this); }
+    };
+})();
+"""
+
+MEDIA = """
+const done = arguments[arguments.length - 1];
+(async () => {
+    const peer = window.peers?.filter((one) => one.signalingState !== "closed").at(-1);
+    if (!peer) return null;
+    const reports = [...(await peer.getStats()).values()];
+    const of = (type, kind) => reports.filter((one) => one.type === type && one.kind === kind);
+    const sum = (list, field) => list.reduce((total, one) => total + (one[field] ?? 0), 0);
+    const transport = reports.find((one) => one.type === "transport");
+    const pair = reports.find((one) => one.id === transport?.selectedCandidatePairId);
+    const candidate = (id) => reports.find((one) => one.id === id)?.candidateType;
+    return {
+        frames: sum(of("inbound-rtp", "video"), "framesDecoded"),
+        audio: sum(of("inbound-rtp", "audio"), "packetsReceived"),
+        audioSent: sum(of("outbound-rtp", "audio"), "packetsSent"),
+        local: candidate(pair?.localCandidateId), remote: candidate(pair?.remoteCandidateId),
+        ufrag: /a=ice-ufrag:(\\S+)/.exec(peer.localDescription?.sdp ?? "")?.[1],
+        state: peer.connectionState, connections: window.peers.length,
+    };
+})().then(done, (error) => done({ error: String(error) }));
+"""
+
+PIXELS = """
+const video = document.querySelector(arguments[0]);
+if (!video?.videoWidth) return 0;
+const canvas = document.createElement("canvas");
+[canvas.width, canvas.height] = [32, 32];
+const pen = canvas.getContext("2d");
+pen.drawImage(video, 0, 0, 32, 32);
+const { data } = pen.getImageData(0, 0, 32, 32);
+let brightest = 0;
+for (let i = 0; i < data.length; i += 4) brightest = Math.max(brightest, data[i] + data[i + 1] + data[i + 2]);
+return brightest;
+"""
+
+
+class Browser:
+    def __init__(self, name, profile, flags=(), dark=False):
+        options = webdriver.ChromeOptions()
+        options.binary_location = "/usr/bin/chromium"
+        for flag in [*FLAGS, *flags, f"--user-data-dir={profile}", f"--window-size={DESK[0]},{DESK[1]}"]:
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        # A tab that is in a call asks before it closes; the tests mean what they do.
+        options.set_capability("unhandledPromptBehavior", "accept")
+        self.name = name
+        self.driver = webdriver.Chrome(options, webdriver.ChromeService("/usr/bin/chromedriver"))
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_PEERS})
+        self.resize(DESK)
+        self.set_dark(dark)
+
+    # The window
+
+    def resize(self, size):
+        phone = size == PHONE
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": size[0], "height": size[1], "deviceScaleFactor": 2 if phone else 1, "mobile": phone},
+        )
+
+    def set_dark(self, dark):
+        value = "dark" if dark else "light"
+        self.driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": value}]}
+        )
+
+    def screenshot(self, path):
+        pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+        self.driver.save_screenshot(str(path))
+
+    def open(self, url):
+        """Opens the page as somebody who was never here."""
+        self.driver.get("about:blank")
+        self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
+        self.driver.get(url)
+        self.driver.execute_script("sessionStorage.clear(); localStorage.clear();")
+        self.driver.get(url)
+
+    def new_tab(self, url):
+        """Opens another tab of the same profile and answers its handle and the one before."""
+        before = self.driver.current_window_handle
+        self.driver.switch_to.new_window("tab")
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_PEERS})
+        self.driver.get(url)
+        return self.driver.current_window_handle, before
+
+    def switch(self, handle):
+        self.driver.switch_to.window(handle)
+
+    def keep_one_tab(self):
+        first, *others = self.driver.window_handles
+        for handle in others:
+            self.driver.switch_to.window(handle)
+            self.driver.close()
+        self.driver.switch_to.window(first)
+
+    def quit(self):
+        self.driver.quit()
+
+    # Waiting
+
+    def wait(self, what, condition, limit=15):
+        """Waits until `condition()` is true and answers its value; says `what` was waited for when it is not."""
+        try:
+            return WebDriverWait(
+                self.driver, limit, poll_frequency=0.05, ignored_exceptions=(StaleElementReferenceException,)
+            ).until(lambda _: condition())
+        except WebDriverException as error:
+            raise AssertionError(f"{self.name}: waited {limit} s for {what}\n{self.state()}") from error
+
+    def state(self):
+        """What the page shows and said, for a failed test."""
+        text = self.driver.execute_script("return document.body.innerText")[:800]
+        log = "\n".join(entry["message"][:300] for entry in self.driver.get_log("browser")[-12:])
+        return f"--- page\n{text}\n--- console\n{log}\n--- media\n{self.media()}"
+
+    # Media
+
+    def media(self):
+        return self.driver.execute_async_script(MEDIA)
+
+    def brightness(self, selector):
+        """The brightest pixel of a video, 0 to 765; 0 when there is none."""
+        return self.driver.execute_script(PIXELS, selector)

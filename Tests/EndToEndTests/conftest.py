@@ -1,0 +1,92 @@
+"""Two people with a browser each, against the real binary."""
+
+import pathlib
+import time
+
+import pytest
+
+from browser import Browser
+from pages import Person, connect
+from proxy import Proxy
+from server import Server, default_binary
+
+
+def pytest_addoption(parser):
+    here = pathlib.Path(__file__).parent
+    parser.addoption("--binary", default=str(default_binary()), help="the switchboard binary")
+    parser.addoption("--screenshots", default=str(here / "screenshots"), help="where pictures of the screens go")
+    parser.addoption("--url", help="use a server that is running already (its restarts are not tested)")
+
+
+@pytest.fixture(scope="session")
+def server(request, tmp_path_factory):
+    if request.config.getoption("--url"):
+        yield None
+        return
+    one = Server(request.config.getoption("--binary"), tmp_path_factory.mktemp("server")).start()
+    yield one
+    one.stop()
+
+
+@pytest.fixture(scope="session")
+def url(request, server):
+    return server.url if server else request.config.getoption("--url").rstrip("/")
+
+
+@pytest.fixture(scope="session")
+def browsers(tmp_path_factory):
+    both = [Browser(name, tmp_path_factory.mktemp(name)) for name in ("left", "right")]
+    yield both
+    for one in both:
+        one.quit()
+
+
+@pytest.fixture
+def people(browsers, url):
+    """Ann and Ben, new to the server, signed in."""
+    for one in browsers:
+        one.keep_one_tab()
+    yield [Person(one, url, name).sign_up() for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
+    for one in browsers:
+        one.keep_one_tab()
+        # Leaves the pages, so that nothing of this test rings in the next.
+        one.driver.get("about:blank")
+
+
+@pytest.fixture
+def ann(people):
+    return people[0]
+
+
+@pytest.fixture
+def ben(people):
+    return people[1]
+
+
+@pytest.fixture
+def proxy(server):
+    if server is None:
+        pytest.skip("needs a server of its own")
+    one = Proxy(server.port)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def pictures(request):
+    """Takes a picture of a screen: `pictures(person.browser, "name")`."""
+    folder = pathlib.Path(request.config.getoption("--screenshots"))
+
+    def take(browser, name):
+        # Transitions take at most a quarter of a second; a picture is nothing that is asserted on.
+        time.sleep(0.35)
+        browser.screenshot(folder / f"{name}.png")
+
+    return take
+
+
+@pytest.fixture
+def in_call(people):
+    """Ann has called Ben with video, and both see each other."""
+    connect(*people)
+    return people

@@ -1,0 +1,201 @@
+"""What a person does and sees on the pages, by stable ids and data attributes."""
+
+import uuid
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+PASSWORD = "a calm and long password"
+
+# Says when an element stands where it stood 60 ms before: the buttons of a call slide aside for the details, and a click
+# on one that moves goes beside it.
+STANDS_STILL = """
+const [element, done] = arguments;
+let last = "";
+const look = () => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const now = [x, y, width, height].join();
+    if (now === last) return done(true);
+    last = now;
+    setTimeout(look, 60);
+};
+look();
+"""
+
+
+class Person:
+    """Somebody with an account, in front of a browser."""
+
+    def __init__(self, browser, url, name):
+        self.browser = browser
+        self.driver = browser.driver
+        self.url = url
+        self.name = name
+        self.email = f"{name.split()[0].lower()}-{uuid.uuid4().hex[:10]}@example.org"
+
+    # Finding things
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def find(self, selector, limit=15):
+        """The element once it is there and shown."""
+
+        def shown():
+            found = [element for element in self.all(selector) if element.is_displayed()]
+            return found[0] if found else None
+
+        return self.browser.wait(f"{selector} to be shown", shown, limit)
+
+    def click(self, selector, limit=15):
+        def clicked():
+            # A list may be drawn anew between finding a line and clicking it: then it is found again.
+            element = self.find(selector, limit)
+            self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+            self.driver.execute_async_script(STANDS_STILL, element)
+            element.click()
+            return True
+
+        self.browser.wait(f"{selector} to take a click", clicked, limit)
+
+    def gone(self, selector, limit=15):
+        self.browser.wait(
+            f"{selector} to be gone", lambda: not [one for one in self.all(selector) if one.is_displayed()], limit
+        )
+
+    def text(self, selector):
+        return self.find(selector).text
+
+    def says(self, selector, words, limit=15):
+        """Waits until the element's text contains the words."""
+        self.browser.wait(
+            f"{selector} to say “{words}”", lambda: any(words in one.text for one in self.all(selector)), limit
+        )
+
+    def press(self, key):
+        self.driver.switch_to.active_element.send_keys(key)
+
+    # Accounts
+
+    def sign_up(self):
+        self.browser.open(self.url)
+        self.click("#to-sign-up")
+        self.fill(displayName=self.name, email=self.email, password=PASSWORD)
+        self.find("#field-password").send_keys(Keys.ENTER)
+        self.is_in()
+        return self
+
+    def sign_in(self, password=PASSWORD):
+        self.find("#sign-in-form")
+        self.fill(email=self.email, password=password)
+        self.find("#field-password").send_keys(Keys.ENTER)
+
+    def fill(self, **fields):
+        for name, value in fields.items():
+            element = self.find(f"#field-{name}")
+            element.clear()
+            element.send_keys(value)
+
+    def is_in(self):
+        """Signed in, and connected to the server."""
+        self.find("#search")
+        self.is_online()
+
+    def is_online(self, limit=20):
+        self.browser.wait(
+            "the realtime connection",
+            lambda: self.driver.execute_script("return document.documentElement.dataset.realtime") == "online",
+            limit,
+        )
+
+    def go(self, page):
+        self.driver.execute_script("location.hash = arguments[0]", f"#/{page}")
+        self.find(f"main[data-page={page}]")
+
+    # Calling
+
+    def look_for(self, other):
+        self.go("people")
+        field = self.find("#search")
+        field.clear()
+        field.send_keys(other.email)
+        self.says(".section-title", "Results")
+        self.says("#people .row", other.name)
+
+    def call(self, other, kind="video"):
+        self.look_for(other)
+        self.click(f"#people [data-action=call-{kind}]")
+        self.find("#call")
+
+    def rings(self, limit=15):
+        return self.find("#incoming", limit)
+
+    def answer(self, how="accept-video"):
+        self.click(f"#incoming [data-action={how}]")
+
+    def phase(self, *phases, limit=20):
+        self.browser.wait(
+            f"the call to be {' or '.join(phases)}",
+            lambda: any(one.get_attribute("data-phase") in phases for one in self.all("#call")),
+            limit,
+        )
+
+    def control(self, action):
+        self.click(f"#call [data-action={action}]")
+
+    def is_connected(self, limit=20):
+        self.phase("active", limit=limit)
+        self.browser.wait(
+            "the connection to be up",
+            lambda: self.all("#call[data-connection=connected]"),
+            limit,
+        )
+
+    def hang_up(self):
+        self.control("hang-up")
+        self.phase("ended")
+
+    def leave_call_screen(self):
+        if self.all("#call"):
+            self.click("#call [data-action=close]")
+            self.gone("#call")
+
+    def has_video(self):
+        """Frames are being decoded, and they are not black."""
+        start = self.browser.media()["frames"]
+        self.browser.wait("decoded frames to rise", lambda: self.browser.media()["frames"] > start + 5)
+        self.browser.wait("a picture that is not black", lambda: self.browser.brightness("#remote-video") > 60)
+
+    def hears(self):
+        start = self.browser.media()["audio"]
+        self.browser.wait("audio packets to rise", lambda: self.browser.media()["audio"] > start + 10)
+
+    def path(self):
+        """The types of the selected candidates, of this side and the other."""
+        media = self.browser.wait("a selected pair", lambda: (m := self.browser.media()) and m["local"] and m)
+        return media["local"], media["remote"]
+
+    # History
+
+    def last_call(self):
+        """The newest line of the history: its outcome, whether it was outgoing, and its text."""
+        self.go("history")
+        row = self.find("#history .row")
+        return row.get_attribute("data-outcome"), row.get_attribute("data-outgoing") == "true", row.text
+
+    def history_says(self, outcome, outgoing):
+        """Waits for the newest line, since the call ends a moment before the list is fetched."""
+        self.browser.wait(
+            f"the history to begin with {outcome}", lambda: self.last_call()[:2] == (outcome, outgoing)
+        )
+        return self.last_call()[2]
+
+
+def connect(caller, callee):
+    """A video call between the two, both seeing each other."""
+    caller.call(callee)
+    callee.rings()
+    callee.answer()
+    for person in (caller, callee):
+        person.is_connected()
+        person.has_video()

@@ -1,0 +1,72 @@
+"""A TCP proxy between a browser and the server, whose connections can be cut: a network that goes away."""
+
+import socket
+import threading
+
+
+class Proxy:
+    def __init__(self, port):
+        self.target = port
+        self.is_open = True
+        self.pairs = set()
+        self.lock = threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def cut(self):
+        """Breaks every connection and refuses new ones."""
+        self.is_open = False
+        with self.lock:
+            pairs, self.pairs = self.pairs, set()
+        for pair in pairs:
+            for one in pair:
+                _close(one)
+
+    def restore(self):
+        self.is_open = True
+
+    def close(self):
+        self.cut()
+        _close(self.listener)
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            if not self.is_open:
+                client.close()
+                continue
+            try:
+                upstream = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                client.close()
+                continue
+            with self.lock:
+                self.pairs.add((client, upstream))
+            for source, sink in ((client, upstream), (upstream, client)):
+                threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+
+
+def _pump(source, sink):
+    try:
+        while data := source.recv(65536):
+            sink.sendall(data)
+    except OSError:
+        pass
+    _close(source)
+    _close(sink)
+
+
+def _close(one):
+    try:
+        one.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+    one.close()

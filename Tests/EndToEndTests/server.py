@@ -1,0 +1,100 @@
+"""The real binary with ports and a data directory of its own."""
+
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def free_ports(count, kind=socket.SOCK_STREAM):
+    """Ports that nothing listens on right now, all different."""
+    sockets = [socket.socket(socket.AF_INET, kind) for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class Server:
+    """`switchboard serve`, which can be killed and started again on the same data."""
+
+    def __init__(self, binary, directory, settings=""):
+        self.binary = pathlib.Path(binary)
+        self.directory = pathlib.Path(directory)
+        self.port, self.admin_port = free_ports(2)
+        (self.relay_port,) = free_ports(1, socket.SOCK_DGRAM)
+        self.process = None
+        self.log = self.directory / "server.log"
+        self.config = self.directory / "switchboard.yaml"
+        self.config.write_text(
+            f"""http:
+  host: 127.0.0.1
+  port: {self.port}
+admin:
+  host: 127.0.0.1
+  port: {self.admin_port}
+storage:
+  path: {self.directory / "data"}
+accounts:
+  signUpsPerHour: 100000
+relay:
+  listen: [127.0.0.1]
+  port: {self.relay_port}
+  peers:
+    allow: [127.0.0.0/8]
+{settings}"""
+        )
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self, limit=30):
+        """Starts and waits until the server says that it is ready."""
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [self.binary, "serve", "--config", self.config], cwd=self.directory, stdout=log, stderr=log
+            )
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the server ended with {self.process.returncode}:\n{self.tail()}")
+            if self.is_ready():
+                return self
+            time.sleep(0.05)
+        raise RuntimeError(f"the server was not ready within {limit} s:\n{self.tail()}")
+
+    def is_ready(self):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=1) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def kill(self):
+        """Ends it the hard way, as a crash or a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def tail(self, lines=40):
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+
+def default_binary():
+    return os.environ.get("SWITCHBOARD_BINARY", ROOT / ".build" / "debug" / "switchboard")

@@ -1,0 +1,91 @@
+"""Signing up, in and out, and staying signed in."""
+
+from pages import PASSWORD, Person
+
+
+def test_sign_up_sign_out_sign_in(ann):
+    ann.go("settings")
+    ann.click("[data-action=sign-out]")
+    ann.find("#sign-in-form")
+    ann.sign_in("not the password")
+    ann.says(".form-error", "wrong")
+    ann.sign_in()
+    ann.is_in()
+
+
+def test_a_reload_keeps_the_sign_in(ann):
+    ann.driver.refresh()
+    ann.is_in()
+
+
+def test_an_account_is_made_once(ann, url):
+    ann.go("settings")
+    ann.click("[data-action=sign-out]")
+    ann.click("#to-sign-up")
+    ann.fill(displayName="Another", email=ann.email, password=PASSWORD)
+    ann.click("#sign-up-form [type=submit]")
+    ann.says(".form-error", "already an account")
+
+
+def test_a_short_password_is_told_before_it_is_sent(ann):
+    ann.go("settings")
+    ann.click("[data-action=sign-out]")
+    ann.click("#to-sign-up")
+    ann.fill(displayName="Short", email="short@example.org", password="abc")
+    ann.click("#sign-up-form [type=submit]")
+    ann.says(".form-error", "at least 8 characters")
+
+
+def test_the_profile_is_seen_by_others(people):
+    ann, ben = people
+    ann.go("settings")
+    ann.fill(displayName="Ann Other", languages="en, ar")
+    ann.click("#profile-form [type=submit]")
+    ann.says(".toast", "Profile saved")
+    ann.name = "Ann Other"
+    ben.look_for(ann)
+    ben.click("#people [data-action=person]")
+    ben.says("#person", "Arabic")
+
+
+def test_presence(people):
+    ann, ben = people
+    ben.look_for(ann)
+    ben.says("#people .state", "Online")
+    ann.driver.get("about:blank")
+    ben.browser.wait("the dot to go", lambda: not [one for one in ben.all("#people .state") if one.text == "Online"], 20)
+
+
+def test_password_change_signs_other_devices_out(browsers, people):
+    ann, ben = people
+    # Ann sits down at Ben's browser, too.
+    other = Person(browsers[1], ann.url, ann.name)
+    other.email = ann.email
+    other.browser.open(other.url)
+    other.sign_in()
+    other.is_in()
+    ann.go("settings")
+    ann.fill(currentPassword=PASSWORD, newPassword=PASSWORD + "!")
+    ann.click("#password-form [type=submit]")
+    ann.says(".toast", "Password changed")
+    other.find("#sign-in-form")
+    other.sign_in(PASSWORD)
+    other.says(".form-error", "wrong")
+    other.sign_in(PASSWORD + "!")
+    other.is_in()
+    ann.is_online()
+
+
+def test_a_revoked_device_is_signed_out(browsers, people):
+    ann, ben = people
+    other = Person(browsers[1], ann.url, ann.name)
+    other.email = ann.email
+    other.browser.open(other.url)
+    other.sign_in()
+    other.is_in()
+    ann.go("settings")
+    ann.click("#devices [data-current=false] [data-action=revoke-device]")
+    ann.click("#ask [data-choice]")
+    other.find("#sign-in-form")
+    other.says(".toast", "signed out")
+    ann.is_online()

@@ -1,0 +1,249 @@
+"""A call from the first ring to the history, direct and through the relay."""
+
+import time
+
+import pytest
+
+from browser import Browser
+from pages import Person, connect
+
+
+def set_relay_only(person):
+    person.go("settings")
+    person.click("#relay-always")
+    person.go("people")
+
+
+@pytest.mark.parametrize("way", ["direct", "relay"])
+def test_two_people_see_and_hear_each_other(people, way):
+    ann, ben = people
+    if way == "relay":
+        set_relay_only(ann)
+        set_relay_only(ben)
+    ann.call(ben)
+    ben.rings()
+    ben.says("#incoming", "Incoming video call")
+    ann.says("#call-status", "Ringing")
+    ben.answer()
+    for person in people:
+        person.is_connected()
+        person.has_video()
+        person.hears()
+        local, remote = person.path()
+        if way == "relay":
+            assert (local, remote) == ("relay", "relay")
+        else:
+            assert "relay" not in (local, remote)
+    ann.control("details")
+    ann.says("#details [data-stat=path]", "relay" if way == "relay" else "Direct")
+    ann.control("details")
+    ann.hang_up()
+    ann.says("#call-status", "Call ended")
+    ben.phase("ended")
+    ben.says("#call-status", "Call ended")
+    ann.leave_call_screen()
+    ben.leave_call_screen()
+    ann.history_says("answered", outgoing=True)
+    assert ann.find("#history .row").get_attribute("data-kind") == "video"
+    ben.history_says("answered", outgoing=False)
+
+
+def test_mute_and_camera(in_call):
+    ann, ben = in_call
+    ann.control("mute")
+    assert ann.find("[data-action=mute]").get_attribute("aria-label").startswith("Unmute")
+    ben.says("#call-status", "Their microphone is off")
+    ann.control("mute")
+    ben.says("#call-status", "Connected")
+    ann.control("camera")
+    ben.find("#call[data-picture=false] .face")
+    ann.control("camera")
+    ben.find("#call[data-picture=true]")
+    ben.has_video()
+
+
+def test_hold_stops_media_both_ways_and_resumes(in_call):
+    ann, ben = in_call
+    ann.control("hold")
+    ann.says("#call-status", "On hold")
+    ben.says("#call-status", "Ann put you on hold")
+    for person in in_call:
+        person.browser.wait("the audio to stop", lambda one=person: is_silent(one))
+    ann.control("hold")
+    ben.says("#call-status", "Connected")
+    for person in in_call:
+        person.hears()
+        person.has_video()
+
+
+def is_silent(person):
+    """Whether no audio arrived within half a second."""
+    before = person.browser.media()["audio"]
+    person.driver.execute_async_script("setTimeout(arguments[0], 500)")
+    return person.browser.media()["audio"] == before
+
+
+def test_an_ice_restart_keeps_the_connection(in_call):
+    ann, ben = in_call
+    before = ann.browser.media()["ufrag"]
+    ann.driver.execute_script("window.peers.at(-1).restartIce()")
+    ann.browser.wait("new ICE credentials", lambda: ann.browser.media()["ufrag"] != before)
+    for person in in_call:
+        person.is_connected()
+        person.has_video()
+        person.hears()
+        assert person.browser.media()["connections"] == 1
+
+
+def test_into_the_relay_during_a_call_and_back(in_call):
+    ann, ben = in_call
+    ann.control("details")
+    ann.click("#relay-only")
+    ann.browser.wait("the relay to be used", lambda: ann.path()[0] == "relay")
+    for person in in_call:
+        person.has_video()
+        person.hears()
+    ann.click("#relay-only")
+    ann.browser.wait("the direct way to be back", lambda: ann.path()[0] != "relay")
+    for person in in_call:
+        person.has_video()
+
+
+def test_audio_becomes_video(people):
+    ann, ben = people
+    ann.call(ben, "audio")
+    ben.rings()
+    ben.says("#incoming", "Incoming call")
+    ben.answer("accept-audio")
+    for person in people:
+        person.is_connected()
+        person.hears()
+    ann.find("#call[data-picture=false]")
+    ben.control("camera")
+    ann.find("#call[data-picture=true]")
+    ann.has_video()
+    ann.control("camera")
+    ben.has_video()
+
+
+def at_once(people, selector):
+    """Everybody clicks at the same millisecond, as near as two processes can."""
+    instant = time.time() * 1000 + 1_000
+    for person in people:
+        person.driver.execute_script(
+            "const [selector, instant] = arguments;"
+            "setTimeout(() => document.querySelector(selector).click(), instant - Date.now())",
+            selector,
+            instant,
+        )
+
+
+def test_both_turn_their_cameras_on_at_once(people):
+    ann, ben = people
+    ann.call(ben, "audio")
+    ben.rings()
+    ben.answer("accept-audio")
+    for person in people:
+        person.is_connected()
+    at_once(people, "#call [data-action=camera]")
+    for person in people:
+        person.has_video()
+        person.hears()
+
+
+def test_both_call_each_other_at_once(people):
+    ann, ben = people
+    ann.look_for(ben)
+    ben.look_for(ann)
+    at_once(people, "#people [data-action=call-video]")
+    for person in people:
+        person.is_connected()
+        person.has_video()
+    ann.hang_up()
+    ben.phase("ended")
+
+
+def test_keyboard(people):
+    ann, ben = people
+    ann.call(ben)
+    ben.rings()
+    ben.driver.execute_async_script("setTimeout(arguments[0], 800)")  # Enter counts after a moment of calm.
+    ben.press("\ue007")
+    for person in people:
+        person.is_connected()
+    ann.press("m")
+    ben.says("#call-status", "Their microphone is off")
+    ann.press("d")
+    ann.find("#details")
+    ann.press("\ue00c")
+    ann.gone("#details")
+    ann.press("h")
+    ben.says("#call-status", "put you on hold")
+
+
+def test_call_waiting_holds_the_first_call(people, tmp_path_factory, url):
+    ann, ben = people
+    ben.go("settings")
+    ben.click("#call-waiting")
+    connect(ann, ben)
+    third = Browser("third", tmp_path_factory.mktemp("third"))
+    try:
+        cem = Person(third, url, "Cem Can").sign_up()
+        cem.call(ben, "audio")
+        ben.rings()
+        ben.answer("hold-accept")
+        cem.is_connected()
+        cem.hears()
+        ann.says("#call-status", "Ben put you on hold")
+        ben.says(".held-call", "Ann Abel is on hold")
+        ben.click("[data-action=swap]")
+        ann.says("#call-status", "Connected")
+        ann.has_video()
+        cem.says("#call-status", "Ben put you on hold")
+        cem.hang_up()
+        ben.gone(".held-call")
+        ben.find("#call[data-phase=active]")
+        ben.has_video()
+    finally:
+        third.quit()
+
+
+def test_without_call_waiting_the_third_hears_busy(in_call, tmp_path_factory, url):
+    ann, ben = in_call
+    third = Browser("third", tmp_path_factory.mktemp("third"))
+    try:
+        cem = Person(third, url, "Cem Can").sign_up()
+        cem.call(ben, "audio")
+        cem.phase("ended")
+        cem.says("#call-status", "Ben is in another call")
+        assert not ben.all("#incoming")
+        ben.has_video()
+    finally:
+        third.quit()
+
+
+def test_a_blocked_microphone_is_told_and_nobody_is_rung(people):
+    ann, ben = people
+    ann.driver.execute_script(
+        "navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError'))"
+    )
+    ann.look_for(ben)
+    ann.click("#people [data-action=call-audio]")
+    ann.says(".toast", "may not use your microphone")
+    ann.gone("#call")
+    ann.go("history")
+    ann.says(".empty", "Your calls will be listed here")
+    assert not ben.all("#incoming")
+
+
+def test_a_callee_without_a_microphone_listens(people):
+    ann, ben = people
+    ben.driver.execute_script(
+        "navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotFoundError'))"
+    )
+    ann.call(ben, "audio")
+    ben.rings()
+    ben.answer("accept-audio")
+    ben.is_connected()
+    ben.hears()
+    ann.says("#call-status", "Their microphone is off")

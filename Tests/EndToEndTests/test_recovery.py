@@ -1,0 +1,128 @@
+"""Calls that outlive what breaks around them."""
+
+import pytest
+
+from pages import Person
+
+
+def test_a_call_survives_a_restart_of_the_server(in_call, server):
+    if server is None:
+        pytest.skip("needs a server of its own")
+    ann, ben = in_call
+    server.kill()
+    server.start()
+    for person in in_call:
+        person.is_online(limit=40)
+        person.find("#call[data-phase=active]")
+        person.has_video()
+        person.hears()
+    # The signalling works again, too: a camera can go off and the call can be ended.
+    ann.control("camera")
+    ben.find("#call[data-picture=false]")
+    ben.hang_up()
+    ann.phase("ended")
+
+
+def test_a_relayed_call_survives_a_restart_of_the_server(people, server):
+    if server is None:
+        pytest.skip("needs a server of its own")
+    ann, ben = people
+    ann.go("settings")
+    ann.click("#relay-always")
+    ann.call(ben)
+    ben.rings()
+    ben.answer()
+    for person in people:
+        person.is_connected()
+        person.has_video()
+    server.kill()
+    server.start()
+    for person in people:
+        person.is_online(limit=40)
+        person.browser.wait("media through the new relay", lambda one=person: one.all("#call[data-connection=connected]"), 40)
+        person.has_video()
+    assert ann.path()[0] == "relay"
+
+
+def test_a_lost_socket_comes_back_and_misses_nothing(people, proxy):
+    ann, ben = people
+    moved = behind(proxy, ben)
+    ann.call(moved)
+    moved.rings()
+    moved.answer()
+    for person in (ann, moved):
+        person.is_connected()
+        person.has_video()
+    proxy.cut()
+    moved.browser.wait("the socket to be missed", lambda: state_of(moved) != "online")
+    # What happens meanwhile is caught up on: the picture that Ann turned off, and that she held the call.
+    ann.control("camera")
+    ann.control("hold")
+    ann.says("#call-status", "On hold")
+    proxy.restore()
+    moved.is_online(limit=40)
+    moved.says("#call-status", "Ann put you on hold")
+    ann.control("hold")
+    moved.hears()
+    ann.hang_up()
+    moved.phase("ended")
+
+
+def test_a_server_out_of_reach_is_told(ann, proxy):
+    moved = behind(proxy, ann)
+    proxy.cut()
+    moved.says("#offline", "Reconnecting to the server")
+    proxy.restore()
+    moved.is_online(limit=40)
+    moved.gone("#offline")
+
+
+def behind(proxy, person):
+    """The same person, signed in through the proxy."""
+    moved = Person(person.browser, proxy.url, person.name)
+    moved.email = person.email
+    moved.browser.open(proxy.url)
+    moved.sign_in()
+    moved.is_in()
+    return moved
+
+
+def state_of(person):
+    return person.driver.execute_script("return document.documentElement.dataset.realtime")
+
+
+def test_a_new_network_makes_a_new_way(in_call):
+    ann, ben = in_call
+    before = ann.browser.media()["ufrag"]
+    ann.driver.execute_script("window.dispatchEvent(new Event('online'))")
+    ann.browser.wait("an ICE restart", lambda: ann.browser.media()["ufrag"] != before)
+    for person in in_call:
+        person.is_connected()
+        person.has_video()
+        person.hears()
+
+
+def test_a_reload_returns_into_the_call(in_call):
+    ann, ben = in_call
+    ben.control("mute")
+    ann.says("#call-status", "Their microphone is off")
+    ben.driver.refresh()
+    for person in in_call:
+        person.is_connected(limit=30)
+        person.has_video()
+        person.hears()
+    # Who was muted stays muted.
+    assert ben.find("[data-action=mute]").get_attribute("aria-label").startswith("Unmute")
+    ann.says("#call-status", "Their microphone is off")
+    ben.hang_up()
+    ann.phase("ended")
+
+
+def test_the_other_tab_going_away_ends_the_call(in_call):
+    ann, ben = in_call
+    ben.driver.get("about:blank")
+    ann.says("#call-status", "Reconnecting", limit=20)
+    ann.phase("ended", limit=60)
+    ann.says("#call-status", "Connection lost")
+    ann.leave_call_screen()
+    ann.history_says("failed", outgoing=True)
