@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import OpenSSLCrypto
+
+@Suite("Certificates of servers")
+struct ServerCertificateTests {
+    @Test("a chain and its key are read, with the day on which they end")
+    func good() throws {
+        let files = try TestCertificate.make(days: 30)
+        let certificate = try ServerCertificate(chainFile: files.certificate, keyFile: files.key)
+        let now = Int64(Date().timeIntervalSince1970)
+        #expect(abs(certificate.expiresAt - now - 30 * 86_400) < 600)
+        #expect(certificate.warning(at: now) == nil)
+        #expect(certificate.warning(at: now + 20 * 86_400 + 43_200)?.contains("expires in 9 days") == true)
+        #expect(certificate.warning(at: now + 31 * 86_400)?.contains("has expired") == true)
+    }
+
+    @Test("what cannot be used is refused in words that name the file")
+    func broken() throws {
+        let files = try TestCertificate.make()
+        let others = try TestCertificate.make()
+        func refusal(_ chain: String, _ key: String) -> String {
+            do {
+                _ = try ServerCertificate(chainFile: chain, keyFile: key)
+                return "accepted"
+            } catch { return error.description }
+        }
+        #expect(refusal("/nowhere/chain.pem", files.key).contains("/nowhere/chain.pem cannot be read: No such file"))
+        #expect(refusal(files.certificate, "/nowhere/key.pem").contains("/nowhere/key.pem cannot be read"))
+        #expect(refusal(files.key, files.key).contains("\(files.key) holds no certificate"))
+        #expect(refusal(files.certificate, files.certificate).contains("holds no private key"))
+        #expect(refusal(files.certificate, others.key).contains("does not belong to the certificate"))
+        let locked = try TestCertificate.make(keyPassphrase: "secret")
+        #expect(refusal(locked.certificate, locked.key).contains("has a passphrase"))
+        let weak = try TestCertificate.make(algorithm: "rsa:512")
+        #expect(refusal(weak.certificate, weak.key).contains("OpenSSL refuses the certificate"))
+    }
+}
+
+/// A self-signed certificate for `localhost` in files of its own, made by the openssl command.
+struct TestCertificate {
+    let certificate: String
+    let key: String
+
+    static func make(
+        days: Int = 30, algorithm: String = "ec:P-256", keyPassphrase: String? = nil
+    ) throws -> TestCertificate {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let made = TestCertificate(certificate: directory + "/certificate.pem", key: directory + "/key.pem")
+        let key =
+            algorithm.hasPrefix("ec:")
+            ? ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:" + algorithm.dropFirst(3)] : ["-newkey", algorithm]
+        let passphrase = keyPassphrase.map { ["-passout", "pass:" + $0] } ?? ["-nodes"]
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/openssl")
+        process.arguments =
+            ["req", "-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"] + key
+            + passphrase + ["-days", "\(days)", "-out", made.certificate, "-keyout", made.key]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+        return made
+    }
+}
