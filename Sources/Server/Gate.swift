@@ -6,7 +6,7 @@ import Tokens
 import WebAPI
 
 /// How often something may be asked: in the long run, and at once.
-struct RequestRate: Sendable {
+struct RequestRate: Hashable, Sendable {
     var perMinute: Int
     var burst: Int
 }
@@ -16,6 +16,7 @@ final class Gate: RequestGate, RealtimeAuthenticator {
     private let accounts: AccountCommands
     private let tokens: TokenVerifier
     private let limiters: Mutex<[RequestLimit: RateLimiter<String>]>
+    private let rates: Mutex<[RequestLimit: RequestRate]>
     private let uptime: @Sendable () -> Int64
 
     /// - Parameter limits: how often a user (or, where there is none, an address) may ask; no entry, no limit.
@@ -26,7 +27,18 @@ final class Gate: RequestGate, RealtimeAuthenticator {
         self.accounts = accounts
         self.tokens = tokens
         self.uptime = uptime
+        rates = Mutex(limits)
         limiters = Mutex(limits.mapValues { RateLimiter(perMinute: $0.perMinute, burst: $0.burst) })
+    }
+
+    /// Takes other limits from now on; who was counted under a limit that stays goes on being counted.
+    func adopt(_ limits: [RequestLimit: RequestRate]) {
+        self.limiters.withLock { limiters in
+            for (limit, rate) in limits where rates.withLock({ $0[limit] }) != rate {
+                limiters[limit] = RateLimiter(perMinute: rate.perMinute, burst: rate.burst)
+            }
+        }
+        rates.withLock { $0 = limits }
     }
 
     func principal(token: String) async throws -> Principal { try await tokens.verify(token).principal }

@@ -23,14 +23,16 @@ import Wire
 struct ServiceGraph: Sendable {
     /// In the order in which they start; they stop the other way round.
     let services: [any Service]
+    let reloader: Reloader
+    let draining: Draining
     private let database: SQLiteDatabase
     private let relay: RelayServer?
     /// Held until the process ends.
     private let directory: DataDirectory
 
     init(
-        _ configuration: ServerConfiguration, _ roles: Set<ServerRole>, directory: DataDirectory,
-        registry: PrometheusRegistry, logger: Logger
+        _ configuration: ServerConfiguration, from source: ConfigurationSource, _ roles: Set<ServerRole>,
+        directory: DataDirectory, registry: PrometheusRegistry, level: SharedLogLevel, logger: Logger
     ) async throws {
         self.directory = directory
         let relaySettings = try RelaySettings(configuration, directory: directory)
@@ -41,6 +43,7 @@ struct ServiceGraph: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, logger: Logger(label: "realtime"),
             clock: Timestamp.systemClock)
         let relay = relay
+        let newestSecret = NewestSecret(relaySettings.configuration)
         let withdraw = Mutex<(@Sendable (UserID) -> Void)?>(nil)
         let parts = try await AccountParts(configuration, directory: directory) { _, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
@@ -73,33 +76,48 @@ struct ServiceGraph: Sendable {
                     hub.hidePresence(of: user, from: other)
                 }
                 + CallOperations.all(calls)
-                + RelayOperations.all(issuer: relay == nil ? nil : relaySettings.issuer, calls: calls),
+                + RelayOperations.all(issuer: relay == nil ? nil : relaySettings.issuer(newestSecret), calls: calls),
             schemas: Schemas.all, version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
         let realtime = RealtimeServices(
             authenticator: gate,
             source: StoreStreams(store: parts.store, commands: commands, presence: { hub.presence(of: $0) }),
             handler: RouteTableRequests(table: table), observer: clock)
 
-        let isReady = Atomic(false)
+        let certificate = try CertificateFiles(configuration).map { LiveCertificate($0) }
+        let reloader = try Reloader(
+            source, running: configuration,
+            LiveParts(
+                directory: directory, logLevel: level, relay: relay, newestSecret: newestSecret, gate: gate,
+                certificate: certificate), logger: Logger(label: "reload"))
+        let draining = Draining(relay: relay, logger: Logger(label: "drain"))
+        self.reloader = reloader
+        self.draining = draining
         let figures = OperatorFigures(hub: hub, calls: clock, relay: relay, registry: registry)
         var services: [any Service] = [
             ControlSocket(
-                path: directory.file("control.sock"), answer: { await parts.answer($0) },
-                logger: Logger(label: "control")),
-            Self.admin(configuration, figures, registry, isReady: { true }),
+                path: directory.file("control.sock"),
+                answer: { request in
+                    switch request {
+                    case .reload: reloader.reload()
+                    case .drain(let isOn): draining.answer(isOn: isOn)
+                    default: await parts.answer(request)
+                    }
+                }, logger: Logger(label: "control")),
+            Self.admin(configuration, figures, registry, isReady: { !draining.isOn }),
             Housekeeping(store: parts.store, accounts: parts.accounts, logger: Logger(label: "housekeeping")),
         ]
         if roles.contains(.api) {
             try await clock.restore()
             services.append(clock)
             services.append(
-                try Self.api(configuration, table, hub, realtime, gate, logger: logger))
+                try Self.api(
+                    configuration, table, hub, realtime, gate, certificate, isReady: { !draining.isOn },
+                    logger: logger))
             services.append(HubShutdown(hub: hub))
         } else {
             logger.notice("the relay runs without the api")
         }
         self.services = services
-        isReady.store(true, ordering: .relaxed)
     }
 
     /// Lets go of what the services used; after the last of them has stopped.
@@ -124,14 +142,14 @@ struct ServiceGraph: Sendable {
 
     private static func api(
         _ configuration: ServerConfiguration, _ table: RouteTable, _ hub: RealtimeHub, _ realtime: RealtimeServices,
-        _ gate: Gate, logger: Logger
+        _ gate: Gate, _ certificate: LiveCertificate?, isReady: @escaping @Sendable () -> Bool, logger: Logger
     ) throws -> any Service {
         let origins = configuration.texts("http.allowedOrigins")
         let router = Router(context: WebContext.self)
         router.add(middleware: BrowserMiddleware(allowedOrigins: origins))
         table.register(on: router)
         router.get("/openapi.json") { _, _ in Response(json: Array(table.openAPI.utf8), status: 200) }
-        HealthRoutes(isReady: { true }).register(on: router)
+        HealthRoutes(isReady: isReady).register(on: router)
         WebFiles.client.register(on: router)
         EventStreamRoutes(door: EventStreamDoor(hub: hub, services: realtime), gate: gate).register(on: router)
 
@@ -142,7 +160,7 @@ struct ServiceGraph: Sendable {
                 responder: responder, configuration: .init(idleTimeout: .seconds(75)), hub: hub, services: realtime,
                 origins: AllowedOrigins(origins))
         }
-        let tls = try TLSFiles(configuration).map { try $0.load() }
+        let tls = certificate?.tls
         let application = Application(
             router: router, server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,
             configuration: .init(address: .hostname(host, port: port), serverName: nil),

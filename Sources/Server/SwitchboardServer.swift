@@ -9,23 +9,44 @@ import UnixSignals
 /// What the command line can have done: serve, migrate, and commands to the accounts.
 package enum SwitchboardServer {
     /// Serves until SIGTERM or SIGINT. Throws an error whose description says what to do when it cannot.
-    package static func run(_ configuration: ServerConfiguration, roles: Set<ServerRole>) async throws {
+    /// - Parameters:
+    ///   - configuration: what `source` gave.
+    ///   - source: read again on SIGHUP.
+    package static func run(
+        _ configuration: ServerConfiguration, from source: ConfigurationSource, roles: Set<ServerRole>
+    ) async throws {
+        // Before anything else, because an untrapped SIGHUP would end the process.
+        let reloads = await UnixSignalsSequence(trapping: .sighup)
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
-        let level = Logger.Level(rawValue: configuration.text("log.level")) ?? .info
+        let level = SharedLogLevel(configuration.text("log.level"))
         let isJSON = configuration.text("log.format") == "json"
         LoggingSystem.bootstrap { LineLogHandler(label: $0, level: level, isJSON: isJSON) }
         let logger = Logger(label: "switchboard")
 
         let directory = try DataDirectory(path: configuration.text("storage.path"))
-        let graph = try await ServiceGraph(
-            configuration, roles, directory: directory, registry: registry, logger: logger)
+        let graph: ServiceGraph
+        do {
+            graph = try await ServiceGraph(
+                configuration, from: source, roles, directory: directory, registry: registry, level: level,
+                logger: logger)
+        } catch {
+            throw configuration.located(error)
+        }
         let group = ServiceGroup(
             configuration: .init(
                 services: graph.services.map {
                     .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
-                },
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+                }, logger: logger))
+        let stops = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let signals = StopSignals(
+            draining: graph.draining, drainSeconds: configuration.integer("shutdown.drainSeconds"), logger: logger)
+        let stopping = Task { await signals.obey(stops) { await group.triggerGracefulShutdown() } }
+        let reloading = Task { for await _ in reloads { graph.reloader.reload() } }
+        defer {
+            stopping.cancel()
+            reloading.cancel()
+        }
         do {
             try await group.run()
         } catch {

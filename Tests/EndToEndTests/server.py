@@ -42,6 +42,8 @@ admin:
   port: {self.admin_port}
 storage:
   path: {self.directory / "data"}
+shutdown:
+  drainSeconds: 0
 accounts:
   signUpsPerHour: 100000
 relay:

@@ -72,6 +72,8 @@ class Server:
                 "admin": {"host": "127.0.0.1", "port": self.admin_port},
                 "storage": {"path": str(self.data)},
                 "log": {"level": "info"},
+                # A test that wants to be waited for says so.
+                "shutdown": {"drainSeconds": 0},
                 "accounts": {"signUp": "open"},
                 "relay": {
                     "listen": ["127.0.0.1"],

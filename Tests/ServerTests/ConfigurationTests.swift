@@ -85,7 +85,8 @@ import Testing
         _ = try load(text)
         // Every line uncommented is the defaults, too.
         let uncommented = text.split(separator: "\n").filter {
-            !$0.hasPrefix("# A flag") && !$0.hasPrefix("# Every") && !$0.hasPrefix("# Written")
+            !$0.hasPrefix("# A flag") && !$0.hasPrefix("# What says") && !$0.hasPrefix("# Every")
+                && !$0.hasPrefix("# Written")
         }
         .map { $0.dropFirst(2) }.joined(separator: "\n")
         let configuration = try load(uncommented)

@@ -17,23 +17,39 @@ final class RelayLedger: Sendable {
     }
 
     private struct State {
+        var limits: RelayLimits
+        /// No new allocations: the server is about to stop.
+        var isDraining = false
         var total = 0
         var perUser: [String: Int] = [:]
         var reservations: [UInt64: Reservation] = [:]
     }
 
-    private let limits: RelayLimits
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(_ limits: RelayLimits) {
-        self.limits = limits
+        state = Mutex(State(limits: limits))
+    }
+
+    /// Takes other limits from now on. What is above them already stays.
+    func adopt(_ limits: RelayLimits) {
+        state.withLock { $0.limits = limits }
+    }
+
+    /// Refuses new allocations, or no longer.
+    var isDraining: Bool {
+        get { state.withLock { $0.isDraining } }
+        set { state.withLock { $0.isDraining = newValue } }
     }
 
     /// Charges one allocation, or says which limit it would break.
     func charge(_ user: String) -> ErrorCode? {
         state.withLock { state in
-            guard state.perUser[user, default: 0] < limits.allocationsPerUser else { return .allocationQuotaReached }
-            guard state.total < limits.allocations else { return .insufficientCapacity }
+            guard !state.isDraining else { return .insufficientCapacity }
+            guard state.perUser[user, default: 0] < state.limits.allocationsPerUser else {
+                return .allocationQuotaReached
+            }
+            guard state.total < state.limits.allocations else { return .insufficientCapacity }
             state.perUser[user, default: 0] += 1
             state.total += 1
             return nil

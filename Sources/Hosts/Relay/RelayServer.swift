@@ -52,6 +52,27 @@ package final class RelayServer: Sendable {
         post(.revoke(.call(call)))
     }
 
+    /// Checks a configuration whose rules are to replace those that the relay runs with, and makes them. nil when it does not
+    /// run.
+    package func rules(for configuration: RelayConfiguration) throws(RelayError) -> RelayRules? {
+        try configuration.check()
+        let shared = running.withLock { $0?.shared }
+        return shared?.rules(for: configuration)
+    }
+
+    /// Goes on with other rules. Allocations stay.
+    package func adopt(_ rules: RelayRules) {
+        guard let shared = running.withLock({ $0?.shared }) else { return }
+        shared.adopt(rules)
+        post(.adopt(rules))
+    }
+
+    /// While draining, every new allocation is refused (508) and those that exist go on.
+    package var isDraining: Bool {
+        get { running.withLock { $0?.shared }?.ledger.isDraining ?? false }
+        set { running.withLock { $0?.shared }?.ledger.isDraining = newValue }
+    }
+
     /// The sums over all workers, at most some 50 ms old.
     package var counters: RelayCounters {
         let mailboxes = running.withLock { $0?.mailboxes ?? [] }

@@ -7,29 +7,52 @@ import Wire
 
 /// What the workers of one relay have in common.
 final class SharedRelay: Sendable {
-    let credentials: Credentials
-    let policy: PeerPolicy
-    let limits: RelayLimits
     let ledger: RelayLedger
     let table: PortTable
     private let ports: RelayPorts
+    private let own: [IPAddress]
+    private let deniedOwnPorts: Set<UInt16>
+    private let currentRules: Mutex<RelayRules>
     private let nonceKeys: Mutex<(mint: NonceMint, rotatedAt: Instant)>
 
     init(
         _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>, own: [IPAddress],
         nonceKey: Digest
     ) {
-        credentials = Credentials(
-            realm: configuration.realm, users: configuration.users, secrets: configuration.secrets)
-        limits = configuration.limits
+        self.own = own
+        self.deniedOwnPorts = deniedOwnPorts
         ledger = RelayLedger(configuration.limits)
         table = PortTable(addresses)
         ports = RelayPorts(
             table: table, addresses: addresses, range: configuration.minPort...configuration.maxPort)
-        policy = PeerPolicy(
-            allowed: configuration.allowedPeers, own: own, externals: addresses.externals,
-            deniedOwnPorts: deniedOwnPorts, live: table)
+        currentRules = Mutex(
+            Self.rules(configuration, addresses, deniedOwnPorts: deniedOwnPorts, own: own, live: table))
         nonceKeys = Mutex((NonceMint(key: nonceKey), SystemClock.now()))
+    }
+
+    private static func rules(
+        _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>,
+        own: [IPAddress], live: PortTable
+    ) -> RelayRules {
+        RelayRules(
+            credentials: Credentials(
+                realm: configuration.realm, users: configuration.users, secrets: configuration.secrets),
+            policy: PeerPolicy(
+                allowed: configuration.allowedPeers, own: own, externals: addresses.externals,
+                deniedOwnPorts: deniedOwnPorts, live: live), limits: configuration.limits)
+    }
+
+    /// The rules of another configuration for the addresses and ports that this relay runs with.
+    func rules(for configuration: RelayConfiguration) -> RelayRules {
+        Self.rules(configuration, ports.addresses, deniedOwnPorts: deniedOwnPorts, own: own, live: table)
+    }
+
+    /// What new workers begin with.
+    var rules: RelayRules { currentRules.withLock { $0 } }
+
+    func adopt(_ rules: RelayRules) {
+        currentRules.withLock { $0 = rules }
+        ledger.adopt(rules.limits)
     }
 
     /// The keys for nonces; whichever worker asks first after an hour replaces the older one for all.

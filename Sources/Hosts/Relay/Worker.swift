@@ -42,10 +42,11 @@ struct Worker: ~Copyable {
             guard queue.watch(listeners[index].socket.descriptor, as: EventTag.listener(index)) else { return nil }
         }
         let now = SystemClock.now()
+        let rules = shared.rules
         let engine = TURNEngine(
-            credentials: shared.credentials, policy: shared.policy, nonces: shared.nonces(at: now),
+            credentials: rules.credentials, policy: rules.policy, nonces: shared.nonces(at: now),
             limiter: AnswerLimiter(
-                perSecond: shared.limits.answersPerSecond, burst: shared.limits.answersAtOnce, seed: seed),
+                perSecond: rules.limits.answersPerSecond, burst: rules.limits.answersAtOnce, seed: seed),
             authentication: authentication)
         return Worker(
             engine, WorkerOutbox(listeners, shared.ledger), queue, SeededRandom(seed: seed), shared, mailbox, now)
@@ -187,6 +188,8 @@ struct Worker: ~Copyable {
         case .revoke(let name):
             engine.revoke(name, into: &outbox)
             settle()
+        case .adopt(let rules):
+            engine.adopt(rules.credentials, rules.policy)
         case .stop:
             isStopping = true
         }

@@ -5,6 +5,8 @@ import TURN
 /// What other threads tell a worker.
 enum WorkerCommand: Sendable {
     case revoke(RevokedName)
+    /// What a reload changed.
+    case adopt(RelayRules)
     case stop
 }
 

@@ -53,6 +53,11 @@ package struct PeerPolicy: Sendable {
         return .allowed(destination: peer, isOwn: false)
     }
 
+    /// Whether a permission for this address may stand: on an own address, each port is judged when a packet comes.
+    func allowsSome(_ address: IPAddress) -> Bool {
+        isOwn(address) || verdict(on: TransportAddress(address, port: 0)) != .forbidden
+    }
+
     /// Whether a packet to or from this port of an own address may pass now; `address` in its local form.
     func allowsOwn(_ address: TransportAddress) -> Bool {
         live.local(of: address) != nil || isListed(address.address) && !deniedOwnPorts.contains(address.port)

@@ -4,6 +4,8 @@ import Yams
 /// A configuration file in YAML, walked against the table of settings: every key must be known and every value allowed.
 struct ConfigurationFile {
     let values: [String: Setting.Value]
+    /// Where each was read, such as `switchboard.yaml:12`.
+    let places: [String: String]
 
     init(path: String) throws(ConfigurationError) {
         let text: String
@@ -23,19 +25,25 @@ struct ConfigurationFile {
         } catch {
             throw ConfigurationError("\(name) is not valid YAML: \(error)")
         }
-        var values: [String: Setting.Value] = [:]
+        var found = Found()
         // A file of comments only composes to nothing, or to an empty scalar.
         if let root, root.scalar?.string.isEmpty != true {
             guard let mapping = root.mapping else {
                 throw ConfigurationError("\(name) must hold keys and values, such as `http: {port: 8080}`.")
             }
-            try Self.walk(mapping, under: "", in: name, into: &values)
+            try Self.walk(mapping, under: "", in: name, into: &found)
         }
-        self.values = values
+        values = found.values
+        places = found.places
+    }
+
+    private struct Found {
+        var values: [String: Setting.Value] = [:]
+        var places: [String: String] = [:]
     }
 
     private static func walk(
-        _ mapping: Node.Mapping, under prefix: String, in name: String, into values: inout [String: Setting.Value]
+        _ mapping: Node.Mapping, under prefix: String, in name: String, into found: inout Found
     ) throws(ConfigurationError) {
         for (keyNode, node) in mapping {
             guard let part = keyNode.scalar?.string else {
@@ -47,10 +55,11 @@ struct ConfigurationFile {
                 guard let value = Self.value(of: node, for: setting), setting.accepts(value) else {
                     throw ConfigurationError("\(place): \(key) must be \(setting.allowed).")
                 }
-                values[key] = value
+                found.values[key] = value
+                found.places[key] = place
             } else if SettingsTable.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
                 if let inner = node.mapping {
-                    try walk(inner, under: key, in: name, into: &values)
+                    try walk(inner, under: key, in: name, into: &found)
                 } else if node.scalar?.string.isEmpty != true {
                     throw ConfigurationError("\(place): \(key) must hold further keys.")
                 }

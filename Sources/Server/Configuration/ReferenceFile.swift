@@ -4,6 +4,7 @@ package enum ReferenceFile {
         var lines = [
             "# Every setting of Switchboard with its default. Uncomment what you change.",
             "# A flag (--http-port 9000) wins over the environment (SWITCHBOARD_HTTP_PORT=9000), which wins over this file.",
+            "# What says \"Reloads.\" takes effect on SIGHUP or `switchboard reload`; the rest needs a restart.",
             "# Written by `switchboard settings` from the one table that also checks it.",
         ]
         var open: [String] = []
@@ -17,7 +18,8 @@ package enum ReferenceFile {
             }
             open = groups
             let indentation = String(repeating: "  ", count: groups.count)
-            lines.append("# \(indentation)# \(setting.meaning) Takes \(setting.allowed).")
+            lines.append(
+                "# \(indentation)# \(setting.meaning) Takes \(setting.allowed).\(setting.isLive ? " Reloads." : "")")
             lines.append("# \(indentation)\(parts.last ?? ""): \(yaml(setting.standard))")
         }
         return lines.joined(separator: "\n") + "\n"

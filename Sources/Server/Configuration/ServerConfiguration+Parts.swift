@@ -1,5 +1,4 @@
 import Calls
-import NIOSSL
 import WebAPI
 
 extension ServerConfiguration {
@@ -22,37 +21,5 @@ extension CallRules {
         ringSeconds = Int64(configuration.integer("calls.ringSeconds"))
         setupSeconds = Int64(configuration.integer("calls.setupSeconds"))
         participantLimit = configuration.integer("calls.maxParticipants")
-    }
-}
-
-/// The certificate and key of the HTTPS port.
-struct TLSFiles {
-    let certificate: String
-    let privateKey: String
-
-    /// Nil where neither is configured.
-    init?(_ configuration: ServerConfiguration) throws {
-        certificate = configuration.text("http.certificate")
-        privateKey = configuration.text("http.privateKey")
-        if certificate.isEmpty, privateKey.isEmpty { return nil }
-        guard !certificate.isEmpty, !privateKey.isEmpty else {
-            throw ConfigurationError("http.certificate and http.privateKey go together: set both, or neither.")
-        }
-    }
-
-    func load() throws -> TLSConfiguration {
-        let chain: [NIOSSLCertificate]
-        do {
-            chain = try NIOSSLCertificate.fromPEMFile(certificate)
-        } catch {
-            throw ConfigurationError("http.certificate: \(certificate) is no readable PEM file with certificates.")
-        }
-        do {
-            let key = try NIOSSLPrivateKey(file: privateKey, format: .pem)
-            return .makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        } catch {
-            throw ConfigurationError("http.privateKey: \(privateKey) is no readable PEM file with a private key.")
-        }
     }
 }

@@ -5,7 +5,9 @@ import Foundation
 ///
 /// An unknown key or a value that is not allowed is an error that names it and where it was read.
 package struct ServerConfiguration: Sendable {
-    private let values: [String: Setting.Value]
+    private var values: [String: Setting.Value]
+    /// Where each value was read that is not a default: `switchboard.yaml:12`, a flag or a variable.
+    private var places: [String: String]
 
     /// - Parameters:
     ///   - file: a YAML file, or nil for none.
@@ -13,21 +15,26 @@ package struct ServerConfiguration: Sendable {
     ///   - environment: such as `SWITCHBOARD_HTTP_PORT=9000`; lists are separated by commas.
     package init(file: String?, arguments: [String] = [], environment: [String: String] = [:]) throws {
         try Self.checkArguments(arguments)
-        let fromFile = try file.map { try ConfigurationFile(path: $0).values } ?? [:]
+        let inFile = try file.map { try ConfigurationFile(path: $0) }
         let environmentProvider = EnvironmentVariablesProvider(environmentVariables: environment)
             .prefixKeys(with: "switchboard")
         let argumentsProvider = CommandLineArgumentsProvider(arguments: ["switchboard"] + arguments)
         var values: [String: Setting.Value] = [:]
+        var places: [String: String] = [:]
         for setting in SettingsTable.all {
-            let inFile = fromFile[setting.key]
-            let given =
-                try Self.read(
-                    setting, from: argumentsProvider, named: "The command line's \(Self.flag(for: setting.key))")
-                ?? Self.read(
-                    setting, from: environmentProvider, named: "The environment's \(Self.variable(for: setting.key))")
-            values[setting.key] = given ?? inFile ?? setting.standard
+            let flag = "The command line's \(Self.flag(for: setting.key))"
+            let variable = "The environment's \(Self.variable(for: setting.key))"
+            if let value = try Self.read(setting, from: argumentsProvider, named: flag) {
+                (values[setting.key], places[setting.key]) = (value, flag)
+            } else if let value = try Self.read(setting, from: environmentProvider, named: variable) {
+                (values[setting.key], places[setting.key]) = (value, variable)
+            } else {
+                values[setting.key] = inFile?.values[setting.key] ?? setting.standard
+                places[setting.key] = inFile?.places[setting.key]
+            }
         }
         self.values = values
+        self.places = places
     }
 
     package func text(_ key: String) -> String { if case .text(let value)? = values[key] { value } else { "" } }
@@ -39,6 +46,23 @@ package struct ServerConfiguration: Sendable {
     }
     package func records(_ key: String) -> [[String: String]] {
         if case .records(let value)? = values[key] { value } else { [] }
+    }
+
+    func value(of setting: Setting) -> Setting.Value { values[setting.key] ?? setting.standard }
+
+    /// This configuration with the values of `other` for these settings.
+    func replacing(_ keys: Set<String>, from other: ServerConfiguration) -> ServerConfiguration {
+        var copy = self
+        for key in keys { (copy.values[key], copy.places[key]) = (other.values[key], other.places[key]) }
+        return copy
+    }
+
+    /// An error whose words begin with a setting, with the place before it where the setting was given.
+    func located(_ error: any Error) -> ConfigurationError {
+        let words = "\(error)"
+        let key = String(words.prefix { $0.isLetter || $0.isNumber || $0 == "." })
+        guard let place = places[key] else { return ConfigurationError(words) }
+        return ConfigurationError("\(place): \(words)")
     }
 
     private static func read(

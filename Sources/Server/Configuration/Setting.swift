@@ -31,6 +31,22 @@ package struct Setting: Sendable {
     package let kind: Kind
     package let standard: Value
     package let meaning: String
+    /// A reload applies it; what is not live needs a restart.
+    package private(set) var isLive = false
+    /// Its values are never shown.
+    package private(set) var isSecret = false
+    /// It names a file whose content counts too.
+    package private(set) var isFile = false
+
+    var live: Setting { with { $0.isLive = true } }
+    var secret: Setting { with { $0.isSecret = true } }
+    var file: Setting { with { $0.isFile = true } }
+
+    private func with(_ change: (inout Setting) -> Void) -> Setting {
+        var copy = self
+        change(&copy)
+        return copy
+    }
 
     init(_ key: String, _ kind: Kind, _ standard: Value, _ meaning: String) {
         self.key = key

@@ -12,8 +12,9 @@ package enum SettingsTable {
         Setting("http.port", .integer(ports), .integer(8080), "Port of the API, the web client and the WebSocket."),
         Setting(
             "http.certificate", .text, .text(""),
-            "PEM file with the certificate chain. With it and http.privateKey the port speaks HTTPS."),
-        Setting("http.privateKey", .text, .text(""), "PEM file with the certificate's private key."),
+            "PEM file with the certificate chain. With it and http.privateKey the port speaks HTTPS."
+        ).live.file,
+        Setting("http.privateKey", .text, .text(""), "PEM file with the certificate's private key.").live.file,
         Setting(
             "http.allowedOrigins", .texts, .texts([]),
             "Origins, beside the server's own, whose pages may use the API, such as https://app.example.com."),
@@ -24,8 +25,12 @@ package enum SettingsTable {
     private static let operation: [Setting] = [
         Setting("storage.path", .text, .text("./data"), "Directory of the database, the keys and the control socket."),
         Setting(
+            "shutdown.drainSeconds", .integer(0...86_400), .integer(30),
+            "How long, after SIGTERM, calls that are relayed may go on before the server ends."),
+        Setting(
             "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), .text("info"),
-            "The least important level that is logged."),
+            "The least important level that is logged."
+        ).live,
         Setting(
             "log.format", .choice(["console", "json"]), .text("console"), "How log lines look, on standard error."),
     ]
@@ -38,7 +43,8 @@ package enum SettingsTable {
             "accounts.issuers", .records(["issuer", "audience", "jwksURL"]), .records([]),
             "Outside OpenID Connect issuers whose tokens are accepted, each with issuer, audience and jwksURL."),
         Setting(
-            "accounts.signUpsPerHour", .integer(1...1_000_000), .integer(60), "Sign-ups for each address and hour."),
+            "accounts.signUpsPerHour", .integer(1...1_000_000), .integer(60), "Sign-ups for each address and hour."
+        ).live,
     ]
 
     private static let calls: [Setting] = [
@@ -52,16 +58,21 @@ package enum SettingsTable {
             "How long a participant of whom nothing is heard stays in the call."),
         Setting("calls.maxParticipants", .integer(2...50), .integer(50), "Participants in one call."),
         Setting(
-            "limits.callsPerMinute", .integer(1...1_000_000), .integer(30), "Calls that a user may create a minute."),
+            "limits.callsPerMinute", .integer(1...1_000_000), .integer(30), "Calls that a user may create a minute."
+        ).live,
         Setting(
-            "limits.signalsPerMinute", .integer(1...1_000_000), .integer(600), "Signals that a user may send a minute."),
-        Setting("limits.searchesPerMinute", .integer(1...1_000_000), .integer(60), "Searches for people a minute."),
+            "limits.signalsPerMinute", .integer(1...1_000_000), .integer(600), "Signals that a user may send a minute."
+        ).live,
+        Setting("limits.searchesPerMinute", .integer(1...1_000_000), .integer(60), "Searches for people a minute.")
+            .live,
         Setting(
             "limits.credentialsPerMinute", .integer(1...1_000_000), .integer(30),
-            "Relay credentials for a user a minute."),
+            "Relay credentials for a user a minute."
+        ).live,
         Setting(
             "limits.requestsPerMinute", .integer(1...10_000_000), .integer(1200),
-            "All other requests of a user a minute."),
+            "All other requests of a user a minute."
+        ).live,
     ]
 
     private static let relay: [Setting] = [
@@ -71,20 +82,24 @@ package enum SettingsTable {
             "Addresses that the relay listens on; empty: every address of the machine."),
         Setting("relay.realm", .text, .text("switchboard"), "Realm of the relay's credentials."),
         Setting(
-            "relay.users", .map, .map([:]), "Long-term users of the relay, as name: password. They do not expire."),
+            "relay.users", .map, .map([:]), "Long-term users of the relay, as name: password. They do not expire."
+        ).live.secret,
         Setting(
             "relay.secrets", .texts, .texts([]),
-            "Shared secrets of ephemeral credentials, the newest first; empty: one is made and kept in storage.path."),
+            "Shared secrets of ephemeral credentials, the newest first; empty: one is made and kept in storage.path."
+        ).live.secret,
         Setting(
             "relay.externalAddress", .text, .text(""),
             "Address under which clients reach the relay, where the machine is behind a one-to-one NAT."),
         Setting(
             "relay.peers.allow", .texts, .texts([]),
-            "Special-purpose ranges that may be relayed to all the same, such as 192.168.0.0/16."),
+            "Special-purpose ranges that may be relayed to all the same, such as 192.168.0.0/16."
+        ).live,
         Setting("relay.minPort", .integer(1024...65535), .integer(49152), "First port that is relayed from."),
         Setting("relay.maxPort", .integer(1024...65535), .integer(65535), "Last port that is relayed from."),
         Setting("relay.workers", .integer(0...256), .integer(0), "Threads of the relay; 0: one for each core."),
-        Setting("relay.limits.allocations", .integer(1...1_000_000), .integer(15000), "Allocations in total."),
-        Setting("relay.limits.allocationsPerUser", .integer(1...1_000_000), .integer(64), "Allocations for each user."),
+        Setting("relay.limits.allocations", .integer(1...1_000_000), .integer(15000), "Allocations in total.").live,
+        Setting("relay.limits.allocationsPerUser", .integer(1...1_000_000), .integer(64), "Allocations for each user.")
+            .live,
     ]
 }

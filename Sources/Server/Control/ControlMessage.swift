@@ -8,6 +8,10 @@ package enum ControlRequest: Codable, Sendable {
     /// Ends every session of the account, closes its sockets and keeps it from signing in.
     case accountDisable(email: String)
     case invite(count: Int)
+    /// Reads the configuration again: only in the running server.
+    case reload
+    /// Refuses new allocations, or no longer: only in the running server.
+    case drain(isOn: Bool)
 }
 
 /// The answer: lines for standard output, or why it could not be done.

@@ -4,15 +4,21 @@ import Synchronization
 
 /// Log lines on standard error, for a person (`console`) or a machine (`json`), each written whole.
 struct LineLogHandler: LogHandler {
-    var logLevel: Logger.Level
+    /// A logger that was given a level of its own keeps it; all others follow the shared one.
+    var logLevel: Logger.Level {
+        get { own ?? shared.value }
+        set { own = newValue }
+    }
     var metadata: Logger.Metadata = [:]
+    private var own: Logger.Level?
+    private let shared: SharedLogLevel
     private let label: String
     private let isJSON: Bool
     private static let output = Mutex(FileHandle.standardError)
 
-    init(label: String, level: Logger.Level, isJSON: Bool) {
+    init(label: String, level: SharedLogLevel, isJSON: Bool) {
         self.label = label
-        logLevel = level
+        shared = level
         self.isJSON = isJSON
     }
 

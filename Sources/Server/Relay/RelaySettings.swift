@@ -1,13 +1,24 @@
 import Relay
 import Storage
+import Synchronization
 import TURN
 import WebAPI
 import Wire
 
+/// The secret that new ephemeral credentials are signed with: the first of relay.secrets. A reload replaces it.
+final class NewestSecret: Sendable {
+    private let text: Mutex<String>
+
+    init(_ configuration: RelayConfiguration) { text = Mutex(configuration.secrets.first ?? "") }
+
+    var value: String { text.withLock { $0 } }
+
+    func adopt(_ configuration: RelayConfiguration) { text.withLock { $0 = configuration.secrets.first ?? "" } }
+}
+
 /// The relay's part of the configuration, checked.
 struct RelaySettings {
-    private let configuration: RelayConfiguration
-    private let secret: String
+    let configuration: RelayConfiguration
     private let address: String?
 
     init(_ settings: ServerConfiguration, directory: DataDirectory) throws {
@@ -48,7 +59,6 @@ struct RelaySettings {
         configuration.deniedOwnPorts = [
             UInt16(clamping: settings.integer("http.port")), UInt16(clamping: settings.integer("admin.port")),
         ]
-        secret = configuration.secrets.first ?? ""
         address = configuration.externalAddresses.first.map { "\($0.external)" }
         self.configuration = configuration
     }
@@ -59,11 +69,10 @@ struct RelaySettings {
         return server
     }
 
-    /// Hands out this relay's addresses and credentials.
-    var issuer: ICEServerIssuer {
-        let secret = secret
-        return ICEServerIssuer(address: address, port: Int(configuration.port)) { user, call, expiresAt in
-            EphemeralCredential.make(secret: secret, user: user, call: call, expiresAt: expiresAt)
+    /// Hands out this relay's addresses and credentials, signed with the secret that is the newest at the time.
+    func issuer(_ secret: NewestSecret) -> ICEServerIssuer {
+        ICEServerIssuer(address: address, port: Int(configuration.port)) { user, call, expiresAt in
+            EphemeralCredential.make(secret: secret.value, user: user, call: call, expiresAt: expiresAt)
         }
     }
 }

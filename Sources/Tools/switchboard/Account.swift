@@ -83,7 +83,7 @@ struct Token: AsyncParsableCommand {
 }
 
 /// Has `request` answered by the running server, or by this process when none runs, and prints the answer.
-private func control(_ request: ControlRequest, _ options: ConfigurationOptions) async throws {
+func control(_ request: ControlRequest, _ options: ConfigurationOptions) async throws {
     let configuration = try options.load()
     try await failing {
         let answer = try await SwitchboardServer.control(request, configuration)

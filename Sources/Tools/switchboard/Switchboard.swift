@@ -7,7 +7,7 @@ struct Switchboard: AsyncParsableCommand {
         commandName: "switchboard",
         abstract: "Calls, signalling and a relay for your app, from one server.",
         version: ServerVersion.text,
-        subcommands: [Serve.self, Account.self, Token.self, Migrate.self, Settings.self])
+        subcommands: [Serve.self, Reload.self, Drain.self, Account.self, Token.self, Migrate.self, Settings.self])
 }
 
 /// What every command that needs the configuration takes.
@@ -20,9 +20,11 @@ struct ConfigurationOptions: ParsableArguments {
         help: "Settings as options, such as --http-port 9000 for http.port. They win over the file.")
     var settings: [String] = []
 
+    var source: ConfigurationSource { ConfigurationSource(file: config, arguments: settings) }
+
     func load() throws -> ServerConfiguration {
         do {
-            return try ServerConfiguration(file: config, arguments: settings, environment: Environment.current)
+            return try source.read()
         } catch {
             throw ValidationError("\(error)")
         }
@@ -30,7 +32,12 @@ struct ConfigurationOptions: ParsableArguments {
 }
 
 struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT.")
+    static let configuration = CommandConfiguration(
+        abstract: "Serve until SIGTERM or SIGINT.",
+        discussion: """
+            SIGHUP reads the configuration again. SIGTERM and SIGINT let calls that are relayed go on for at most \
+            shutdown.drainSeconds; a second signal does not wait for them.
+            """)
 
     @Option(help: "Which parts to run: api and relay, separated by commas.")
     var role = "api,relay"
@@ -45,7 +52,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw ValidationError("\(error)")
         }
-        try await failing { try await SwitchboardServer.run(configuration, roles: roles) }
+        try await failing { try await SwitchboardServer.run(configuration, from: options.source, roles: roles) }
     }
 }
 

@@ -1,0 +1,18 @@
+import BasicContainers
+
+// What an operator changes while calls go on.
+
+extension TURNEngine {
+    /// Goes on with other credentials and another policy.
+    ///
+    /// Allocations stay, with the keys that they were made with. Permissions and channels whose peer the new policy
+    /// forbids end now: a range is closed when the operator closes it, not five minutes later.
+    package mutating func adopt(_ credentials: Credentials, _ policy: PeerPolicy) {
+        self.credentials = credentials
+        self.policy = policy
+        for slot in 0..<allocations.count where allocations[slot].isOpen {
+            allocations[slot].permissions.removeAll { !policy.allowsSome($0.peer) }
+            allocations[slot].channels.removeAll { policy.verdict(on: $0.peer) == .forbidden }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import NIOCore
+import NIOSSL
+import Synchronization
+
+/// The certificate chain and key of the HTTPS port, read from files and proven to belong together.
+struct CertificateFiles: Sendable {
+    let chain: [NIOSSLCertificate]
+    let key: NIOSSLPrivateKey
+
+    /// Nil where neither is configured.
+    init?(_ configuration: ServerConfiguration) throws {
+        let certificate = configuration.text("http.certificate")
+        let privateKey = configuration.text("http.privateKey")
+        if certificate.isEmpty, privateKey.isEmpty { return nil }
+        guard !certificate.isEmpty, !privateKey.isEmpty else {
+            throw ConfigurationError("http.certificate and http.privateKey go together: set both, or neither.")
+        }
+        do {
+            chain = try NIOSSLCertificate.fromPEMFile(certificate)
+        } catch {
+            throw ConfigurationError("http.certificate: \(certificate) is no readable PEM file with certificates.")
+        }
+        do {
+            key = try NIOSSLPrivateKey(file: privateKey, format: .pem)
+        } catch {
+            throw ConfigurationError("http.privateKey: \(privateKey) is no readable PEM file with a private key.")
+        }
+        do {
+            _ = try NIOSSLContext(configuration: tls)
+        } catch {
+            throw ConfigurationError(
+                "http.privateKey: \(privateKey) is not the key of the certificate in \(certificate).")
+        }
+    }
+
+    var tls: TLSConfiguration {
+        .makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+    }
+}
+
+/// The certificate that new connections see. A reload replaces it; connections that exist go on.
+final class LiveCertificate: Sendable {
+    private let files: Mutex<CertificateFiles>
+
+    init(_ files: CertificateFiles) { self.files = Mutex(files) }
+
+    func adopt(_ files: CertificateFiles) { self.files.withLock { $0 = files } }
+
+    /// Asks for the certificate anew at each handshake.
+    var tls: TLSConfiguration {
+        var tls = files.withLock { $0 }.tls
+        tls.sslContextCallback = { [self] _, promise in
+            let files = files.withLock { $0 }
+            var change = NIOSSLContextConfigurationOverride()
+            change.certificateChain = files.chain.map { .certificate($0) }
+            change.privateKey = .privateKey(files.key)
+            promise.succeed(change)
+        }
+        return tls
+    }
+}

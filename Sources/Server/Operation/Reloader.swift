@@ -1,0 +1,140 @@
+import Crypto
+import Foundation
+import Logging
+import Relay
+import Storage
+import Synchronization
+import WebAPI
+
+/// The parts of a running server that a reload gives something new.
+struct LiveParts: Sendable {
+    let directory: DataDirectory
+    let logLevel: SharedLogLevel
+    let relay: RelayServer?
+    let newestSecret: NewestSecret
+    let gate: Gate
+    let certificate: LiveCertificate?
+}
+
+/// Reads the configuration again while the server runs, on SIGHUP and on `switchboard reload`.
+///
+/// All or nothing: everything is read, checked and made before the first part is replaced, and replacing cannot fail. What
+/// only a restart could apply is checked too and named, and the server goes on with what it has.
+final class Reloader: Sendable {
+    private struct Running {
+        /// What is in force: live settings as last read, all others as they were at the start.
+        var configuration: ServerConfiguration
+        var files: [String: SHA256.Digest]
+        var secrets: [String]
+    }
+
+    private let source: ConfigurationSource
+    private let parts: LiveParts
+    private let running: Mutex<Running>
+    private let logger: Logger
+
+    init(_ source: ConfigurationSource, running configuration: ServerConfiguration, _ parts: LiveParts, logger: Logger)
+        throws
+    {
+        self.source = source
+        self.parts = parts
+        self.logger = logger
+        let secrets = try RelaySettings(configuration, directory: parts.directory).configuration.secrets
+        running = Mutex(
+            Running(configuration: configuration, files: Self.files(of: configuration), secrets: secrets))
+    }
+
+    /// Reloads, and says in a log line and in the answer what changed, or why nothing did.
+    @discardableResult
+    func reload() -> ControlAnswer {
+        running.withLock { running in
+            do {
+                let read = try source.read()
+                let report: Report
+                do {
+                    report = try replace(&running, with: read)
+                } catch {
+                    throw read.located(error)
+                }
+                logger.notice("\(report.line)")
+                return ControlAnswer(lines: [report.line])
+            } catch {
+                logger.error("nothing was reloaded", metadata: ["error": "\(error)"])
+                return ControlAnswer(error: "Nothing was reloaded. \(error)")
+            }
+        }
+    }
+
+    private struct Report {
+        let changed: [String]
+        let waiting: [String]
+
+        var line: String {
+            "reloaded: " + (changed.isEmpty ? "nothing changed" : changed.joined(separator: ", "))
+                + (waiting.isEmpty ? "" : "; needs a restart: " + waiting.joined(separator: ", "))
+        }
+    }
+
+    private func replace(_ running: inout Running, with read: ServerConfiguration) throws -> Report {
+        // What waits for a restart must be right, too: the restart would fail otherwise.
+        _ = try CertificateFiles(read)
+        _ = try RelayServer(configuration: RelaySettings(read, directory: parts.directory).configuration)
+
+        let live = liveKeys(from: running.configuration, to: read)
+        let next = running.configuration.replacing(live, from: read)
+        let relay = try RelaySettings(next, directory: parts.directory).configuration
+        let rules = try parts.relay?.rules(for: relay)
+        let certificate = try CertificateFiles(next)
+        let files = Self.files(of: next)
+        let report = report(
+            from: running, to: next, files: files, secrets: relay.secrets, waiting: differences(next, read))
+
+        if let rules { parts.relay?.adopt(rules) }
+        if let certificate { parts.certificate?.adopt(certificate) }
+        parts.newestSecret.adopt(relay)
+        parts.gate.adopt(next.requestLimits)
+        parts.logLevel.set(next.text("log.level"))
+        running = Running(configuration: next, files: files, secrets: relay.secrets)
+        return report
+    }
+
+    /// The settings that can be applied now. Going from HTTP to HTTPS or back is not: the port speaks one of them.
+    private func liveKeys(from old: ServerConfiguration, to new: ServerConfiguration) -> Set<String> {
+        let staysSecure = old.text("http.certificate").isEmpty == new.text("http.certificate").isEmpty
+        let keys = SettingsTable.all.filter { $0.isLive && (staysSecure || !$0.key.hasPrefix("http.")) }.map(\.key)
+        return Set(keys)
+    }
+
+    private func differences(_ old: ServerConfiguration, _ new: ServerConfiguration) -> [SettingChange] {
+        SettingsTable.all.compactMap { setting in
+            let (before, after) = (old.value(of: setting), new.value(of: setting))
+            return before == after ? nil : SettingChange(setting: setting, old: before, new: after)
+        }
+    }
+
+    private func report(
+        from running: Running, to next: ServerConfiguration, files: [String: SHA256.Digest], secrets: [String],
+        waiting: [SettingChange]
+    ) -> Report {
+        let changes = differences(running.configuration, next)
+        var changed = changes.map(\.words)
+        for (key, content) in files.sorted(by: { $0.key < $1.key })
+        where content != running.files[key] && !changes.contains(where: { $0.setting.key == key }) {
+            changed.append("\(key) (new content)")
+        }
+        if secrets != running.secrets, !changes.contains(where: { $0.setting.key == "relay.secrets" }) {
+            changed.append("relay.secrets (the one in storage.path)")
+        }
+        return Report(changed: changed, waiting: waiting.map(\.words))
+    }
+
+    private static func files(of configuration: ServerConfiguration) -> [String: SHA256.Digest] {
+        var digests: [String: SHA256.Digest] = [:]
+        for setting in SettingsTable.all where setting.isFile {
+            let path = configuration.text(setting.key)
+            guard !path.isEmpty, let content = try? Data(contentsOf: URL(filePath: path)) else { continue }
+            digests[setting.key] = SHA256.hash(data: content)
+        }
+        return digests
+    }
+}

@@ -1,0 +1,45 @@
+/// What a reload found to be different in a setting, in words for a log line: never a secret's value.
+struct SettingChange {
+    let setting: Setting
+    let old: Setting.Value
+    let new: Setting.Value
+
+    var words: String { "\(setting.key) (\(difference))" }
+
+    private var difference: String {
+        switch (old, new) {
+        case (.map(let old), .map(let new)): Self.difference(old, new)
+        case (.texts(let old), .texts(let new)) where setting.isSecret:
+            "\(old.count) before, \(new.count) now, \(new.count { !old.contains($0) }) new"
+        case (.texts(let old), .texts(let new)):
+            Self.lists(added: new.filter { !old.contains($0) }, removed: old.filter { !new.contains($0) })
+        case (.records(let old), .records(let new)): "\(old.count) before, \(new.count) now"
+        default: setting.isSecret ? "changed" : "\(Self.text(old)) before, \(Self.text(new)) now"
+        }
+    }
+
+    /// Names are told, what they map to is not.
+    private static func difference(_ old: [String: String], _ new: [String: String]) -> String {
+        let added = new.keys.filter { old[$0] == nil }.sorted()
+        let removed = old.keys.filter { new[$0] == nil }.sorted()
+        let changed = new.keys.filter { name in old[name].map { $0 != new[name] } ?? false }.sorted()
+        return lists(added: added, removed: removed, changed: changed)
+    }
+
+    private static func lists(added: [String], removed: [String], changed: [String] = []) -> String {
+        let parts = [("added", added), ("removed", removed), ("changed", changed)].filter { !$0.1.isEmpty }
+        let words = parts.map { "\($0.0) \($0.1.joined(separator: ", "))" }
+        return words.isEmpty ? "another order" : words.joined(separator: "; ")
+    }
+
+    private static func text(_ value: Setting.Value) -> String {
+        switch value {
+        case .text(let text): text.isEmpty ? "nothing" : text
+        case .integer(let number): "\(number)"
+        case .boolean(let truth): "\(truth)"
+        case .integers(let numbers): numbers.map(String.init).joined(separator: ", ")
+        case .texts(let texts): texts.joined(separator: ", ")
+        case .map, .records: "changed"
+        }
+    }
+}

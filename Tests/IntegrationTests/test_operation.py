@@ -1,0 +1,316 @@
+"""What an operator does to a running server: reload, drain, stop, and look at it from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import httpx
+import pytest
+import yaml
+
+import stun
+from conftest import BINARY, Server, free_port
+
+SECRET = "a secret of the tests, long enough"
+OPEN = {"listen": ["127.0.0.1"], "peers": {"allow": ["127.0.0.0/8"]}}
+
+
+def change(server: Server, *path: str, to=None) -> None:
+    """Writes another value into the server's configuration file; None removes the key."""
+    settings = server.settings
+    for key in path[:-1]:
+        settings = settings.setdefault(key, {})
+    if to is None:
+        settings.pop(path[-1], None)
+    else:
+        settings[path[-1]] = to
+    server.config.write_text(yaml.safe_dump(server.settings))
+
+
+def tool(server: Server, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(BINARY), *arguments, "--config", str(server.config)], capture_output=True, text=True, timeout=60,
+        cwd=server.directory,
+    )
+
+
+def wait_until(condition, what: str, seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"never: {what}"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def client():
+    with contextlib.ExitStack() as stack:
+        def make(server: Server, user: str = "alice", password: str = "wonderland") -> stun.Client:
+            made = stun.Client("127.0.0.1", server.relay_port, user, password)
+            stack.callback(made.close)
+            return made
+        yield make
+
+
+@pytest.fixture
+def echo():
+    """The address of a peer that sends back what it gets."""
+    peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    peer.bind(("127.0.0.1", 0))
+    running = True
+
+    def serve():
+        while running:
+            with contextlib.suppress(OSError):
+                data, source = peer.recvfrom(2000)
+                peer.sendto(data, source)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield peer.getsockname()
+    running = False
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
+        last.sendto(b"", peer.getsockname())
+    thread.join(5)
+    peer.close()
+
+
+def relays(made: stun.Client, payload: bytes = b"still there?") -> bool:
+    """Whether a packet on channel 0x4000 comes back from the echoing peer."""
+    made.send_channel(0x4000, payload)
+    with contextlib.suppress(TimeoutError):
+        while True:
+            if made.socket.recv(2000)[4 : 4 + len(payload)] == payload:
+                return True
+    return False
+
+
+# Reload ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_reload_applies_users_and_says_so_without_secrets(make_server, client):
+    server = make_server({"relay": OPEN})
+    assert client(server, "bob", "builder of houses").request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 401
+    change(server, "relay", "users", to={"alice": "another password", "bob": "builder of houses"})
+    change(server, "relay", "secrets", to=["a newer secret, long enough", SECRET])
+    change(server, "log", "level", to="debug")
+    change(server, "http", "port", to=free_port())
+    done = tool(server, "reload")
+    assert done.returncode == 0, done.stderr
+    for words in [
+        "relay.users (added bob; changed alice)", "relay.secrets (1 before, 2 now, 1 new)",
+        "log.level (info before, debug now)", f"needs a restart: http.port ({server.port} before",
+    ]:
+        assert words in done.stdout
+        assert words in server.log_tail()
+    for secret in ("another password", "builder of houses", "a newer secret", SECRET):
+        assert secret not in done.stdout and secret not in server.log_tail()
+    client(server, "bob", "builder of houses").allocate()
+    client(server, *stun.ephemeral("a newer secret, long enough", "carol")).allocate()
+    client(server, *stun.ephemeral(SECRET, "carol")).allocate()
+    assert client(server).request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 401
+    # What needs a restart goes on needing it; the rest is in force.
+    again = tool(server, "reload").stdout
+    assert "nothing changed" in again and "http.port" in again
+
+
+@pytest.mark.parametrize(
+    "path, value, words",
+    [
+        (("relay", "peers", "allow"), ["10.0.0.0/99"], "relay.peers.allow: 10.0.0.0/99 is no range"),
+        (("relay", "secrets"), ["short"], "relay.secrets: a secret has only 5 bytes"),
+        (("relay", "limits", "allocations"), 0, "relay.limits.allocations must be a whole number"),
+        (("relay", "minPort"), 65535, "relay.minPort"),
+        (("http", "certificate"), "nowhere.pem", "http.certificate and http.privateKey go together"),
+        (("log", "loudness"), 11, "there is no setting log.loudness"),
+    ],
+    ids=lambda value: ".".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_wrong_configuration_changes_nothing(make_server, client, path, value, words):
+    server = make_server({"relay": {**OPEN, "maxPort": 65534}})
+    change(server, "relay", "users", to={"alice": "wonderland", "bob": "builder"})
+    change(server, *path, to=value)
+    lines = server.config.read_text().splitlines()
+    done = tool(server, "reload")
+    assert done.returncode != 0 and words in done.stdout + done.stderr
+    # The tool itself stumbles over what it cannot read; the server says it too, with the line.
+    os.kill(server.pid, signal.SIGHUP)
+    wait_until(lambda: "nothing was reloaded" in server.log_tail(), "the error in the log")
+    line = re.search(re.escape(server.config.name) + r":(\d+): ", server.log_tail())
+    assert line and path[-1] in lines[int(line.group(1)) - 1]
+    assert words in server.log_tail()
+    assert client(server, "bob", "builder").request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 401
+    client(server).allocate()
+
+
+def test_a_closed_range_is_closed_at_once_and_opens_again(make_server, client, echo):
+    server = make_server({"relay": OPEN})
+    made = client(server)
+    made.allocate()
+    assert made.bind(0x4000, *echo) == 0 and relays(made)
+    change(server, "relay", "peers", "allow", to=[])
+    assert "removed 127.0.0.0/8" in tool(server, "reload").stdout
+    wait_until(lambda: not relays(made), "the channel is cut")
+    assert made.bind(0x4000, *echo) == 403
+    change(server, "relay", "peers", "allow", to=["127.0.0.0/8"])
+    tool(server, "reload")
+    wait_until(lambda: made.bind(0x4001, *echo) == 0, "the range is open again")
+
+
+def test_limits_change_while_running(make_server, client):
+    server = make_server({"relay": OPEN, "limits": {"requestsPerMinute": 5}})
+    client(server).allocate()
+    change(server, "relay", "limits", to={"allocationsPerUser": 1})
+    change(server, "limits", "requestsPerMinute", to=1000)
+    user = server.user()
+    assert 429 in [user.get("/v1/me").status_code for _ in range(10)]
+    assert tool(server, "reload").returncode == 0
+    assert client(server).request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 486
+    assert {user.get("/v1/me").status_code for _ in range(20)} == {200}
+
+
+def make_certificate(directory, name: str, stem: str = "server"):
+    key, certificate = directory / f"{stem}-key.pem", directory / f"{stem}.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)],
+        check=True, capture_output=True,
+    )
+    return certificate, key
+
+
+def served_certificate(port: int) -> bytes:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection(("127.0.0.1", port), 5) as plain, context.wrap_socket(plain) as secure:
+        return secure.getpeercert(binary_form=True)
+
+
+def test_a_renewed_certificate_is_served_after_a_reload(make_server, tmp_path):
+    certificate, key = make_certificate(tmp_path, "before")
+    server = make_server({"http": {"certificate": str(certificate), "privateKey": str(key)}}, started=False)
+    server.url = server.url.replace("http://", "https://")
+    server.answers = lambda: "is ready" in server.log_tail()
+    server.start()
+    first = served_certificate(server.port)
+    assert first == ssl.PEM_cert_to_DER_cert(certificate.read_text())
+    other, other_key = make_certificate(tmp_path, "other", "other")
+    # A key that is not the certificate's changes nothing.
+    key.write_text(other_key.read_text())
+    assert "is not the key of the certificate" in tool(server, "reload").stderr
+    assert served_certificate(server.port) == first
+    certificate.write_text(other.read_text())
+    assert "http.certificate (new content)" in tool(server, "reload").stdout
+    assert served_certificate(server.port) == ssl.PEM_cert_to_DER_cert(other.read_text())
+
+
+def test_no_packet_is_lost_while_reloading(make_server):
+    """uclient goes on through dozens of reloads that replace its own password, secrets, ranges and limits."""
+    if not shutil.which("turnutils_uclient"):
+        pytest.skip("coturn's tools are not installed (apt-get install coturn)")
+    server = make_server({"relay": OPEN})
+    port = free_port(socket.SOCK_DGRAM)
+    peer = subprocess.Popen(["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        ["turnutils_uclient", "-p", str(server.relay_port), "-u", "alice", "-w", "wonderland", "-c", "-n", "300", "-m", "4", "-l", "170",
+         "-z", "15", "-r", str(port), "-e", "127.0.0.1", "-X", "127.0.0.1"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )
+    try:
+        # The clients have their allocations; from now on nothing of what they were made with stays.
+        figures = lambda: httpx.get(server.admin_url + "/admin/figures").json()
+        wait_until(lambda: figures()["allocations"] >= 4 and figures()["packets"] > 100, "four allocations that relay")
+        reloads = 0
+        while process.poll() is None:
+            change(server, "relay", "users", to={"alice": f"password {reloads}"})
+            change(server, "relay", "secrets", to=[f"secret number {reloads}"])
+            change(server, "relay", "limits", to={"allocationsPerUser": 1 + reloads % 3})
+            change(server, "relay", "peers", "allow", to=["127.0.0.0/8", f"10.{reloads % 256}.0.0/16"])
+            os.kill(server.pid, signal.SIGHUP)
+            wait_until(lambda: server.log.read_text().count("reloaded: ") > reloads, "a reload")
+            reloads += 1
+        output = process.stdout.read()
+    finally:
+        for one in (process, peer):
+            one.kill()
+            one.wait()
+    assert reloads > 10
+    assert re.search(r"Total lost packets 0 ", output), output[-1000:]
+
+
+# Drain ----------------------------------------------------------------------------------------------------------------
+
+
+ASK = stun.attribute(stun.TRANSPORT, b"\x11\0\0\0")
+
+
+def test_drain_and_back_without_ending(make_server, client, echo):
+    server = make_server({"relay": OPEN})
+    made = client(server)
+    made.allocate()
+    assert made.bind(0x4000, *echo) == 0
+    assert "1 allocations are left" in tool(server, "drain").stdout
+    for url in (server.url, server.admin_url):
+        assert httpx.get(url + "/readyz").status_code == 503
+        assert httpx.get(url + "/livez").status_code == 200
+    assert client(server).request(stun.ALLOCATE, ASK)[0] == 508
+    assert relays(made) and made.request(stun.REFRESH)[0] == 0
+    assert server.user().get("/v1/me").status_code == 200
+    assert tool(server, "drain", "--off").returncode == 0
+    assert httpx.get(server.url + "/readyz").status_code == 200
+    client(server).allocate()
+
+
+def test_what_is_relayed_survives_sigterm_until_it_ends(make_server, client, echo):
+    server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 600}})
+    user = server.user()
+    made = client(server)
+    made.allocate()
+    assert made.bind(0x4000, *echo) == 0
+    os.kill(server.pid, signal.SIGTERM)
+    wait_until(lambda: httpx.get(server.url + "/readyz").status_code == 503, "not ready")
+    assert client(server).request(stun.ALLOCATE, ASK)[0] == 508
+    for _ in range(20):
+        assert relays(made)
+    # Hanging up needs the API.
+    assert user.get("/v1/me").status_code == 200
+    assert "waiting for allocations to end allocations=1" in server.log_tail()
+    assert server.process.poll() is None
+    assert made.request(stun.REFRESH, stun.attribute(stun.LIFETIME, bytes(4)))[0] == 0
+    process, server.process = server.process, None
+    assert process.wait(20) == 0
+
+
+def test_draining_ends_at_its_deadline(make_server, client):
+    server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 1}})
+    client(server).allocate()
+    assert server.stop() == 0
+    assert "the time to drain is over allocations=1" in server.log_tail()
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_does_not_wait(make_server, client, second):
+    server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 600}})
+    client(server).allocate()
+    os.kill(server.pid, signal.SIGTERM)
+    wait_until(lambda: "waiting for allocations to end" in server.log_tail(), "draining")
+    os.kill(server.pid, second)
+    process, server.process = server.process, None
+    assert process.wait(20) == 0
+
+
+def test_reload_and_drain_need_a_server(make_server):
+    server = make_server(started=False)
+    server.directory.mkdir(parents=True, exist_ok=True)
+    server.config.write_text(yaml.safe_dump(server.settings))
+    for command in ("reload", "drain"):
+        done = tool(server, command)
+        assert done.returncode == 1 and "No server is running" in done.stderr

@@ -1,0 +1,64 @@
+import STUN
+import TURN
+import Testing
+import Wire
+
+@Suite("Rules that change while calls go on")
+struct AdoptingTests {
+    private func adopt(_ lab: Lab, users: [String: String] = ["alice": "other"], allowed: [String] = []) {
+        let policy = PeerPolicy(
+            allowed: allowed.compactMap { AddressRange($0) }, own: [Lab.serverIPv4, Lab.serverIPv6],
+            externals: [(Lab.external, Lab.serverIPv4)], deniedOwnPorts: [3478], live: lab.relays)
+        lab.engine.adopt(Credentials(realm: "test", users: users, secrets: []), policy)
+    }
+
+    @Test("an allocation keeps its key, a new one needs the new password")
+    func credentials() throws {
+        let lab = try Lab()
+        var client = LabClient()
+        _ = try client.allocate(lab)
+        #expect(try client.bind(lab, 0x4000, Lab.peer).isSuccess)
+        adopt(lab)
+        #expect(client.sendChannel(lab, 0x4000, [1]) != nil)
+        #expect(try client.refresh(lab, lifetime: nil).isSuccess)
+        var late = LabClient(port: 1001)
+        #expect(try late.allocate(lab).error == 401)
+        late.password = "other"
+        #expect(try late.allocate(lab).isSuccess)
+    }
+
+    @Test("a peer that is forbidden from now on is cut off, every other stays")
+    func policy() throws {
+        let closing = TransportAddress(IPAddress(ipv4: 0x0A09_0909), port: 9)
+        let lab = try Lab(allowed: ["10.0.0.0/8"])
+        var client = LabClient()
+        _ = try client.allocate(lab)
+        let id = try #require(lab.bound.keys.first)
+        #expect(try client.bind(lab, 0x4000, closing).isSuccess)
+        #expect(try client.bind(lab, 0x4001, Lab.peer).isSuccess)
+        #expect(client.sendChannel(lab, 0x4000, [1]) != nil)
+
+        adopt(lab)
+        #expect(client.sendChannel(lab, 0x4000, [1]) == nil)
+        #expect(client.send(lab, [1], to: closing) == nil)
+        #expect(lab.engine.receiveFromPeer(on: id, from: closing, at: lab.now) == nil)
+        #expect(try client.bind(lab, 0x4000, closing).error == 403)
+        #expect(client.sendChannel(lab, 0x4001, [1]) != nil)
+        #expect(lab.engine.receiveFromPeer(on: id, from: Lab.peer, at: lab.now) != nil)
+
+        adopt(lab, allowed: ["10.0.0.0/8"])
+        #expect(try client.bind(lab, 0x4000, closing).isSuccess)
+        #expect(client.sendChannel(lab, 0x4000, [1]) != nil)
+    }
+
+    @Test("two relayed clients of one server still reach each other")
+    func hairpin() throws {
+        let lab = try Lab()
+        var (alice, bob) = (LabClient(), LabClient(port: 1001, username: "bob", password: "builder"))
+        _ = try alice.allocate(lab)
+        let atBob = try #require(try bob.allocate(lab).relayed)
+        #expect(try alice.bind(lab, 0x4000, atBob).isSuccess)
+        adopt(lab)
+        #expect(alice.sendChannel(lab, 0x4000, [1]) != nil)
+    }
+}
