@@ -98,6 +98,7 @@ let package = Package(
     targets: [
         // Protocols: pure, bytes and instants in, bytes and decisions out.
         module("Protocols", "Wire"),
+        module("Protocols", "DTLS", ["Wire"]),
         module("Protocols", "STUN", ["Wire"]),
         module("Protocols", "TURN", ["Wire", "STUN", basicContainers]),
 
@@ -159,6 +160,7 @@ let package = Package(
 
         tests("WireTests", ["Wire"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "Wire"]),
+        tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("RelayTests", ["Relay", "TURN", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO"]),
@@ -205,6 +207,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
     }
     package.targets += [
+        fuzz("FuzzDTLS", ["DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
         fuzz("FuzzTURN", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
     ]

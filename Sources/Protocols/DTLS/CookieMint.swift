@@ -1,0 +1,71 @@
+package import Wire
+
+/// Makes cookies that need no memory (RFC 6347 section 4.2.1): a cookie is the time and a code over the time, the client's
+/// address and port, and what its hello says before the cookie.
+///
+/// Whoever brings one back from that address, with the same hello, within the minute, was given it there. Two keys live at
+/// a time, so that a change of keys refuses nobody; `rotate` may be called as often as once per lifetime.
+package struct CookieMint: Sendable {
+    /// Seconds that a cookie is good for: a client that retransmits its hello doubles its pauses, up to some 30 seconds.
+    package static let lifetime: UInt32 = 60
+    package static let byteCount = 20
+    private static let codeByteCount = 16
+
+    private var current: Digest
+    private var previous: Digest
+
+    package init(key: Digest) {
+        current = key
+        previous = key
+    }
+
+    package mutating func rotate(to key: Digest) {
+        previous = current
+        current = key
+    }
+
+    /// Appends the cookie for a hello, of which `covered` is the part before the cookie. False when the cryptography
+    /// failed; nothing was appended then.
+    package func append(
+        for client: TransportAddress, _ covered: RawSpan, at now: Instant, to target: inout [UInt8],
+        _ authentication: some MessageAuthentication
+    ) -> Bool {
+        let seconds = Self.seconds(now)
+        guard let code = code(of: seconds, client, covered, key: current, authentication) else { return false }
+        target.append(bigEndian: seconds)
+        code.withBytes { target.append($0.extracting(0..<min(Self.codeByteCount, $0.byteCount))) }
+        return true
+    }
+
+    package func isValid(
+        _ cookie: RawSpan, for client: TransportAddress, _ covered: RawSpan, at now: Instant,
+        _ authentication: some MessageAuthentication
+    ) -> Bool {
+        guard cookie.byteCount == Self.byteCount, let seconds = cookie.integer(at: 0, as: UInt32.self),
+            Self.seconds(now) &- seconds < Self.lifetime, let given = cookie.part(4..<Self.byteCount)
+        else { return false }
+        for key in [current, previous] {
+            guard let code = code(of: seconds, client, covered, key: key, authentication) else { return false }
+            let isRight = code.withBytes { $0.part(0..<Self.codeByteCount)?.equalsInConstantTime(given) ?? false }
+            if isRight { return true }
+        }
+        return false
+    }
+
+    private static func seconds(_ now: Instant) -> UInt32 {
+        UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000_000)
+    }
+
+    private func code(
+        of seconds: UInt32, _ client: TransportAddress, _ covered: RawSpan, key: Digest,
+        _ authentication: some MessageAuthentication
+    ) -> Digest? {
+        var source: [UInt8] = []
+        source.reserveCapacity(24)
+        source.append(bigEndian: seconds)
+        source.append(bigEndian: client.port)
+        source.append(client.address.family.rawValue)
+        source.append(client.address)
+        return key.withBytes { authentication.code(.sha256, key: $0, source.span.bytes, covered) }
+    }
+}

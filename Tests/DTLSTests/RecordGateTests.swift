@@ -1,0 +1,73 @@
+import DTLS
+import Testing
+import Wire
+
+@Suite("The records that reach a session")
+struct RecordGateTests {
+    private func admits(
+        _ datagram: [UInt8], _ phase: RecordGate.Phase, gate: RecordGate = RecordGate()
+    ) -> Bool {
+        guard let record = RecordHeader(datagram.span.bytes, at: 0) else { return false }
+        return gate.admits(record, of: datagram.span.bytes, in: phase)
+    }
+
+    private static let phases: [RecordGate.Phase] = [.keyAwaited, .finishedAwaited, .established]
+
+    /// In which of the three phases a record is admitted.
+    private func phases(_ datagram: [UInt8], gate: RecordGate = RecordGate()) -> [Bool] {
+        Self.phases.map { admits(datagram, $0, gate: gate) }
+    }
+
+    private func key(_ count: Int = 33, messageSequence: UInt16 = 2, type: UInt8 = 16) -> [UInt8] {
+        Hello.fragment(of: [UInt8](repeating: 1, count: count), messageSequence: messageSequence, type: type)
+    }
+
+    @Test("a client's last flight is let in, each part in its time")
+    func lastFlight() {
+        #expect(phases(key()) == [true, false, false])
+        #expect(phases(Hello.record([1], type: 20)) == [true, false, false])
+        #expect(phases(Hello.record([UInt8](repeating: 0, count: 48), epoch: 1)) == [false, true, true])
+        #expect(phases(Hello.record([0, 1, 2], type: 23, epoch: 1)) == [false, false, true])
+        #expect(phases(Hello.record([0, 1, 2], type: 21, epoch: 1)) == [false, true, true])
+    }
+
+    @Test("what anybody could forge is kept out")
+    func forged() {
+        let never = [false, false, false]
+        // A plain alert, plain data, a hello, a key that comes too early, late or large, two in one.
+        #expect(phases(Hello.record([2, 40], type: 21)) == never)
+        #expect(phases(Hello.record([1], type: 23)) == never)
+        #expect(phases(Hello.captured) == never)
+        #expect(phases(key(messageSequence: 1)) == never)
+        #expect(phases(key(messageSequence: 3)) == never)
+        #expect(phases(key(5000)) == never)
+        #expect(phases(Hello.record([])) == never)
+        #expect(phases(Hello.record([2], type: 20)) == never)
+        #expect(phases(Hello.record([1, 1], type: 20)) == never)
+        // Later epochs, renegotiation.
+        #expect(phases(Hello.record([1], type: 23, epoch: 2)) == never)
+        #expect(phases(Hello.record([1], type: 20, epoch: 1)) == never)
+        #expect(phases(Hello.record([UInt8](repeating: 0, count: 200), epoch: 1)) == [false, true, false])
+        // A key, and something else behind it in the same record.
+        let body = Array(key().dropFirst(13))
+        #expect(phases(Hello.record(body + body)) == [true, false, false])
+        #expect(phases(Hello.record(body + [16, 0, 0])) == never)
+        #expect(phases(Hello.record(body + Array(key(type: 14).dropFirst(13)))) == never)
+    }
+
+    @Test("a client's certificate is let in only where it was asked for")
+    func certificates() {
+        let asking = RecordGate(asksForCertificate: true)
+        #expect(phases(key(2000, type: 11)) == [false, false, false])
+        #expect(phases(key(2000, type: 11), gate: asking) == [true, false, false])
+        #expect(phases(key(messageSequence: 3), gate: asking) == [true, false, false])
+        #expect(phases(key(messageSequence: 4, type: 15), gate: asking) == [true, false, false])
+        #expect(phases(key(messageSequence: 5, type: 15), gate: asking) == [false, false, false])
+    }
+
+    @Test("the first byte tells DTLS from STUN and ChannelData")
+    func firstBytes() {
+        let all: [UInt8] = (0...255).filter { RecordHeader.mayBegin(with: $0) }
+        #expect(all == Array(20...63))
+    }
+}

@@ -1,0 +1,132 @@
+import DTLS
+import OpenSSLCrypto
+import Wire
+
+/// A sequence of datagrams from a few clients and passing seconds, read from the input, against the front door of DTLS.
+/// Some datagrams are taken as they are; for others the input only says how a hello is cut, and the harness puts in the
+/// cookie that its client was given, so that the fuzzer reaches what lies behind it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzDTLS(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let harness = Harness() else { return 0 }
+    var input = Input(UnsafeRawBufferPointer(start: start, count: count))
+    var steps = 0
+    while !input.isEmpty, steps < 200 {
+        harness.step(&input)
+        steps += 1
+    }
+    harness.finish()
+    return 0
+}
+
+private struct Input {
+    private var bytes: UnsafeRawBufferPointer.SubSequence
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes[...] }
+
+    var isEmpty: Bool { bytes.isEmpty }
+    mutating func byte() -> UInt8 { bytes.popFirst() ?? 0 }
+
+    mutating func take(_ count: Int) -> [UInt8] {
+        let taken = Array(bytes.prefix(count))
+        bytes = bytes.dropFirst(count)
+        return taken
+    }
+}
+
+private final class Harness {
+    private var door: HelloDoor
+    private var now = Instant(nanoseconds: 1_000_000_000_000)
+    private var cookies: [[UInt8]] = Array(repeating: [], count: 4)
+    private var keys: UInt8 = 0
+
+    init?() {
+        guard let authentication = OpenSSLAuthentication() else { return nil }
+        let key = Array("key".utf8)
+        door = HelloDoor(cookies: CookieMint(key: Digest(key.span.bytes)), authentication: authentication)
+    }
+
+    func step(_ input: inout Input) {
+        let client = Int(input.byte() & 3)
+        switch input.byte() & 3 {
+        case 0: receive(input.take(Int(input.byte())), client)
+        case 1, 2: receive(hello(client, &input), client)
+        default:
+            let choice = input.byte()
+            now = now.adding(seconds: UInt32(choice & 15))
+            if choice & 0x80 != 0 { rotate() }
+            door.advance(to: now)
+        }
+    }
+
+    func finish() {
+        now = now.adding(seconds: 10)
+        door.advance(to: now)
+        if door.assemblyCount != 0 { fatalError("a hello that is never given up") }
+    }
+
+    private func rotate() {
+        keys &+= 1
+        let key = [keys]
+        door.cookies.rotate(to: Digest(key.span.bytes))
+    }
+
+    /// One or two fragments of a hello, with the client's cookie or without.
+    private func hello(_ client: Int, _ input: inout Input) -> [UInt8] {
+        let hasCookie = input.byte() & 3 != 0
+        let cookie = hasCookie ? cookies[client] : []
+        var message: [UInt8] = [0xFE, 0xFD] + [UInt8](repeating: input.byte() & 1, count: 32)
+        message += [0, UInt8(cookie.count)] + cookie + [UInt8](repeating: 1, count: Int(input.byte()) * 40)
+        var datagram: [UInt8] = []
+        for _ in 0..<(1 + Int(input.byte() & 1)) {
+            let start = Int(input.byte()) * message.count / 255
+            let end = start + Int(input.byte()) * (message.count - start) / 255
+            var fragment: [UInt8] = [1] + length(message.count) + [0, hasCookie ? 1 : 0]
+            fragment += length(start) + length(end - start) + message[start..<end]
+            datagram += [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, input.byte()]
+            datagram.append(bigEndian: UInt16(truncatingIfNeeded: fragment.count))
+            datagram += fragment
+        }
+        return datagram
+    }
+
+    private func length(_ count: Int) -> [UInt8] {
+        [UInt8(count >> 16 & 255), UInt8(count >> 8 & 255), UInt8(count & 255)]
+    }
+
+    private func receive(_ datagram: [UInt8], _ client: Int) {
+        let flow = Flow(
+            .dtls, local: TransportAddress(IPAddress(ipv4: 0x0A00_0001), port: 5349),
+            remote: TransportAddress(IPAddress(ipv4: 0x0101_0101 + UInt32(client)), port: 1000))
+        let before = door.assemblyCount
+        let mayBegin = brings(cookies[client], datagram)
+        switch door.receive(datagram.span.bytes, on: flow, at: now) {
+        case .nothing:
+            break
+        case .unproven(let hello):
+            guard let answer = door.challenge(hello, of: datagram.span.bytes, at: now) else { return }
+            if answer.count >= datagram.count { fatalError("an answer larger than its question") }
+            cookies[client] = Array(answer.suffix(CookieMint.byteCount))
+        case .proven(let hello):
+            if before == 0, !mayBegin { fatalError("let in without a cookie") }
+            check(hello)
+        }
+        if door.assemblyCount > before, !mayBegin { fatalError("remembered without a cookie") }
+        if door.assemblyCount > 4 { fatalError("more than one hello of a client") }
+    }
+
+    /// What goes to the library: one record with one whole hello that begins as it should.
+    private func check(_ hello: ProvenHello) {
+        guard let record = RecordHeader(hello.record.span.bytes, at: 0), record.body.upperBound == hello.record.count,
+            let fragment = HandshakeFragment(hello.record.span.bytes, in: record.body), fragment.isWhole,
+            fragment.messageByteCount <= HelloDoor.maximumHelloByteCount,
+            HelloStart(hello.record.span.bytes, fragment)?.random == hello.random
+        else { fatalError("not a whole hello") }
+        let gate = RecordGate()
+        if gate.admits(record, of: hello.record.span.bytes, in: .keyAwaited) { fatalError("a second hello") }
+    }
+
+    private func brings(_ cookie: [UInt8], _ datagram: [UInt8]) -> Bool {
+        guard !cookie.isEmpty, datagram.count >= cookie.count else { return false }
+        return (0...datagram.count - cookie.count).contains { datagram[$0..<$0 + cookie.count].elementsEqual(cookie) }
+    }
+}
