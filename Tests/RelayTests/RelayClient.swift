@@ -115,9 +115,10 @@ final class RelayClient {
         socket.send(bytes + payload, to: server)
     }
 
-    func send(_ payload: [UInt8], to peer: TransportAddress) {
+    func send(_ payload: [UInt8], to peer: TransportAddress, dontFragment: Bool = false) {
         var writer = MessageWriter()
         writer.begin(MessageType(.indication, .send), TransactionID(2, 2))
+        if dontFragment { writer.append(.dontFragment, bytes: []) }
         writer.append(.xorPeerAddress, xor: peer)
         writer.append(.data, bytes: payload)
         socket.send(writer.bytes, to: server)

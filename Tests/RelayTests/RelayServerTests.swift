@@ -9,43 +9,9 @@ struct RelayServerTests {
     private static let loopback = IPAddress(ipv4: 0x7F00_0001)
     private static let loopbackIPv6 = IPAddress(ipv6High: 0, low: 1)
 
-    /// A relay on free loopback ports, stopped when the test is over.
-    private final class Running {
-        let server: RelayServer
-        let address: TransportAddress
-
-        init(_ change: (inout RelayConfiguration) -> Void = { _ in }) throws {
-            var configuration = RelayConfiguration()
-            configuration.listen = [loopback]
-            configuration.port = 0
-            configuration.users = ["alice": "wonderland", "bob": "builder"]
-            configuration.secrets = ["a secret of the tests"]
-            configuration.allowedPeers = [try #require(AddressRange("127.0.0.0/8")), try #require(AddressRange("::1"))]
-            configuration.workers = 2
-            change(&configuration)
-            server = try RelayServer(configuration: configuration)
-            try server.start()
-            address = try #require(server.addresses.first)
-        }
-
-        deinit {
-            server.stop()
-        }
-
-        /// Waits until the counters say so; they are published some 20 times a second.
-        func waits(for condition: (RelayCounters) -> Bool) -> Bool {
-            let pause = try? TestSocket(loopback)
-            for _ in 0..<200 {
-                if condition(server.counters) { return true }
-                _ = pause?.receive(milliseconds: 25)
-            }
-            return false
-        }
-    }
-
     @Test("a channel and indications carry packets both ways", arguments: [false, true])
     func relays(isIPv6: Bool) throws {
-        let running = try Running { if isIPv6 { $0.listen = [Self.loopbackIPv6] } }
+        let running = try RunningRelay { if isIPv6 { $0.listen = [Self.loopbackIPv6] } }
         let client = try RelayClient(running.address)
         let peer = try TestSocket(running.address.address)
         let relayed = try client.allocate { writer in
@@ -77,7 +43,7 @@ struct RelayServerTests {
 
     @Test("two relayed clients reach each other, and nobody reaches other own ports")
     func relayToRelay() throws {
-        let running = try Running {
+        let running = try RunningRelay {
             $0.allowedPeers = []
             $0.deniedOwnPorts = [8080]
         }
@@ -104,7 +70,7 @@ struct RelayServerTests {
     @Test("ports, charges and reservations all come back")
     func returned() throws {
         // Below the kernel's own range (from 32768), from which any socket of the machine may have one of them.
-        let running = try Running {
+        let running = try RunningRelay {
             $0.minPort = 21_000
             $0.maxPort = 21_019
             $0.limits.allocationsPerUser = 100
@@ -126,7 +92,7 @@ struct RelayServerTests {
 
     @Test("a reserved port is claimed once, by any client of the user, on whichever worker it lands")
     func reservation() throws {
-        let running = try Running { $0.workers = 4 }
+        let running = try RunningRelay { $0.workers = 4 }
         for _ in 0..<8 {
             let first = try RelayClient(running.address)
             let bytes = try first.exchange(.allocate) { writer in
@@ -153,7 +119,7 @@ struct RelayServerTests {
 
     @Test("quotas hold across workers")
     func quotas() throws {
-        let running = try Running {
+        let running = try RunningRelay {
             $0.workers = 4
             $0.limits.allocationsPerUser = 5
             $0.limits.allocations = 8
@@ -170,7 +136,7 @@ struct RelayServerTests {
 
     @Test("a family that the server does not have is 440")
     func family() throws {
-        let running = try Running()
+        let running = try RunningRelay()
         let client = try RelayClient(running.address)
         #expect(
             try client.allocate { $0.append(.requestedAddressFamily, integer: UInt32(2) << 24) }
@@ -180,7 +146,7 @@ struct RelayServerTests {
 
     @Test("ephemeral credentials work until they are revoked")
     func ephemeral() throws {
-        let running = try Running()
+        let running = try RunningRelay()
         let made = EphemeralCredential.make(
             secret: "a secret of the tests", user: "U1", call: "C1", expiresAt: 4_000_000_000)
         let credential = try #require(made)
@@ -195,7 +161,7 @@ struct RelayServerTests {
 
     @Test("external addresses are told, and lead back")
     func external() throws {
-        let running = try Running {
+        let running = try RunningRelay {
             $0.allowedPeers = []
             $0.externalAddresses = [ExternalAddress(IPAddress(ipv4: 0x2D00_0001))]
         }
@@ -215,7 +181,7 @@ struct RelayServerTests {
 
     @Test("a taken port is named, with what to do")
     func takenPort() throws {
-        let running = try Running()
+        let running = try RunningRelay()
         var configuration = RelayConfiguration()
         configuration.listen = [Self.loopback]
         configuration.port = running.address.port

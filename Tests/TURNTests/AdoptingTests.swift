@@ -41,10 +41,10 @@ struct AdoptingTests {
         adopt(lab)
         #expect(client.sendChannel(lab, 0x4000, [1]) == nil)
         #expect(client.send(lab, [1], to: closing) == nil)
-        #expect(lab.engine.receiveFromPeer(on: id, from: closing, at: lab.now) == nil)
+        #expect(lab.engine.receiveFromPeer(on: id, from: closing, byteCount: 100, at: lab.now) == nil)
         #expect(try client.bind(lab, 0x4000, closing).error == 403)
         #expect(client.sendChannel(lab, 0x4001, [1]) != nil)
-        #expect(lab.engine.receiveFromPeer(on: id, from: Lab.peer, at: lab.now) != nil)
+        #expect(lab.engine.receiveFromPeer(on: id, from: Lab.peer, byteCount: 100, at: lab.now) != nil)
 
         adopt(lab, allowed: ["10.0.0.0/8"])
         #expect(try client.bind(lab, 0x4000, closing).isSuccess)

@@ -157,10 +157,6 @@ struct AllocationTests {
                 udp(&$0)
                 $0.append(.lifetime, integer: UInt16(600))
             },
-            RefusedAllocate(testDescription: "DONT-FRAGMENT, not supported yet", code: 420) {
-                udp(&$0)
-                $0.append(.dontFragment, bytes: [])
-            },
             RefusedAllocate(testDescription: "unknown attribute", code: 420) {
                 udp(&$0)
                 $0.append(AttributeType(rawValue: 0x7000), bytes: [1])

@@ -137,7 +137,7 @@ private final class RandomRun {
 
     private func fromPeer(_ peer: TransportAddress) {
         guard let (id, _) = lab.bound.sorted(by: { $0.value.port < $1.value.port }).randomElement(using: &chance),
-            let forward = lab.engine.receiveFromPeer(on: id, from: peer, at: lab.now)
+            let forward = lab.engine.receiveFromPeer(on: id, from: peer, byteCount: 100, at: lab.now)
         else { return }
         if (granted[forward.flow]?[localForm(peer.address)] ?? Instant(nanoseconds: 0)) <= lab.now {
             broken = "a packet from a peer without permission"

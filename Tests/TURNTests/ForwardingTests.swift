@@ -23,7 +23,7 @@ struct ForwardingTests {
         #expect(client.send(lab, [1], to: peer) == nil)
         #expect(client.sendChannel(lab, 0x4000, [1]) == nil)
         let id = try relay(lab)
-        #expect(lab.engine.receiveFromPeer(on: id, from: peer, at: lab.now) == nil)
+        #expect(lab.engine.receiveFromPeer(on: id, from: peer, byteCount: 100, at: lab.now) == nil)
         #expect(lab.engine.tally.unpermittedFromPeer == 1)
     }
 
@@ -39,10 +39,10 @@ struct ForwardingTests {
         #expect(forward?.relay == id)
         #expect(forward?.payload.count == 3)
         #expect(
-            lab.engine.receiveFromPeer(on: id, from: samePeerOtherPort, at: lab.now)
+            lab.engine.receiveFromPeer(on: id, from: samePeerOtherPort, byteCount: 100, at: lab.now)
                 == ToClient(flow: client.flow, framing: .indication(samePeerOtherPort)))
         #expect(client.send(lab, [1], to: stranger) == nil)
-        #expect(lab.engine.receiveFromPeer(on: id, from: stranger, at: lab.now) == nil)
+        #expect(lab.engine.receiveFromPeer(on: id, from: stranger, byteCount: 100, at: lab.now) == nil)
 
         lab.advance(seconds: 299)
         #expect(client.send(lab, [1], to: peer) != nil)
@@ -51,7 +51,7 @@ struct ForwardingTests {
         #expect(client.send(lab, [1], to: peer) != nil)
         lab.advance(seconds: 1)
         #expect(client.send(lab, [1], to: peer) == nil)
-        #expect(lab.engine.receiveFromPeer(on: id, from: peer, at: lab.now) == nil)
+        #expect(lab.engine.receiveFromPeer(on: id, from: peer, byteCount: 100, at: lab.now) == nil)
     }
 
     @Test("a channel carries both ways, its permission for five minutes, itself for ten")
@@ -64,15 +64,15 @@ struct ForwardingTests {
         let forward = client.sendChannel(lab, 0x4000, [1, 2, 3])
         #expect(forward == ToPeer(relay: id, destination: peer, payload: 4..<7))
         #expect(
-            lab.engine.receiveFromPeer(on: id, from: peer, at: lab.now)
+            lab.engine.receiveFromPeer(on: id, from: peer, byteCount: 100, at: lab.now)
                 == ToClient(flow: client.flow, framing: .channel(0x4000)))
         // Another port of the peer has the permission, not the channel.
         #expect(
-            lab.engine.receiveFromPeer(on: id, from: samePeerOtherPort, at: lab.now)
+            lab.engine.receiveFromPeer(on: id, from: samePeerOtherPort, byteCount: 100, at: lab.now)
                 == ToClient(flow: client.flow, framing: .indication(samePeerOtherPort)))
         lab.advance(seconds: 300)
         #expect(client.sendChannel(lab, 0x4000, [1]) == nil)
-        #expect(lab.engine.receiveFromPeer(on: id, from: peer, at: lab.now) == nil)
+        #expect(lab.engine.receiveFromPeer(on: id, from: peer, byteCount: 100, at: lab.now) == nil)
         #expect(try client.permit(lab, peer).isSuccess)
         #expect(client.sendChannel(lab, 0x4000, [1]) != nil)
         #expect(try client.refresh(lab, lifetime: 3600).isSuccess)
@@ -81,7 +81,7 @@ struct ForwardingTests {
         lab.advance(seconds: 1)
         #expect(client.sendChannel(lab, 0x4000, [1]) == nil)
         #expect(
-            lab.engine.receiveFromPeer(on: id, from: peer, at: lab.now)
+            lab.engine.receiveFromPeer(on: id, from: peer, byteCount: 100, at: lab.now)
                 == ToClient(flow: client.flow, framing: .indication(peer)))
     }
 
@@ -206,8 +206,8 @@ struct ForwardingTests {
         _ = try client.allocate(lab)
         _ = try client.bind(lab, 0x4000, peer)
         #expect(try relay(lab).allocation.slot == old.allocation.slot)
-        #expect(lab.engine.receiveFromPeer(on: old, from: peer, at: lab.now) == nil)
+        #expect(lab.engine.receiveFromPeer(on: old, from: peer, byteCount: 100, at: lab.now) == nil)
         let beyond = RelayID(AllocationID(slot: 999, generation: 0), .ipv4)
-        #expect(lab.engine.receiveFromPeer(on: beyond, from: peer, at: lab.now) == nil)
+        #expect(lab.engine.receiveFromPeer(on: beyond, from: peer, byteCount: 100, at: lab.now) == nil)
     }
 }

@@ -136,16 +136,16 @@ struct PeerPolicyTests {
         let local = TransportAddress(Lab.serverIPv4, port: toBob.port)
         #expect(alice.sendChannel(lab, 0x4000, [1])?.destination == local)
         #expect(
-            lab.engine.receiveFromPeer(on: aliceRelay, from: local, at: lab.now)
+            lab.engine.receiveFromPeer(on: aliceRelay, from: local, byteCount: 100, at: lab.now)
                 == ToClient(flow: alice.flow, framing: .channel(0x4000)))
         let bobRelay = try #require(lab.bound.keys.first { $0 != aliceRelay })
         #expect(
             lab.engine.receiveFromPeer(
-                on: bobRelay, from: TransportAddress(Lab.serverIPv4, port: toAlice.port), at: lab.now)
+                on: bobRelay, from: TransportAddress(Lab.serverIPv4, port: toAlice.port), byteCount: 100, at: lab.now)
                 == ToClient(flow: bob.flow, framing: .indication(toAlice)))
         // Another program on this machine has the permitted address, but not a relay's port.
         let program = TransportAddress(Lab.serverIPv4, port: 53)
-        #expect(lab.engine.receiveFromPeer(on: bobRelay, from: program, at: lab.now) == nil)
+        #expect(lab.engine.receiveFromPeer(on: bobRelay, from: program, byteCount: 100, at: lab.now) == nil)
         #expect(bob.send(lab, [1], to: TransportAddress(Lab.external, port: 53)) == nil)
         // When Alice's relay is gone, her port is nobody's.
         _ = try alice.refresh(lab, lifetime: 0)

@@ -94,6 +94,13 @@ final class Lab {
         settle(&recorder)
     }
 
+    /// Tells the engine of an ICMP error and returns what it told the client.
+    func fail(_ error: PeerError, on relay: RelayID, from peer: TransportAddress) -> Outcome {
+        var recorder = Recorder()
+        engine.receiveError(error, on: relay, from: peer, at: now, into: &recorder)
+        return Outcome(messages: recorder.messages)
+    }
+
     func revoke(_ name: RevokedName) {
         var recorder = Recorder()
         engine.revoke(name, into: &recorder)
@@ -168,6 +175,8 @@ struct LabClient {
     /// nil signs as RFC 5389 does, without naming an algorithm.
     var algorithm: PasswordAlgorithm?
     var integrity: IntegrityAlgorithm = .sha1
+    /// Names itself by USERHASH.
+    var isAnonymous = false
     private static let transactions = Mutex<UInt64>(0)
 
     init(port: UInt16 = 1000, username: String = "alice", password: String = "wonderland", remote: UInt32 = 0xC0A8_0001)
@@ -194,7 +203,13 @@ struct LabClient {
         writer.begin(MessageType(.request, method), transaction)
         extra(&writer)
         if signed {
-            writer.append(.username, text: username)
+            if isAnonymous {
+                let name = Array("\(username):\(realm)".utf8)
+                writer.append(
+                    .userHash, bytes: lab.authentication.hash(.sha256, name.span.bytes)?.copyToArray() ?? [])
+            } else {
+                writer.append(.username, text: username)
+            }
             writer.append(.realm, text: realm)
             writer.append(.nonce, bytes: nonce)
             if let algorithm {
@@ -261,9 +276,12 @@ struct LabClient {
         return try Answer(lab.receive(bytes, on: flow))
     }
 
-    func send(_ lab: Lab, _ payload: [UInt8], to peer: TransportAddress) -> ToPeer? {
+    func send(
+        _ lab: Lab, _ payload: [UInt8], to peer: TransportAddress, dontFragment: Bool = false
+    ) -> ToPeer? {
         var writer = MessageWriter()
         writer.begin(MessageType(.indication, .send), LabClient.nextTransaction())
+        if dontFragment { writer.append(.dontFragment, bytes: []) }
         writer.append(.xorPeerAddress, xor: peer)
         writer.append(.data, bytes: payload)
         return lab.receive(writer.bytes, on: flow).toPeer

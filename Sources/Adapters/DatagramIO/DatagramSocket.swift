@@ -87,7 +87,7 @@ package struct DatagramSocket: ~Copyable {
 }
 
 /// Options that cannot be set leave the system's default, which works too.
-private func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
     var value = value
     setsockopt(descriptor, level, option, &value, UInt32(MemoryLayout<Int32>.size))
 }

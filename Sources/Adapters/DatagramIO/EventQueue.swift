@@ -52,6 +52,13 @@ package struct EventQueue: ~Copyable {
     }
 }
 
+extension EventQueue {
+    /// Whether the `index`th socket of the last `wait` keeps errors to be read.
+    package func hasError(_ index: Int) -> Bool {
+        index >= 0 && index < Self.capacity && events[index].events & EPOLLERR.rawValue != 0
+    }
+}
+
 /// Wakes a thread that sleeps in `EventQueue.wait`, from any other.
 package final class WakeSignal: Sendable {
     package let descriptor: Int32

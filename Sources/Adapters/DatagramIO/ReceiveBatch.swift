@@ -48,7 +48,11 @@ package struct ReceiveBatch: ~Copyable {
     package mutating func receive(from socket: Int32, limit: Int) -> Range<Int> {
         let wanted = min(limit, Self.capacity &- used)
         guard wanted > 0 else { return used..<used }
-        let count = Int(clinux_receive(socket, headers + used, UInt32(truncatingIfNeeded: wanted)))
+        var count = Int(clinux_receive(socket, headers + used, UInt32(truncatingIfNeeded: wanted)))
+        if count < 0, clinux_errno() != EAGAIN {
+            // An ICMP error for something sent earlier was told instead; what has arrived is still there.
+            count = Int(clinux_receive(socket, headers + used, UInt32(truncatingIfNeeded: wanted)))
+        }
         guard count > 0 else { return used..<used }
         let received = used..<min(used &+ count, Self.capacity)
         used = received.upperBound

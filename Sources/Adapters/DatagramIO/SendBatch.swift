@@ -8,6 +8,8 @@ package import Wire
 package struct SendBatch: ~Copyable {
     package static let capacity = 128
     private static let arenaByteCount = 64 * 1024
+    /// More ICMP messages than this between two system calls cost a datagram.
+    private static let attempts = 2
 
     package private(set) var count = 0
     package private(set) var dropped: UInt64 = 0
@@ -86,6 +88,7 @@ package struct SendBatch: ~Copyable {
 
     private mutating func send(_ range: Range<Int>) {
         var next = range.lowerBound
+        var attempts = 0
         while next < range.upperBound {
             let status = Int(
                 clinux_send(sockets[next], headers + next, UInt32(truncatingIfNeeded: range.upperBound &- next)))
@@ -93,7 +96,13 @@ package struct SendBatch: ~Copyable {
             if status > 0 {
                 sent &+= UInt64(truncatingIfNeeded: status)
                 next &+= status
+                attempts = 0
+            } else if attempts < Self.attempts, clinux_errno() != EAGAIN {
+                // A socket that keeps errors fails once for an ICMP message about an earlier datagram. This one is not to
+                // blame.
+                attempts &+= 1
             } else {
+                attempts = 0
                 // A full buffer, an unreachable peer: this one is lost, the next may pass.
                 dropped &+= 1
                 next &+= 1

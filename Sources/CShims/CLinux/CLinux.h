@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <linux/errqueue.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -43,6 +44,41 @@ static inline int clinux_send(int socket, struct mmsghdr *messages, unsigned int
 }
 static inline int clinux_was_truncated(const struct mmsghdr *message) {
     return (message->msg_hdr.msg_flags & MSG_TRUNC) != 0;
+}
+// An error that came back for a datagram which this socket sent: an ICMP message, or what the kernel itself found.
+struct clinux_error {
+    struct sockaddr_in6 destination;
+    int is_local;
+    int code_of_system;
+    unsigned char type;
+    unsigned char code;
+    unsigned int mtu;
+};
+// 1 for an error, 0 for one of another kind, -1 when there are no more.
+static inline int clinux_receive_error(int socket, struct clinux_error *error) {
+    char control[512];
+    struct msghdr message = {0};
+    message.msg_name = &error->destination;
+    message.msg_namelen = sizeof(error->destination);
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    if (recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return -1;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part != NULL; part = CMSG_NXTHDR(&message, part)) {
+        int is_ipv4 = part->cmsg_level == IPPROTO_IP && part->cmsg_type == IP_RECVERR;
+        int is_ipv6 = part->cmsg_level == IPPROTO_IPV6 && part->cmsg_type == IPV6_RECVERR;
+        if (!is_ipv4 && !is_ipv6) continue;
+        struct sock_extended_err extended;
+        memcpy(&extended, CMSG_DATA(part), sizeof(extended));
+        error->is_local = extended.ee_origin == SO_EE_ORIGIN_LOCAL;
+        if (!error->is_local && extended.ee_origin != SO_EE_ORIGIN_ICMP && extended.ee_origin != SO_EE_ORIGIN_ICMP6)
+            return 0;
+        error->code_of_system = (int)extended.ee_errno;
+        error->type = extended.ee_type;
+        error->code = extended.ee_code;
+        error->mtu = extended.ee_info;
+        return 1;
+    }
+    return 0;
 }
 static inline int clinux_raise_descriptor_limit(unsigned long *limit) {
     struct rlimit current;

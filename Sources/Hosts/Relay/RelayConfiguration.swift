@@ -1,3 +1,4 @@
+package import TURN
 package import Wire
 
 /// Everything that a relay is told before it starts.
@@ -32,6 +33,10 @@ package struct RelayLimits: Hashable, Sendable {
     package var allocationsPerUser = 64
     /// Allocations of all users: 508 beyond.
     package var allocations = 16_000
+    /// What one allocation may relay: 100 Mbit/s and 10,000 packets per second each way, and 10 new peers per second, 100
+    /// at once. A video call in high definition stays below a tenth of it.
+    package var perAllocation = AllocationLimits(
+        bytesPerSecond: 12_500_000, packetsPerSecond: 10_000, newPeersPerSecond: 10)
     /// Answers per second and at once to the unauthenticated sources of one address prefix, per worker. 0 means no limit.
     package var answersPerSecond: UInt32 = 500
     package var answersAtOnce: UInt32 = 2_000

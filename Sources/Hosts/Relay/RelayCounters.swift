@@ -32,6 +32,14 @@ package struct RelayCounters: Hashable, Sendable {
     package var droppedLimited: UInt64 = 0
     package var droppedUnpermittedFromClient: UInt64 = 0
     package var droppedUnpermittedFromPeer: UInt64 = 0
+    /// Packets beyond their allocation's bytes or packets per second.
+    package var droppedBandwidth: UInt64 = 0
+    package var droppedPacketRate: UInt64 = 0
+    /// Requests for peers beyond their allocation's rate of new ones.
+    package var refusedNewPeers: UInt64 = 0
+    /// ICMP errors that clients were told, and those that were not.
+    package var peerErrors: UInt64 = 0
+    package var droppedPeerErrors: UInt64 = 0
     /// Datagrams too large for a buffer.
     package var droppedOversized: UInt64 = 0
     /// Datagrams that the kernel did not take.
@@ -67,6 +75,11 @@ package struct RelayCounters: Hashable, Sendable {
         droppedLimited = tally.limited
         droppedUnpermittedFromClient = tally.unpermittedFromClient
         droppedUnpermittedFromPeer = tally.unpermittedFromPeer
+        droppedBandwidth = tally.limitedBytes
+        droppedPacketRate = tally.limitedPackets
+        refusedNewPeers = tally.limitedPeers
+        peerErrors = tally.peerErrors
+        droppedPeerErrors = tally.peerErrorsDropped
         cryptographyFailures = tally.failures
     }
 
@@ -77,7 +90,7 @@ package struct RelayCounters: Hashable, Sendable {
         \.droppedMalformed,
         \.droppedUnexpected, \.droppedLoop, \.droppedLimited, \.droppedUnpermittedFromClient,
         \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
-        \.sendCalls,
+        \.sendCalls, \.droppedBandwidth, \.droppedPacketRate, \.refusedNewPeers, \.peerErrors, \.droppedPeerErrors,
     ]
 
     static func += (left: inout RelayCounters, right: RelayCounters) {

@@ -47,6 +47,7 @@ struct RelayPorts: Sendable {
         do {
             let socket = try DatagramSocket(
                 TransportAddress(addresses.entries[index].local, port: port), .exclusive)
+            socket.keepErrors(addresses.entries[index].local.family)
             return HeldSocket(socket, port: port, at: index, table)
         } catch {
             table.release(port, at: index)

@@ -8,6 +8,8 @@ struct RelaySocket: ~Copyable {
     let id: RelayID
     let port: UInt16
     let addressIndex: Int
+    /// How the socket is set now: packets that ask for it come in runs.
+    private(set) var forbidsFragments = false
 
     init(_ socket: consuming DatagramSocket, id: RelayID, port: UInt16, addressIndex: Int) {
         self.socket = socket
@@ -23,6 +25,12 @@ struct RelaySocket: ~Copyable {
 
     var isOpen: Bool {
         socket.descriptor >= 0
+    }
+
+    /// Linux has the DF bit as an option of the socket, not of a datagram: what waits to leave must leave before.
+    mutating func setForbidsFragments(_ forbids: Bool) {
+        socket.forbidFragments(forbids, id.family)
+        forbidsFragments = forbids
     }
 }
 

@@ -43,11 +43,12 @@ struct Worker: ~Copyable {
         }
         let now = SystemClock.now()
         let rules = shared.rules
-        let engine = TURNEngine(
+        var engine = TURNEngine(
             credentials: rules.credentials, policy: rules.policy, nonces: shared.nonces(at: now),
             limiter: AnswerLimiter(
                 perSecond: rules.limits.answersPerSecond, burst: rules.limits.answersAtOnce, seed: seed),
             authentication: authentication)
+        engine.limits = rules.limits.perAllocation
         return Worker(
             engine, WorkerOutbox(listeners, shared.ledger), queue, SeededRandom(seed: seed), shared, mailbox, now)
     }
@@ -69,7 +70,7 @@ struct Worker: ~Copyable {
         while !isStopping {
             let count = queue.wait(milliseconds: waitMilliseconds)
             now = SystemClock.now()
-            for index in 0..<count { handle(queue[index]) }
+            for index in 0..<count { handle(queue[index], hasError: queue.hasError(index)) }
             flush()
             if now >= nextTick { tick() }
             if now >= nextPublish { publish() }
@@ -84,7 +85,7 @@ struct Worker: ~Copyable {
         Int32(clamping: min(nextTick.nanoseconds(since: now), 1_000_000_000) / 1_000_000 &+ 1)
     }
 
-    private mutating func handle(_ event: UInt64) {
+    private mutating func handle(_ event: UInt64, hasError: Bool) {
         switch EventTag.read(event) {
         case .wake:
             mailbox.wake.clear()
@@ -100,6 +101,7 @@ struct Worker: ~Copyable {
                 relays[place].id.allocation.generation & EventTag.generationMask == generation
             else { return }
             let id = relays[place].id
+            if hasError { readErrors(place) }
             read(relays[place].socket.descriptor, event, limit: Self.relayBatch) { worker, slot in
                 worker.receiveFromPeer(slot, id)
             }
@@ -141,11 +143,26 @@ struct Worker: ~Copyable {
     private mutating func sendToPeer(_ forward: ToPeer, _ datagram: UnsafeRawBufferPointer) {
         let place = Self.place(Int(forward.relay.allocation.slot), forward.relay.family)
         guard place < relays.count, relays[place].isOpen, forward.payload.upperBound <= datagram.count else { return }
+        if forward.dontFragment != relays[place].forbidsFragments {
+            outbox.toPeers.flush()
+            relays[place].setForbidsFragments(forward.dontFragment)
+        }
         counters.packetsToPeers &+= 1
         counters.bytesToPeers &+= UInt64(truncatingIfNeeded: forward.payload.count)
         outbox.toPeers.append(
             UnsafeRawBufferPointer(rebasing: datagram[forward.payload]), from: relays[place].socket.descriptor,
             to: forward.destination)
+    }
+
+    /// ICMP errors, read before the socket: the kernel then forgets the one that it would fail the next call with.
+    private mutating func readErrors(_ place: Int) {
+        var errors: [SendingError] = []
+        relays[place].socket.readErrors(limit: Self.relayBatch) { errors.append($0) }
+        for error in errors {
+            engine.receiveError(
+                PeerError(type: error.type, code: error.code, mtu: error.mtu), on: relays[place].id,
+                from: error.destination, at: now, into: &outbox)
+        }
     }
 
     private mutating func receiveFromPeer(_ slot: Int, _ id: RelayID) {
@@ -156,7 +173,7 @@ struct Worker: ~Copyable {
         let payload = received.datagram(slot).count
         counters.packetsFromPeers &+= 1
         counters.bytesFromPeers &+= UInt64(truncatingIfNeeded: payload)
-        guard let forward = engine.receiveFromPeer(on: id, from: source, at: now),
+        guard let forward = engine.receiveFromPeer(on: id, from: source, byteCount: payload, at: now),
             let listener = outbox.listener(at: forward.flow.local)
         else { return }
         let framing = forward.framing
@@ -190,6 +207,7 @@ struct Worker: ~Copyable {
             settle()
         case .adopt(let rules):
             engine.adopt(rules.credentials, rules.policy)
+            engine.limits = rules.limits.perAllocation
         case .stop:
             isStopping = true
         }

@@ -24,6 +24,7 @@ package struct AttributeType: RawRepresentable, Hashable, Sendable {
     package static let xorMappedAddress = AttributeType(rawValue: 0x0020)
     package static let passwordAlgorithms = AttributeType(rawValue: 0x8002)
     package static let software = AttributeType(rawValue: 0x8022)
+    package static let alternateServer = AttributeType(rawValue: 0x8023)
     package static let fingerprint = AttributeType(rawValue: 0x8028)
 
     // RFC 8656 section 18.
@@ -41,6 +42,19 @@ package struct AttributeType: RawRepresentable, Hashable, Sendable {
     /// The number that ADDITIONAL-ADDRESS-FAMILY had in the drafts, which coturn's clients still send.
     package static let draftAdditionalAddressFamily = AttributeType(rawValue: 0x8032)
     package static let addressErrorCode = AttributeType(rawValue: 0x8001)
+    package static let icmp = AttributeType(rawValue: 0x8004)
+
+    // RFC 5780 section 7.
+    package static let changeRequest = AttributeType(rawValue: 0x0003)
+    package static let padding = AttributeType(rawValue: 0x0026)
+    package static let responsePort = AttributeType(rawValue: 0x0027)
+    package static let responseOrigin = AttributeType(rawValue: 0x802B)
+    package static let otherAddress = AttributeType(rawValue: 0x802C)
+
+    // RFC 7635 section 12 and RFC 8016 section 5.
+    package static let accessToken = AttributeType(rawValue: 0x001B)
+    package static let thirdPartyAuthorization = AttributeType(rawValue: 0x802E)
+    package static let mobilityTicket = AttributeType(rawValue: 0x8030)
 
     // RFC 8445 section 16.1.
     package static let priority = AttributeType(rawValue: 0x0024)

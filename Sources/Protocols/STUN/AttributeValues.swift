@@ -9,6 +9,15 @@ extension Message {
         return TransportAddress(xorValue: value, transaction: transaction)
     }
 
+    /// An address that is not combined with the cookie, such as MAPPED-ADDRESS; nil when it is absent or malformed.
+    package func plainAddress(_ type: AttributeType) -> TransportAddress? {
+        guard let value = attribute(type), let family = value.byte(at: 1).flatMap({ IPAddress.Family(rawValue: $0) }),
+            let port = value.integer(at: 2, as: UInt16.self), let rest = value.part(4..<max(4, value.byteCount)),
+            let address = IPAddress(bytes: rest), address.family == family
+        else { return nil }
+        return TransportAddress(address, port: port)
+    }
+
     /// A 32-bit integer attribute, nil when it is absent or of another size.
     package func integer32(_ type: AttributeType) -> UInt32? {
         guard let value = attribute(type), value.byteCount == 4 else { return nil }

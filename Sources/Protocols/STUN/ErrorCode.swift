@@ -19,11 +19,14 @@ package struct ErrorCode: Hashable, Sendable {
     }
 
     // RFC 8489 section 14.8.
+    package static let tryAlternate = ErrorCode(300, "Try Alternate")
     package static let badRequest = ErrorCode(400, "Bad Request")
     package static let unauthenticated = ErrorCode(401, "Unauthenticated")
     package static let unknownAttribute = ErrorCode(420, "Unknown Attribute")
     package static let staleNonce = ErrorCode(438, "Stale Nonce")
     package static let serverError = ErrorCode(500, "Server Error")
+    // RFC 8016 section 5.
+    package static let mobilityForbidden = ErrorCode(405, "Mobility Forbidden")
     // RFC 8656 section 19.
     package static let forbidden = ErrorCode(403, "Forbidden")
     package static let allocationMismatch = ErrorCode(437, "Allocation Mismatch")

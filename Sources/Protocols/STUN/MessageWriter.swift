@@ -57,6 +57,26 @@ package struct MessageWriter: ~Copyable {
         setLength()
     }
 
+    /// An address as it is, for the attributes that RFC 8489 section 14.1 encodes: ALTERNATE-SERVER and RFC 5780's.
+    package mutating func append(_ type: AttributeType, address: TransportAddress) {
+        guard beginAttribute(type, byteCount: 4 + address.address.byteCount) else { return }
+        bytes.append(0)
+        bytes.append(address.address.family.rawValue)
+        bytes.append(bigEndian: address.port)
+        bytes.append(address.address)
+        setLength()
+    }
+
+    ///     |           Reserved            |  Type (7)   |    Code (9)     |      RFC 8656 section 18.13
+    ///     |                          Error Data                           |
+    package mutating func append(icmpType: UInt8, code: UInt8, errorData: UInt32) {
+        guard beginAttribute(.icmp, byteCount: 8) else { return }
+        bytes.append(bigEndian: UInt16(0))
+        bytes.append(bigEndian: UInt16(icmpType & 0x7F) << 9 | UInt16(code))
+        bytes.append(bigEndian: errorData)
+        setLength()
+    }
+
     ///     |         Reserved, should be 0         |Class|     Number    |      RFC 8489 section 14.8
     ///
     /// In ADDRESS-ERROR-CODE the first byte is the address family (RFC 8656 section 18.10).

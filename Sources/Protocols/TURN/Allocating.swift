@@ -12,7 +12,7 @@ extension TURNEngine {
             answerAgain(Int(slot), message, request, into: &outbox)
             return
         }
-        let unknown = message.unknownRequired(knowing: Self.allocateAttributes)
+        let unknown = message.unknownRequired(knowing: known(Self.allocateAttributes))
         guard unknown.isEmpty else {
             refuse(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
             return
@@ -57,12 +57,10 @@ extension TURNEngine {
         _ message: borrowing Message, _ wishes: AllocationWishes, _ request: Request
     ) -> UInt32? {
         var allocation = Allocation(
-            flow: request.flow, keys: request.credential.keys, transaction: message.transaction,
-            createdAt: request.now, expiry: .distantFuture)
+            flow: request.flow, username: request.credential.username, user: request.credential.user,
+            keys: request.credential.keys, transaction: message.transaction, at: request.now, limits)
         allocation.stage = .opening(
             lifetime: wishes.lifetime, additional: wishes.additional, answer: request.shape)
-        allocation.username = request.credential.username
-        allocation.user = request.credential.user
         if let free = freeSlots.popLast() {
             allocation.generation = allocations[Int(free)].generation
             allocations[Int(free)] = allocation
@@ -129,6 +127,11 @@ extension TURNEngine {
     mutating func refresh(
         _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
     ) {
+        if endings.holds(message.transaction, of: request.credential.username, on: request.flow, at: request.now) {
+            // The answer to the first was lost; nothing is left to refresh.
+            writeRefreshed(message.transaction, lifetime: 0, request, into: &outbox)
+            return
+        }
         guard let slot = openSlot(message, request, knowing: Self.refreshAttributes, into: &outbox) else { return }
         let family: IPAddress.Family?
         switch AllocationWishes.family(message, .requestedAddressFamily) {
@@ -149,11 +152,23 @@ extension TURNEngine {
         let wished = message.integer32(.lifetime)
         let lifetime = wished == 0 ? 0 : AllocationWishes.granted(wished)
         if lifetime == 0 {
+            endings.remember(
+                EndedAllocations.Ending(
+                    transaction: message.transaction, username: request.credential.username,
+                    keys: request.credential.keys, at: request.now),
+                on: request.flow)
             close(slot: slot, family: family, into: &outbox)
         } else {
             allocations[slot].expiry = request.now.adding(seconds: lifetime)
         }
-        writer.begin(MessageType(.success, .refresh), message.transaction)
+        writeRefreshed(message.transaction, lifetime: lifetime, request, into: &outbox)
+    }
+
+    private mutating func writeRefreshed(
+        _ transaction: TransactionID, lifetime: UInt32, _ request: Request,
+        into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        writer.begin(MessageType(.success, .refresh), transaction)
         writer.append(.lifetime, integer: lifetime)
         finish(request.shape, on: request.flow, into: &outbox)
     }

@@ -17,8 +17,8 @@ struct Allocation {
     var generation: UInt32 = 0
     var stage = Stage.free
     var flow: Flow
-    var username = ""
-    var user = ""
+    var username: String
+    var user: String
     var keys: CredentialKeys
     /// The Allocate that made it; the same id again is a retransmission and gets the same answer.
     var transaction: TransactionID
@@ -31,6 +31,27 @@ struct Allocation {
     var ipv6: RelayOpening.Relay?
     var permissions: [Permission] = []
     var channels: [Channel] = []
+    var toPeers: Spending
+    var toClient: Spending
+    var newPeers: TokenBucket
+    var errors: TokenBucket
+
+    init(
+        flow: Flow, username: String, user: String, keys: CredentialKeys, transaction: TransactionID, at now: Instant,
+        _ limits: AllocationLimits
+    ) {
+        self.flow = flow
+        self.username = username
+        self.user = user
+        self.keys = keys
+        self.transaction = transaction
+        createdAt = now
+        expiry = .distantFuture
+        toPeers = Spending(limits, at: now)
+        toClient = Spending(limits, at: now)
+        newPeers = TokenBucket(limits.newPeers, at: now)
+        errors = TokenBucket(AllocationLimits.errors, at: now)
+    }
 
     var isOpen: Bool {
         if case .open = stage { true } else { false }
@@ -38,6 +59,35 @@ struct Allocation {
 
     func relay(_ family: IPAddress.Family) -> RelayOpening.Relay? {
         family == .ipv4 ? ipv4 : ipv6
+    }
+}
+
+/// What one direction of an allocation may still carry.
+struct Spending {
+    private var bytes: TokenBucket
+    private var packets: TokenBucket
+
+    enum Verdict {
+        case passes, tooManyBytes, tooManyPackets
+    }
+
+    init(_ limits: AllocationLimits, at now: Instant) {
+        bytes = TokenBucket(limits.bytes, at: now)
+        packets = TokenBucket(limits.packets, at: now)
+    }
+
+    mutating func spend(_ byteCount: Int, _ limits: AllocationLimits, at now: Instant) -> Verdict {
+        guard packets.take(1, limits.packets, at: now) else { return .tooManyPackets }
+        guard bytes.take(byteCount, limits.bytes, at: now) else {
+            packets.giveBack(1)
+            return .tooManyBytes
+        }
+        return .passes
+    }
+
+    mutating func limit(to limits: AllocationLimits) {
+        bytes.limit(to: limits.bytes)
+        packets.limit(to: limits.packets)
     }
 }
 

@@ -5,17 +5,22 @@ import Wire
 // Answers: those that keep nothing, and the frame that all others share.
 
 extension TURNEngine {
-    /// Comprehension-required attributes of each request. USERHASH is not among them: it is never offered.
+    /// Comprehension-required attributes of each request.
     private static let authenticationAttributes: Set<AttributeType> = [
-        .username, .messageIntegrity, .messageIntegritySHA256, .realm, .nonce, .passwordAlgorithm,
+        .username, .userHash, .messageIntegrity, .messageIntegritySHA256, .realm, .nonce, .passwordAlgorithm,
     ]
     static let allocateAttributes = authenticationAttributes.union([
-        .requestedTransport, .requestedAddressFamily, .lifetime, .evenPort, .reservationToken,
+        .requestedTransport, .requestedAddressFamily, .lifetime, .evenPort, .reservationToken, .dontFragment,
     ])
     static let refreshAttributes = authenticationAttributes.union([.lifetime, .requestedAddressFamily])
     static let permissionAttributes = authenticationAttributes.union([.xorPeerAddress])
     static let channelAttributes = authenticationAttributes.union([.xorPeerAddress, .channelNumber])
-    static let sendAttributes: Set<AttributeType> = [.xorPeerAddress, .data]
+    static let sendAttributes: Set<AttributeType> = [.xorPeerAddress, .data, .dontFragment]
+
+    /// The same without what this host cannot do.
+    func known(_ attributes: Set<AttributeType>) -> Set<AttributeType> {
+        setsDontFragment ? attributes : attributes.subtracting([.dontFragment])
+    }
 
     /// The client's own address, for whoever asks (RFC 8489 section 6.3.1). As short as it can be: SOFTWARE and the like
     /// would only make it a better reflector.
@@ -53,7 +58,8 @@ extension TURNEngine {
         writer.begin(MessageType(.failure, message.type.method), message.transaction)
         writer.append(error: refusal.error)
         if refusal.isChallenge {
-            guard let nonce = nonces.nonce(for: flow.remote, at: now, authentication) else {
+            guard let nonce = nonces.nonce(for: flow.remote, at: now, features: credentials.features, authentication)
+            else {
                 tally.failures &+= 1
                 return
             }

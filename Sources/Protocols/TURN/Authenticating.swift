@@ -44,12 +44,14 @@ extension TURNEngine {
         _ message: borrowing Message, on flow: Flow, at now: Instant
     ) -> Result<Credential, Refusal> {
         guard let integrity = message.integrityToCheck else { return .failure(.unauthenticated) }
-        guard let username = message.text(.username), let realm = message.text(.realm),
+        guard message.has(.username) || message.has(.userHash), let realm = message.text(.realm),
             let nonce = message.attribute(.nonce)
         else { return .failure(.badRequest) }
         guard nonces.isValid(nonce, for: flow.remote, at: now, authentication) else { return .failure(.staleNonce) }
         guard let algorithm = chosenAlgorithm(message) else { return .failure(.badRequest) }
-        guard realm == credentials.realm, username.utf8.count <= 508 else { return .failure(.unauthenticated) }
+        guard let username = username(message), username.utf8.count <= 508, realm == credentials.realm else {
+            return .failure(.unauthenticated)
+        }
 
         guard let keys = keys(of: username, on: flow, at: now, verifying: message, integrity, algorithm.password) else {
             return .failure(.unauthenticated)
@@ -60,6 +62,13 @@ extension TURNEngine {
             Credential(
                 username: username, user: EphemeralName(username)?.user ?? username, keys: keys,
                 answer: (answer, keys.key(algorithm.password))))
+    }
+
+    /// USERNAME, or the static user whose USERHASH it is.
+    private func username(_ message: borrowing Message) -> String? {
+        if message.has(.username) { return message.text(.username) }
+        guard let hash = message.attribute(.userHash) else { return nil }
+        return userHashes.name(of: hash)
     }
 
     /// The algorithm that the request names, or MD5. nil when someone tampered with the list that we offered: that is the
@@ -86,6 +95,9 @@ extension TURNEngine {
             now.seconds(since: allocations[Int(slot)].createdAt) < Self.keyLifetime
         {
             let keys = allocations[Int(slot)].keys
+            return isRight(message, integrity, keys.key(algorithm)) ? keys : nil
+        }
+        if let keys = endings.keys(for: message.transaction, of: username, on: flow, at: now) {
             return isRight(message, integrity, keys.key(algorithm)) ? keys : nil
         }
         for password in credentials.passwords(

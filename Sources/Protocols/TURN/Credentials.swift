@@ -15,6 +15,12 @@ package struct Credentials: Sendable {
         self.secrets = secrets
     }
 
+    /// USERHASH is offered where every name can be found by its hash: with static users and no others (RFC 8489 section
+    /// 9.2).
+    var features: NonceMint.Features {
+        secrets.isEmpty && !users.isEmpty ? .usernameAnonymity : .passwordAlgorithms
+    }
+
     /// The passwords that may belong to a name: one for a static user, one per secret for an ephemeral name that is
     /// not expired, none otherwise.
     func passwords(of username: String, unixSeconds: Int64, _ authentication: some MessageAuthentication) -> [[UInt8]] {
@@ -25,6 +31,26 @@ package struct Credentials: Sendable {
         return secrets.compactMap { secret in
             EphemeralCredential.password(of: username, secret: secret, authentication)
         }
+    }
+}
+
+/// The names of the static users by their hashes, made once for each set of credentials: who sends USERHASH keeps the
+/// name from whoever listens (RFC 8489 sections 9.2 and 14.4).
+struct UserHashes {
+    private let names: [Digest: String]
+
+    init(_ credentials: Credentials, _ authentication: some MessageAuthentication) {
+        var names: [Digest: String] = [:]
+        for name in credentials.users.keys {
+            let text = Array("\(name):\(credentials.realm)".utf8)
+            if let hash = authentication.hash(.sha256, text.span.bytes) { names[hash] = name }
+        }
+        self.names = names
+    }
+
+    /// The user whose USERHASH this is.
+    func name(of hash: RawSpan) -> String? {
+        hash.byteCount == 32 ? names[Digest(hash)] : nil
     }
 }
 

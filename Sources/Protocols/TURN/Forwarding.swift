@@ -7,11 +7,15 @@ package struct ToPeer: Hashable, Sendable {
     package let relay: RelayID
     package let destination: TransportAddress
     package let payload: Range<Int>
+    /// Whether routers must not fragment it: the IP header's DF bit (RFC 8656 section 14). ChannelData never asks for it;
+    /// that section's "alternate behavior" for what it would copy from the packet that brought it.
+    package let dontFragment: Bool
 
-    package init(relay: RelayID, destination: TransportAddress, payload: Range<Int>) {
+    package init(relay: RelayID, destination: TransportAddress, payload: Range<Int>, dontFragment: Bool = false) {
         self.relay = relay
         self.destination = destination
         self.payload = payload
+        self.dontFragment = dontFragment
     }
 }
 
@@ -51,6 +55,7 @@ extension TURNEngine {
             tally.unpermittedFromClient &+= 1
             return nil
         }
+        guard passes(allocations[slot].toPeers.spend(Int(length), limits, at: now)) else { return nil }
         return ToPeer(
             relay: relayID(slot, channel.peer.address.family), destination: channel.peer,
             payload: 4..<4 &+ Int(length))
@@ -60,7 +65,7 @@ extension TURNEngine {
     mutating func forwardSend(_ message: borrowing Message, on flow: Flow, at now: Instant) -> ToPeer? {
         guard let slot = flows[flow].map({ Int($0) }), allocations[slot].isOpen,
             let peer = message.xorAddress(.xorPeerAddress), let payload = message.range(of: .data),
-            message.unknownRequired(knowing: Self.sendAttributes).isEmpty,
+            message.unknownRequired(knowing: Self.sendAttributes).isEmpty, isPossible(message),
             allocations[slot].relay(peer.address.family) != nil,
             // The verdict also turns an own external address into the local one.
             case .allowed(let destination, _) = policy.verdict(on: peer),
@@ -69,12 +74,29 @@ extension TURNEngine {
             tally.unpermittedFromClient &+= 1
             return nil
         }
-        return ToPeer(relay: relayID(slot, destination.address.family), destination: destination, payload: payload)
+        guard passes(allocations[slot].toPeers.spend(payload.count, limits, at: now)) else { return nil }
+        return ToPeer(
+            relay: relayID(slot, destination.address.family), destination: destination, payload: payload,
+            dontFragment: message.has(.dontFragment))
     }
 
-    /// A datagram that arrived at a relay. What it returns is to be sent to the client.
+    /// DONT-FRAGMENT where the host cannot set the bit makes a Send indication void (RFC 8656 section 11.2).
+    private func isPossible(_ send: borrowing Message) -> Bool {
+        setsDontFragment || !send.has(.dontFragment)
+    }
+
+    private mutating func passes(_ verdict: Spending.Verdict) -> Bool {
+        switch verdict {
+        case .passes: return true
+        case .tooManyBytes: tally.limitedBytes &+= 1
+        case .tooManyPackets: tally.limitedPackets &+= 1
+        }
+        return false
+    }
+
+    /// A datagram of so many bytes that arrived at a relay. What it returns is to be sent to the client.
     package mutating func receiveFromPeer(
-        on relay: RelayID, from peer: TransportAddress, at now: Instant
+        on relay: RelayID, from peer: TransportAddress, byteCount: Int, at now: Instant
     ) -> ToClient? {
         let slot = Int(relay.allocation.slot)
         guard slot < allocations.count, allocations[slot].generation == relay.allocation.generation,
@@ -87,12 +109,14 @@ extension TURNEngine {
                 tally.unpermittedFromPeer &+= 1
                 return nil
             }
+            guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)) else { return nil }
             return ToClient(flow: allocations[slot].flow, framing: .channel(channel.number))
         }
         guard hasPermission(slot, peer.address, at: now), !policy.isOwn(peer.address) || policy.allowsOwn(peer) else {
             tally.unpermittedFromPeer &+= 1
             return nil
         }
+        guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)) else { return nil }
         return ToClient(flow: allocations[slot].flow, framing: .indication(policy.told(peer)))
     }
 
@@ -103,7 +127,7 @@ extension TURNEngine {
         return nil
     }
 
-    private func hasPermission(_ slot: Int, _ peer: IPAddress, at now: Instant) -> Bool {
+    func hasPermission(_ slot: Int, _ peer: IPAddress, at now: Instant) -> Bool {
         for index in 0..<allocations[slot].permissions.count
         where allocations[slot].permissions[index].peer == peer {
             return allocations[slot].permissions[index].expiry > now

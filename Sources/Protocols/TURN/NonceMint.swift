@@ -9,10 +9,24 @@ package struct NonceMint: Sendable {
     /// Seconds that a nonce is good for, and between two rotations.
     package static let lifetime: UInt32 = 3600
 
-    /// "obMatJos2" says that the server knows RFC 8489; "AAAB" are its 24 feature bits with bit 0, password algorithms,
-    /// set. Section 9.2 calls bit 0 the most significant, section 18.1 and the vector of appendix B the least: this
-    /// follows the vector, as other implementations do.
-    private static let cookie = Array("obMatJos2AAAB".utf8)
+    /// What a nonce says of the server that gave it.
+    package enum Features: Sendable {
+        case passwordAlgorithms
+        /// And users may be named by USERHASH.
+        case usernameAnonymity
+
+        /// "obMatJos2" says that the server knows RFC 8489; 24 feature bits follow, bit 0 for password algorithms and bit
+        /// 1 for username anonymity. Section 9.2 calls bit 0 the most significant, section 18.1 and the vector of
+        /// appendix B the least: this follows the vector, as other implementations do.
+        var cookie: [UInt8] {
+            switch self {
+            case .passwordAlgorithms: Array("obMatJos2AAAB".utf8)
+            case .usernameAnonymity: Array("obMatJos2AAAD".utf8)
+            }
+        }
+    }
+
+    private static let cookieByteCount = 13
     private static let codeByteCount = 11
 
     private var current: Digest
@@ -29,29 +43,32 @@ package struct NonceMint: Sendable {
     }
 
     package func nonce(
-        for client: TransportAddress, at now: Instant, _ authentication: some MessageAuthentication
+        for client: TransportAddress, at now: Instant, features: Features = .passwordAlgorithms,
+        _ authentication: some MessageAuthentication
     ) -> [UInt8]? {
         let seconds = Self.seconds(now)
-        guard let code = code(of: seconds, client, key: current, authentication) else { return nil }
+        let cookie = features.cookie
+        guard let code = code(of: cookie, seconds, client, key: current, authentication) else { return nil }
         var content: [UInt8] = []
         content.append(bigEndian: seconds)
         content += code
-        return Self.cookie + Base64.encode(content.span.bytes)
+        return cookie + Base64.encode(content.span.bytes)
     }
 
     package func isValid(
         _ nonce: RawSpan, for client: TransportAddress, at now: Instant, _ authentication: some MessageAuthentication
     ) -> Bool {
-        guard let cookie = nonce.part(0..<Self.cookie.count), cookie.equalsInConstantTime(Self.cookie.span.bytes),
-            nonce.byteCount == Self.cookie.count + 20,
-            let text = nonce.part(Self.cookie.count..<nonce.byteCount), let content = Base64.decode(text)
+        // The code covers the cookie: no feature bit can be cleared on the way (RFC 8489 section 9.2.1).
+        guard nonce.byteCount == Self.cookieByteCount + 20,
+            let cookie = nonce.part(0..<Self.cookieByteCount)?.copyToArray(),
+            let text = nonce.part(Self.cookieByteCount..<nonce.byteCount), let content = Base64.decode(text)
         else { return false }
         let bytes = content.span.bytes
         guard let seconds = bytes.integer(at: 0, as: UInt32.self), let given = bytes.part(4..<4 + Self.codeByteCount),
             Self.seconds(now) &- seconds < Self.lifetime
         else { return false }
         for key in [current, previous] {
-            guard let code = code(of: seconds, client, key: key, authentication) else { return false }
+            guard let code = code(of: cookie, seconds, client, key: key, authentication) else { return false }
             if code.span.bytes.equalsInConstantTime(given) { return true }
         }
         return false
@@ -62,9 +79,10 @@ package struct NonceMint: Sendable {
     }
 
     private func code(
-        of seconds: UInt32, _ client: TransportAddress, key: Digest, _ authentication: some MessageAuthentication
+        of cookie: [UInt8], _ seconds: UInt32, _ client: TransportAddress, key: Digest,
+        _ authentication: some MessageAuthentication
     ) -> [UInt8]? {
-        var message: [UInt8] = []
+        var message = cookie
         message.append(bigEndian: seconds)
         message.append(client.address)
         message.append(bigEndian: client.port)

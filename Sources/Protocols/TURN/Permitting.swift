@@ -27,7 +27,7 @@ extension TURNEngine {
             }
         }
         if peers.isEmpty, refusal == nil { refusal = .badRequest }
-        if refusal == nil, !hasRoom(slot: slot, for: peers) { refusal = .insufficientCapacity }
+        if refusal == nil, !admit(peers, slot: slot, at: request.now) { refusal = .insufficientCapacity }
         if let refusal {
             refuse(message, refusal, request, into: &outbox)
             return
@@ -72,12 +72,13 @@ extension TURNEngine {
         where (channel.number == number) != (channel.peer == peer.destination) {
             return .badRequest
         }
-        guard hasRoom(slot: slot, for: [peer]) else { return .insufficientCapacity }
+        let isNew = !allocations[slot].channels.contains { $0.number == number }
+        guard !isNew || allocations[slot].channels.count < Self.maximumChannels, admit([peer], slot: slot, at: now)
+        else { return .insufficientCapacity }
         let expiry = now.adding(seconds: Channel.lifetime)
         if let index = allocations[slot].channels.firstIndex(where: { $0.number == number }) {
             allocations[slot].channels[index].expiry = expiry
         } else {
-            guard allocations[slot].channels.count < Self.maximumChannels else { return .insufficientCapacity }
             allocations[slot].channels.append(
                 Channel(
                     peer: peer.destination, number: number, isOwn: peer.isOwn, expiry: expiry, permissionExpiry: now))
@@ -102,10 +103,24 @@ extension TURNEngine {
         }
     }
 
-    private func hasRoom(slot: Int, for peers: [JudgedPeer]) -> Bool {
-        var addresses = Set(peers.map { $0.destination.address })
-        for permission in allocations[slot].permissions { addresses.insert(permission.peer) }
-        return addresses.count <= Self.maximumPermissions
+    /// Whether these peers may be added to those that the allocation has: it bounds how many there are, and how fast new
+    /// ones come, which is what a scan of ports and addresses needs. 508 is the answer to both, the code that RFC 8656
+    /// sections 10.2 and 12.2 have for a limit; 486 is Allocate's alone. A peer that the allocation knows is free.
+    private mutating func admit(_ peers: [JudgedPeer], slot: Int, at now: Instant) -> Bool {
+        var added: [IPAddress] = []
+        for peer in peers {
+            let address = peer.destination.address
+            if !added.contains(address), !allocations[slot].permissions.contains(where: { $0.peer == address }) {
+                added.append(address)
+            }
+        }
+        guard !added.isEmpty else { return true }
+        guard allocations[slot].permissions.count + added.count <= Self.maximumPermissions else { return false }
+        guard allocations[slot].newPeers.take(added.count, limits.newPeers, at: now) else {
+            tally.limitedPeers &+= 1
+            return false
+        }
+        return true
     }
 
     /// Installs or refreshes the permission, and renews it in the peer's channels.

@@ -21,9 +21,17 @@ package struct TURNEngine: ~Copyable {
     static let maximumPermissions = 256
     static let maximumChannels = 256
 
-    package var credentials: Credentials
+    package var credentials: Credentials {
+        didSet { userHashes = UserHashes(credentials, authentication) }
+    }
     package var policy: PeerPolicy
     package var nonces: NonceMint
+    /// What each allocation may relay, from now on.
+    package var limits = AllocationLimits() {
+        didSet { limitAllocations() }
+    }
+    /// Whether the host can set the IP header's DF bit; if not, DONT-FRAGMENT is unknown (RFC 8656 section 7.2).
+    package var setsDontFragment = true
     /// What was dropped and answered. The host publishes it.
     package internal(set) var tally = TURNTally()
 
@@ -32,6 +40,10 @@ package struct TURNEngine: ~Copyable {
     var allocations = UniqueArray<Allocation>()
     var freeSlots: [UInt32] = []
     var flows: [Flow: UInt32] = [:]
+    var userHashes: UserHashes
+    var endings = EndedAllocations()
+    /// Numbers the indications that the engine sends by itself.
+    var errorSerial: UInt32 = 0
     var writer = MessageWriter()
     /// Unix time at `Instant` 0, since the expiry of credentials is wall-clock time.
     var unixSecondsAtZero: Int64 = 0
@@ -46,6 +58,7 @@ package struct TURNEngine: ~Copyable {
         self.nonces = nonces
         self.limiter = limiter
         self.authentication = authentication
+        userHashes = UserHashes(credentials, authentication)
     }
 
     /// Allocations that are open or being opened.
@@ -156,6 +169,14 @@ package struct TURNEngine: ~Copyable {
         for slot in 0..<allocations.count where allocations[slot].isOpen && name.matches(allocations[slot].username) {
             tally.revoked &+= 1
             end(slot: slot, into: &outbox)
+        }
+    }
+
+    private mutating func limitAllocations() {
+        for slot in 0..<allocations.count {
+            allocations[slot].toPeers.limit(to: limits)
+            allocations[slot].toClient.limit(to: limits)
+            allocations[slot].newPeers.limit(to: limits.newPeers)
         }
     }
 

@@ -16,6 +16,14 @@ package struct TURNTally: Hashable, Sendable {
     package var challenges: UInt64 = 0
     /// Answers withheld by the limit per source prefix.
     package var limited: UInt64 = 0
+    /// Packets, of clients and of peers, beyond their allocation's bytes or packets per second.
+    package var limitedBytes: UInt64 = 0
+    package var limitedPackets: UInt64 = 0
+    /// Requests for peers beyond their allocation's new peers per second.
+    package var limitedPeers: UInt64 = 0
+    /// ICMP errors that clients were told, and those that nobody had leave for or that came too fast.
+    package var peerErrors: UInt64 = 0
+    package var peerErrorsDropped: UInt64 = 0
     /// Error responses to authenticated requests, and those for quota and capacity among them.
     package var refusals: UInt64 = 0
     package var allocationsRefused: UInt64 = 0

@@ -6,6 +6,7 @@ package enum SettingsTable {
 
     private static let byKey = Dictionary(all.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
     private static let ports = 0...65535
+    private static let rates = 0...1_000_000_000
 
     private static let http: [Setting] = [
         Setting("http.host", .text, .text("0.0.0.0"), "Address that the API and the web client listen on."),
@@ -101,5 +102,17 @@ package enum SettingsTable {
         Setting("relay.limits.allocations", .integer(1...1_000_000), .integer(15000), "Allocations in total.").live,
         Setting("relay.limits.allocationsPerUser", .integer(1...1_000_000), .integer(64), "Allocations for each user.")
             .live,
+        Setting(
+            "relay.limits.bytesPerSecond", .integer(rates), .integer(12_500_000),
+            "Payload that an allocation relays each way, in bytes a second; more is dropped. 0: no limit."
+        ).live,
+        Setting(
+            "relay.limits.packetsPerSecond", .integer(rates), .integer(10_000),
+            "Packets that an allocation relays each way a second; more are dropped. 0: no limit."
+        ).live,
+        Setting(
+            "relay.limits.newPeersPerSecond", .integer(rates), .integer(10),
+            "Addresses that an allocation opens to a second, ten times as many at once; more are refused. 0: no limit."
+        ).live,
     ]
 }

@@ -65,6 +65,8 @@ struct OperatorFigures: Sendable {
             ("loop", counters.droppedLoop), ("rate_limited", counters.droppedLimited),
             ("client_without_permission", counters.droppedUnpermittedFromClient),
             ("peer_without_permission", counters.droppedUnpermittedFromPeer), ("oversized", counters.droppedOversized),
+            ("bandwidth", counters.droppedBandwidth), ("packet_rate", counters.droppedPacketRate),
+            ("new_peer_rate", counters.refusedNewPeers), ("icmp_not_told", counters.droppedPeerErrors),
             ("not_sent", counters.droppedSending),
         ]
     }

@@ -56,6 +56,10 @@ struct RelaySettings {
         configuration.workers = workers == 0 ? nil : workers
         configuration.limits.allocations = settings.integer("relay.limits.allocations")
         configuration.limits.allocationsPerUser = settings.integer("relay.limits.allocationsPerUser")
+        configuration.limits.perAllocation = AllocationLimits(
+            bytesPerSecond: UInt64(clamping: settings.integer("relay.limits.bytesPerSecond")),
+            packetsPerSecond: UInt64(clamping: settings.integer("relay.limits.packetsPerSecond")),
+            newPeersPerSecond: UInt64(clamping: settings.integer("relay.limits.newPeersPerSecond")))
         configuration.deniedOwnPorts = [
             UInt16(clamping: settings.integer("http.port")), UInt16(clamping: settings.integer("admin.port")),
         ]

@@ -1,5 +1,6 @@
 import Glibc
 import Relay
+import TURN
 import Wire
 
 /// The relay without the rest of the server, for benchmarks and by hand.
@@ -12,6 +13,8 @@ import Wire
 struct RelayAlone {
     static func main() throws {
         var configuration = RelayConfiguration()
+        // What is measured is the relay, not its limits.
+        configuration.limits.perAllocation = AllocationLimits()
         for argument in CommandLine.arguments.dropFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2, apply(parts[0], parts[1], to: &configuration) else {

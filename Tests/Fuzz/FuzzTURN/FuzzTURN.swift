@@ -153,7 +153,7 @@ private final class Harness {
         guard let relay = bound.keys.first else { return }
         let peer = TransportAddress(
             IPAddress(ipv4: UInt32(input.byte()) << 24 | 0x0101_0101), port: UInt16(input.byte()))
-        _ = engine.receiveFromPeer(on: relay, from: peer, at: now)
+        _ = engine.receiveFromPeer(on: relay, from: peer, byteCount: 100, at: now)
     }
 
     private func settle(_ recorder: inout Recorder) {
