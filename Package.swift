@@ -109,7 +109,7 @@ let package = Package(
 
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
-        module("Adapters", "OpenSSLCrypto", ["Wire", "COpenSSL"]),
+        module("Adapters", "OpenSSLCrypto", ["Wire", "DTLS", "COpenSSL"]),
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module("Adapters", "Storage", ["Model", "Accounts", "Calls", grdb, sqlite]),
@@ -159,7 +159,7 @@ let package = Package(
             ]),
 
         tests("WireTests", ["Wire"]),
-        tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "Wire"]),
+        tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "DTLS", "Wire"]),
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),

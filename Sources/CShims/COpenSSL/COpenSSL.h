@@ -10,6 +10,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <string.h>
+#include <sys/time.h>
 
 // Macros that Swift cannot see: one function each.
 static inline int copenssl_add_to_chain(SSL_CTX *context, X509 *certificate) {
@@ -29,4 +30,30 @@ static inline const char *copenssl_reason(void) {
     unsigned long code = ERR_get_error();
     return ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
 }
+
+// DTLS. No renegotiation and no resumption: a session's memory and work are bounded by its first handshake. The bound for
+// certificate lists is also that for every other message of a handshake.
+static inline int copenssl_restrict_dtls(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET
+        | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    return SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1;
+}
+static inline void copenssl_set_longest_certificate_list(SSL_CTX *context, long bytes) {
+    SSL_CTX_set_max_cert_list(context, bytes);
+}
+static inline int copenssl_set_mtu(SSL *connection, long bytes) { return SSL_set_mtu(connection, bytes) != 0; }
+// Nanoseconds until the next retransmission, -1 when none is due.
+static inline long long copenssl_retransmission(SSL *connection) {
+    struct timeval left;
+    if (DTLSv1_get_timeout(connection, &left) != 1) return -1;
+    return left.tv_sec * 1000000000LL + left.tv_usec * 1000LL;
+}
+// The name that a client asks for (RFC 6066 section 3) and wants to see in the certificate.
+static inline int copenssl_ask_for_name(SSL *connection, const char *name) {
+    return SSL_set_tlsext_host_name(connection, name) == 1 && SSL_set1_host(connection, name) == 1;
+}
+static inline int copenssl_retransmit(SSL *connection) { return (int)DTLSv1_handle_timeout(connection); }
+static inline void copenssl_nothing_to_read(BIO *bio) { BIO_set_retry_read(bio); }
+static inline void copenssl_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 #endif

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// Where a part of a handshake message lies in its datagram (RFC 6347 section 4.2.2).
 ///

@@ -1,0 +1,53 @@
+internal import COpenSSL
+
+/// What the DTLS sessions of a server, or of a client, have in common: the certificate and what is allowed.
+///
+/// DTLS 1.2 with ephemeral keys and no renegotiation or resumption. It never changes, and sessions made with one keep it:
+/// a new certificate is a new context.
+package final class DTLSContext: Sendable {
+    // SSL_CTX is meant to be shared by threads once it is set up.
+    nonisolated(unsafe) let pointer: OpaquePointer
+    let isServer: Bool
+
+    private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES256:ECDHE+AES128:!aNULL:!PSK"
+    /// A server asks for no certificate, so a client's other messages bound what the library may set aside.
+    private static let longestListOfServers = 2048
+
+    private init?(_ method: OpaquePointer?, isServer: Bool) {
+        guard let method, let pointer = SSL_CTX_new(method) else { return nil }
+        self.pointer = pointer
+        self.isServer = isServer
+    }
+
+    deinit {
+        SSL_CTX_free(pointer)
+    }
+
+    /// For sessions that show this certificate. Hellos must have proved where they come from before they get here.
+    package static func server(_ certificate: ServerCertificate) -> DTLSContext? {
+        guard let context = DTLSContext(DTLS_server_method(), isServer: true), context.restrict(),
+            certificate.install(in: context.pointer)
+        else { return nil }
+        copenssl_set_longest_certificate_list(context.pointer, longestListOfServers)
+        // DTLSv1_listen asks whether the cookie is right: it is, since `HelloDoor` let the hello in.
+        SSL_CTX_set_cookie_verify_cb(context.pointer) { _, _, _ in 1 }
+        return context
+    }
+
+    /// For sessions with servers whose certificate was signed by one of these authorities (a PEM file), or with anyone.
+    package static func client(authorities: String?) -> DTLSContext? {
+        guard let context = DTLSContext(DTLS_client_method(), isServer: false), context.restrict() else { return nil }
+        if let authorities {
+            guard SSL_CTX_load_verify_file(context.pointer, authorities) == 1 else {
+                ERR_clear_error()
+                return nil
+            }
+            SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+        }
+        return context
+    }
+
+    private func restrict() -> Bool {
+        copenssl_restrict_dtls(pointer) == 1 && SSL_CTX_set_cipher_list(pointer, Self.ciphers) == 1
+    }
+}
