@@ -11,9 +11,9 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def free_ports(count, kind=socket.SOCK_STREAM):
+def free_ports(count):
     """Ports that nothing listens on right now, all different."""
-    sockets = [socket.socket(socket.AF_INET, kind) for _ in range(count)]
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
     ports = [one.getsockname()[1] for one in sockets]
@@ -28,8 +28,8 @@ class Server:
     def __init__(self, binary, directory, settings=""):
         self.binary = pathlib.Path(binary)
         self.directory = pathlib.Path(directory)
-        self.port, self.admin_port = free_ports(2)
-        (self.relay_port,) = free_ports(1, socket.SOCK_DGRAM)
+        # The relay's serves UDP too, of which far fewer ports are taken.
+        self.port, self.admin_port, self.relay_port = free_ports(3)
         self.process = None
         self.log = self.directory / "server.log"
         self.config = self.directory / "switchboard.yaml"

@@ -39,6 +39,20 @@ def free_port(kind: int = socket.SOCK_STREAM, taken: set[int] = set()) -> int:
             return port
 
 
+def free_relay_port() -> int:
+    """A port that is free for UDP and TCP, on IPv4 and IPv6, as STUN and TURN need it."""
+    while True:
+        port = free_port(socket.SOCK_DGRAM)
+        try:
+            for family, host in [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]:
+                for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+                    with socket.socket(family, kind) as probe:
+                        probe.bind((host, port))
+        except OSError:
+            continue
+        return port
+
+
 def merged(base: dict, changes: dict) -> dict:
     """`base` with `changes` laid over it, dictionary by dictionary."""
     result = dict(base)
@@ -58,7 +72,7 @@ class Server:
         self.directory = directory
         self.port = free_port()
         self.admin_port = free_port()
-        self.relay_port = free_port(socket.SOCK_DGRAM)
+        self.relay_port = free_relay_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.realtime_url = f"ws://127.0.0.1:{self.port}/v1/realtime"
         self.admin_url = f"http://127.0.0.1:{self.admin_port}"

@@ -175,7 +175,8 @@ struct ForwardingTests {
         for payload in [0, 1, 2, 3, 4, 1200] {
             let framing = ToClient.Framing.indication(from)
             let header = framing.headerByteCount
-            var bytes = [UInt8](repeating: 0xAA, count: header + payload + framing.paddingByteCount(payload: payload))
+            var bytes = [UInt8](
+                repeating: 0xAA, count: header + payload + framing.paddingByteCount(payload: payload, on: .udp))
             var mutable = bytes.mutableSpan
             var span = mutable.mutableBytes
             let isWritten = framing.write(payload: payload, transaction: TransactionID(1, 2), into: &span)

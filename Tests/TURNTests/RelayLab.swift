@@ -107,6 +107,12 @@ final class Lab {
         settle(&recorder)
     }
 
+    func close(_ flow: Flow) {
+        var recorder = Recorder()
+        engine.flowClosed(flow, into: &recorder)
+        settle(&recorder)
+    }
+
     private func settle(_ recorder: inout Recorder) {
         for id in recorder.closed {
             if let address = bound.removeValue(forKey: id) { relays.remove(address) }
@@ -179,9 +185,11 @@ struct LabClient {
     var isAnonymous = false
     private static let transactions = Mutex<UInt64>(0)
 
-    init(port: UInt16 = 1000, username: String = "alice", password: String = "wonderland", remote: UInt32 = 0xC0A8_0001)
-    {
-        flow = Flow(.udp, local: Lab.listening, remote: TransportAddress(IPAddress(ipv4: remote), port: port))
+    init(
+        port: UInt16 = 1000, username: String = "alice", password: String = "wonderland", remote: UInt32 = 0xC0A8_0001,
+        transport: Flow.Transport = .udp
+    ) {
+        flow = Flow(transport, local: Lab.listening, remote: TransportAddress(IPAddress(ipv4: remote), port: port))
         self.username = username
         self.password = password
     }

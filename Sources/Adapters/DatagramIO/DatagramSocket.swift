@@ -75,15 +75,19 @@ package struct DatagramSocket: ~Copyable {
 
     /// Where the socket is bound.
     package var address: TransportAddress? {
-        var storage = sockaddr_in6()
-        var count = UInt32(MemoryLayout<sockaddr_in6>.size)
-        let status = withUnsafeMutablePointer(to: &storage) { pointer in
-            UnsafeMutableRawPointer(pointer).withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                getsockname(descriptor, $0, &count)
-            }
-        }
-        return status == 0 ? read(&storage) : nil
+        boundAddress(of: descriptor)
     }
+}
+
+func boundAddress(of descriptor: Int32) -> TransportAddress? {
+    var storage = sockaddr_in6()
+    var count = UInt32(MemoryLayout<sockaddr_in6>.size)
+    let status = withUnsafeMutablePointer(to: &storage) { pointer in
+        UnsafeMutableRawPointer(pointer).withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            getsockname(descriptor, $0, &count)
+        }
+    }
+    return status == 0 ? read(&storage) : nil
 }
 
 /// Options that cannot be set leave the system's default, which works too.

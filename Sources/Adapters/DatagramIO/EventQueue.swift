@@ -1,6 +1,7 @@
 internal import CLinux
 
-/// An epoll instance: sockets go in with a number, and the numbers of those that became readable come out.
+/// An epoll instance: sockets go in with a number, and the numbers of those that became readable come out; for streams
+/// also of those that became writable or were closed from afar.
 ///
 /// Edge-triggered: a socket is reported once per arrival, so whoever gets its number reads it empty, or asks again with
 /// `remind`.
@@ -25,17 +26,29 @@ package struct EventQueue: ~Copyable {
 
     /// Watches a socket until it is closed. False when the system cannot.
     package func watch(_ socket: Int32, as number: UInt64) -> Bool {
-        control(EPOLL_CTL_ADD, socket, number)
+        control(EPOLL_CTL_ADD, socket, number, EPOLLIN.rawValue)
     }
+
+    /// Watches a stream for what comes in and for room to send.
+    package func watchStream(_ socket: Int32, as number: UInt64) -> Bool {
+        control(EPOLL_CTL_ADD, socket, number, Self.streamEvents)
+    }
+
+    /// Reports the stream again if there is something to read or room to send.
+    package func remindOfStream(_ socket: Int32, as number: UInt64) {
+        _ = control(EPOLL_CTL_MOD, socket, number, Self.streamEvents)
+    }
+
+    private static var streamEvents: UInt32 { EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue }
 
     /// Reports the socket again if it is still readable.
     package func remind(of socket: Int32, as number: UInt64) {
-        _ = control(EPOLL_CTL_MOD, socket, number)
+        _ = control(EPOLL_CTL_MOD, socket, number, EPOLLIN.rawValue)
     }
 
-    private func control(_ operation: Int32, _ socket: Int32, _ number: UInt64) -> Bool {
+    private func control(_ operation: Int32, _ socket: Int32, _ number: UInt64, _ events: UInt32) -> Bool {
         var event = epoll_event()
-        event.events = EPOLLIN.rawValue | EPOLLET.rawValue
+        event.events = events | EPOLLET.rawValue
         event.data.u64 = number
         return epoll_ctl(descriptor, operation, socket, &event) == 0
     }
@@ -46,17 +59,32 @@ package struct EventQueue: ~Copyable {
         return count > 0 ? Int(count) : 0
     }
 
+    /// What happened to the socket of the `index`th event. A stream's error counts as both: reading and sending find out.
+    package func readiness(_ index: Int) -> Readiness {
+        guard index >= 0, index < Self.capacity else { return Readiness() }
+        let bits = events[index].events
+        let failed = bits & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+        return Readiness(
+            isReadable: failed || bits & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0,
+            isWritable: failed || bits & EPOLLOUT.rawValue != 0,
+            isClosing: failed || bits & EPOLLRDHUP.rawValue != 0,
+            hasError: bits & EPOLLERR.rawValue != 0)
+    }
+
     /// The number of the `index`th event of the last `wait`.
     package subscript(index: Int) -> UInt64 {
         index >= 0 && index < Self.capacity ? events[index].data.u64 : .max
     }
 }
 
-extension EventQueue {
-    /// Whether the `index`th socket of the last `wait` keeps errors to be read.
-    package func hasError(_ index: Int) -> Bool {
-        index >= 0 && index < Self.capacity && events[index].events & EPOLLERR.rawValue != 0
-    }
+/// What epoll reports of a socket.
+package struct Readiness: Hashable, Sendable {
+    package var isReadable = false
+    package var isWritable = false
+    /// No more comes after what is there to read.
+    package var isClosing = false
+    /// The socket keeps an error to be read.
+    package var hasError = false
 }
 
 /// Wakes a thread that sleeps in `EventQueue.wait`, from any other.

@@ -10,6 +10,7 @@
 #include <linux/errqueue.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -28,11 +29,27 @@ struct mmsghdr {
 extern int recvmmsg(int, struct mmsghdr *, unsigned int, int, struct timespec *);
 extern int sendmmsg(int, struct mmsghdr *, unsigned int, int);
 extern int pthread_setname_np(pthread_t, const char *);
+extern int accept4(int, struct sockaddr *, socklen_t *, int);
 #endif
 
 // errno is a macro over a function call, and glibc types some constants as enums: one function each.
 static inline int clinux_errno(void) { return errno; }
 static inline int clinux_socket(int domain) { return socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+static inline int clinux_stream_socket(int domain) {
+    return socket(domain, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+static inline int clinux_accept(int listener, struct sockaddr_in6 *name) {
+    socklen_t size = sizeof *name;
+    return accept4(listener, (struct sockaddr *)name, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+static inline long clinux_read(int socket, void *target, unsigned long size) {
+    return recv(socket, target, size, MSG_DONTWAIT);
+}
+// Without a SIGPIPE when the other side is gone.
+static inline long clinux_write(int socket, const void *bytes, unsigned long size) {
+    return send(socket, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+static inline int clinux_end_sending(int socket) { return shutdown(socket, SHUT_WR); }
 static inline int clinux_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 static inline int clinux_receive(int socket, struct mmsghdr *messages, unsigned int count) {
     return recvmmsg(socket, messages, count, MSG_DONTWAIT, NULL);

@@ -35,17 +35,21 @@ extension RelayConfiguration {
 }
 
 extension RelayError {
-    init(bindFailure failure: DatagramSocket.Failure, _ address: IPAddress, _ port: UInt16) {
+    init(
+        bindFailure failure: DatagramSocket.Failure, _ address: TransportAddress, _ transport: String, setting: String
+    ) {
+        let port = address.port
+        let address = address.address
         if failure.isPortTaken {
             self.init(
-                "relay.port: UDP port \(port) on \(address) is taken by another program; stop it, or set relay.port to a free one"
+                "\(setting): \(transport) port \(port) on \(address) is taken by another program; stop it, or set \(setting) to a free one"
             )
         } else if failure.isAddressUnknown {
             self.init("relay.listen: \(address) is no address of this machine; list one that is, or remove it")
         } else if failure.isDescriptorShortage {
             self.init("the relay has no more file descriptors: raise the limit (ulimit -n)")
         } else {
-            self.init("relay.port: cannot listen on UDP port \(port) of \(address): \(failure.description)")
+            self.init("\(setting): cannot listen on \(transport) port \(port) of \(address): \(failure.description)")
         }
     }
 }

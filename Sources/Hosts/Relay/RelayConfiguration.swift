@@ -1,3 +1,4 @@
+import DatagramIO
 package import TURN
 package import Wire
 
@@ -8,6 +9,10 @@ package struct RelayConfiguration: Sendable {
     package var listen: [IPAddress] = []
     /// 0 lets the kernel choose a port, for tests.
     package var port: UInt16 = 3478
+    /// Further ports for TURN over TLS.
+    package var tlsPorts: [UInt16] = []
+    /// Load balancers that begin each connection with a PROXY header.
+    package var balancers: [AddressRange] = []
     package var realm = "switchboard"
     /// Passwords of static users by name.
     package var users: [String: String] = [:]
@@ -26,6 +31,10 @@ package struct RelayConfiguration: Sendable {
     package var limits = RelayLimits()
 
     package init() {}
+
+    var workerCount: Int {
+        max(1, workers ?? ProcessorCount.available)
+    }
 }
 
 package struct RelayLimits: Hashable, Sendable {
@@ -37,6 +46,8 @@ package struct RelayLimits: Hashable, Sendable {
     /// at once. A video call in high definition stays below a tenth of it.
     package var perAllocation = AllocationLimits(
         bytesPerSecond: 12_500_000, packetsPerSecond: 10_000, newPeersPerSecond: 10)
+    /// TCP connections of all workers: more are closed at once.
+    package var connections = 20_000
     /// Answers per second and at once to the unauthenticated sources of one address prefix, per worker. 0 means no limit.
     package var answersPerSecond: UInt32 = 500
     package var answersAtOnce: UInt32 = 2_000

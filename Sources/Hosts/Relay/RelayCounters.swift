@@ -46,6 +46,16 @@ package struct RelayCounters: Hashable, Sendable {
     package var droppedSending: UInt64 = 0
     package var cryptographyFailures: UInt64 = 0
 
+    /// TCP connections, open now and since the start.
+    package var connectionsLive: UInt64 = 0
+    package var connectionsAccepted: UInt64 = 0
+    /// Too many of them, or no descriptors for more.
+    package var connectionsRefused: UInt64 = 0
+    /// By `ConnectionEnd`.
+    package var connectionsClosed = [UInt64](repeating: 0, count: ConnectionEnd.allCases.count)
+    /// Relayed packets whose client does not read fast enough.
+    package var droppedFullConnection: UInt64 = 0
+
     /// System calls that received and sent, and how many datagrams the receiving ones brought: 1, 2 to 3, 4 to 7, and so
     /// on up to 64.
     package var receiveCalls: UInt64 = 0
@@ -53,6 +63,10 @@ package struct RelayCounters: Hashable, Sendable {
     package var receiveBatches = [UInt64](repeating: 0, count: 7)
 
     package init() {}
+
+    package func connections(closed end: ConnectionEnd) -> UInt64 {
+        end.rawValue < connectionsClosed.count ? connectionsClosed[end.rawValue] : 0
+    }
 
     mutating func countBatch(_ count: Int) {
         receiveCalls &+= 1
@@ -83,6 +97,13 @@ package struct RelayCounters: Hashable, Sendable {
         cryptographyFailures = tally.failures
     }
 
+    mutating func take(_ connections: borrowing ConnectionTable) {
+        connectionsLive = UInt64(connections.count)
+        connectionsClosed = connections.closed
+        droppedFullConnection = connections.dropped
+        sendCalls &+= connections.sendCalls
+    }
+
     private static let totals: [any WritableKeyPath<RelayCounters, UInt64> & Sendable] = [
         \.packetsFromClients, \.bytesFromClients, \.packetsFromPeers, \.bytesFromPeers, \.packetsToClients,
         \.bytesToClients, \.packetsToPeers, \.bytesToPeers, \.allocationsLive, \.allocationsMade, \.allocationsRefused,
@@ -91,12 +112,16 @@ package struct RelayCounters: Hashable, Sendable {
         \.droppedUnexpected, \.droppedLoop, \.droppedLimited, \.droppedUnpermittedFromClient,
         \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
         \.sendCalls, \.droppedBandwidth, \.droppedPacketRate, \.refusedNewPeers, \.peerErrors, \.droppedPeerErrors,
+        \.sendCalls, \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.droppedFullConnection,
     ]
 
     static func += (left: inout RelayCounters, right: RelayCounters) {
         for path in totals { left[keyPath: path] &+= right[keyPath: path] }
         for index in left.receiveBatches.indices where index < right.receiveBatches.count {
             left.receiveBatches[index] &+= right.receiveBatches[index]
+        }
+        for index in left.connectionsClosed.indices where index < right.connectionsClosed.count {
+            left.connectionsClosed[index] &+= right.connectionsClosed[index]
         }
     }
 }

@@ -13,7 +13,7 @@ package final class RelayServer: Sendable {
         let threads: [WorkerThread]
         let mailboxes: [WorkerMailbox]
         let shared: SharedRelay
-        let addresses: [TransportAddress]
+        let listening: Listening
     }
 
     private let configuration: RelayConfiguration
@@ -81,9 +81,14 @@ package final class RelayServer: Sendable {
         return sum
     }
 
-    /// Where clients are served, once started.
+    /// Where clients are served over UDP and TCP, once started.
     package var addresses: [TransportAddress] {
-        running.withLock { $0?.addresses ?? [] }
+        running.withLock { $0?.listening.addresses ?? [] }
+    }
+
+    /// Where clients are served over TLS too.
+    package var tlsAddresses: [TransportAddress] {
+        running.withLock { $0?.listening.tlsAddresses ?? [] }
     }
 
     /// Allocations charged to users, and ports held for RESERVATION-TOKENs: exact, and both 0 when all is given back.
@@ -105,76 +110,33 @@ package final class RelayServer: Sendable {
         guard !local.isEmpty else {
             throw RelayError("relay.listen: this machine has no address to listen on; name one in relay.listen")
         }
-        let workerCount = max(1, configuration.workers ?? ProcessorCount.available)
-        var sockets = UniqueArray<UniqueArray<Listener>>()
-        for _ in 0..<workerCount { sockets.append(UniqueArray<Listener>()) }
-        let addresses = try bind(local, into: &sockets)
+        let listening = try Listening(configuration, on: local)
+        var sockets = try listening.sockets(workers: configuration.workerCount)
         guard let key = OpenSSLSource.key() else { throw RelayError("OpenSSL gives no random numbers") }
         let shared = SharedRelay(
             configuration, RelayAddresses(local: local, externals: configuration.externalAddresses),
-            deniedOwnPorts: configuration.deniedOwnPorts.union(addresses.map { $0.port }),
+            deniedOwnPorts: configuration.deniedOwnPorts.union(listening.tlsPorts + [listening.port]),
             own: own + local, nonceKey: key)
-        return try startWorkers(&sockets, shared, addresses)
-    }
-
-    /// One socket per address and worker. Port 0 is chosen once and then the same for all.
-    private func bind(
-        _ local: [IPAddress], into sockets: inout UniqueArray<UniqueArray<Listener>>
-    ) throws(RelayError) -> [TransportAddress] {
-        var port = configuration.port
-        var addresses: [TransportAddress] = []
-        for address in local {
-            // SO_REUSEPORT would share a port with another program that sets it too, so first try without.
-            let probed: TransportAddress?
-            do {
-                let probe = try DatagramSocket(TransportAddress(address, port: port), .exclusive)
-                probed = probe.address
-            } catch {
-                throw RelayError(bindFailure: error, address, port)
-            }
-            guard let bound = probed else { throw RelayError("relay.port: cannot read the port that was bound") }
-            port = bound.port
-            for worker in 0..<sockets.count {
-                do {
-                    let socket = try DatagramSocket(bound, .spread, receiveBuffer: 4 << 20)
-                    sockets[worker].append(Listener(socket, bound))
-                } catch {
-                    throw RelayError(bindFailure: error, address, port)
-                }
-            }
-            addresses.append(bound)
-        }
-        return addresses
+        return try startWorkers(&sockets, shared, listening)
     }
 
     private func startWorkers(
-        _ sockets: inout UniqueArray<UniqueArray<Listener>>, _ shared: SharedRelay, _ addresses: [TransportAddress]
+        _ sockets: inout UniqueArray<WorkerSockets>, _ shared: SharedRelay, _ listening: Listening
     ) throws(RelayError) -> Running {
         var threads: [WorkerThread] = []
         var mailboxes: [WorkerMailbox] = []
         var index = 0
-        while let listeners = sockets.popLast() {
-            // A noncopyable value cannot be captured by a thread: its descriptors can.
-            var surrendered: [(Int32, TransportAddress)] = []
-            var remaining = listeners
-            while let listener = remaining.popLast() {
-                let address = listener.address
-                surrendered.append((listener.surrender(), address))
-            }
-            let descriptors = surrendered
+        while let next = sockets.popLast() {
+            let surrendered = SurrenderedSockets(next)
             guard let mailbox = WorkerMailbox(),
                 let thread = WorkerThread.start(
                     "relay-\(index)",
                     {
-                        var listeners = UniqueArray<Listener>()
-                        for (descriptor, address) in descriptors.reversed() {
-                            listeners.append(Listener(DatagramSocket(adopting: descriptor), address))
-                        }
-                        guard var worker = Worker.make(listeners, shared, mailbox) else { return }
+                        guard var worker = Worker.make(surrendered.adopt(), shared, mailbox) else { return }
                         worker.run()
                     })
             else {
-                for (descriptor, _) in descriptors { _ = DatagramSocket(adopting: descriptor) }
+                _ = surrendered.adopt()
                 for mailbox in mailboxes { mailbox.post(.stop) }
                 for thread in threads { thread.join() }
                 throw RelayError("the system refuses more threads or descriptors: raise its limits (ulimit -n, -u)")
@@ -183,12 +145,6 @@ package final class RelayServer: Sendable {
             mailboxes.append(mailbox)
             index += 1
         }
-        return Running(threads: threads, mailboxes: mailboxes, shared: shared, addresses: addresses)
-    }
-}
-
-extension Listener {
-    consuming func surrender() -> Int32 {
-        socket.surrender()
+        return Running(threads: threads, mailboxes: mailboxes, shared: shared, listening: listening)
     }
 }

@@ -36,11 +36,13 @@ struct RelaySocket: ~Copyable {
 
 /// What a socket is for, in the 64 bits that epoll keeps for it.
 ///
-///     | kind (8) | generation (24) | slot or listener index (32) |
+///     | kind (8) | generation (24) | slot or index (32) |
 enum EventTag {
     case wake
     case listener(Int)
     case relay(slot: Int, family: IPAddress.Family, generation: UInt32)
+    case streamListener(Int)
+    case connection(slot: Int, generation: UInt32)
     case unknown
 
     /// A slot would have to be used 16 million times within one wait to be mistaken.
@@ -56,6 +58,14 @@ enum EventTag {
             | UInt64(id.allocation.slot)
     }
 
+    static func streamListener(_ index: Int) -> UInt64 {
+        4 << 56 | UInt64(truncatingIfNeeded: index) & 0xFFFF_FFFF
+    }
+
+    static func connection(_ slot: Int, generation: UInt32) -> UInt64 {
+        5 << 56 | UInt64(generation & generationMask) << 32 | UInt64(truncatingIfNeeded: slot) & 0xFFFF_FFFF
+    }
+
     static func read(_ bits: UInt64) -> EventTag {
         let low = Int(truncatingIfNeeded: bits & 0xFFFF_FFFF)
         let generation = UInt32(truncatingIfNeeded: bits >> 32) & generationMask
@@ -64,6 +74,8 @@ enum EventTag {
         case 1: return .listener(low)
         case 2: return .relay(slot: low, family: .ipv4, generation: generation)
         case 3: return .relay(slot: low, family: .ipv6, generation: generation)
+        case 4: return .streamListener(low)
+        case 5: return .connection(slot: low, generation: generation)
         default: return .unknown
         }
     }

@@ -8,6 +8,8 @@ import Wire
 /// What the workers of one relay have in common.
 final class SharedRelay: Sendable {
     let ledger: RelayLedger
+    let connectionsPerWorker: Int
+    private let balancers: [AddressRange]
     let table: PortTable
     private let ports: RelayPorts
     private let own: [IPAddress]
@@ -21,6 +23,8 @@ final class SharedRelay: Sendable {
     ) {
         self.own = own
         self.deniedOwnPorts = deniedOwnPorts
+        connectionsPerWorker = max(1, configuration.limits.connections / configuration.workerCount)
+        balancers = configuration.balancers
         ledger = RelayLedger(configuration.limits)
         table = PortTable(addresses)
         ports = RelayPorts(
@@ -64,6 +68,11 @@ final class SharedRelay: Sendable {
             }
             return keys.mint
         }
+    }
+
+    /// Whether connections from here are a load balancer's.
+    func isBalancer(_ address: IPAddress) -> Bool {
+        balancers.contains { $0.contains(address) }
     }
 
     enum Opened {

@@ -11,35 +11,47 @@ import Wire
 /// holds, and that is touched only when an allocation begins or ends, or when a peer is one of our own relays.
 struct Worker: ~Copyable {
     /// Sockets are read this many times in a row before others have their turn.
-    private static let rounds = 4
+    static let rounds = 4
     /// At most this many datagrams of a relay at once: it serves one client.
     private static let relayBatch = 16
     private static let publishNanoseconds: UInt64 = 50_000_000
 
-    private var engine: TURNEngine
-    private var outbox: WorkerOutbox
+    var engine: TURNEngine
+    var outbox: WorkerOutbox
     private var received = ReceiveBatch()
-    private let queue: EventQueue
+    let queue: EventQueue
+    let streamListeners: UniqueArray<StreamEntrance>
+    /// Where bytes of connections are read, one connection at a time.
+    let wireBuffer = SharedBuffer(byteCount: Worker.streamBufferByteCount)
     /// The relays by slot and family: see `place(of:)`.
     private var relays = UniqueArray<RelaySocket>()
-    private var counters = RelayCounters()
+    var counters = RelayCounters()
     private var transactions: SeededRandom
-    private let shared: SharedRelay
+    let shared: SharedRelay
     private let mailbox: WorkerMailbox
-    private var now: Instant
+    var now: Instant
+    /// Connections wait to be accepted until descriptors are free.
+    var isShortOfDescriptors = false
+    private var nextSweep = Instant(nanoseconds: 0)
     private var nextTick = Instant(nanoseconds: 0)
     private var nextPublish = Instant(nanoseconds: 0)
     private var isStopping = false
 
     /// nil when the system is out of memory or descriptors.
     static func make(
-        _ listeners: consuming UniqueArray<Listener>, _ shared: SharedRelay, _ mailbox: WorkerMailbox
+        _ sockets: consuming WorkerSockets, _ shared: SharedRelay, _ mailbox: WorkerMailbox
     ) -> Worker? {
         guard let queue = EventQueue(), let authentication = OpenSSLSource.authentication(),
             let seed = OpenSSLSource.seed(), queue.watch(mailbox.wake.descriptor, as: EventTag.wakeBits)
         else { return nil }
-        for index in 0..<listeners.count {
-            guard queue.watch(listeners[index].socket.descriptor, as: EventTag.listener(index)) else { return nil }
+        for index in 0..<sockets.listeners.count {
+            guard queue.watch(sockets.listeners[index].socket.descriptor, as: EventTag.listener(index)) else {
+                return nil
+            }
+        }
+        for index in 0..<sockets.entrances.count {
+            let descriptor = sockets.entrances[index].listener.descriptor
+            guard queue.watch(descriptor, as: EventTag.streamListener(index)) else { return nil }
         }
         let now = SystemClock.now()
         let rules = shared.rules
@@ -49,16 +61,17 @@ struct Worker: ~Copyable {
                 perSecond: rules.limits.answersPerSecond, burst: rules.limits.answersAtOnce, seed: seed),
             authentication: authentication)
         engine.limits = rules.limits.perAllocation
-        return Worker(
-            engine, WorkerOutbox(listeners, shared.ledger), queue, SeededRandom(seed: seed), shared, mailbox, now)
+        return Worker(engine, sockets, queue, SeededRandom(seed: seed), shared, mailbox, now)
     }
 
     private init(
-        _ engine: consuming TURNEngine, _ outbox: consuming WorkerOutbox, _ queue: consuming EventQueue,
+        _ engine: consuming TURNEngine, _ sockets: consuming WorkerSockets, _ queue: consuming EventQueue,
         _ transactions: SeededRandom, _ shared: SharedRelay, _ mailbox: WorkerMailbox, _ now: Instant
     ) {
         self.engine = engine
-        self.outbox = outbox
+        outbox = WorkerOutbox(
+            sockets.listeners, ConnectionTable(limit: shared.connectionsPerWorker), shared.ledger)
+        streamListeners = sockets.entrances
         self.queue = queue
         self.transactions = transactions
         self.shared = shared
@@ -70,7 +83,7 @@ struct Worker: ~Copyable {
         while !isStopping {
             let count = queue.wait(milliseconds: waitMilliseconds)
             now = SystemClock.now()
-            for index in 0..<count { handle(queue[index], hasError: queue.hasError(index)) }
+            for index in 0..<count { handle(queue[index], queue.readiness(index)) }
             flush()
             if now >= nextTick { tick() }
             if now >= nextPublish { publish() }
@@ -85,7 +98,7 @@ struct Worker: ~Copyable {
         Int32(clamping: min(nextTick.nanoseconds(since: now), 1_000_000_000) / 1_000_000 &+ 1)
     }
 
-    private mutating func handle(_ event: UInt64, hasError: Bool) {
+    private mutating func handle(_ event: UInt64, _ readiness: Readiness) {
         switch EventTag.read(event) {
         case .wake:
             mailbox.wake.clear()
@@ -101,10 +114,15 @@ struct Worker: ~Copyable {
                 relays[place].id.allocation.generation & EventTag.generationMask == generation
             else { return }
             let id = relays[place].id
-            if hasError { readErrors(place) }
+            if readiness.hasError { readErrors(place) }
             read(relays[place].socket.descriptor, event, limit: Self.relayBatch) { worker, slot in
                 worker.receiveFromPeer(slot, id)
             }
+        case .streamListener(let index):
+            accept(listener: index, event)
+        case .connection(let slot, let generation):
+            guard let slot = outbox.connections.slot(slot, generation: generation) else { return }
+            serve(slot, readiness, event)
         case .unknown:
             return
         }
@@ -140,7 +158,7 @@ struct Worker: ~Copyable {
         if outbox.hasWishes { settle() }
     }
 
-    private mutating func sendToPeer(_ forward: ToPeer, _ datagram: UnsafeRawBufferPointer) {
+    mutating func sendToPeer(_ forward: ToPeer, _ datagram: UnsafeRawBufferPointer) {
         let place = Self.place(Int(forward.relay.allocation.slot), forward.relay.family)
         guard place < relays.count, relays[place].isOpen, forward.payload.upperBound <= datagram.count else { return }
         if forward.dontFragment != relays[place].forbidsFragments {
@@ -173,20 +191,15 @@ struct Worker: ~Copyable {
         let payload = received.datagram(slot).count
         counters.packetsFromPeers &+= 1
         counters.bytesFromPeers &+= UInt64(truncatingIfNeeded: payload)
-        guard let forward = engine.receiveFromPeer(on: id, from: source, byteCount: payload, at: now),
-            let listener = outbox.listener(at: forward.flow.local)
-        else { return }
+        guard let forward = engine.receiveFromPeer(on: id, from: source, byteCount: payload, at: now) else { return }
         let framing = forward.framing
-        guard
-            let packet = received.widened(
-                slot, before: framing.headerByteCount, after: framing.paddingByteCount(payload: payload))
-        else { return }
+        let padding = framing.paddingByteCount(payload: payload, on: forward.flow.transport)
+        guard let packet = received.widened(slot, before: framing.headerByteCount, after: padding) else { return }
         var header = packet.mutableBytes
         guard framing.write(payload: payload, transaction: nextTransaction(), into: &header) else { return }
+        guard outbox.forward(UnsafeRawBufferPointer(packet), on: forward.flow) else { return }
         counters.packetsToClients &+= 1
         counters.bytesToClients &+= UInt64(truncatingIfNeeded: payload)
-        outbox.listeners[listener].batch.append(
-            UnsafeRawBufferPointer(packet), from: outbox.listeners[listener].socket.descriptor, to: forward.flow.remote)
     }
 
     private mutating func nextTransaction() -> TransactionID {
@@ -195,6 +208,7 @@ struct Worker: ~Copyable {
 
     private mutating func flush() {
         outbox.flush()
+        endConnections()
         received.reset()
     }
 
@@ -218,6 +232,11 @@ struct Worker: ~Copyable {
         engine.nonces = shared.nonces(at: now)
         engine.advance(to: now, into: &outbox)
         settle()
+        if now >= nextSweep {
+            nextSweep = now.adding(seconds: 1)
+            acceptAgain()
+            sweepConnections()
+        }
         shared.ledger.expire(at: now)
         nextTick = now.adding(nanoseconds: min(1_000_000_000, engine.deadline?.nanoseconds(since: now) ?? .max))
     }
@@ -232,11 +251,12 @@ struct Worker: ~Copyable {
             counters.sendCalls &+= outbox.listeners[index].batch.calls
             counters.droppedSending &+= outbox.listeners[index].batch.dropped
         }
+        counters.take(outbox.connections)
         mailbox.publish(counters)
     }
 
     /// Does what the engine asked for.
-    private mutating func settle() {
+    mutating func settle() {
         for id in outbox.takeClosed() { close(id) }
         for request in outbox.takeRequests() { open(request) }
     }

@@ -15,23 +15,61 @@ struct Listener: ~Copyable {
     }
 }
 
+/// One of the worker's listening TCP sockets.
+struct StreamEntrance: ~Copyable {
+    let listener: StreamListener
+    let address: TransportAddress
+
+    init(_ listener: consuming StreamListener, _ address: TransportAddress) {
+        self.listener = listener
+        self.address = address
+    }
+}
+
+/// What a worker listens on.
+struct WorkerSockets: ~Copyable {
+    var listeners = UniqueArray<Listener>()
+    var entrances = UniqueArray<StreamEntrance>()
+}
+
 /// Takes the engine's messages and wishes. Messages go straight into the batch of the socket that they leave from; wishes
 /// wait until the engine is done with the datagram.
 struct WorkerOutbox: ~Copyable, RelayOutbox {
     var listeners: UniqueArray<Listener>
+    var connections: ConnectionTable
     var toPeers = SendBatch()
     private(set) var requests: [RelayRequest] = []
     private(set) var closed: [RelayID] = []
     private let ledger: RelayLedger
 
-    init(_ listeners: consuming UniqueArray<Listener>, _ ledger: RelayLedger) {
+    init(
+        _ listeners: consuming UniqueArray<Listener>, _ connections: consuming ConnectionTable, _ ledger: RelayLedger
+    ) {
         self.listeners = listeners
+        self.connections = connections
         self.ledger = ledger
     }
 
     mutating func send(_ message: RawSpan, on flow: Flow) {
-        guard let index = listener(at: flow.local) else { return }
-        listeners[index].batch.appendCopy(message, from: listeners[index].socket.descriptor, to: flow.remote)
+        switch flow.transport {
+        case .tcp, .tls:
+            connections.send(message, on: flow)
+        case .udp, .dtls:
+            guard let index = listener(at: flow.local) else { return }
+            listeners[index].batch.appendCopy(message, from: listeners[index].socket.descriptor, to: flow.remote)
+        }
+    }
+
+    /// A relayed packet in its framing, which stays where it is until `flush`. False when it was dropped.
+    mutating func forward(_ packet: UnsafeRawBufferPointer, on flow: Flow) -> Bool {
+        switch flow.transport {
+        case .tcp, .tls:
+            return connections.forward(packet, on: flow)
+        case .udp, .dtls:
+            guard let index = listener(at: flow.local) else { return false }
+            listeners[index].batch.append(packet, from: listeners[index].socket.descriptor, to: flow.remote)
+            return true
+        }
     }
 
     mutating func openRelay(_ request: RelayRequest) {
@@ -68,5 +106,6 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
     mutating func flush() {
         if toPeers.count > 0 { toPeers.flush() }
         for index in 0..<listeners.count where listeners[index].batch.count > 0 { listeners[index].batch.flush() }
+        connections.flush()
     }
 }

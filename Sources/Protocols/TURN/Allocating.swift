@@ -93,6 +93,11 @@ extension TURNEngine {
             }
         }
         tally.allocationsMade &+= 1
+        guard !allocations[slot].isAbandoned else {
+            tally.closed &+= 1
+            end(slot: slot, into: &outbox)
+            return
+        }
         writeAllocated(slot, answer, into: &outbox)
     }
 
@@ -104,7 +109,9 @@ extension TURNEngine {
         tally.allocationsRefused &+= 1
         let transaction = allocations[slot].transaction
         let flow = allocations[slot].flow
+        let isAbandoned = allocations[slot].isAbandoned
         freeSlot(slot)
+        if isAbandoned { return }
         refuse(.allocate, transaction, error, answer, on: flow, into: &outbox)
     }
 
@@ -227,8 +234,10 @@ extension TURNEngine {
     }
 
     private mutating func freeSlot(_ slot: Int) {
-        flows[allocations[slot].flow] = nil
+        // A new connection may have the flow of one that was closed while its relay was being opened.
+        if flows[allocations[slot].flow] == UInt32(truncatingIfNeeded: slot) { flows[allocations[slot].flow] = nil }
         allocations[slot].stage = .free
+        allocations[slot].isAbandoned = false
         allocations[slot].generation &+= 1
         allocations[slot].ipv4 = nil
         allocations[slot].ipv6 = nil

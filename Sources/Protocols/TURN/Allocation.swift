@@ -53,6 +53,9 @@ struct Allocation {
         errors = TokenBucket(AllocationLimits.errors, at: now)
     }
 
+    /// The flow was closed while the host was opening the relay.
+    var isAbandoned = false
+
     var isOpen: Bool {
         if case .open = stage { true } else { false }
     }

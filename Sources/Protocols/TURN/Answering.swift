@@ -27,7 +27,7 @@ extension TURNEngine {
     mutating func answerBinding(
         _ message: borrowing Message, on flow: Flow, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard limiter.allows(flow.remote.address, at: now) else {
+        guard isAnswered(flow, at: now) else {
             tally.limited &+= 1
             return
         }
@@ -46,12 +46,18 @@ extension TURNEngine {
         finish(AnswerShape(hasFingerprint: message.hasFingerprint), on: flow, into: &outbox)
     }
 
+    /// Whether an unauthenticated source is answered. The limit keeps spoofed datagrams from making a reflector; a source
+    /// that completed TCP's handshake is not spoofed, and its requests are never repeated when they go unanswered.
+    private mutating func isAnswered(_ flow: Flow, at now: Instant) -> Bool {
+        flow.transport.isStream || limiter.allows(flow.remote.address, at: now)
+    }
+
     /// 400, 401 or 438 to someone who has not authenticated, within the limit of their prefix.
     mutating func challenge(
         _ message: borrowing Message, _ refusal: Refusal, on flow: Flow, at now: Instant,
         into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard limiter.allows(flow.remote.address, at: now) else {
+        guard isAnswered(flow, at: now) else {
             tally.limited &+= 1
             return
         }

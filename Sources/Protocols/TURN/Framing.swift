@@ -1,5 +1,5 @@
 package import STUN
-import Wire
+package import Wire
 
 extension ToClient.Framing {
     /// The most that `write` puts before a payload.
@@ -13,10 +13,10 @@ extension ToClient.Framing {
         }
     }
 
-    /// Zero bytes after a payload of this size. ChannelData over UDP has none (RFC 8656 section 12.5).
-    package func paddingByteCount(payload: Int) -> Int {
+    /// Zero bytes after a payload of this size. ChannelData has none in a datagram (RFC 8656 section 12.5).
+    package func paddingByteCount(payload: Int, on transport: Flow.Transport) -> Int {
         switch self {
-        case .channel: 0
+        case .channel: transport.isStream ? -payload & 3 : 0
         case .indication: -payload & 3
         }
     }
@@ -26,7 +26,8 @@ extension ToClient.Framing {
     package func write(
         payload: Int, transaction: TransactionID, into target: inout MutableRawSpan
     ) -> Bool {
-        let body = headerByteCount &- Message.headerByteCount &+ payload &+ paddingByteCount(payload: payload)
+        // Only an indication's length counts its padding.
+        let body = headerByteCount &- Message.headerByteCount &+ payload &+ (-payload & 3)
         guard target.byteCount >= headerByteCount, payload >= 0, body <= 0xFFFF, payload <= 0xFFFF else { return false }
         switch self {
         case .channel(let number):

@@ -103,7 +103,8 @@ package struct TURNEngine: ~Copyable {
             return forwardSend(message, on: flow, at: now)
         case (.request, .binding), (.request, .allocate), (.request, .refresh), (.request, .createPermission),
             (.request, .channelBind):
-            guard !policy.isLiveRelay(flow.remote) else {
+            // A relay's port is one of UDP: that a TCP client has the same number means nothing.
+            guard flow.transport.isStream || !policy.isLiveRelay(flow.remote) else {
                 tally.loops &+= 1
                 return nil
             }
@@ -178,6 +179,24 @@ package struct TURNEngine: ~Copyable {
             allocations[slot].toClient.limit(to: limits)
             allocations[slot].newPeers.limit(to: limits.newPeers)
         }
+    }
+
+    /// The client's connection is closed, and its allocation with it (RFC 8656 section 3.1).
+    package mutating func flowClosed(_ flow: Flow, into outbox: inout some RelayOutbox & ~Copyable) {
+        guard let slot = flows[flow].map({ Int($0) }) else { return }
+        guard allocations[slot].isOpen else {
+            // Its relay is on its way: `relayOpened` gives it back.
+            allocations[slot].isAbandoned = true
+            flows[flow] = nil
+            return
+        }
+        tally.closed &+= 1
+        end(slot: slot, into: &outbox)
+    }
+
+    /// Whether a client on this flow has authenticated and holds an allocation.
+    package func hasAllocation(on flow: Flow) -> Bool {
+        flows[flow] != nil
     }
 
     /// Gives up every allocation, when the host stops.

@@ -30,6 +30,8 @@ package struct TURNTally: Hashable, Sendable {
     package var allocationsMade: UInt64 = 0
     package var expired: UInt64 = 0
     package var revoked: UInt64 = 0
+    /// Allocations that ended with their client's connection.
+    package var closed: UInt64 = 0
     /// Answers that were lost because the cryptography failed.
     package var failures: UInt64 = 0
 

@@ -5,6 +5,11 @@ package struct Flow: Hashable, Sendable {
         case tcp
         case tls
         case dtls
+
+        /// Bytes in order over a connection, and not datagrams.
+        package var isStream: Bool {
+            self == .tcp || self == .tls
+        }
     }
 
     /// The server's own address, on which the client's datagrams arrive.

@@ -48,6 +48,11 @@ struct OperatorFigures: Sendable {
         }
         set("relay_allocations", counters.allocationsLive)
         set("relay_allocations_made_total", counters.allocationsMade)
+        set("relay_connections", counters.connectionsLive)
+        set("relay_connections_accepted_total", counters.connectionsAccepted)
+        for end in ConnectionEnd.allCases {
+            set("relay_connections_closed_total", counters.connections(closed: end), [("reason", end.name)])
+        }
         set("relay_bindings_total", counters.bindings)
         set("relay_unauthenticated_answers_total", counters.unauthenticatedAnswers)
         for (reason, count) in Self.reasons(counters) { set("relay_rejected_total", count, [("reason", reason)]) }
@@ -67,7 +72,8 @@ struct OperatorFigures: Sendable {
             ("peer_without_permission", counters.droppedUnpermittedFromPeer), ("oversized", counters.droppedOversized),
             ("bandwidth", counters.droppedBandwidth), ("packet_rate", counters.droppedPacketRate),
             ("new_peer_rate", counters.refusedNewPeers), ("icmp_not_told", counters.droppedPeerErrors),
-            ("not_sent", counters.droppedSending),
+            ("not_sent", counters.droppedSending), ("full_connection", counters.droppedFullConnection),
+            ("connections_refused", counters.connectionsRefused),
         ]
     }
 

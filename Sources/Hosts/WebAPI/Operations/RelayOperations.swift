@@ -20,7 +20,7 @@ package struct ICEServerIssuer: Sendable {
 
     /// - Parameters:
     ///   - address: what clients reach the relay by; nil: the host that their request came in on.
-    ///   - port: of STUN and TURN over UDP.
+    ///   - port: of STUN and TURN over UDP and TCP.
     package init(address: String?, port: Int, mint: @escaping Mint) {
         self.address = address
         self.port = port
@@ -52,8 +52,8 @@ package struct ICEServerIssuer: Sendable {
             iceServers: [
                 .init(urls: ["stun:\(authority)"]),
                 .init(
-                    urls: ["turn:\(authority)?transport=udp"], username: credential.username,
-                    credential: credential.password),
+                    urls: ["turn:\(authority)?transport=udp", "turn:\(authority)?transport=tcp"],
+                    username: credential.username, credential: credential.password),
             ], lifetime: Self.lifetimeSeconds, expiresAt: expiresAt)
     }
 }

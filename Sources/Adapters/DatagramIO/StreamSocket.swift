@@ -1,0 +1,163 @@
+internal import CLinux
+package import Wire
+
+/// A TCP connection, non-blocking, closed when it goes.
+package struct StreamSocket: ~Copyable {
+    /// -1 for a place that holds no connection.
+    package let descriptor: Int32
+
+    /// What a connection does without its owner's doing.
+    package struct Patience: Sendable {
+        /// The connection is dead when sent bytes stay unacknowledged for so long.
+        package var unacknowledgedMilliseconds: Int32 = 30_000
+        /// Silent for so many seconds, the other side is asked whether it is there.
+        package var keepaliveSeconds: Int32 = 60
+        /// The kernel keeps no more unsent bytes than this: what waits longer is too old for a call.
+        package var unsentByteCount: Int32 = 128 * 1024
+
+        package init() {}
+    }
+
+    package enum Received: Hashable {
+        case bytes(Int)
+        case nothing
+        /// The other side sends no more.
+        case end
+        case broken
+    }
+
+    /// A place without a connection.
+    package static var none: StreamSocket { StreamSocket(adopting: -1) }
+
+    package init(adopting descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Gives the descriptor away without closing it.
+    package consuming func surrender() -> Int32 {
+        let descriptor = descriptor
+        discard self
+        return descriptor
+    }
+
+    /// Small packets leave at once, and a dead peer is noticed.
+    package func prepare(_ patience: Patience) {
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, patience.unacknowledgedMilliseconds)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, patience.unsentByteCount)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, patience.keepaliveSeconds)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, 10)
+        set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
+    }
+
+    package func receive(into target: UnsafeMutableRawBufferPointer) -> Received {
+        guard !target.isEmpty else { return .nothing }
+        while true {
+            let count = clinux_read(descriptor, target.baseAddress, UInt(bitPattern: target.count))
+            if count > 0 { return .bytes(min(Int(count), target.count)) }
+            if count == 0 { return .end }
+            let failure = clinux_errno()
+            if failure == EINTR { continue }
+            return failure == EAGAIN ? .nothing : .broken
+        }
+    }
+
+    /// How many bytes the kernel took, 0 when it has no room, nil when the connection is broken.
+    package func send(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard !bytes.isEmpty else { return 0 }
+        while true {
+            let count = clinux_write(descriptor, bytes.baseAddress, UInt(bitPattern: bytes.count))
+            if count >= 0 { return min(Int(count), bytes.count) }
+            let failure = clinux_errno()
+            if failure == EINTR { continue }
+            return failure == EAGAIN ? 0 : nil
+        }
+    }
+
+    /// Tells the other side that no more comes, after all that was sent.
+    package func endSending() {
+        _ = clinux_end_sending(descriptor)
+    }
+}
+
+/// A listening TCP socket, non-blocking, closed when it goes.
+package struct StreamListener: ~Copyable {
+    package let descriptor: Int32
+    private static let backlog: Int32 = 1024
+
+    package enum Accepted: ~Copyable {
+        case connection(StreamSocket, remote: TransportAddress)
+        case nothing
+        /// No descriptors or memory: the connection goes on waiting.
+        case shortage
+    }
+
+    package init(adopting descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Opens, binds and listens. Port 0 lets the kernel choose.
+    package init(_ address: TransportAddress, _ sharing: DatagramSocket.Sharing) throws(DatagramSocket.Failure) {
+        let isIPv6 = address.address.family == .ipv6
+        let opened = clinux_stream_socket(isIPv6 ? AF_INET6 : AF_INET)
+        guard opened >= 0 else { throw DatagramSocket.Failure(code: clinux_errno()) }
+        // Connections of an earlier process that linger in the kernel do not hold the port.
+        set(opened, SOL_SOCKET, SO_REUSEADDR, 1)
+        if sharing == .spread { set(opened, SOL_SOCKET, SO_REUSEPORT, 1) }
+        if isIPv6 { set(opened, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
+        var target = SocketAddress(address)
+        let status = withUnsafePointer(to: &target.storage) { pointer in
+            UnsafeRawPointer(pointer).withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(opened, $0, target.byteCount)
+            }
+        }
+        guard status == 0, listen(opened, Self.backlog) == 0 else {
+            let failure = DatagramSocket.Failure(code: clinux_errno())
+            close(opened)
+            throw failure
+        }
+        descriptor = opened
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Gives the descriptor away without closing it.
+    package consuming func surrender() -> Int32 {
+        let descriptor = descriptor
+        discard self
+        return descriptor
+    }
+
+    /// Where the socket is bound.
+    package var address: TransportAddress? {
+        boundAddress(of: descriptor)
+    }
+
+    /// The next connection that waits.
+    package func accept() -> Accepted {
+        while true {
+            var name = sockaddr_in6()
+            let descriptor = clinux_accept(descriptor, &name)
+            if descriptor >= 0 {
+                let socket = StreamSocket(adopting: descriptor)
+                if let remote = read(&name) { return .connection(socket, remote: remote) }
+                continue
+            }
+            switch clinux_errno() {
+            case EAGAIN: return .nothing
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .shortage
+            // The client gave up while it waited, or the network did: the next one may be well.
+            case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH, EHOSTDOWN, ENOPROTOOPT, ENONET,
+                EOPNOTSUPP:
+                continue
+            default: return .nothing
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import DatagramIO
+import Wire
+
+/// One client's TCP connection, in its slot of the worker's table, or the slot without one.
+///
+/// It keeps bytes of its own only while it must: `unread` holds the beginning of a message that has not arrived whole,
+/// `collected` the messages of this round of the worker, `backlog` what the kernel had no room for.
+struct Connection: ~Copyable {
+    enum Stage {
+        /// A load balancer's: first it must say for whom (see `ProxyHeader`).
+        case proxyHeader
+        /// The first bytes will tell what the client speaks.
+        case opening
+        case messages
+    }
+
+    let socket: StreamSocket
+    /// Raised each time the slot is given up, so that late events of the last tenant find nobody.
+    let generation: UInt32
+    var flow: Flow
+    var stage: Stage
+    var unread = ByteQueue()
+    var collected = ByteQueue()
+    var backlog = ByteQueue()
+    /// On the list of those that have something to send in this round.
+    var isTouched = false
+    /// The client sends no more; the connection ends when its last answers have left.
+    var isDraining = false
+    /// Why it ends at the end of this round.
+    var end: ConnectionEnd?
+    /// When its last whole message came.
+    var quietSince: Instant
+    /// Since when it has been seen without an allocation.
+    var idleSince: Instant
+
+    init(_ socket: consuming StreamSocket, generation: UInt32, _ flow: Flow, _ stage: Stage, at now: Instant) {
+        self.socket = socket
+        self.generation = generation
+        self.flow = flow
+        self.stage = stage
+        quietSince = now
+        idleSince = now
+    }
+
+    static func closed(generation: UInt32) -> Connection {
+        let nowhere = TransportAddress(IPAddress(ipv4: 0), port: 0)
+        return Connection(
+            .none, generation: generation, Flow(.tcp, local: nowhere, remote: nowhere), .opening,
+            at: Instant(nanoseconds: 0))
+    }
+
+    var isOpen: Bool {
+        socket.descriptor >= 0
+    }
+
+    /// Whether what it receives is still of interest.
+    var isReading: Bool {
+        isOpen && end == nil && !isDraining
+    }
+}
+
+/// Why a connection ended.
+package enum ConnectionEnd: Int, CaseIterable, Sendable {
+    /// The client closed it.
+    case client
+    /// No allocation, and no whole message in time.
+    case idle
+    /// Bytes that begin neither TURN nor TLS.
+    case malformed
+    /// A message larger than a client without allocation may send.
+    case oversized
+    /// The client does not read its answers.
+    case unread
+    /// The network, or the client without a goodbye.
+    case broken
+    /// A TLS handshake or record that OpenSSL refuses.
+    case tls
+    /// A configured load balancer that does not say for whom it speaks.
+    case proxyHeader
+    /// A load balancer opened another one for the same client's address and port.
+    case replaced
+
+    package var name: String {
+        self == .proxyHeader ? "proxy_header" : "\(self)"
+    }
+}

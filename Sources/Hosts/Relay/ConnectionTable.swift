@@ -1,0 +1,222 @@
+import BasicContainers
+import DatagramIO
+import Wire
+
+/// The TCP connections of one worker, and what waits to leave through them.
+///
+/// Messages for a connection are collected during the worker's round and written at its end with one call. What the
+/// kernel has no room for stays, within a bound: beyond it relayed packets are dropped, as a full link would drop them,
+/// and a client that does not even read its answers is cut off. Connections end only at the end of a round, so a slot
+/// means the same connection throughout.
+struct ConnectionTable: ~Copyable {
+    /// Bytes that may wait for one connection.
+    static let outputLimit = 256 * 1024
+    private static let spareLimit = 64
+    private static let spareByteCount = 64 * 1024
+
+    private(set) var slots = UniqueArray<Connection>()
+    private(set) var count = 0
+    private(set) var closed = [UInt64](repeating: 0, count: ConnectionEnd.allCases.count)
+    /// Relayed packets that found their connection's output full.
+    private(set) var dropped: UInt64 = 0
+    private(set) var sendCalls: UInt64 = 0
+    private let limit: Int
+    private var free: [UInt32] = []
+    private var byFlow: [Flow: UInt32] = [:]
+    private var touched: [UInt32] = []
+    private var ending: [UInt32] = []
+    /// Memory for `collected`, handed from round to round.
+    private var spare = UniqueArray<ByteQueue>()
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// The slot for a new connection, nil when there are too many: it is closed.
+    mutating func add(
+        _ socket: consuming StreamSocket, _ flow: Flow, _ stage: Connection.Stage, at now: Instant
+    ) -> Int? {
+        guard count < limit else { return nil }
+        let slot: Int
+        if let last = free.popLast() {
+            slot = Int(last)
+            slots[slot] = Connection(socket, generation: slots[slot].generation, flow, stage, at: now)
+        } else {
+            slot = slots.count
+            slots.append(Connection(socket, generation: 0, flow, stage, at: now))
+        }
+        count += 1
+        byFlow[flow] = UInt32(truncatingIfNeeded: slot)
+        return slot
+    }
+
+    /// The slot that an event is about, nil when its connection is gone.
+    func slot(_ slot: Int, generation: UInt32) -> Int? {
+        guard slot < slots.count, slots[slot].isOpen, slots[slot].generation & EventTag.generationMask == generation
+        else { return nil }
+        return slot
+    }
+
+    // MARK: Reading
+
+    mutating func setStage(_ slot: Int, _ stage: Connection.Stage) {
+        slots[slot].stage = stage
+    }
+
+    /// The flow changes when it turns out who the client is, or that it speaks TLS. Another connection of that flow ends:
+    /// the load balancer has forgotten it.
+    mutating func setFlow(_ slot: Int, _ flow: Flow) {
+        if byFlow[slots[slot].flow] == UInt32(truncatingIfNeeded: slot) { byFlow[slots[slot].flow] = nil }
+        slots[slot].flow = flow
+        if let twin = byFlow.updateValue(UInt32(truncatingIfNeeded: slot), forKey: flow) { end(Int(twin), .replaced) }
+    }
+
+    /// Keeps the beginning of a message until the rest arrives.
+    mutating func keep(_ slot: Int, _ bytes: UnsafeRawBufferPointer) {
+        if bytes.isEmpty {
+            slots[slot].unread.release()
+        } else {
+            slots[slot].unread.removeAll()
+            slots[slot].unread.append(bytes)
+        }
+    }
+
+    mutating func sawMessage(_ slot: Int, at now: Instant) {
+        slots[slot].quietSince = now
+    }
+
+    mutating func sawAllocation(_ slot: Int, at now: Instant) {
+        slots[slot].quietSince = now
+        slots[slot].idleSince = now
+    }
+
+    // MARK: Sending
+
+    /// An answer: the client waits for it, so one that cannot be kept ends the connection. Or an indication, which nobody
+    /// waits for.
+    mutating func send(_ message: RawSpan, on flow: Flow) {
+        guard let slot = byFlow[flow].map({ Int($0) }) else { return }
+        guard hasRoom(slot, message.byteCount) else {
+            // The class bits of RFC 8489 section 5.
+            if (message.integer(at: 0, as: UInt16.self) ?? 0) & 0x110 == 0x010 {
+                dropped &+= 1
+            } else {
+                end(slot, .unread)
+            }
+            return
+        }
+        touch(slot)
+        slots[slot].collected.append(message)
+    }
+
+    /// A relayed packet with its framing. False when it was dropped.
+    mutating func forward(_ packet: UnsafeRawBufferPointer, on flow: Flow) -> Bool {
+        guard let slot = byFlow[flow].map({ Int($0) }), hasRoom(slot, packet.count) else {
+            dropped &+= 1
+            return false
+        }
+        touch(slot)
+        slots[slot].collected.append(packet)
+        return true
+    }
+
+    private func hasRoom(_ slot: Int, _ byteCount: Int) -> Bool {
+        slots[slot].collected.count &+ slots[slot].backlog.count &+ byteCount <= Self.outputLimit
+    }
+
+    private mutating func touch(_ slot: Int) {
+        guard !slots[slot].isTouched else { return }
+        slots[slot].isTouched = true
+        touched.append(UInt32(truncatingIfNeeded: slot))
+        if slots[slot].collected.capacity == 0, let memory = spare.popLast() { slots[slot].collected = memory }
+    }
+
+    /// Writes what was collected.
+    mutating func flush() {
+        guard !touched.isEmpty else { return }
+        for slot in touched { flush(Int(slot)) }
+        touched.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func flush(_ slot: Int) {
+        slots[slot].isTouched = false
+        guard slots[slot].isOpen else { return }
+        write(slot, slots[slot].collected.bytes)
+        var memory = ByteQueue()
+        swap(&memory, &slots[slot].collected)
+        memory.removeAll()
+        if (1...Self.spareByteCount).contains(memory.capacity), spare.count < Self.spareLimit { spare.append(memory) }
+        endIfDrained(slot)
+    }
+
+    private mutating func write(_ slot: Int, _ bytes: UnsafeRawBufferPointer) {
+        guard !bytes.isEmpty, slots[slot].end != .broken else { return }
+        var rest = bytes
+        if slots[slot].backlog.isEmpty {
+            sendCalls &+= 1
+            guard let taken = slots[slot].socket.send(bytes) else {
+                end(slot, .broken)
+                return
+            }
+            rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(taken))
+        }
+        // The kernel reports room when there is some again.
+        slots[slot].backlog.append(rest)
+    }
+
+    /// Sends what had to wait, now that there is room.
+    mutating func drain(_ slot: Int) {
+        while !slots[slot].backlog.isEmpty {
+            sendCalls &+= 1
+            guard let taken = slots[slot].socket.send(slots[slot].backlog.bytes) else {
+                end(slot, .broken)
+                return
+            }
+            if taken == 0 { return }
+            slots[slot].backlog.removeFirst(taken)
+        }
+        slots[slot].backlog.release()
+        endIfDrained(slot)
+    }
+
+    // MARK: Ending
+
+    /// The client sends no more: its last answers are to reach it all the same.
+    mutating func beginDraining(_ slot: Int, at now: Instant) {
+        slots[slot].isDraining = true
+        slots[slot].quietSince = now
+        slots[slot].idleSince = now
+        slots[slot].unread.release()
+        touch(slot)
+    }
+
+    private mutating func endIfDrained(_ slot: Int) {
+        if slots[slot].isDraining, slots[slot].collected.isEmpty, slots[slot].backlog.isEmpty { end(slot, .client) }
+    }
+
+    /// Ends the connection at the end of the round.
+    mutating func end(_ slot: Int, _ reason: ConnectionEnd) {
+        guard slots[slot].isOpen, slots[slot].end == nil else { return }
+        slots[slot].end = reason
+        ending.append(UInt32(truncatingIfNeeded: slot))
+    }
+
+    /// A connection that is gone, and its flow unless another connection has taken that over.
+    struct Removed {
+        let flow: Flow?
+    }
+
+    /// Closes one of the connections that end; nil when none is left.
+    mutating func removeNext() -> Removed? {
+        guard let slot = ending.popLast().map({ Int($0) }) else { return nil }
+        let flow = slots[slot].flow
+        if let reason = slots[slot].end { closed[reason.rawValue] &+= 1 }
+        // A twin that replaced it owns the flow now.
+        let isReplaced = byFlow[flow] != UInt32(truncatingIfNeeded: slot)
+        if !isReplaced { byFlow[flow] = nil }
+        slots[slot] = .closed(generation: slots[slot].generation &+ 1)
+        free.append(UInt32(truncatingIfNeeded: slot))
+        count -= 1
+        return Removed(flow: isReplaced ? nil : flow)
+    }
+}

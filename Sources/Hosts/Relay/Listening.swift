@@ -1,0 +1,144 @@
+import BasicContainers
+import DatagramIO
+import Wire
+
+/// Binds what the workers listen on: for each address, a UDP and a TCP socket on the port of STUN and TURN and a TCP
+/// socket on every port of TLS, each once per worker. The kernel spreads clients over the workers.
+struct Listening {
+    /// How often a free port is looked for that UDP and TCP both have on every address.
+    private static let attempts = 64
+
+    private let local: [IPAddress]
+    let port: UInt16
+    let tlsPorts: [UInt16]
+
+    init(_ configuration: RelayConfiguration, on local: [IPAddress]) throws(RelayError) {
+        self.local = local
+        port = try configuration.port == 0 ? Self.freePort(on: local, isForDatagrams: true) : configuration.port
+        var tlsPorts: [UInt16] = []
+        for wished in configuration.tlsPorts {
+            let port = try wished == 0 ? Self.freePort(on: local, isForDatagrams: false) : wished
+            // The port of TURN speaks TLS too.
+            if port != self.port, !tlsPorts.contains(port) { tlsPorts.append(port) }
+        }
+        self.tlsPorts = tlsPorts
+    }
+
+    var addresses: [TransportAddress] {
+        local.map { TransportAddress($0, port: port) }
+    }
+
+    var tlsAddresses: [TransportAddress] {
+        local.flatMap { address in tlsPorts.map { TransportAddress(address, port: $0) } }
+    }
+
+    /// The sockets of so many workers. Nothing is left open when it throws.
+    func sockets(workers: Int) throws(RelayError) -> UniqueArray<WorkerSockets> {
+        var sockets = UniqueArray<WorkerSockets>()
+        for _ in 0..<workers { sockets.append(WorkerSockets()) }
+        for address in addresses {
+            try bindDatagrams(address, into: &sockets)
+            try bindStreams(address, "relay.port", into: &sockets)
+        }
+        for address in tlsAddresses { try bindStreams(address, "relay.tlsPorts", into: &sockets) }
+        return sockets
+    }
+
+    // SO_REUSEPORT would share a port with another program that sets it too, so each port is tried without first.
+
+    private func bindDatagrams(
+        _ address: TransportAddress, into sockets: inout UniqueArray<WorkerSockets>
+    ) throws(RelayError) {
+        do {
+            _ = try DatagramSocket(address, .exclusive)
+            for worker in 0..<sockets.count {
+                let socket = try DatagramSocket(address, .spread, receiveBuffer: 4 << 20)
+                sockets[worker].listeners.append(Listener(socket, address))
+            }
+        } catch {
+            throw RelayError(bindFailure: error, address, "UDP", setting: "relay.port")
+        }
+    }
+
+    private func bindStreams(
+        _ address: TransportAddress, _ setting: String, into sockets: inout UniqueArray<WorkerSockets>
+    ) throws(RelayError) {
+        do {
+            _ = try StreamListener(address, .exclusive)
+            for worker in 0..<sockets.count {
+                let listener = try StreamListener(address, .spread)
+                sockets[worker].entrances.append(StreamEntrance(listener, address))
+            }
+        } catch {
+            throw RelayError(bindFailure: error, address, "TCP", setting: setting)
+        }
+    }
+
+    private static func freePort(on local: [IPAddress], isForDatagrams: Bool) throws(RelayError) -> UInt16 {
+        for _ in 0..<attempts {
+            var port: UInt16 = 0
+            var isFree = true
+            for address in local where isFree {
+                do {
+                    if isForDatagrams {
+                        let socket = try DatagramSocket(TransportAddress(address, port: port), .exclusive)
+                        port = socket.address?.port ?? 0
+                    }
+                    let listener = try StreamListener(TransportAddress(address, port: port), .exclusive)
+                    port = listener.address?.port ?? 0
+                } catch {
+                    guard error.isPortTaken else {
+                        let wanted = TransportAddress(address, port: port)
+                        throw RelayError(bindFailure: error, wanted, "TCP", setting: "relay.port")
+                    }
+                    isFree = false
+                }
+            }
+            if isFree, port != 0 { return port }
+        }
+        throw RelayError("relay.port: no port is free for UDP and TCP on every address; set one")
+    }
+}
+
+/// One worker's sockets on their way to its thread, which cannot capture noncopyable values.
+struct SurrenderedSockets: Sendable {
+    private var listeners: [(Int32, TransportAddress)] = []
+    private var entrances: [(Int32, TransportAddress)] = []
+
+    init(_ sockets: consuming WorkerSockets) {
+        var listeners = sockets.listeners
+        var entrances = sockets.entrances
+        while let listener = listeners.popLast() {
+            let address = listener.address
+            self.listeners.append((listener.surrender(), address))
+        }
+        while let entrance = entrances.popLast() {
+            let address = entrance.address
+            self.entrances.append((entrance.surrender(), address))
+        }
+    }
+
+    /// To be called once: whoever does owns the sockets.
+    func adopt() -> WorkerSockets {
+        var sockets = WorkerSockets()
+        for (descriptor, address) in listeners.reversed() {
+            sockets.listeners.append(Listener(DatagramSocket(adopting: descriptor), address))
+        }
+        for (descriptor, address) in entrances.reversed() {
+            sockets.entrances.append(StreamEntrance(StreamListener(adopting: descriptor), address))
+        }
+        return sockets
+    }
+}
+
+extension Listener {
+    consuming func surrender() -> Int32 {
+        socket.surrender()
+    }
+}
+
+extension StreamEntrance {
+    consuming func surrender() -> Int32 {
+        listener.surrender()
+    }
+}

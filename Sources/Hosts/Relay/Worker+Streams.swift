@@ -1,0 +1,205 @@
+import BasicContainers
+import DatagramIO
+import TURN
+import Wire
+
+// TURN over TCP: accepting, reading and ending connections. What they have in common with UDP goes through the same
+// engine and the same batches.
+
+extension Worker {
+    /// Bytes read at a time, and room before them for the message that they complete.
+    static let readByteCount = 64 * 1024
+    static let streamBufferByteCount = readByteCount + StreamFraming.maximumByteCount
+    /// The largest message of a client that has no allocation yet: several times what a request needs.
+    private static let strangerByteCount = 4096
+    /// Seconds that a client without allocation has for each message, and in all.
+    private static let quietSeconds: UInt32 = 10
+    private static let idleSeconds: UInt32 = 60
+    private static let acceptedAtOnce = 64
+
+    mutating func accept(listener index: Int, _ event: UInt64) {
+        guard index < streamListeners.count else { return }
+        for _ in 0..<Self.acceptedAtOnce {
+            switch streamListeners[index].listener.accept() {
+            case .nothing:
+                return
+            case .shortage:
+                counters.connectionsRefused &+= 1
+                isShortOfDescriptors = true
+                return
+            case .connection(let socket, let remote):
+                adopt(socket, from: remote, at: streamListeners[index].address)
+            }
+        }
+        queue.remind(of: streamListeners[index].listener.descriptor, as: event)
+    }
+
+    private mutating func adopt(
+        _ socket: consuming StreamSocket, from remote: TransportAddress, at local: TransportAddress
+    ) {
+        let descriptor = socket.descriptor
+        socket.prepare(StreamSocket.Patience())
+        let flow = Flow(.tcp, local: local, remote: remote)
+        let stage: Connection.Stage = shared.isBalancer(remote.address) ? .proxyHeader : .opening
+        guard let slot = outbox.connections.add(socket, flow, stage, at: now) else {
+            counters.connectionsRefused &+= 1
+            return
+        }
+        counters.connectionsAccepted &+= 1
+        let tag = EventTag.connection(slot, generation: outbox.connections.slots[slot].generation)
+        if !queue.watchStream(descriptor, as: tag) { outbox.connections.end(slot, .broken) }
+    }
+
+    /// Listeners that could not accept for want of descriptors are asked again.
+    mutating func acceptAgain() {
+        guard isShortOfDescriptors else { return }
+        isShortOfDescriptors = false
+        for index in 0..<streamListeners.count {
+            queue.remind(of: streamListeners[index].listener.descriptor, as: EventTag.streamListener(index))
+        }
+    }
+
+    mutating func serve(_ slot: Int, _ readiness: Readiness, _ event: UInt64) {
+        if readiness.isWritable { outbox.connections.drain(slot) }
+        guard readiness.isReadable else { return }
+        for _ in 0..<Self.rounds {
+            guard outbox.connections.slots[slot].isReading else { return }
+            // Payloads of earlier messages are sent from the same buffer.
+            if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
+            let target = wireBuffer.bytes
+            let held = Self.copyUnread(of: outbox.connections.slots[slot], to: target)
+            let room = UnsafeMutableRawBufferPointer(rebasing: target.dropFirst(held).prefix(Self.readByteCount))
+            switch outbox.connections.slots[slot].socket.receive(into: room) {
+            case .bytes(let count):
+                take(UnsafeRawBufferPointer(rebasing: target.prefix(held &+ count)), from: slot)
+                // Less than there was room for: the next byte is a new event, unless the end already came.
+                if count < room.count, !readiness.isClosing { return }
+            case .nothing:
+                return
+            case .end:
+                endReading(slot)
+                return
+            case .broken:
+                outbox.connections.end(slot, .broken)
+                return
+            }
+        }
+        queue.remindOfStream(outbox.connections.slots[slot].socket.descriptor, as: event)
+    }
+
+    /// Puts the beginning of a message before what is read next.
+    private static func copyUnread(
+        of connection: borrowing Connection, to target: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        let unread = connection.unread.bytes
+        guard unread.count <= target.count &- readByteCount else { return 0 }
+        target.copyMemory(from: unread)
+        return unread.count
+    }
+
+    private mutating func take(_ bytes: UnsafeRawBufferPointer, from slot: Int) {
+        var rest = bytes
+        if case .proxyHeader = outbox.connections.slots[slot].stage {
+            switch ProxyHeader(rest.bytes) {
+            case .incomplete:
+                outbox.connections.keep(slot, rest)
+                return
+            case .malformed:
+                outbox.connections.end(slot, .proxyHeader)
+                return
+            case .whole(let byteCount, let source):
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(byteCount))
+                let flow = outbox.connections.slots[slot].flow
+                if let source { rename(slot, Flow(flow.transport, local: flow.local, remote: source)) }
+                outbox.connections.setStage(slot, .opening)
+            }
+        }
+        if case .opening = outbox.connections.slots[slot].stage {
+            switch StreamOpening(rest.bytes) {
+            case .incomplete:
+                outbox.connections.keep(slot, rest)
+                return
+            case .tls, .unknown:
+                outbox.connections.end(slot, .malformed)
+                return
+            case .turn:
+                outbox.connections.setStage(slot, .messages)
+            }
+        }
+        receiveMessages(rest, from: slot)
+    }
+
+    private mutating func rename(_ slot: Int, _ flow: Flow) {
+        // An allocation of the connection that had this flow before.
+        engine.flowClosed(flow, into: &outbox)
+        if outbox.hasWishes { settle() }
+        outbox.connections.setFlow(slot, flow)
+    }
+
+    /// Hands every whole message to the engine and keeps what is left.
+    private mutating func receiveMessages(_ bytes: UnsafeRawBufferPointer, from slot: Int) {
+        let flow = outbox.connections.slots[slot].flow
+        var offset = 0
+        while offset < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(offset))
+            switch StreamFraming.next(rest.bytes) {
+            case .frame(let byteCount):
+                receiveMessage(UnsafeRawBufferPointer(rebasing: rest.prefix(byteCount)), on: flow)
+                offset &+= byteCount
+                guard outbox.connections.slots[slot].isReading else { return }
+            case .incomplete(let wanted):
+                if wanted > Self.strangerByteCount, !engine.hasAllocation(on: flow) {
+                    outbox.connections.end(slot, .oversized)
+                    return
+                }
+                if offset > 0 { outbox.connections.sawMessage(slot, at: now) }
+                outbox.connections.keep(slot, rest)
+                return
+            case .malformed:
+                outbox.connections.end(slot, .malformed)
+                return
+            }
+        }
+        outbox.connections.sawMessage(slot, at: now)
+        outbox.connections.keep(slot, UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    private mutating func receiveMessage(_ message: UnsafeRawBufferPointer, on flow: Flow) {
+        counters.packetsFromClients &+= 1
+        counters.bytesFromClients &+= UInt64(truncatingIfNeeded: message.count)
+        let forward = engine.receive(message.bytes, on: flow, at: now, into: &outbox)
+        if let forward { sendToPeer(forward, message) }
+        if outbox.hasWishes { settle() }
+    }
+
+    /// The client sends no more, so its allocation ends, and its connection once the last answers have left.
+    private mutating func endReading(_ slot: Int) {
+        engine.flowClosed(outbox.connections.slots[slot].flow, into: &outbox)
+        if outbox.hasWishes { settle() }
+        outbox.connections.beginDraining(slot, at: now)
+    }
+
+    /// Closes the connections that ended in this round, and their allocations with them.
+    mutating func endConnections() {
+        while let removed = outbox.connections.removeNext() {
+            guard let flow = removed.flow else { continue }
+            engine.flowClosed(flow, into: &outbox)
+            if outbox.hasWishes { settle() }
+        }
+    }
+
+    /// Ends connections that bring nothing: slow, half-open and forgotten ones.
+    mutating func sweepConnections() {
+        for slot in 0..<outbox.connections.slots.count where outbox.connections.slots[slot].isOpen {
+            guard
+                now.seconds(since: outbox.connections.slots[slot].quietSince) >= Self.quietSeconds
+                    || now.seconds(since: outbox.connections.slots[slot].idleSince) >= Self.idleSeconds
+            else { continue }
+            if engine.hasAllocation(on: outbox.connections.slots[slot].flow) {
+                outbox.connections.sawAllocation(slot, at: now)
+            } else {
+                outbox.connections.end(slot, .idle)
+            }
+        }
+    }
+}
