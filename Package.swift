@@ -116,7 +116,7 @@ let package = Package(
         module("Adapters", "Bus", ["Model"]),
 
         // Hosts: pump the pure modules with real I/O.
-        module("Hosts", "Relay", ["Wire", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
+        module("Hosts", "Relay", ["Wire", "DTLS", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
         module(
             "Hosts", "Realtime",
             [
@@ -163,7 +163,7 @@ let package = Package(
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
-        tests("RelayTests", ["Relay", "TURN", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO"]),
+        tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO"]),
         tests("StorageTests", ["Storage", "Model", grdb]),
         tests("ServerTests", ["Server"]),
         tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),

@@ -27,8 +27,8 @@ struct RecordGateTests {
         #expect(phases(key()) == [true, false, false])
         #expect(phases(Hello.record([1], type: 20)) == [true, false, false])
         #expect(phases(Hello.record([UInt8](repeating: 0, count: 48), epoch: 1)) == [false, true, true])
-        #expect(phases(Hello.record([0, 1, 2], type: 23, epoch: 1)) == [false, false, true])
-        #expect(phases(Hello.record([0, 1, 2], type: 21, epoch: 1)) == [false, true, true])
+        #expect(phases(Hello.record([UInt8](repeating: 0, count: 24), type: 23, epoch: 1)) == [false, false, true])
+        #expect(phases(Hello.record([UInt8](repeating: 0, count: 26), type: 21, epoch: 1)) == [false, true, true])
     }
 
     @Test("what anybody could forge is kept out")
@@ -44,9 +44,16 @@ struct RecordGateTests {
         #expect(phases(Hello.record([])) == never)
         #expect(phases(Hello.record([2], type: 20)) == never)
         #expect(phases(Hello.record([1, 1], type: 20)) == never)
-        // Later epochs, renegotiation.
-        #expect(phases(Hello.record([1], type: 23, epoch: 2)) == never)
-        #expect(phases(Hello.record([1], type: 20, epoch: 1)) == never)
+        // Later epochs, renegotiation, and what is too short for a nonce and a tag.
+        let sealed = [UInt8](repeating: 0, count: 24)
+        #expect(phases(Hello.record(sealed, type: 23, epoch: 2)) == never)
+        #expect(phases(Hello.record(sealed, type: 20, epoch: 1)) == never)
+        for count in 0..<24 {
+            let short = [UInt8](repeating: 0, count: count)
+            for type in 20...23 as ClosedRange<UInt8> {
+                #expect(phases(Hello.record(short, type: type, epoch: 1)) == never)
+            }
+        }
         #expect(phases(Hello.record([UInt8](repeating: 0, count: 200), epoch: 1)) == [false, true, false])
         // A key, and something else behind it in the same record.
         let body = Array(key().dropFirst(13))

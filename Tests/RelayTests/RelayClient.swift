@@ -16,8 +16,11 @@ final class RelayClient {
     private var realm = ""
     private var transaction: UInt64 = 0
 
-    init(_ server: TransportAddress, username: String = "alice", password: String = "wonderland") throws {
-        socket = try TestSocket(server.address)
+    init(
+        _ server: TransportAddress, username: String = "alice", password: String = "wonderland",
+        socket: TestSocket? = nil
+    ) throws {
+        self.socket = try socket ?? TestSocket(server.address)
         self.server = server
         self.username = username
         self.password = password
@@ -126,7 +129,7 @@ final class RelayClient {
 }
 
 /// A UDP socket that waits for at most a given time.
-final class TestSocket {
+class TestSocket {
     private let socket: DatagramSocket
     private let queue: EventQueue
     private var received = ReceiveBatch()

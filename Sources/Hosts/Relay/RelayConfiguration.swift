@@ -1,4 +1,5 @@
 import DatagramIO
+package import OpenSSLCrypto
 package import TURN
 package import Wire
 
@@ -9,7 +10,9 @@ package struct RelayConfiguration: Sendable {
     package var listen: [IPAddress] = []
     /// 0 lets the kernel choose a port, for tests.
     package var port: UInt16 = 3478
-    /// Further ports for TURN over TLS.
+    /// What TLS and DTLS show to clients; without one they are not served.
+    package var certificate: ServerCertificate?
+    /// Further ports for TURN over TLS and DTLS.
     package var tlsPorts: [UInt16] = []
     /// Load balancers that begin each connection with a PROXY header.
     package var balancers: [AddressRange] = []
@@ -48,6 +51,11 @@ package struct RelayLimits: Hashable, Sendable {
         bytesPerSecond: 12_500_000, packetsPerSecond: 10_000, newPeersPerSecond: 10)
     /// TCP connections of all workers: more are closed at once.
     package var connections = 20_000
+    /// DTLS sessions of all workers, and handshakes per second and at once of the sources of one address prefix, per worker:
+    /// more hellos are not answered. 0 handshakes per second means no limit.
+    package var datagramSessions = 20_000
+    package var handshakesPerSecond: UInt32 = 100
+    package var handshakesAtOnce: UInt32 = 500
     /// Answers per second and at once to the unauthenticated sources of one address prefix, per worker. 0 means no limit.
     package var answersPerSecond: UInt32 = 500
     package var answersAtOnce: UInt32 = 2_000

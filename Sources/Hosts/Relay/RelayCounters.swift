@@ -1,3 +1,4 @@
+import DTLS
 import TURN
 
 /// Running totals of a relay, of one worker or all of them.
@@ -56,6 +57,18 @@ package struct RelayCounters: Hashable, Sendable {
     /// Relayed packets whose client does not read fast enough.
     package var droppedFullConnection: UInt64 = 0
 
+    /// DTLS sessions and handshakes open now, and hellos that were answered with a cookie.
+    package var sessionsLive: UInt64 = 0
+    package var hellosAnswered: UInt64 = 0
+    /// Hellos with a cookie that was never given, or is too old.
+    package var cookiesRefused: UInt64 = 0
+    package var handshakesCompleted: UInt64 = 0
+    package var handshakesFailed: UInt64 = 0
+    /// Hellos with a right cookie beyond a limit of sessions or handshakes.
+    package var droppedSessionLimit: UInt64 = 0
+    /// Records of nobody's session, and parts of hellos that came to nothing.
+    package var droppedStrayRecords: UInt64 = 0
+
     /// System calls that received and sent, and how many datagrams the receiving ones brought: 1, 2 to 3, 4 to 7, and so
     /// on up to 64.
     package var receiveCalls: UInt64 = 0
@@ -97,6 +110,18 @@ package struct RelayCounters: Hashable, Sendable {
         cryptographyFailures = tally.failures
     }
 
+    mutating func take(_ sessions: borrowing DTLSTable) {
+        sessionsLive = UInt64(sessions.count)
+        hellosAnswered = sessions.door.tally.challenges
+        cookiesRefused = sessions.door.tally.cookiesRefused
+        handshakesCompleted = sessions.tally.established
+        handshakesFailed = sessions.tally.failed
+        droppedSessionLimit = sessions.tally.refused
+        droppedStrayRecords =
+            sessions.tally.strayRecords &+ sessions.door.tally.strayFragments &+ sessions.door.tally.malformed
+            &+ sessions.door.tally.abandoned
+    }
+
     mutating func take(_ connections: borrowing ConnectionTable) {
         connectionsLive = UInt64(connections.count)
         connectionsClosed = connections.closed
@@ -112,7 +137,9 @@ package struct RelayCounters: Hashable, Sendable {
         \.droppedUnexpected, \.droppedLoop, \.droppedLimited, \.droppedUnpermittedFromClient,
         \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
         \.sendCalls, \.droppedBandwidth, \.droppedPacketRate, \.refusedNewPeers, \.peerErrors, \.droppedPeerErrors,
-        \.sendCalls, \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.droppedFullConnection,
+        \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.droppedFullConnection, \.sessionsLive,
+        \.hellosAnswered, \.cookiesRefused, \.handshakesCompleted, \.handshakesFailed, \.droppedSessionLimit,
+        \.droppedStrayRecords,
     ]
 
     static func += (left: inout RelayCounters, right: RelayCounters) {

@@ -1,3 +1,4 @@
+import OpenSSLCrypto
 import TURN
 
 /// What may change while the relay runs: a reload replaces it as a whole, on every worker through its mailbox.
@@ -8,4 +9,6 @@ package struct RelayRules: Sendable {
     let credentials: Credentials
     let policy: PeerPolicy
     let limits: RelayLimits
+    /// What new DTLS sessions begin with; those that exist go on.
+    let datagramContext: DTLSContext?
 }

@@ -112,11 +112,13 @@ package final class RelayServer: Sendable {
         }
         let listening = try Listening(configuration, on: local)
         var sockets = try listening.sockets(workers: configuration.workerCount)
-        guard let key = OpenSSLSource.key() else { throw RelayError("OpenSSL gives no random numbers") }
+        guard let key = OpenSSLSource.key(), let cookieKey = OpenSSLSource.key() else {
+            throw RelayError("OpenSSL gives no random numbers")
+        }
         let shared = SharedRelay(
             configuration, RelayAddresses(local: local, externals: configuration.externalAddresses),
             deniedOwnPorts: configuration.deniedOwnPorts.union(listening.tlsPorts + [listening.port]),
-            own: own + local, nonceKey: key)
+            own: own + local, nonceKey: key, cookieKey: cookieKey)
         return try startWorkers(&sockets, shared, listening)
     }
 

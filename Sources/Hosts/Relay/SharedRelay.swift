@@ -1,3 +1,4 @@
+import DTLS
 import DatagramIO
 import OpenSSLCrypto
 import STUN
@@ -9,6 +10,7 @@ import Wire
 final class SharedRelay: Sendable {
     let ledger: RelayLedger
     let connectionsPerWorker: Int
+    let sessionsPerWorker: Int
     private let balancers: [AddressRange]
     let table: PortTable
     private let ports: RelayPorts
@@ -16,14 +18,16 @@ final class SharedRelay: Sendable {
     private let deniedOwnPorts: Set<UInt16>
     private let currentRules: Mutex<RelayRules>
     private let nonceKeys: Mutex<(mint: NonceMint, rotatedAt: Instant)>
+    private let cookieKeys: Mutex<(mint: CookieMint, rotatedAt: Instant)>
 
     init(
         _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>, own: [IPAddress],
-        nonceKey: Digest
+        nonceKey: Digest, cookieKey: Digest
     ) {
         self.own = own
         self.deniedOwnPorts = deniedOwnPorts
         connectionsPerWorker = max(1, configuration.limits.connections / configuration.workerCount)
+        sessionsPerWorker = max(1, configuration.limits.datagramSessions / configuration.workerCount)
         balancers = configuration.balancers
         ledger = RelayLedger(configuration.limits)
         table = PortTable(addresses)
@@ -32,6 +36,7 @@ final class SharedRelay: Sendable {
         currentRules = Mutex(
             Self.rules(configuration, addresses, deniedOwnPorts: deniedOwnPorts, own: own, live: table))
         nonceKeys = Mutex((NonceMint(key: nonceKey), SystemClock.now()))
+        cookieKeys = Mutex((CookieMint(key: cookieKey), SystemClock.now()))
     }
 
     private static func rules(
@@ -43,7 +48,8 @@ final class SharedRelay: Sendable {
                 realm: configuration.realm, users: configuration.users, secrets: configuration.secrets),
             policy: PeerPolicy(
                 allowed: configuration.allowedPeers, own: own, externals: addresses.externals,
-                deniedOwnPorts: deniedOwnPorts, live: live), limits: configuration.limits)
+                deniedOwnPorts: deniedOwnPorts, live: live), limits: configuration.limits,
+            datagramContext: configuration.certificate.flatMap { DTLSContext.server($0) })
     }
 
     /// The rules of another configuration for the addresses and ports that this relay runs with.
@@ -62,6 +68,17 @@ final class SharedRelay: Sendable {
     /// The keys for nonces; whichever worker asks first after an hour replaces the older one for all.
     func nonces(at now: Instant) -> NonceMint {
         nonceKeys.withLock { keys in
+            if now.seconds(since: keys.rotatedAt) >= NonceMint.lifetime, let key = OpenSSLSource.key() {
+                keys.mint.rotate(to: key)
+                keys.rotatedAt = now
+            }
+            return keys.mint
+        }
+    }
+
+    /// The keys for the cookies of DTLS, in the same way.
+    func cookies(at now: Instant) -> CookieMint {
+        cookieKeys.withLock { keys in
             if now.seconds(since: keys.rotatedAt) >= NonceMint.lifetime, let key = OpenSSLSource.key() {
                 keys.mint.rotate(to: key)
                 keys.rotatedAt = now

@@ -1,4 +1,5 @@
 import BasicContainers
+import DTLS
 import DatagramIO
 import STUN
 import TURN
@@ -61,16 +62,22 @@ struct Worker: ~Copyable {
                 perSecond: rules.limits.answersPerSecond, burst: rules.limits.answersAtOnce, seed: seed),
             authentication: authentication)
         engine.limits = rules.limits.perAllocation
-        return Worker(engine, sockets, queue, SeededRandom(seed: seed), shared, mailbox, now)
+        let sessions = DTLSTable(
+            HelloDoor(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
+            limit: shared.sessionsPerWorker,
+            handshakeLimiter: AnswerLimiter(
+                perSecond: rules.limits.handshakesPerSecond, burst: rules.limits.handshakesAtOnce, seed: seed))
+        return Worker(engine, sockets, sessions, queue, SeededRandom(seed: seed), shared, mailbox, now)
     }
 
     private init(
-        _ engine: consuming TURNEngine, _ sockets: consuming WorkerSockets, _ queue: consuming EventQueue,
-        _ transactions: SeededRandom, _ shared: SharedRelay, _ mailbox: WorkerMailbox, _ now: Instant
+        _ engine: consuming TURNEngine, _ sockets: consuming WorkerSockets, _ sessions: consuming DTLSTable,
+        _ queue: consuming EventQueue, _ transactions: SeededRandom, _ shared: SharedRelay, _ mailbox: WorkerMailbox,
+        _ now: Instant
     ) {
         self.engine = engine
         outbox = WorkerOutbox(
-            sockets.listeners, ConnectionTable(limit: shared.connectionsPerWorker), shared.ledger)
+            sockets.listeners, ConnectionTable(limit: shared.connectionsPerWorker), sessions, shared.ledger)
         streamListeners = sockets.entrances
         self.queue = queue
         self.transactions = transactions
@@ -88,6 +95,7 @@ struct Worker: ~Copyable {
             if now >= nextTick { tick() }
             if now >= nextPublish { publish() }
         }
+        endSessions()
         engine.endAll(into: &outbox)
         settle()
         flush()
@@ -150,6 +158,10 @@ struct Worker: ~Copyable {
             return
         }
         let datagram = UnsafeRawBufferPointer(received.datagram(slot))
+        if let first = datagram.first, RecordHeader.mayBegin(with: first), outbox.sessions.context != nil {
+            receiveDTLS(received.datagram(slot), listener: listener, from: source)
+            return
+        }
         counters.packetsFromClients &+= 1
         counters.bytesFromClients &+= UInt64(truncatingIfNeeded: datagram.count)
         let flow = Flow(.udp, local: outbox.listeners[listener].address, remote: source)
@@ -222,6 +234,7 @@ struct Worker: ~Copyable {
         case .adopt(let rules):
             engine.adopt(rules.credentials, rules.policy)
             engine.limits = rules.limits.perAllocation
+            outbox.sessions.context = rules.datagramContext
         case .stop:
             isStopping = true
         }
@@ -230,6 +243,7 @@ struct Worker: ~Copyable {
     private mutating func tick() {
         engine.setWallClock(unixSeconds: SystemClock.unixSeconds(), at: now)
         engine.nonces = shared.nonces(at: now)
+        outbox.sessions.door.cookies = shared.cookies(at: now)
         engine.advance(to: now, into: &outbox)
         settle()
         if now >= nextSweep {
@@ -237,8 +251,12 @@ struct Worker: ~Copyable {
             acceptAgain()
             sweepConnections()
         }
+        advanceSessions()
+        // What came of time alone leaves now, not with the next datagram.
+        flush()
         shared.ledger.expire(at: now)
-        nextTick = now.adding(nanoseconds: min(1_000_000_000, engine.deadline?.nanoseconds(since: now) ?? .max))
+        let deadline = min(engine.deadline ?? .distantFuture, outbox.sessions.deadline(at: now))
+        nextTick = now.adding(nanoseconds: min(1_000_000_000, deadline.nanoseconds(since: now)))
     }
 
     private mutating func publish() {
@@ -252,6 +270,7 @@ struct Worker: ~Copyable {
             counters.droppedSending &+= outbox.listeners[index].batch.dropped
         }
         counters.take(outbox.connections)
+        counters.take(outbox.sessions)
         mailbox.publish(counters)
     }
 

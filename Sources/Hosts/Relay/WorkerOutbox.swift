@@ -37,16 +37,19 @@ struct WorkerSockets: ~Copyable {
 struct WorkerOutbox: ~Copyable, RelayOutbox {
     var listeners: UniqueArray<Listener>
     var connections: ConnectionTable
+    var sessions: DTLSTable
     var toPeers = SendBatch()
     private(set) var requests: [RelayRequest] = []
     private(set) var closed: [RelayID] = []
     private let ledger: RelayLedger
 
     init(
-        _ listeners: consuming UniqueArray<Listener>, _ connections: consuming ConnectionTable, _ ledger: RelayLedger
+        _ listeners: consuming UniqueArray<Listener>, _ connections: consuming ConnectionTable,
+        _ sessions: consuming DTLSTable, _ ledger: RelayLedger
     ) {
         self.listeners = listeners
         self.connections = connections
+        self.sessions = sessions
         self.ledger = ledger
     }
 
@@ -54,7 +57,9 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
         switch flow.transport {
         case .tcp, .tls:
             connections.send(message, on: flow)
-        case .udp, .dtls:
+        case .dtls:
+            message.withUnsafeBytes { _ = sendEncrypted($0, on: flow) }
+        case .udp:
             guard let index = listener(at: flow.local) else { return }
             listeners[index].batch.appendCopy(message, from: listeners[index].socket.descriptor, to: flow.remote)
         }
@@ -65,7 +70,9 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
         switch flow.transport {
         case .tcp, .tls:
             return connections.forward(packet, on: flow)
-        case .udp, .dtls:
+        case .dtls:
+            return sendEncrypted(packet, on: flow)
+        case .udp:
             guard let index = listener(at: flow.local) else { return false }
             listeners[index].batch.append(packet, from: listeners[index].socket.descriptor, to: flow.remote)
             return true

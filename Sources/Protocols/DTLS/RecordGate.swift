@@ -5,7 +5,8 @@ import Wire
 /// Before the keys are agreed on anyone who knows the client's address can forge a record, and after it anyone can make
 /// the library work on one that will not decrypt, or keep what it cannot read yet. So a session gets only what an honest
 /// client sends in its phase: of plain records those two that its last flight has, no plain alert, nothing of a later
-/// epoch before its keys are there. Junk between handshake packets is so never seen by the session.
+/// epoch before its keys are there. Junk between handshake packets is so never seen by the session. Sessions are to use
+/// AES-GCM alone.
 package struct RecordGate: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
         /// The hello is answered; the client's key and ChangeCipherSpec are awaited.
@@ -20,6 +21,9 @@ package struct RecordGate: Hashable, Sendable {
     /// A Finished on its way again is the only handshake record of an established session: no renegotiation.
     private static let maximumFinishedByteCount = 128
     private static let hugeRecordByteCount = 16_384 + 2048
+    /// An empty record of AES-GCM: a nonce of 8 bytes and a tag of 16. A shorter one is not only wrong: OpenSSL 3.0 gives up
+    /// the session over it, whoever sent it, where it drops a longer one in silence.
+    private static let minimumEncryptedByteCount = 24
 
     /// Whether clients are asked for a certificate, so that two more messages are theirs to send.
     package let asksForCertificate: Bool
@@ -29,7 +33,9 @@ package struct RecordGate: Hashable, Sendable {
     }
 
     package func admits(_ record: RecordHeader, of datagram: RawSpan, in phase: Phase) -> Bool {
-        guard record.body.count <= Self.hugeRecordByteCount else { return false }
+        guard record.body.count <= Self.hugeRecordByteCount,
+            record.epoch == 0 || record.body.count >= Self.minimumEncryptedByteCount
+        else { return false }
         switch (record.epoch, record.contentType, phase) {
         case (0, .handshake, .keyAwaited):
             return admitsMessages(record, of: datagram)

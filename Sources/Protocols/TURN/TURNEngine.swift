@@ -194,6 +194,16 @@ package struct TURNEngine: ~Copyable {
         end(slot: slot, into: &outbox)
     }
 
+    /// Whether a source that has not authenticated may be answered now. For what the host answers by itself, such as a hello
+    /// of DTLS: all such answers share one limit for each prefix.
+    package mutating func allowsAnswer(to source: IPAddress, at now: Instant) -> Bool {
+        guard limiter.allows(source, at: now) else {
+            tally.limited &+= 1
+            return false
+        }
+        return true
+    }
+
     /// Whether a client on this flow has authenticated and holds an allocation.
     package func hasAllocation(on flow: Flow) -> Bool {
         flows[flow] != nil

@@ -53,6 +53,10 @@ struct OperatorFigures: Sendable {
         for end in ConnectionEnd.allCases {
             set("relay_connections_closed_total", counters.connections(closed: end), [("reason", end.name)])
         }
+        set("relay_dtls_sessions", counters.sessionsLive)
+        set("relay_dtls_hellos_answered_total", counters.hellosAnswered)
+        set("relay_dtls_handshakes_total", counters.handshakesCompleted, [("outcome", "completed")])
+        set("relay_dtls_handshakes_total", counters.handshakesFailed, [("outcome", "failed")])
         set("relay_bindings_total", counters.bindings)
         set("relay_unauthenticated_answers_total", counters.unauthenticatedAnswers)
         for (reason, count) in Self.reasons(counters) { set("relay_rejected_total", count, [("reason", reason)]) }
@@ -73,7 +77,8 @@ struct OperatorFigures: Sendable {
             ("bandwidth", counters.droppedBandwidth), ("packet_rate", counters.droppedPacketRate),
             ("new_peer_rate", counters.refusedNewPeers), ("icmp_not_told", counters.droppedPeerErrors),
             ("not_sent", counters.droppedSending), ("full_connection", counters.droppedFullConnection),
-            ("connections_refused", counters.connectionsRefused),
+            ("connections_refused", counters.connectionsRefused), ("dtls_cookie", counters.cookiesRefused),
+            ("dtls_sessions", counters.droppedSessionLimit), ("dtls_stray", counters.droppedStrayRecords),
         ]
     }
 
