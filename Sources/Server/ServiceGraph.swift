@@ -89,6 +89,10 @@ struct ServiceGraph: Sendable {
             LiveParts(
                 directory: directory, logLevel: level, relay: relay, newestSecret: newestSecret, gate: gate,
                 certificate: certificate), logger: Logger(label: "reload"))
+        let warnings =
+            relay == nil
+            ? [] : SystemLimits.warnings(allocations: configuration.integer("relay.limits.allocations"))
+        for warning in warnings { logger.warning("\(warning)") }
         let draining = Draining(relay: relay, logger: Logger(label: "drain"))
         self.reloader = reloader
         self.draining = draining
@@ -100,6 +104,7 @@ struct ServiceGraph: Sendable {
                     switch request {
                     case .reload: reloader.reload()
                     case .drain(let isOn): draining.answer(isOn: isOn)
+                    case .systemWarnings: ControlAnswer(lines: warnings)
                     default: await parts.answer(request)
                     }
                 }, logger: Logger(label: "control")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -314,3 +315,88 @@ def test_reload_and_drain_need_a_server(make_server):
     for command in ("reload", "drain"):
         done = tool(server, command)
         assert done.returncode == 1 and "No server is running" in done.stderr
+
+
+# Check ----------------------------------------------------------------------------------------------------------------
+
+
+def test_check_finds_nothing_wrong_with_a_server_that_works(make_server):
+    server = make_server({"relay": {**OPEN, "listen": ["127.0.0.1", "::1"]}})
+    done = tool(server, "check")
+    assert done.returncode == 0, done.stdout
+    for transport in ("UDP", "TCP"):
+        for host in ("127.0.0.1", "[::1]"):
+            assert re.search(re.escape(f"{transport} {host}:{server.relay_port}: works, ") + r"\d+\.\d\d ms", done.stdout)
+    assert "Everything works." in done.stdout
+    # What it took it gave back.
+    wait_until(lambda: httpx.get(server.admin_url + "/admin/figures").json()["allocations"] == 0, "no allocations")
+
+
+def test_check_uses_the_secret_that_the_server_made(make_server):
+    server = make_server({"relay": {**OPEN, "secrets": []}})
+    assert tool(server, "check").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--relay-secrets", "another secret, long enough"], "refuses credentials that were signed with this configuration's secret"),
+        (["--relay-port", "9"], "nothing listens there. Is the server running"),
+        (["--relay-listen", "127.0.0.77"], "nothing listens there"),
+        (["--relay-external-address", "127.0.0.99"], "Is relay.externalAddress (127.0.0.99) really this machine's address"),
+    ],
+    ids=["secret", "port", "listen", "external"],
+)
+def test_check_says_what_is_wrong(make_server, options, words):
+    server = make_server({"relay": OPEN})
+    done = tool(server, "check", *options)
+    assert done.returncode == 1
+    assert words in done.stdout and "checks failed" in done.stdout
+
+
+def test_check_compares_the_external_address_with_what_others_see(make_server):
+    server = make_server({"relay": OPEN})
+    done = tool(server, "check", "--stun", f"127.0.0.1:{server.relay_port}", "--relay-external-address", "127.0.0.99")
+    assert done.returncode == 1
+    assert "this machine is seen as 127.0.0.1, but relay.externalAddress is 127.0.0.99" in done.stdout
+
+
+def test_check_while_draining_and_at_the_limit(make_server):
+    server = make_server({"relay": {**OPEN, "limits": {"allocationsPerUser": 1}}})
+    assert "has too many allocations (486)" in tool(server, "check").stdout
+    tool(server, "drain")
+    assert "no room for an allocation (508): it is draining" in tool(server, "check").stdout
+
+
+def test_check_tells_a_relay_that_forbids_itself(tmp_path):
+    """coturn, which forbids loopback peers unless it is told otherwise."""
+    secret = "a secret of coturn"
+    port = free_port()
+    coturn = shutil.which("turnserver")
+    if not coturn:
+        pytest.skip("coturn is not installed (apt-get install coturn)")
+    process = subprocess.Popen(
+        [coturn, "-n", "--listening-ip", "127.0.0.1", "--relay-ip", "127.0.0.1", "-p", str(port), "--use-auth-secret",
+         "--static-auth-secret", secret, "--realm", "test", "--no-tls", "--no-dtls", "--no-cli", "--log-file", "stdout"],
+        stdout=subprocess.DEVNULL, cwd=tmp_path,
+    )
+    try:
+        file = tmp_path / "coturn.yaml"
+        file.write_text(yaml.safe_dump({"relay": {"listen": ["127.0.0.1"], "port": port, "secrets": [secret]}}))
+        check = lambda: subprocess.run([str(BINARY), "check", "--config", str(file)], capture_output=True, text=True, timeout=60)
+        wait_until(lambda: "nothing listens" not in check().stdout, "coturn runs")
+        done = check()
+    finally:
+        process.kill()
+        process.wait()
+    assert done.returncode == 1 and "forbids its own relay as a peer (403)" in done.stdout
+
+
+def test_check_names_what_the_system_allows_too_little_of(make_server):
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if not 0 < hard <= 1_000_000:
+        pytest.skip("this system allows more descriptors than can be configured")
+    server = make_server({"relay": {**OPEN, "limits": {"allocations": hard}}})
+    done = tool(server, "check")
+    assert done.returncode == 0
+    assert f"The system allows {hard} file descriptors" in done.stdout and "LimitNOFILE" in done.stdout

@@ -73,6 +73,14 @@ package struct DatagramSocket: ~Copyable {
         return descriptor
     }
 
+    /// The size of the receive buffer that the system granted, in the bytes that were asked for: it counts double.
+    package var receiveBuffer: Int {
+        var value: Int32 = 0
+        var size = UInt32(MemoryLayout<Int32>.size)
+        getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &value, &size)
+        return Int(value) / 2
+    }
+
     /// Where the socket is bound.
     package var address: TransportAddress? {
         boundAddress(of: descriptor)

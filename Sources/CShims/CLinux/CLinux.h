@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -58,6 +59,20 @@ static inline int clinux_send(int socket, struct mmsghdr *messages, unsigned int
     // The plain call is the cheaper one for a single datagram.
     if (count == 1) return sendmsg(socket, &messages->msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
     return sendmmsg(socket, messages, count, MSG_DONTWAIT);
+}
+// For clients: a connected socket, of which a refusal by ICMP is read as an error.
+static inline int clinux_client_socket(int domain, int is_stream) {
+    return socket(domain, (is_stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+static inline int clinux_poll(int descriptor, int for_writing, int milliseconds) {
+    struct pollfd entry = {.fd = descriptor, .events = for_writing ? POLLOUT : POLLIN};
+    return poll(&entry, 1, milliseconds);
+}
+static inline long clinux_client_send(int socket, const void *bytes, unsigned long count) {
+    return send(socket, bytes, count, MSG_NOSIGNAL);
+}
+static inline long clinux_client_receive(int socket, void *target, unsigned long count) {
+    return recv(socket, target, count, 0);
 }
 static inline int clinux_was_truncated(const struct mmsghdr *message) {
     return (message->msg_hdr.msg_flags & MSG_TRUNC) != 0;

@@ -9,6 +9,7 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -56,4 +57,14 @@ static inline int copenssl_ask_for_name(SSL *connection, const char *name) {
 static inline int copenssl_retransmit(SSL *connection) { return (int)DTLSv1_handle_timeout(connection); }
 static inline void copenssl_nothing_to_read(BIO *bio) { BIO_set_retry_read(bio); }
 static inline void copenssl_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
+// Clients that look at what a server shows them. A memory BIO that is empty means "later", not the end.
+static inline void copenssl_client_empty_means_later(BIO *bio) { BIO_set_mem_eof_return(bio, -1); }
+static inline void copenssl_client_mtu(SSL *connection, long bytes) {
+    SSL_set_options(connection, SSL_OP_NO_QUERY_MTU);
+    DTLS_set_link_mtu(connection, bytes);
+}
+static inline int copenssl_client_server_name(SSL *connection, const char *name) {
+    return (int)SSL_set_tlsext_host_name(connection, name);
+}
+static inline unsigned long copenssl_client_pending(BIO *bio) { return BIO_ctrl_pending(bio); }
 #endif

@@ -52,7 +52,7 @@ struct Listening {
         do {
             _ = try DatagramSocket(address, .exclusive)
             for worker in 0..<sockets.count {
-                let socket = try DatagramSocket(address, .spread, receiveBuffer: 4 << 20)
+                let socket = try DatagramSocket(address, .spread, receiveBuffer: RelayServer.receiveBuffer)
                 sockets[worker].listeners.append(Listener(socket, address))
             }
         } catch {

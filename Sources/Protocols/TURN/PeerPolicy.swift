@@ -41,6 +41,9 @@ package struct PeerPolicy: Sendable {
         self.live = live
     }
 
+    /// Whether an address is of a range that is not the open Internet's.
+    package static func isSpecialPurpose(_ address: IPAddress) -> Bool { SpecialRanges.contains(address) }
+
     package func verdict(on peer: TransportAddress) -> Verdict {
         if isOwn(peer.address) {
             if let local = live.local(of: peer) { return .allowed(destination: local, isOwn: true) }

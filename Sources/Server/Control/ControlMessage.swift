@@ -12,6 +12,8 @@ package enum ControlRequest: Codable, Sendable {
     case reload
     /// Refuses new allocations, or no longer: only in the running server.
     case drain(isOn: Bool)
+    /// What the system allows the running server too little of.
+    case systemWarnings
 }
 
 /// The answer: lines for standard output, or why it could not be done.

@@ -22,6 +22,11 @@ struct RelaySettings {
     private let address: String?
 
     init(_ settings: ServerConfiguration, directory: DataDirectory) throws {
+        try self.init(settings) { try RelaySecretFile.load(path: directory.file("relay-secret")) }
+    }
+
+    /// - Parameter secret: the one that is kept in the data directory, asked for when none is configured.
+    init(_ settings: ServerConfiguration, secret: () throws -> String) throws {
         var configuration = RelayConfiguration()
         configuration.listen = try settings.texts("relay.listen").map { text in
             guard let address = IPAddress(text) else {
@@ -34,7 +39,7 @@ struct RelaySettings {
         configuration.users = settings.map("relay.users")
         configuration.secrets = settings.texts("relay.secrets")
         if configuration.secrets.isEmpty {
-            configuration.secrets = [try RelaySecretFile.load(path: directory.file("relay-secret"))]
+            configuration.secrets = [try secret()]
         }
         let external = settings.text("relay.externalAddress")
         if !external.isEmpty {

@@ -7,7 +7,9 @@ struct Switchboard: AsyncParsableCommand {
         commandName: "switchboard",
         abstract: "Calls, signalling and a relay for your app, from one server.",
         version: ServerVersion.text,
-        subcommands: [Serve.self, Reload.self, Drain.self, Account.self, Token.self, Migrate.self, Settings.self])
+        subcommands: [
+            Serve.self, Reload.self, Drain.self, Check.self, Account.self, Token.self, Migrate.self, Settings.self,
+        ])
 }
 
 /// What every command that needs the configuration takes.

@@ -1,0 +1,64 @@
+import DatagramIO
+import Relay
+import Wire
+
+/// One address and transport that `switchboard check` tries.
+struct CheckTarget: Hashable, Sendable {
+    let transport: Flow.Transport
+    let address: TransportAddress
+    /// Reached through relay.externalAddress, which another machine may answer.
+    let isExternal: Bool
+
+    var words: String { "\(transport.words) \(address)" }
+
+    /// Every transport of the configuration, on every address that clients may use.
+    ///
+    /// - Parameter address: the only one to try, for a check from another machine.
+    static func all(_ configuration: ServerConfiguration, _ relay: RelaySettings, at address: IPAddress?)
+        -> [CheckTarget]
+    {
+        let addresses: [(IPAddress, Bool)]
+        if let address {
+            addresses = [(address, true)]
+        } else {
+            let external = relay.configuration.externalAddresses.map { ($0.external, true) }
+            let local = localAddresses(relay.configuration.listen).filter { own in !external.contains { $0.0 == own } }
+            addresses = local.map { ($0, false) } + external
+        }
+        return transports(configuration).flatMap { transport, port in
+            addresses.map { address, isExternal in
+                CheckTarget(
+                    transport: transport, address: TransportAddress(address, port: port), isExternal: isExternal)
+            }
+        }
+    }
+
+    /// What is listed; for a wildcard, one address of each family, loopback only where there is no other.
+    private static func localAddresses(_ listen: [IPAddress]) -> [IPAddress] {
+        let wildcards = listen.isEmpty ? [IPAddress.Family.ipv4, .ipv6] : listen.filter(\.isUnspecified).map(\.family)
+        let own = InterfaceAddresses.all()
+        let found = wildcards.compactMap { family in
+            own.first { $0.family == family && !$0.isLoopback } ?? own.first { $0.family == family }
+        }
+        return listen.filter { !$0.isUnspecified } + found
+    }
+
+    private static func transports(_ configuration: ServerConfiguration) -> [(Flow.Transport, UInt16)] {
+        let port = UInt16(clamping: configuration.integer("relay.port"))
+        return [(.udp, port), (.tcp, port)]
+    }
+}
+
+extension Flow.Transport {
+    var words: String {
+        switch self {
+        case .udp: "UDP"
+        case .tcp: "TCP"
+        case .tls: "TLS"
+        case .dtls: "DTLS"
+        }
+    }
+
+    /// What a firewall sees.
+    var carrier: String { self == .udp || self == .dtls ? "UDP" : "TCP" }
+}
