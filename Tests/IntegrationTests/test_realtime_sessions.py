@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import resource
+import ssl
 import struct
 import time
 
@@ -43,8 +44,9 @@ class IdleSession:
         self.writer: asyncio.StreamWriter
         self.task: asyncio.Task
 
-    async def open(self, port: int) -> None:
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 16)
+    async def open(self, port: int, security: ssl.SSLContext | None = None) -> None:
+        """`security` makes it wss."""
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 16, ssl=security)
         self.writer.write(
             b"GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
             b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
