@@ -7,18 +7,18 @@ import ipaddress
 import os
 import pathlib
 import re
-import shutil
 import socket
 import subprocess
 import time
 
 import pytest
 
+import coturn
 import stun
-from conftest import ROOT, Server, free_port
+from conftest import ROOT, Server
+from coturn import EPHEMERAL, SECRET, STATIC  # noqa: F401
 
 LOAD = pathlib.Path(os.environ.get("SWITCHBOARD_LOAD_BINARY", ROOT / ".build/debug/switchboard-load"))
-SECRET = "a secret of the tests, long enough"
 OPEN = {"limits": {"allocationsPerUser": 1000}, "peers": {"allow": ["127.0.0.0/8", "::1/128"]}}
 
 
@@ -51,64 +51,20 @@ def client():
 @pytest.fixture(scope="module")
 def echo_port():
     """The port of coturn's echoing peer."""
-    if not shutil.which("turnutils_peer"):
-        pytest.skip("coturn's tools are not installed (apt-get install coturn)")
-    port = free_port(socket.SOCK_DGRAM)
-    process = subprocess.Popen(
-        ["turnutils_peer", "-L", "127.0.0.1", "-L", "::1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.settimeout(0.1)
-        for _ in range(100):
-            probe.sendto(b"ready?", ("127.0.0.1", port))
-            with contextlib.suppress(TimeoutError, ConnectionError):
-                probe.recv(100)
-                break
-        else:
-            raise AssertionError("turnutils_peer does not answer")
-    yield port
-    process.kill()
-    process.wait()
-
-
-STATIC = ["-u", "alice", "-w", "wonderland"]
-EPHEMERAL = ["-u", "bob", "-W", SECRET]
-
-
-@pytest.mark.parametrize("credentials", [STATIC, EPHEMERAL], ids=["static", "ephemeral"])
-@pytest.mark.parametrize("mode", [[], ["-s"], ["-c"], ["-c", "-s"]], ids=["channels", "send", "alone", "alone-send"])
-@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
-def test_uclient_loses_nothing(relay, echo_port, credentials, mode, family):
-    """Without -c, uclient asks for an even port and the one above it, and claims that with another allocation."""
-    target = ["-e", "127.0.0.1", "-X", "127.0.0.1"] if family == "ipv4" else ["-x", "-e", "::1", "::1"]
-    lost = uclient(relay, ["-r", str(echo_port), *credentials, *mode, *target])
-    assert lost == 0
-
-
-@pytest.mark.parametrize("mode", [["-y"], ["-y", "-c"], ["-y", "-s", "-c"], ["-Z", "-c"], ["-D", "-c"], ["-G", "-c"]], ids=" ".join)
-def test_uclient_other_modes(relay, echo_port, mode):
-    """Client to client, both families at once, padding, extra requests."""
-    target = ["127.0.0.1"] if "-y" in mode else ["-r", str(echo_port), "-e", "127.0.0.1", "127.0.0.1"]
-    assert uclient(relay, [*STATIC, *mode, *target]) == 0
+    with coturn.echoing_peer() as port:
+        yield port
 
 
 def uclient(server: Server, arguments: list[str]) -> int:
-    """Runs turnutils_uclient and returns how many packets it lost."""
-    done = subprocess.run(
-        ["turnutils_uclient", "-p", str(server.relay_port), "-n", "40", "-m", "4", "-l", "170", "-z", "5", *arguments],
-        capture_output=True, text=True, timeout=60,
-    )
-    output = done.stdout + done.stderr
-    sent = re.findall(r"tot_send_msgs=(\d+), tot_recv_msgs=(\d+)", output)
-    lost = re.search(r"Total lost packets (\d+)", output)
-    assert lost and sent and int(sent[-1][0]) >= 160, output[-2000:]
-    return int(lost.group(1))
+    """Runs turnutils_uclient and returns how many packets it lost. Its modes over UDP are in test_relay_interop.py."""
+    report = coturn.uclient(server.relay_port, arguments)
+    assert report.lost >= 0 and report.sent >= 160, report.tail
+    return report.lost
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_stunclient_learns_its_address(relay, host):
-    if not shutil.which("turnutils_stunclient"):
-        pytest.skip("coturn's tools are not installed (apt-get install coturn)")
+    coturn.require("turnutils_stunclient")
     done = subprocess.run(
         ["turnutils_stunclient", "-p", str(relay.relay_port), host], capture_output=True, text=True, timeout=20
     )

@@ -1,0 +1,73 @@
+"""coturn's command-line clients, run against the server under test."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+import shutil
+import socket
+import subprocess
+
+import pytest
+
+from conftest import free_port
+
+SECRET = "a secret of the tests, long enough"
+STATIC = ["-u", "alice", "-w", "wonderland"]
+EPHEMERAL = ["-u", "bob", "-W", SECRET]
+
+
+def require(tool: str) -> None:
+    if not shutil.which(tool):
+        pytest.skip(f"{tool} is not installed (apt-get install coturn)")
+
+
+@dataclasses.dataclass
+class Report:
+    """What turnutils_uclient said of its packets; -1 for what it did not say."""
+
+    sent: int
+    received: int
+    lost: int
+    output: str
+
+    def __post_init__(self):
+        self.tail = self.output[-3000:]
+
+
+def uclient(port: int, arguments: list[str], *, clients: int = 4, prefix: list[str] | None = None) -> Report:
+    """Runs turnutils_uclient with 40 messages for each client; the last argument is the server's address."""
+    done = subprocess.run(
+        [*(prefix or []), "turnutils_uclient", "-p", str(port), "-n", "40", "-m", str(clients), "-l", "170", "-z", "5", *arguments],
+        capture_output=True, text=True, errors="replace", timeout=90,
+    )
+    output = done.stdout + done.stderr
+    counts = re.findall(r"tot_send_msgs=(\d+), tot_recv_msgs=(\d+)", output)
+    lost = re.search(r"Total lost packets (\d+)", output)
+    sent, received = counts[-1] if counts else (-1, -1)
+    return Report(int(sent), int(received), int(lost.group(1)) if lost else -1, output)
+
+
+@contextlib.contextmanager
+def echoing_peer():
+    """turnutils_peer on a port of 127.0.0.1 and ::1, which it returns."""
+    require("turnutils_peer")
+    port = free_port(socket.SOCK_DGRAM)
+    process = subprocess.Popen(
+        ["turnutils_peer", "-L", "127.0.0.1", "-L", "::1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.settimeout(0.1)
+            for _ in range(100):
+                probe.sendto(b"ready?", ("127.0.0.1", port))
+                with contextlib.suppress(TimeoutError, ConnectionError):
+                    probe.recv(100)
+                    break
+            else:
+                raise AssertionError("turnutils_peer does not answer")
+        yield port
+    finally:
+        process.kill()
+        process.wait()

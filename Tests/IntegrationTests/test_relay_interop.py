@@ -1,0 +1,158 @@
+"""The relay against other people's TURN clients: coturn's turnutils_uclient in every mode that it has, and aioice.
+
+What concerns connections (`-t`, `-S`) is in test_relay_streams.py and test_relay_dtls.py, browsers are in
+Tests/EndToEndTests, and NATs in test_nat.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import os
+import subprocess
+
+import aioice
+import pytest
+from aioice.ice import TransportPolicy
+
+import coturn
+import stun
+from conftest import Server
+from coturn import EPHEMERAL, STATIC
+
+# uclient's runs that go on at a time: each waits far more than it works.
+AT_ONCE = 8
+
+
+@pytest.fixture(scope="module")
+def relay(make_server) -> Server:
+    """A server that relays to loopback, over IPv4 and IPv6."""
+    return make_server(
+        {
+            "relay": {
+                "listen": ["127.0.0.1", "::1"], "limits": {"allocationsPerUser": 1000},
+                "peers": {"allow": ["127.0.0.0/8", "::1/128"]},
+            }
+        }
+    )
+
+
+# turnutils_uclient ----------------------------------------------------------------------------------------------------
+
+IPV4, IPV6 = ["-X", "-e", "127.0.0.1", "127.0.0.1"], ["-x", "-e", "::1", "::1"]
+
+# Without -c, uclient asks for an even port and the one above it, and claims that with another allocation.
+MODES = {
+    **{
+        " ".join([name, *mode, family]): [*credentials, *mode, *target]
+        for name, credentials in [("static", STATIC), ("ephemeral", EPHEMERAL)]
+        for mode in [[], ["-c"], ["-s"], ["-c", "-s"]]
+        for family, target in [("-X", IPV4), ("-x", IPV6)]
+    },
+    **{
+        " ".join(mode): [*STATIC, *mode, *IPV4]
+        for mode in [["-D"], ["-c", "-D"], ["-G"], ["-c", "-G"], ["-g"], ["-c", "-g"], ["-D", "-G", "-s"]]
+    },
+    # Leaves allocations behind and makes new ones on the same ports; what it sends in between arrives.
+    **{" ".join(mode): [*STATIC, *mode, *IPV4] for mode in [["-B"], ["-B", "-c"]]},
+    # Gives no -X, since both families are asked for; and "-y" has no peer but another client.
+    **{" ".join(mode): [*STATIC, *mode, "-e", "127.0.0.1", "127.0.0.1"] for mode in [["-Z", "-c"], ["-Z", "-c", "-s"]]},
+    **{
+        " ".join(mode): [*STATIC, *mode, "127.0.0.1"]
+        for mode in [["-y"], ["-y", "-c"], ["-y", "-s"], ["-y", "-s", "-c"], ["-y", "-c", "-G"]]
+    },
+    "-y -c -x": [*STATIC, "-y", "-c", "-x", "::1"],
+}
+
+
+@pytest.fixture(scope="module")
+def reports(request, relay):
+    """The reports of the modes that were asked for, which run beside each other."""
+    coturn.require("turnutils_uclient")
+    ours = [item for item in request.session.items if item.originalname == "test_uclient_loses_nothing" and item.module is request.module]
+    wanted = {item.callspec.params["mode"] for item in ours}
+    with coturn.echoing_peer() as peer, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        yield {
+            mode: pool.submit(coturn.uclient, relay.relay_port, ["-r", str(peer), *MODES[mode]]) for mode in MODES if mode in wanted
+        }
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_uclient_loses_nothing(reports, mode):
+    report = reports[mode].result()
+    assert report.lost == 0 and report.sent >= (1 if "-B" in mode else 160), report.tail
+
+
+HOSTILE = {
+    "negative tests": ["-N", "-R", "-c", *IPV4],
+    "negative tests over TCP": ["-t", "-N", "-R", "-c", *IPV4],
+    "connect and exit": ["-O", "-c", *IPV4],
+    "connect and exit over TCP": ["-t", "-O", "-c", *IPV4],
+    "TCP allocations with an active peer": ["-T", "-P", "127.0.0.1"],
+}
+
+
+def test_the_server_stands_what_uclient_does_to_it(relay):
+    """These print no summary, or lose packets against coturn itself: the server must stay up, and right for others."""
+    coturn.require("turnutils_uclient")
+    processes = []
+    with coturn.echoing_peer() as peer:
+        command = ["turnutils_uclient", "-p", str(relay.relay_port), "-n", "20", "-m", "4", "-z", "5", "-r", str(peer), *STATIC]
+        try:
+            for mode in HOSTILE.values():
+                processes.append(subprocess.Popen([*command, *mode], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            # Others go on undisturbed at the same time.
+            for mode in (["-c"], ["-s", "-c"]):
+                report = coturn.uclient(relay.relay_port, ["-r", str(peer), *STATIC, *mode, *IPV4])
+                assert report.lost == 0 and report.sent >= 160, report.tail
+        finally:
+            # Some never end by themselves.
+            for process in processes:
+                process.kill()
+                process.wait()
+    assert relay.process.poll() is None, relay.log_tail()
+    client = stun.Client("127.0.0.1", relay.relay_port, "alice", "wonderland")
+    client.allocate()
+    client.close()
+
+
+# aioice ---------------------------------------------------------------------------------------------------------------
+
+
+async def relayed_pair(server: Server, transports: tuple[str, str], secure: bool = False, port: int | None = None) -> list[bytes]:
+    """Connects two aioice agents that have nothing but a relayed candidate each, and passes data both ways."""
+    pair = []
+    for controlling, transport in zip((True, False), transports):
+        name, password = stun.ephemeral("a secret of the tests, long enough", f"aioice{controlling}")
+        pair.append(
+            aioice.Connection(
+                ice_controlling=controlling, turn_server=("127.0.0.1", port or server.relay_port), turn_username=name,
+                turn_password=password, turn_transport=transport, turn_ssl=secure, transport_policy=TransportPolicy.RELAY,
+            )
+        )
+    left, right = pair
+    try:
+        await asyncio.gather(left.gather_candidates(), right.gather_candidates())
+        for one, other in ((left, right), (right, left)):
+            assert {candidate.type for candidate in one.local_candidates} == {"relay"}
+            other.remote_username, other.remote_password = one.local_username, one.local_password
+            for candidate in one.local_candidates:
+                await other.add_remote_candidate(candidate)
+            await other.add_remote_candidate(None)
+        await asyncio.gather(left.connect(), right.connect())
+        arrived = []
+        for number in range(100):
+            payload = os.urandom(1 + number * 11)
+            await left.send(payload)
+            arrived.append(await right.recv() == payload)
+            await right.send(payload[::-1])
+            arrived.append(await left.recv() == payload[::-1])
+        return arrived
+    finally:
+        await asyncio.gather(left.close(), right.close())
+
+
+@pytest.mark.parametrize("transports", [("udp", "udp"), ("tcp", "tcp"), ("udp", "tcp"), ("tcp", "udp")], ids="-".join)
+def test_aioice_connects_through_two_relays(relay, transports):
+    arrived = asyncio.run(asyncio.wait_for(relayed_pair(relay, transports), 30))
+    assert len(arrived) == 200 and all(arrived)
