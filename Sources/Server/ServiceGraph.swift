@@ -36,6 +36,7 @@ struct ServiceGraph: Sendable {
     ) async throws {
         self.directory = directory
         let relaySettings = try RelaySettings(configuration, directory: directory)
+        if let warning = relaySettings.warning { logger.warning("relay: \(warning)") }
         relay = roles.contains(.relay) ? try relaySettings.start() : nil
 
         let bus = InProcessBus()

@@ -12,6 +12,8 @@ struct ServerCertificateTests {
         let now = Int64(Date().timeIntervalSince1970)
         #expect(abs(certificate.expiresAt - now - 30 * 86_400) < 600)
         #expect(certificate.warning(at: now) == nil)
+        #expect(certificate.covers("localhost") && certificate.covers("127.0.0.1"))
+        #expect(!certificate.covers("example.org") && !certificate.covers("127.0.0.2") && !certificate.covers(""))
         #expect(certificate.warning(at: now + 20 * 86_400 + 43_200)?.contains("expires in 9 days") == true)
         #expect(certificate.warning(at: now + 31 * 86_400)?.contains("has expired") == true)
     }

@@ -49,6 +49,12 @@ package final class ServerCertificate: Sendable {
         return days < 14 ? "the certificate expires in \(days) days: renew it" : nil
     }
 
+    /// Whether clients that asked for this name or address accept the certificate.
+    package func covers(_ host: String) -> Bool {
+        guard let own = chain.first else { return false }
+        return X509_check_host(own, host, 0, 0, nil) == 1 || X509_check_ip_asc(own, host, 0) == 1
+    }
+
     /// Makes connections of this `SSL_CTX` show the certificate. False when OpenSSL refuses it.
     func install(in context: OpaquePointer) -> Bool {
         guard let own = chain.first, SSL_CTX_use_certificate(context, own) == 1,

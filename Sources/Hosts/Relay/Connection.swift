@@ -1,4 +1,5 @@
 import DatagramIO
+import OpenSSLCrypto
 import Wire
 
 /// One client's TCP connection, in its slot of the worker's table, or the slot without one.
@@ -19,6 +20,8 @@ struct Connection: ~Copyable {
     let generation: UInt32
     var flow: Flow
     var stage: Stage
+    /// For a client that speaks TLS: `unread` and `collected` are plaintext then, `backlog` is not.
+    var session: TLSSession?
     var unread = ByteQueue()
     var collected = ByteQueue()
     var backlog = ByteQueue()

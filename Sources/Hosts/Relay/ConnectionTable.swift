@@ -1,5 +1,6 @@
 import BasicContainers
 import DatagramIO
+import OpenSSLCrypto
 import Wire
 
 /// The TCP connections of one worker, and what waits to leave through them.
@@ -20,6 +21,7 @@ struct ConnectionTable: ~Copyable {
     /// Relayed packets that found their connection's output full.
     private(set) var dropped: UInt64 = 0
     private(set) var sendCalls: UInt64 = 0
+    let pipe = TLSPipe()
     private let limit: Int
     private var free: [UInt32] = []
     private var byFlow: [Flow: UInt32] = [:]
@@ -61,6 +63,11 @@ struct ConnectionTable: ~Copyable {
 
     mutating func setStage(_ slot: Int, _ stage: Connection.Stage) {
         slots[slot].stage = stage
+    }
+
+    mutating func secure(_ slot: Int, _ session: TLSSession) {
+        slots[slot].session = session
+        slots[slot].unread.release()
     }
 
     /// The flow changes when it turns out who the client is, or that it speaks TLS. Another connection of that flow ends:
@@ -141,7 +148,15 @@ struct ConnectionTable: ~Copyable {
     private mutating func flush(_ slot: Int) {
         slots[slot].isTouched = false
         guard slots[slot].isOpen else { return }
-        write(slot, slots[slot].collected.bytes)
+        if let session = slots[slot].session, !slots[slot].collected.isEmpty {
+            if session.write(slots[slot].collected.bytes) {
+                write(slot, pipe.outgoing)
+            } else {
+                end(slot, .tls)
+            }
+        } else {
+            write(slot, slots[slot].collected.bytes)
+        }
         var memory = ByteQueue()
         swap(&memory, &slots[slot].collected)
         memory.removeAll()
@@ -162,6 +177,16 @@ struct ConnectionTable: ~Copyable {
         }
         // The kernel reports room when there is some again.
         slots[slot].backlog.append(rest)
+    }
+
+    /// Sends what TLS has to say for itself: handshakes and alerts.
+    mutating func sendHandshake(_ slot: Int) {
+        let bytes = pipe.outgoing
+        guard slots[slot].backlog.count &+ bytes.count <= Self.outputLimit else {
+            end(slot, .unread)
+            return
+        }
+        write(slot, bytes)
     }
 
     /// Sends what had to wait, now that there is room.
@@ -191,7 +216,14 @@ struct ConnectionTable: ~Copyable {
     }
 
     private mutating func endIfDrained(_ slot: Int) {
-        if slots[slot].isDraining, slots[slot].collected.isEmpty, slots[slot].backlog.isEmpty { end(slot, .client) }
+        guard slots[slot].isDraining, slots[slot].end == nil, slots[slot].collected.isEmpty,
+            slots[slot].backlog.isEmpty
+        else { return }
+        if let session = slots[slot].session {
+            session.close()
+            write(slot, pipe.outgoing)
+        }
+        end(slot, .client)
     }
 
     /// Ends the connection at the end of the round.

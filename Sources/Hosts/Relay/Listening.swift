@@ -2,8 +2,8 @@ import BasicContainers
 import DatagramIO
 import Wire
 
-/// Binds what the workers listen on: for each address, a UDP and a TCP socket on the port of STUN and TURN and a TCP
-/// socket on every port of TLS, each once per worker. The kernel spreads clients over the workers.
+/// Binds what the workers listen on: for each address, a UDP and a TCP socket on the port of STUN and TURN and on every
+/// port of TLS and DTLS, each once per worker. The kernel spreads clients over the workers.
 struct Listening {
     /// How often a free port is looked for that UDP and TCP both have on every address.
     private static let attempts = 64
@@ -14,11 +14,11 @@ struct Listening {
 
     init(_ configuration: RelayConfiguration, on local: [IPAddress]) throws(RelayError) {
         self.local = local
-        port = try configuration.port == 0 ? Self.freePort(on: local, isForDatagrams: true) : configuration.port
+        port = try configuration.port == 0 ? Self.freePort(on: local) : configuration.port
         var tlsPorts: [UInt16] = []
-        for wished in configuration.tlsPorts {
-            let port = try wished == 0 ? Self.freePort(on: local, isForDatagrams: false) : wished
-            // The port of TURN speaks TLS too.
+        for wished in configuration.certificate == nil ? [] : configuration.tlsPorts {
+            let port = try wished == 0 ? Self.freePort(on: local) : wished
+            // The port of TURN speaks TLS and DTLS, too.
             if port != self.port, !tlsPorts.contains(port) { tlsPorts.append(port) }
         }
         self.tlsPorts = tlsPorts
@@ -36,18 +36,17 @@ struct Listening {
     func sockets(workers: Int) throws(RelayError) -> UniqueArray<WorkerSockets> {
         var sockets = UniqueArray<WorkerSockets>()
         for _ in 0..<workers { sockets.append(WorkerSockets()) }
-        for address in addresses {
-            try bindDatagrams(address, into: &sockets)
-            try bindStreams(address, "relay.port", into: &sockets)
+        for (address, setting) in addresses.map({ ($0, "relay.port") }) + tlsAddresses.map({ ($0, "relay.tlsPorts") }) {
+            try bindDatagrams(address, setting, into: &sockets)
+            try bindStreams(address, setting, into: &sockets)
         }
-        for address in tlsAddresses { try bindStreams(address, "relay.tlsPorts", into: &sockets) }
         return sockets
     }
 
     // SO_REUSEPORT would share a port with another program that sets it too, so each port is tried without first.
 
     private func bindDatagrams(
-        _ address: TransportAddress, into sockets: inout UniqueArray<WorkerSockets>
+        _ address: TransportAddress, _ setting: String, into sockets: inout UniqueArray<WorkerSockets>
     ) throws(RelayError) {
         do {
             _ = try DatagramSocket(address, .exclusive)
@@ -56,7 +55,7 @@ struct Listening {
                 sockets[worker].listeners.append(Listener(socket, address))
             }
         } catch {
-            throw RelayError(bindFailure: error, address, "UDP", setting: "relay.port")
+            throw RelayError(bindFailure: error, address, "UDP", setting: setting)
         }
     }
 
@@ -74,16 +73,14 @@ struct Listening {
         }
     }
 
-    private static func freePort(on local: [IPAddress], isForDatagrams: Bool) throws(RelayError) -> UInt16 {
+    private static func freePort(on local: [IPAddress]) throws(RelayError) -> UInt16 {
         for _ in 0..<attempts {
             var port: UInt16 = 0
             var isFree = true
             for address in local where isFree {
                 do {
-                    if isForDatagrams {
-                        let socket = try DatagramSocket(TransportAddress(address, port: port), .exclusive)
-                        port = socket.address?.port ?? 0
-                    }
+                    let socket = try DatagramSocket(TransportAddress(address, port: port), .exclusive)
+                    port = socket.address?.port ?? 0
                     let listener = try StreamListener(TransportAddress(address, port: port), .exclusive)
                     port = listener.address?.port ?? 0
                 } catch {

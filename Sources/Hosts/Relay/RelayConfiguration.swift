@@ -10,9 +10,9 @@ package struct RelayConfiguration: Sendable {
     package var listen: [IPAddress] = []
     /// 0 lets the kernel choose a port, for tests.
     package var port: UInt16 = 3478
-    /// What TLS and DTLS show to clients; without one they are not served.
+    /// What TLS and DTLS show to clients; without one they are not spoken.
     package var certificate: ServerCertificate?
-    /// Further ports for TURN over TLS and DTLS.
+    /// Further ports for TURN over TLS and DTLS, opened when there is a certificate. Both are also spoken on `port`.
     package var tlsPorts: [UInt16] = []
     /// Load balancers that begin each connection with a PROXY header.
     package var balancers: [AddressRange] = []

@@ -11,4 +11,6 @@ package struct RelayRules: Sendable {
     let limits: RelayLimits
     /// What new DTLS sessions begin with; those that exist go on.
     let datagramContext: DTLSContext?
+    /// The same for TLS connections.
+    let streamContext: TLSServerContext?
 }

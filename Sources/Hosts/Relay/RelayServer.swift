@@ -89,7 +89,7 @@ package final class RelayServer: Sendable {
         running.withLock { $0?.listening.addresses ?? [] }
     }
 
-    /// Where clients are served over TLS too.
+    /// Where else clients are served over TLS and DTLS.
     package var tlsAddresses: [TransportAddress] {
         running.withLock { $0?.listening.tlsAddresses ?? [] }
     }

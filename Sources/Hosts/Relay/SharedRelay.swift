@@ -49,7 +49,8 @@ final class SharedRelay: Sendable {
             policy: PeerPolicy(
                 allowed: configuration.allowedPeers, own: own, externals: addresses.externals,
                 deniedOwnPorts: deniedOwnPorts, live: live), limits: configuration.limits,
-            datagramContext: configuration.certificate.flatMap { DTLSContext.server($0) })
+            datagramContext: configuration.certificate.flatMap { DTLSContext.server($0) },
+            streamContext: configuration.certificate.flatMap { TLSServerContext($0) })
     }
 
     /// The rules of another configuration for the addresses and ports that this relay runs with.

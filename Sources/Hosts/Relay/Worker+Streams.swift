@@ -1,5 +1,6 @@
 import BasicContainers
 import DatagramIO
+import OpenSSLCrypto
 import TURN
 import Wire
 
@@ -67,7 +68,8 @@ extension Worker {
             // Payloads of earlier messages are sent from the same buffer.
             if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
             let target = wireBuffer.bytes
-            let held = Self.copyUnread(of: outbox.connections.slots[slot], to: target)
+            let isSecure = outbox.connections.slots[slot].session != nil
+            let held = isSecure ? 0 : Self.copyUnread(of: outbox.connections.slots[slot], to: target)
             let room = UnsafeMutableRawBufferPointer(rebasing: target.dropFirst(held).prefix(Self.readByteCount))
             switch outbox.connections.slots[slot].socket.receive(into: room) {
             case .bytes(let count):
@@ -119,14 +121,58 @@ extension Worker {
             case .incomplete:
                 outbox.connections.keep(slot, rest)
                 return
-            case .tls, .unknown:
+            case .unknown:
                 outbox.connections.end(slot, .malformed)
                 return
             case .turn:
                 outbox.connections.setStage(slot, .messages)
+            case .tls:
+                guard beginTLS(slot) else {
+                    outbox.connections.end(slot, .tls)
+                    return
+                }
             }
         }
-        receiveMessages(rest, from: slot)
+        if let session = outbox.connections.slots[slot].session {
+            decrypt(rest, session, from: slot)
+        } else {
+            receiveMessages(rest, from: slot)
+        }
+    }
+
+    /// False without a certificate.
+    private mutating func beginTLS(_ slot: Int) -> Bool {
+        guard let streamContext, let session = TLSSession(streamContext, through: outbox.connections.pipe) else {
+            return false
+        }
+        let flow = outbox.connections.slots[slot].flow
+        rename(slot, Flow(.tls, local: flow.local, remote: flow.remote))
+        outbox.connections.secure(slot, session)
+        outbox.connections.setStage(slot, .messages)
+        return true
+    }
+
+    /// Hands received bytes to TLS and what they say to the engine.
+    private mutating func decrypt(_ bytes: UnsafeRawBufferPointer, _ session: TLSSession, from slot: Int) {
+        session.receive(bytes)
+        var progress = TLSSession.Progress.plaintext(0)
+        while case .plaintext = progress, outbox.connections.slots[slot].isReading {
+            if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
+            let target = plainBuffer.bytes
+            let held = Self.copyUnread(of: outbox.connections.slots[slot], to: target)
+            var filled = held
+            while case .plaintext = progress, filled < target.count {
+                progress = session.read(into: UnsafeMutableRawBufferPointer(rebasing: target.dropFirst(filled)))
+                if case .plaintext(let count) = progress { filled &+= count }
+            }
+            if filled > held { receiveMessages(UnsafeRawBufferPointer(rebasing: target.prefix(filled)), from: slot) }
+        }
+        outbox.connections.sendHandshake(slot)
+        switch progress {
+        case .plaintext, .drained: return
+        case .closed: endReading(slot)
+        case .failed: outbox.connections.end(slot, .tls)
+        }
     }
 
     private mutating func rename(_ slot: Int, _ flow: Flow) {

@@ -1,6 +1,7 @@
 import BasicContainers
 import DTLS
 import DatagramIO
+import OpenSSLCrypto
 import STUN
 import TURN
 import Wire
@@ -24,6 +25,10 @@ struct Worker: ~Copyable {
     let streamListeners: UniqueArray<StreamEntrance>
     /// Where bytes of connections are read, one connection at a time.
     let wireBuffer = SharedBuffer(byteCount: Worker.streamBufferByteCount)
+    /// Where they are decrypted.
+    let plainBuffer = SharedBuffer(byteCount: Worker.streamBufferByteCount)
+    /// For new TLS connections; nil without a certificate.
+    var streamContext: TLSServerContext?
     /// The relays by slot and family: see `place(of:)`.
     private var relays = UniqueArray<RelaySocket>()
     var counters = RelayCounters()
@@ -82,6 +87,7 @@ struct Worker: ~Copyable {
         self.queue = queue
         self.transactions = transactions
         self.shared = shared
+        streamContext = shared.rules.streamContext
         self.mailbox = mailbox
         self.now = now
     }
@@ -235,6 +241,7 @@ struct Worker: ~Copyable {
             engine.adopt(rules.credentials, rules.policy)
             engine.limits = rules.limits.perAllocation
             outbox.sessions.context = rules.datagramContext
+            streamContext = rules.streamContext
         case .stop:
             isStopping = true
         }

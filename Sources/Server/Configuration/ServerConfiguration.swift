@@ -40,6 +40,9 @@ package struct ServerConfiguration: Sendable {
     package func text(_ key: String) -> String { if case .text(let value)? = values[key] { value } else { "" } }
     package func integer(_ key: String) -> Int { if case .integer(let value)? = values[key] { value } else { 0 } }
     package func boolean(_ key: String) -> Bool { if case .boolean(let value)? = values[key] { value } else { false } }
+    package func integers(_ key: String) -> [Int] {
+        if case .integers(let value)? = values[key] { value } else { [] }
+    }
     package func texts(_ key: String) -> [String] { if case .texts(let value)? = values[key] { value } else { [] } }
     package func map(_ key: String) -> [String: String] {
         if case .map(let value)? = values[key] { value } else { [:] }

@@ -81,6 +81,17 @@ package enum SettingsTable {
         Setting(
             "relay.listen", .texts, .texts([]),
             "Addresses that the relay listens on; empty: every address of the machine."),
+        Setting(
+            "relay.tlsPorts", .integers(ports), .integers([5349]),
+            "Ports of TURN over TLS and DTLS, opened when there is a certificate. relay.port speaks both, too."),
+        Setting(
+            "relay.certificate", .text, .text(""),
+            "PEM file with the certificate chain of TURN over TLS and DTLS; empty: that of http.certificate."
+        ).live.file,
+        Setting("relay.privateKey", .text, .text(""), "PEM file with that certificate's private key.").live.file,
+        Setting(
+            "relay.proxyProtocol", .texts, .texts([]),
+            "Addresses or ranges of load balancers that begin TCP connections with a PROXY header, version 2."),
         Setting("relay.realm", .text, .text("switchboard"), "Realm of the relay's credentials."),
         Setting(
             "relay.users", .map, .map([:]), "Long-term users of the relay, as name: password. They do not expire."
@@ -99,6 +110,8 @@ package enum SettingsTable {
         Setting("relay.minPort", .integer(1024...65535), .integer(49152), "First port that is relayed from."),
         Setting("relay.maxPort", .integer(1024...65535), .integer(65535), "Last port that is relayed from."),
         Setting("relay.workers", .integer(0...256), .integer(0), "Threads of the relay; 0: one for each core."),
+        Setting(
+            "relay.limits.connections", .integer(1...1_000_000), .integer(15000), "TCP and TLS connections in total."),
         Setting("relay.limits.allocations", .integer(1...1_000_000), .integer(15000), "Allocations in total.").live,
         Setting("relay.limits.allocationsPerUser", .integer(1...1_000_000), .integer(64), "Allocations for each user.")
             .live,

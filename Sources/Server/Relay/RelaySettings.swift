@@ -1,3 +1,5 @@
+import DatagramIO
+import OpenSSLCrypto
 import Relay
 import Storage
 import Synchronization
@@ -35,6 +37,15 @@ struct RelaySettings {
             return address
         }
         configuration.port = UInt16(clamping: settings.integer("relay.port"))
+        configuration.tlsPorts = settings.integers("relay.tlsPorts").map { UInt16(clamping: $0) }
+        configuration.certificate = try Self.certificate(settings)
+        configuration.balancers = try settings.texts("relay.proxyProtocol").map { text in
+            guard let range = AddressRange(text) else {
+                throw ConfigurationError(
+                    "relay.proxyProtocol: \(text) is no address or range such as 10.0.0.0/8.")
+            }
+            return range
+        }
         configuration.realm = settings.text("relay.realm")
         configuration.users = settings.map("relay.users")
         configuration.secrets = settings.texts("relay.secrets")
@@ -59,6 +70,7 @@ struct RelaySettings {
         configuration.maxPort = UInt16(clamping: settings.integer("relay.maxPort"))
         let workers = settings.integer("relay.workers")
         configuration.workers = workers == 0 ? nil : workers
+        configuration.limits.connections = settings.integer("relay.limits.connections")
         configuration.limits.allocations = settings.integer("relay.limits.allocations")
         configuration.limits.allocationsPerUser = settings.integer("relay.limits.allocationsPerUser")
         configuration.limits.perAllocation = AllocationLimits(
@@ -72,6 +84,29 @@ struct RelaySettings {
         self.configuration = configuration
     }
 
+    /// The relay's own certificate, else the one of the HTTPS port.
+    private static func certificate(_ settings: ServerConfiguration) throws -> ServerCertificate? {
+        let prefix =
+            settings.text("relay.certificate").isEmpty && settings.text("relay.privateKey").isEmpty
+            ? "http" : "relay"
+        let (chain, key) = (settings.text(prefix + ".certificate"), settings.text(prefix + ".privateKey"))
+        if chain.isEmpty, key.isEmpty { return nil }
+        guard !chain.isEmpty, !key.isEmpty else {
+            throw ConfigurationError(
+                "\(prefix).certificate and \(prefix).privateKey go together: set both, or neither.")
+        }
+        do {
+            return try ServerCertificate(chainFile: chain, keyFile: key)
+        } catch {
+            throw ConfigurationError("\(prefix).certificate: \(error.description).")
+        }
+    }
+
+    /// What the operator should know about the certificate.
+    var warning: String? {
+        configuration.certificate?.warning(at: SystemClock.unixSeconds())
+    }
+
     func start() throws -> RelayServer {
         let server = try RelayServer(configuration: configuration)
         try server.start()
@@ -80,7 +115,12 @@ struct RelaySettings {
 
     /// Hands out this relay's addresses and credentials, signed with the secret that is the newest at the time.
     func issuer(_ secret: NewestSecret) -> ICEServerIssuer {
-        ICEServerIssuer(address: address, port: Int(configuration.port)) { user, call, expiresAt in
+        let certificate = configuration.certificate
+        return ICEServerIssuer(
+            address: address, port: Int(configuration.port),
+            tlsPorts: certificate == nil ? [] : configuration.tlsPorts.map(Int.init),
+            isCertified: { certificate?.covers($0) ?? false }
+        ) { user, call, expiresAt in
             EphemeralCredential.make(secret: secret.value, user: user, call: call, expiresAt: expiresAt)
         }
     }

@@ -10,6 +10,8 @@ package struct ICEServerIssuer: Sendable {
 
     private let address: String?
     private let port: Int
+    private let tlsPorts: [Int]
+    private let isCertified: @Sendable (String) -> Bool
     private let mint: Mint
 
     /// Makes an ephemeral credential for a user, perhaps for one call, until a moment in seconds since 1970.
@@ -21,9 +23,16 @@ package struct ICEServerIssuer: Sendable {
     /// - Parameters:
     ///   - address: what clients reach the relay by; nil: the host that their request came in on.
     ///   - port: of STUN and TURN over UDP and TCP.
-    package init(address: String?, port: Int, mint: @escaping Mint) {
+    ///   - tlsPorts: of TURN over TLS.
+    ///   - isCertified: whether the relay's certificate is good for a name or address.
+    package init(
+        address: String?, port: Int, tlsPorts: [Int], isCertified: @escaping @Sendable (String) -> Bool,
+        mint: @escaping Mint
+    ) {
         self.address = address
         self.port = port
+        self.tlsPorts = tlsPorts
+        self.isCertified = isCertified
         self.mint = mint
     }
 
@@ -47,14 +56,21 @@ package struct ICEServerIssuer: Sendable {
         guard let credential = mint(user.text, call?.text, expiresAt.milliseconds / 1000) else {
             throw Problem(.internalError, "No credential could be made.")
         }
-        let authority = (address.contains(":") ? "[\(address)]" : address) + ":\(port)"
+        let authority = Self.authority(address, port)
+        // TLS clients compare the name that they were told with the certificate.
+        let certified = [address, host].compactMap { $0 }.first(where: isCertified) ?? address
+        let secure = tlsPorts.map { "turns:\(Self.authority(certified, $0))?transport=tcp" }
         return Answer(
             iceServers: [
                 .init(urls: ["stun:\(authority)"]),
                 .init(
-                    urls: ["turn:\(authority)?transport=udp", "turn:\(authority)?transport=tcp"],
+                    urls: ["turn:\(authority)?transport=udp", "turn:\(authority)?transport=tcp"] + secure,
                     username: credential.username, credential: credential.password),
             ], lifetime: Self.lifetimeSeconds, expiresAt: expiresAt)
+    }
+
+    private static func authority(_ host: String, _ port: Int) -> String {
+        (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
     }
 }
 

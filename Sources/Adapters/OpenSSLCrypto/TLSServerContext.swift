@@ -1,0 +1,55 @@
+internal import COpenSSL
+
+/// What all TLS connections of a server have in common: its certificate and what it agrees to.
+///
+/// TLS 1.2 and 1.3, no renegotiation, no compression. Sessions are resumed by tickets, so that nothing is kept per
+/// client. It never changes and may be used by many threads; a renewed certificate makes a new context.
+package final class TLSServerContext: Sendable {
+    /// The protocols that a client may ask for (RFC 7443 section 4). A client that names only others is refused
+    /// (RFC 7301 section 3.2), so that no other protocol's traffic can be led here.
+    package static let protocols = ["stun.turn", "stun.nat-discovery"]
+
+    // OpenSSL guards a context that is no longer configured.
+    nonisolated(unsafe) let context: OpaquePointer
+
+    /// nil when OpenSSL is out of memory or will not serve the certificate.
+    package init?(_ certificate: ServerCertificate) {
+        guard let context = SSL_CTX_new(TLS_server_method()) else { return nil }
+        guard copenssl_configure_tls(context) == 1, certificate.install(in: context) else {
+            SSL_CTX_free(context)
+            ERR_clear_error()
+            return nil
+        }
+        SSL_CTX_set_alpn_select_cb(
+            context,
+            { _, chosen, chosenCount, offered, offeredCount, _ in
+                TLSServerContext.choose(
+                    chosen, chosenCount, UnsafeBufferPointer(start: offered, count: Int(offeredCount)))
+            }, nil)
+        self.context = context
+    }
+
+    deinit {
+        SSL_CTX_free(context)
+    }
+
+    /// Points OpenSSL at the first of the client's protocols that is one of ours.
+    private static func choose(
+        _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ chosenCount: UnsafeMutablePointer<UInt8>?,
+        _ offered: UnsafeBufferPointer<UInt8>
+    ) -> Int32 {
+        var offset = 0
+        while offset < offered.count {
+            let end = offset &+ 1 &+ Int(offered[offset])
+            guard end <= offered.count else { break }
+            let name = UnsafeBufferPointer(rebasing: offered[(offset &+ 1)..<end])
+            if protocols.contains(where: { $0.utf8.elementsEqual(name) }) {
+                chosen?.pointee = name.baseAddress
+                chosenCount?.pointee = UInt8(truncatingIfNeeded: name.count)
+                return SSL_TLSEXT_ERR_OK
+            }
+            offset = end
+        }
+        return SSL_TLSEXT_ERR_ALERT_FATAL
+    }
+}

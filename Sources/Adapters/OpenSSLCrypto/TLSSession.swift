@@ -1,0 +1,176 @@
+internal import COpenSSL
+
+/// The bytes between OpenSSL and one thread's connections: what was received, and what is to be sent.
+///
+/// OpenSSL reads from a connection's buffer where it lies, so a session keeps no input of its own but the record that has
+/// not arrived whole. One value serves all sessions of a thread, one after the other.
+package final class TLSPipe {
+    fileprivate var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var memory: UnsafeMutableRawPointer
+    private var capacity = 32 * 1024
+    private var used = 0
+
+    package init() {
+        memory = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+
+    /// What the last call on a session wants sent to its client. Valid until the next one.
+    package var outgoing: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: memory, count: used)
+    }
+
+    fileprivate func begin(_ bytes: UnsafeRawBufferPointer) {
+        incoming = bytes
+        used = 0
+    }
+
+    fileprivate func take(_ target: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(target.count, incoming.count)
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: incoming.prefix(count)))
+        incoming = UnsafeRawBufferPointer(rebasing: incoming.dropFirst(count))
+        return count
+    }
+
+    fileprivate func append(_ bytes: UnsafeRawBufferPointer) {
+        if used &+ bytes.count > capacity {
+            let larger = max(capacity &* 2, used &+ bytes.count)
+            let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+            moved.copyMemory(from: memory, byteCount: used)
+            memory.deallocate()
+            memory = moved
+            capacity = larger
+        }
+        if let source = bytes.baseAddress { (memory + used).copyMemory(from: source, byteCount: bytes.count) }
+        used &+= bytes.count
+    }
+}
+
+/// One client's TLS connection, without its socket: received bytes go in, plaintext and bytes to be sent come out.
+///
+/// After each call `TLSPipe.outgoing` holds what has to be sent, which may be an alert when the call failed. A session
+/// lives on its pipe's thread and not longer than the pipe.
+package final class TLSSession {
+    package enum Progress: Hashable {
+        /// So many bytes of plaintext were read; there may be more.
+        case plaintext(Int)
+        /// Everything that was received has been read.
+        case drained
+        /// The client said goodbye.
+        case closed
+        /// The client is not understood or its certificate demands are not met: the connection is lost.
+        case failed
+    }
+
+    private let pipe: TLSPipe
+    private let session: OpaquePointer
+
+    /// nil when OpenSSL is out of memory.
+    package init?(_ context: TLSServerContext, through pipe: TLSPipe) {
+        guard let method = PipeMethod.shared, let session = SSL_new(context.context) else { return nil }
+        guard let bio = BIO_new(method.method) else {
+            SSL_free(session)
+            return nil
+        }
+        BIO_set_data(bio, Unmanaged.passUnretained(pipe).toOpaque())
+        BIO_set_init(bio, 1)
+        // The session owns the BIO from here on, for both directions.
+        SSL_set_bio(session, bio, bio)
+        SSL_set_accept_state(session)
+        self.pipe = pipe
+        self.session = session
+    }
+
+    deinit {
+        SSL_free(session)
+    }
+
+    /// The protocol that ALPN agreed on.
+    package var applicationProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(session, &name, &count)
+        guard let name, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    }
+
+    package var isEstablished: Bool {
+        SSL_is_init_finished(session) == 1
+    }
+
+    /// Takes received bytes. `read` is to be called until it says `drained` before they go away.
+    package func receive(_ bytes: UnsafeRawBufferPointer) {
+        pipe.begin(bytes)
+    }
+
+    /// The next plaintext, at most a record.
+    package func read(into target: UnsafeMutableRawBufferPointer) -> Progress {
+        guard !target.isEmpty else { return .drained }
+        ERR_clear_error()
+        let count = SSL_read(session, target.baseAddress, Int32(clamping: target.count))
+        if count > 0 { return .plaintext(min(Int(count), target.count)) }
+        switch SSL_get_error(session, count) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .drained
+        case SSL_ERROR_ZERO_RETURN: return .closed
+        default:
+            ERR_clear_error()
+            return .failed
+        }
+    }
+
+    /// Encrypts; false when the session cannot.
+    package func write(_ plaintext: UnsafeRawBufferPointer) -> Bool {
+        pipe.begin(UnsafeRawBufferPointer(start: nil, count: 0))
+        guard !plaintext.isEmpty else { return true }
+        ERR_clear_error()
+        let count = SSL_write(session, plaintext.baseAddress, Int32(clamping: plaintext.count))
+        if count == Int32(clamping: plaintext.count) { return true }
+        ERR_clear_error()
+        return false
+    }
+
+    /// Says goodbye to the client.
+    package func close() {
+        pipe.begin(UnsafeRawBufferPointer(start: nil, count: 0))
+        guard isEstablished else { return }
+        ERR_clear_error()
+        _ = SSL_shutdown(session)
+        ERR_clear_error()
+    }
+}
+
+/// OpenSSL's view of a pipe: a BIO that reads what was received and keeps what is to be sent.
+private final class PipeMethod: Sendable {
+    static let shared = PipeMethod()
+    nonisolated(unsafe) let method: OpaquePointer
+
+    private init?() {
+        guard let method = BIO_meth_new(BIO_get_new_index() | copenssl_source_sink(), "pipe") else { return nil }
+        BIO_meth_set_read(method) { bio, target, count in
+            BIO_clear_flags(bio, copenssl_retry_flags())
+            guard let pipe = PipeMethod.pipe(of: bio), let target, count > 0 else { return 0 }
+            let taken = pipe.take(UnsafeMutableRawBufferPointer(start: target, count: Int(count)))
+            if taken > 0 { return Int32(truncatingIfNeeded: taken) }
+            BIO_set_flags(bio, copenssl_retry_read())
+            return -1
+        }
+        BIO_meth_set_write(method) { bio, bytes, count in
+            BIO_clear_flags(bio, copenssl_retry_flags())
+            guard let pipe = PipeMethod.pipe(of: bio), let bytes, count > 0 else { return 0 }
+            pipe.append(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+            return count
+        }
+        BIO_meth_set_ctrl(method) { _, command, _, _ in
+            // There is nothing behind this BIO that flushing could wait for.
+            command == BIO_CTRL_FLUSH ? 1 : 0
+        }
+        self.method = method
+    }
+
+    private static func pipe(of bio: OpaquePointer?) -> TLSPipe? {
+        BIO_get_data(bio).map { Unmanaged<TLSPipe>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
