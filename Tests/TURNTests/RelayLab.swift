@@ -50,6 +50,8 @@ final class Lab {
     let authentication: OpenSSLAuthentication
     var charged: [String: Int] = [:]
     var quota = 100
+    /// No port is free.
+    var isFull = false
     var bound: [RelayID: TransportAddress] = [:]
     var reserved: [UInt64: UInt16] = [:]
     private var nextPort: UInt16 = 50_000
@@ -128,6 +130,10 @@ final class Lab {
             engine.relayRefused(request.allocation, .allocationQuotaReached, into: &recorder)
             return
         }
+        guard !isFull else {
+            engine.relayRefused(request.allocation, .insufficientCapacity, into: &recorder)
+            return
+        }
         var port = takePort()
         var token: UInt64?
         switch request.port {
@@ -183,6 +189,9 @@ struct LabClient {
     var integrity: IntegrityAlgorithm = .sha1
     /// Names itself by USERHASH.
     var isAnonymous = false
+    /// ACCESS-TOKEN, and the key in it, which signs.
+    var token: [UInt8]?
+    var macKey: [UInt8]?
     private static let transactions = Mutex<UInt64>(0)
 
     init(
@@ -218,6 +227,7 @@ struct LabClient {
             } else {
                 writer.append(.username, text: username)
             }
+            if let token { writer.append(.accessToken, bytes: token) }
             writer.append(.realm, text: realm)
             writer.append(.nonce, bytes: nonce)
             if let algorithm {
@@ -233,6 +243,7 @@ struct LabClient {
     }
 
     func key(_ lab: Lab) -> [UInt8] {
+        if let macKey { return macKey }
         let name = Array(username.utf8)
         return (algorithm ?? .md5).key(
             username: name.span.bytes, realm: realm, password: Array(password.utf8), lab.authentication)?

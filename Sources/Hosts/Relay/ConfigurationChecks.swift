@@ -17,6 +17,13 @@ extension RelayConfiguration {
         for secret in secrets where secret.utf8.count < 8 {
             throw RelayError("relay.secrets: a secret has only \(secret.utf8.count) bytes; use at least 8, better 32")
         }
+        for (kid, key) in tokenKeys where kid.isEmpty || kid.utf8.count > 500 || key.count != 16 && key.count != 32 {
+            throw RelayError("relay.oauthKeys: '\(kid)' needs an id of 1 to 500 bytes and a key of 16 or 32 bytes")
+        }
+        for family in [IPAddress.Family.ipv4, .ipv6] where alternates.count(where: { $0.address.family == family }) > 1
+        {
+            throw RelayError("relay.alternateServer has two addresses of one family: a client is told one; remove one")
+        }
         for external in externalAddresses where external.external.isUnspecified {
             throw RelayError("relay.externalAddress: \(external.external) is no address that a peer could reach")
         }

@@ -1,9 +1,11 @@
 import BasicContainers
 import DatagramIO
+import TURN
 import Wire
 
 /// Binds what the workers listen on: for each address, a UDP and a TCP socket on the port of STUN and TURN and on every
-/// port of TLS and DTLS, each once per worker. The kernel spreads clients over the workers.
+/// port of TLS and DTLS, each once per worker. The kernel spreads clients over the workers. NAT behaviour discovery
+/// adds a second UDP port, the next one, on two addresses: a worker must answer from any of the four.
 struct Listening {
     /// How often a free port is looked for that UDP and TCP both have on every address.
     private static let attempts = 64
@@ -11,6 +13,8 @@ struct Listening {
     private let local: [IPAddress]
     let port: UInt16
     let tlsPorts: [UInt16]
+    let discoveries: [NATDiscovery]
+    private let discoveryAddresses: [TransportAddress]
 
     init(_ configuration: RelayConfiguration, on local: [IPAddress]) throws(RelayError) {
         self.local = local
@@ -22,6 +26,35 @@ struct Listening {
             if port != self.port, !tlsPorts.contains(port) { tlsPorts.append(port) }
         }
         self.tlsPorts = tlsPorts
+        (discoveries, discoveryAddresses) = try Self.discoveries(configuration, on: local, port: port)
+    }
+
+    /// The first two addresses of each family that has two, which must also differ for whoever sees them from outside.
+    private static func discoveries(
+        _ configuration: RelayConfiguration, on local: [IPAddress], port: UInt16
+    ) throws(RelayError) -> ([NATDiscovery], [TransportAddress]) {
+        guard configuration.servesDiscovery else { return ([], []) }
+        let entries = RelayAddresses(local: local, externals: configuration.externalAddresses).entries
+        var discoveries: [NATDiscovery] = []
+        var addresses: [TransportAddress] = []
+        for family in [IPAddress.Family.ipv4, .ipv6] {
+            guard let first = entries.first(where: { $0.local.family == family }),
+                let second = entries.first(where: { $0.local.family == family && $0.told != first.told }),
+                let discovery = NATDiscovery(first.local, second.local, port: port, otherPort: port &+ 1)
+            else { continue }
+            discoveries.append(discovery)
+            addresses += [first.local, second.local].map { TransportAddress($0, port: port &+ 1) }
+        }
+        guard !discoveries.isEmpty else {
+            throw RelayError(
+                "relay.natDiscovery needs two addresses of one family: list both in relay.listen, or turn it off")
+        }
+        return (discoveries, addresses)
+    }
+
+    /// Every port that is served, which no relayed client may reach.
+    var ports: Set<UInt16> {
+        Set(tlsPorts + [port] + discoveryAddresses.map { $0.port })
     }
 
     var addresses: [TransportAddress] {
@@ -40,6 +73,7 @@ struct Listening {
             try bindDatagrams(address, setting, into: &sockets)
             try bindStreams(address, setting, into: &sockets)
         }
+        for address in discoveryAddresses { try bindDatagrams(address, "relay.natDiscovery", into: &sockets) }
         return sockets
     }
 

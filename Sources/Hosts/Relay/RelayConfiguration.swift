@@ -21,6 +21,12 @@ package struct RelayConfiguration: Sendable {
     package var users: [String: String] = [:]
     /// Secrets that sign ephemeral credentials; each that is listed is good.
     package var secrets: [String] = []
+    /// Keys shared with authorization servers by their ids (RFC 7635), each of 16 or 32 bytes.
+    package var tokenKeys: [String: [UInt8]] = [:]
+    /// Relays that clients are sent to while this one drains or is full, at most one of each family.
+    package var alternates: [TransportAddress] = []
+    /// Whether NAT behaviour discovery is served (RFC 5780), on the first two addresses of a family.
+    package var servesDiscovery = false
     /// What clients and peers are told instead of a local address, behind a one-to-one NAT.
     package var externalAddresses: [ExternalAddress] = []
     package var minPort: UInt16 = 49152

@@ -16,6 +16,8 @@ package struct RelayCounters: Hashable, Sendable {
     /// Open now: the only number here that also falls.
     package var allocationsLive: UInt64 = 0
     package var allocationsMade: UInt64 = 0
+    /// Sent to another relay: some of the refused.
+    package var allocationsRedirected: UInt64 = 0
     /// For quota, capacity or family.
     package var allocationsRefused: UInt64 = 0
     package var allocationsExpired: UInt64 = 0
@@ -102,6 +104,7 @@ package struct RelayCounters: Hashable, Sendable {
         droppedLimited = tally.limited
         droppedUnpermittedFromClient = tally.unpermittedFromClient
         droppedUnpermittedFromPeer = tally.unpermittedFromPeer
+        allocationsRedirected = tally.redirected
         droppedBandwidth = tally.limitedBytes
         droppedPacketRate = tally.limitedPackets
         refusedNewPeers = tally.limitedPeers
@@ -136,7 +139,8 @@ package struct RelayCounters: Hashable, Sendable {
         \.droppedMalformed,
         \.droppedUnexpected, \.droppedLoop, \.droppedLimited, \.droppedUnpermittedFromClient,
         \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
-        \.sendCalls, \.droppedBandwidth, \.droppedPacketRate, \.refusedNewPeers, \.peerErrors, \.droppedPeerErrors,
+        \.sendCalls, \.allocationsRedirected, \.droppedBandwidth, \.droppedPacketRate, \.refusedNewPeers, \.peerErrors,
+        \.droppedPeerErrors,
         \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.droppedFullConnection, \.sessionsLive,
         \.hellosAnswered, \.cookiesRefused, \.handshakesCompleted, \.handshakesFailed, \.droppedSessionLimit,
         \.droppedStrayRecords,

@@ -1,5 +1,6 @@
 import STUN
 import Synchronization
+import TURN
 import Wire
 
 /// What all workers share because it must be exact: how many allocations each user has, and the ports held for them.
@@ -13,6 +14,7 @@ final class RelayLedger: Sendable {
     private struct Reservation {
         let socket: HeldSocket
         let user: String
+        let claimant: String
         let expiry: Instant
     }
 
@@ -65,23 +67,26 @@ final class RelayLedger: Sendable {
     }
 
     /// Holds a port for the user and returns its token, nil when the user holds too many.
-    func hold(_ socket: HeldSocket, for user: String, at now: Instant) -> UInt64? {
+    func hold(_ socket: HeldSocket, for request: RelayRequest, at now: Instant) -> UInt64? {
         state.withLock { state in
-            guard state.reservations.values.count(where: { $0.user == user }) < Self.reservationsPerUser else {
+            guard state.reservations.values.count(where: { $0.user == request.user }) < Self.reservationsPerUser else {
                 return nil
             }
             var token = UInt64.random(in: .min ... .max)
             while state.reservations[token] != nil { token = .random(in: .min ... .max) }
             state.reservations[token] = Reservation(
-                socket: socket, user: user, expiry: now.adding(seconds: Self.reservationSeconds))
+                socket: socket, user: request.user, claimant: request.claimant,
+                expiry: now.adding(seconds: Self.reservationSeconds))
             return token
         }
     }
 
-    /// Gives out a held port, once and to the user who reserved it.
-    func claim(_ token: UInt64, for user: String, at now: Instant) -> HeldSocket? {
+    /// Gives out a held port, once and to who reserved it.
+    func claim(_ token: UInt64, for claimant: String, at now: Instant) -> HeldSocket? {
         state.withLock { state in
-            guard let reservation = state.reservations[token], reservation.user == user, reservation.expiry > now else {
+            guard let reservation = state.reservations[token], reservation.claimant == claimant,
+                reservation.expiry > now
+            else {
                 return nil
             }
             state.reservations[token] = nil

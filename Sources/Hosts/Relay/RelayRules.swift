@@ -1,5 +1,6 @@
 import OpenSSLCrypto
 import TURN
+import Wire
 
 /// What may change while the relay runs: a reload replaces it as a whole, on every worker through its mailbox.
 ///
@@ -9,6 +10,7 @@ package struct RelayRules: Sendable {
     let credentials: Credentials
     let policy: PeerPolicy
     let limits: RelayLimits
+    let alternates: [TransportAddress]
     /// What new DTLS sessions begin with; those that exist go on.
     let datagramContext: DTLSContext?
     /// The same for TLS connections.

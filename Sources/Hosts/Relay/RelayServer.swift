@@ -120,7 +120,7 @@ package final class RelayServer: Sendable {
         }
         let shared = SharedRelay(
             configuration, RelayAddresses(local: local, externals: configuration.externalAddresses),
-            deniedOwnPorts: configuration.deniedOwnPorts.union(listening.tlsPorts + [listening.port]),
+            deniedOwnPorts: configuration.deniedOwnPorts.union(listening.ports), discoveries: listening.discoveries,
             own: own + local, nonceKey: key, cookieKey: cookieKey)
         return try startWorkers(&sockets, shared, listening)
     }

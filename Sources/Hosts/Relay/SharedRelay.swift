@@ -13,6 +13,7 @@ final class SharedRelay: Sendable {
     let sessionsPerWorker: Int
     private let balancers: [AddressRange]
     let table: PortTable
+    let discoveries: [NATDiscovery]
     private let ports: RelayPorts
     private let own: [IPAddress]
     private let deniedOwnPorts: Set<UInt16>
@@ -21,9 +22,10 @@ final class SharedRelay: Sendable {
     private let cookieKeys: Mutex<(mint: CookieMint, rotatedAt: Instant)>
 
     init(
-        _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>, own: [IPAddress],
-        nonceKey: Digest, cookieKey: Digest
+        _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>,
+        discoveries: [NATDiscovery], own: [IPAddress], nonceKey: Digest, cookieKey: Digest
     ) {
+        self.discoveries = discoveries
         self.own = own
         self.deniedOwnPorts = deniedOwnPorts
         connectionsPerWorker = max(1, configuration.limits.connections / configuration.workerCount)
@@ -45,10 +47,12 @@ final class SharedRelay: Sendable {
     ) -> RelayRules {
         RelayRules(
             credentials: Credentials(
-                realm: configuration.realm, users: configuration.users, secrets: configuration.secrets),
+                realm: configuration.realm, users: configuration.users, secrets: configuration.secrets,
+                tokenKeys: configuration.tokenKeys),
             policy: PeerPolicy(
                 allowed: configuration.allowedPeers, own: own, externals: addresses.externals,
                 deniedOwnPorts: deniedOwnPorts, live: live), limits: configuration.limits,
+            alternates: configuration.alternates,
             datagramContext: configuration.certificate.flatMap { DTLSContext.server($0) },
             streamContext: configuration.certificate.flatMap { TLSServerContext($0) })
     }
@@ -112,7 +116,7 @@ final class SharedRelay: Sendable {
 
     private func openPorts(_ request: RelayRequest, at now: Instant) -> Opened {
         if case .reserved(let token) = request.port {
-            guard let held = ledger.claim(token, for: request.user, at: now) else {
+            guard let held = ledger.claim(token, for: request.claimant, at: now) else {
                 return .refused(.insufficientCapacity)
             }
             return .opened(RelayOpening(relay: relay(held)), [OpenedSocket(held, family(held))])
@@ -127,7 +131,7 @@ final class SharedRelay: Sendable {
             case .even(reserveNext: true):
                 let (even, odd) = try ports.openPair(at: index)
                 first = even
-                token = ledger.hold(odd, for: request.user, at: now)
+                token = ledger.hold(odd, for: request, at: now)
                 guard token != nil else { return .refused(.insufficientCapacity) }
             case .even(reserveNext: false):
                 first = try ports.openEven(at: index)
@@ -184,6 +188,10 @@ struct OpenedSocket {
 enum OpenSSLSource {
     static func authentication() -> OpenSSLAuthentication? {
         OpenSSLAuthentication()
+    }
+
+    static func decryption() -> OpenSSLDecryption? {
+        OpenSSLDecryption()
     }
 
     static func seed() -> UInt64? {

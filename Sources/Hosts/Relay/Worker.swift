@@ -48,7 +48,8 @@ struct Worker: ~Copyable {
         _ sockets: consuming WorkerSockets, _ shared: SharedRelay, _ mailbox: WorkerMailbox
     ) -> Worker? {
         guard let queue = EventQueue(), let authentication = OpenSSLSource.authentication(),
-            let seed = OpenSSLSource.seed(), queue.watch(mailbox.wake.descriptor, as: EventTag.wakeBits)
+            let decryption = OpenSSLSource.decryption(), let seed = OpenSSLSource.seed(),
+            queue.watch(mailbox.wake.descriptor, as: EventTag.wakeBits)
         else { return nil }
         for index in 0..<sockets.listeners.count {
             guard queue.watch(sockets.listeners[index].socket.descriptor, as: EventTag.listener(index)) else {
@@ -67,6 +68,9 @@ struct Worker: ~Copyable {
                 perSecond: rules.limits.answersPerSecond, burst: rules.limits.answersAtOnce, seed: seed),
             authentication: authentication)
         engine.limits = rules.limits.perAllocation
+        engine.alternates = rules.alternates
+        engine.discoveries = shared.discoveries
+        engine.decryption = decryption
         let sessions = DTLSTable(
             HelloDoor(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
             limit: shared.sessionsPerWorker,
@@ -240,6 +244,7 @@ struct Worker: ~Copyable {
         case .adopt(let rules):
             engine.adopt(rules.credentials, rules.policy)
             engine.limits = rules.limits.perAllocation
+            engine.alternates = rules.alternates
             outbox.sessions.context = rules.datagramContext
             streamContext = rules.streamContext
         case .stop:

@@ -19,7 +19,9 @@ extension TURNEngine {
         }
         let wishes: AllocationWishes
         switch AllocationWishes.read(message) {
-        case .success(let read): wishes = read
+        case .success(var read):
+            read.lifetime = granted(read.lifetime, until: request.credential.tokenExpiry, request.now)
+            wishes = read
         case .failure(let refusal):
             refuse(message, refusal.error, request, into: &outbox)
             return
@@ -32,7 +34,8 @@ extension TURNEngine {
         outbox.openRelay(
             RelayRequest(
                 allocation: AllocationID(slot: slot, generation: allocations[Int(slot)].generation),
-                user: request.credential.user, local: request.flow.local, family: wishes.family,
+                user: request.credential.user, claimant: request.credential.claimant, local: request.flow.local,
+                family: wishes.family,
                 additional: wishes.additional, port: wishes.port))
     }
 
@@ -56,11 +59,7 @@ extension TURNEngine {
     private mutating func takeSlot(
         _ message: borrowing Message, _ wishes: AllocationWishes, _ request: Request
     ) -> UInt32? {
-        var allocation = Allocation(
-            flow: request.flow, username: request.credential.username, user: request.credential.user,
-            keys: request.credential.keys, transaction: message.transaction, at: request.now, limits)
-        allocation.stage = .opening(
-            lifetime: wishes.lifetime, additional: wishes.additional, answer: request.shape)
+        var allocation = Allocation(request, message.transaction, wishes, limits)
         if let free = freeSlots.popLast() {
             allocation.generation = allocations[Int(free)].generation
             allocations[Int(free)] = allocation
@@ -77,12 +76,12 @@ extension TURNEngine {
     package mutating func relayOpened(
         _ id: AllocationID, _ opening: RelayOpening, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard let slot = openingSlot(id), case .opening(let lifetime, _, let answer) = allocations[slot].stage else {
+        guard let slot = openingSlot(id), case .opening(let wishes, let answer) = allocations[slot].stage else {
             return
         }
         allocations[slot].stage = .open
-        allocations[slot].grantedLifetime = lifetime
-        allocations[slot].expiry = now.adding(seconds: lifetime)
+        allocations[slot].grantedLifetime = wishes.lifetime
+        allocations[slot].expiry = now.adding(seconds: wishes.lifetime)
         allocations[slot].reservationToken = opening.reservationToken
         allocations[slot].additionalFailure = opening.additionalFailure
         for relay in [opening.relay, opening.additional] {
@@ -105,14 +104,26 @@ extension TURNEngine {
     package mutating func relayRefused(
         _ id: AllocationID, _ error: ErrorCode, into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard let slot = openingSlot(id), case .opening(_, _, let answer) = allocations[slot].stage else { return }
+        guard let slot = openingSlot(id), case .opening(let wishes, let answer) = allocations[slot].stage else {
+            return
+        }
         tally.allocationsRefused &+= 1
         let transaction = allocations[slot].transaction
         let flow = allocations[slot].flow
         let isAbandoned = allocations[slot].isAbandoned
         freeSlot(slot)
         if isAbandoned { return }
-        refuse(.allocate, transaction, error, answer, on: flow, into: &outbox)
+        guard error == .insufficientCapacity, !wishes.port.isReserved, let alternate = alternate(for: flow) else {
+            refuse(.allocate, transaction, error, answer, on: flow, into: &outbox)
+            return
+        }
+        tally.redirected &+= 1
+        refuse(.allocate, transaction, .tryAlternate, alternate: alternate, answer, on: flow, into: &outbox)
+    }
+
+    /// The alternate server of the client's own family (RFC 8489 section 14.15).
+    private func alternate(for flow: Flow) -> TransportAddress? {
+        alternates.first { $0.address.family == flow.remote.address.family }
     }
 
     private mutating func writeAllocated(
@@ -157,7 +168,9 @@ extension TURNEngine {
             return
         }
         let wished = message.integer32(.lifetime)
-        let lifetime = wished == 0 ? 0 : AllocationWishes.granted(wished)
+        let lifetime =
+            wished == 0
+            ? 0 : granted(wished, until: request.credential.tokenExpiry ?? allocations[slot].tokenExpiry, request.now)
         if lifetime == 0 {
             endings.remember(
                 EndedAllocations.Ending(
@@ -167,8 +180,22 @@ extension TURNEngine {
             close(slot: slot, family: family, into: &outbox)
         } else {
             allocations[slot].expiry = request.now.adding(seconds: lifetime)
+            if let tokenExpiry = request.credential.tokenExpiry {
+                // A new token takes the place of the old one.
+                allocations[slot].tokenExpiry = tokenExpiry
+                allocations[slot].username = request.credential.username
+                allocations[slot].keys = request.credential.keys
+            }
         }
         writeRefreshed(message.transaction, lifetime: lifetime, request, into: &outbox)
+    }
+
+    /// A lifetime between the default, which is also the shortest, and the longest, but not beyond that of the token that
+    /// pays for it (RFC 7635 section 9).
+    private func granted(_ wished: UInt32?, until tokenExpiry: Int64?, _ now: Instant) -> UInt32 {
+        let lifetime = AllocationWishes.granted(wished)
+        guard let tokenExpiry else { return lifetime }
+        return min(lifetime, UInt32(clamping: max(1, tokenExpiry - unixSeconds(at: now))))
     }
 
     private mutating func writeRefreshed(
@@ -212,7 +239,7 @@ extension TURNEngine {
             refuse(message, .allocationMismatch, request, into: &outbox)
             return nil
         }
-        guard allocations[slot].username == request.credential.username else {
+        guard isOwner(request.credential, of: slot) else {
             refuse(message, .wrongCredentials, request, into: &outbox)
             return nil
         }
@@ -222,6 +249,12 @@ extension TURNEngine {
             return nil
         }
         return slot
+    }
+
+    /// The user who made it; of tokens any that is good, since they name no user.
+    func isOwner(_ credential: Credential, of slot: Int) -> Bool {
+        allocations[slot].username == credential.username
+            || allocations[slot].tokenExpiry != nil && credential.tokenExpiry != nil
     }
 
     /// Gives an open allocation back: its relays, its charge and its slot.

@@ -9,16 +9,18 @@ struct Allocation {
     enum Stage {
         case free
         /// The host was asked for a relay. `wasFingerprinted` and the credential shape the answer.
-        case opening(lifetime: UInt32, additional: IPAddress.Family?, answer: AnswerShape)
+        case opening(AllocationWishes, answer: AnswerShape)
         case open
     }
 
     /// Raised each time the slot is given up, so that late events of the last tenant find nobody.
     var generation: UInt32 = 0
-    var stage = Stage.free
+    var stage: Stage
     var flow: Flow
     var username: String
     var user: String
+    /// When the access token ends that made or last refreshed it, in Unix seconds; nil where a user did.
+    var tokenExpiry: Int64?
     var keys: CredentialKeys
     /// The Allocate that made it; the same id again is a retransmission and gets the same answer.
     var transaction: TransactionID
@@ -37,13 +39,15 @@ struct Allocation {
     var errors: TokenBucket
 
     init(
-        flow: Flow, username: String, user: String, keys: CredentialKeys, transaction: TransactionID, at now: Instant,
-        _ limits: AllocationLimits
+        _ request: Request, _ transaction: TransactionID, _ wishes: AllocationWishes, _ limits: AllocationLimits
     ) {
-        self.flow = flow
-        self.username = username
-        self.user = user
-        self.keys = keys
+        let now = request.now
+        stage = .opening(wishes, answer: request.shape)
+        flow = request.flow
+        username = request.credential.username
+        user = request.credential.user
+        tokenExpiry = request.credential.tokenExpiry
+        keys = request.credential.keys
         self.transaction = transaction
         createdAt = now
         expiry = .distantFuture

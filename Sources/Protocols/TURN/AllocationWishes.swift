@@ -7,7 +7,7 @@ struct AllocationWishes {
     let additional: IPAddress.Family?
     let port: RelayRequest.Port
     /// The lifetime to grant, in seconds.
-    let lifetime: UInt32
+    var lifetime: UInt32
 
     private static let udp: UInt8 = 17
 

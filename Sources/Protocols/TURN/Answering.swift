@@ -8,7 +8,9 @@ extension TURNEngine {
     /// Comprehension-required attributes of each request.
     private static let authenticationAttributes: Set<AttributeType> = [
         .username, .userHash, .messageIntegrity, .messageIntegritySHA256, .realm, .nonce, .passwordAlgorithm,
+        .accessToken,
     ]
+    private static let discoveryAttributes = authenticationAttributes.union(NATDiscovery.Wishes.attributes)
     static let allocateAttributes = authenticationAttributes.union([
         .requestedTransport, .requestedAddressFamily, .lifetime, .evenPort, .reservationToken, .dontFragment,
     ])
@@ -31,13 +33,19 @@ extension TURNEngine {
             tally.limited &+= 1
             return
         }
-        let unknown = message.unknownRequired(knowing: Self.authenticationAttributes)
+        let discovery = discovery(on: flow)
+        let unknown = message.unknownRequired(
+            knowing: discovery == nil ? Self.authenticationAttributes : Self.discoveryAttributes)
         guard unknown.isEmpty else {
             tally.challenges &+= 1
             writer.begin(MessageType(.failure, .binding), message.transaction)
             writer.append(error: .unknownAttribute)
             writer.append(unknown: unknown)
             finish(AnswerShape(hasFingerprint: message.hasFingerprint), on: flow, into: &outbox)
+            return
+        }
+        if let discovery {
+            answerDiscovery(message, discovery, on: flow, into: &outbox)
             return
         }
         tally.bindings &+= 1
@@ -72,6 +80,9 @@ extension TURNEngine {
             writer.append(.realm, text: credentials.realm)
             writer.append(.nonce, bytes: nonce)
             writer.append(.passwordAlgorithms, bytes: Self.passwordAlgorithms)
+            if credentials.takesTokens {
+                writer.append(.thirdPartyAuthorization, text: credentials.realm)
+            }
         }
         tally.challenges &+= 1
         finish(AnswerShape(hasFingerprint: message.hasFingerprint), on: flow, into: &outbox)
@@ -80,12 +91,14 @@ extension TURNEngine {
     /// An error response to an authenticated request.
     mutating func refuse(
         _ method: Method, _ transaction: TransactionID, _ error: ErrorCode, unknown: [AttributeType] = [],
-        _ shape: AnswerShape, on flow: Flow, into outbox: inout some RelayOutbox & ~Copyable
+        alternate: TransportAddress? = nil, _ shape: AnswerShape, on flow: Flow,
+        into outbox: inout some RelayOutbox & ~Copyable
     ) {
         tally.refusals &+= 1
         writer.begin(MessageType(.failure, method), transaction)
         writer.append(error: error)
         if !unknown.isEmpty { writer.append(unknown: unknown) }
+        if let alternate { writer.append(.alternateServer, address: alternate) }
         finish(shape, on: flow, into: &outbox)
     }
 

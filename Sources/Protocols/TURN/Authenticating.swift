@@ -9,6 +9,13 @@ struct Credential {
     let user: String
     let keys: CredentialKeys
     let answer: (algorithm: IntegrityAlgorithm, key: Digest)
+    /// When the access token ends that came with the request, in Unix seconds.
+    var tokenExpiry: Int64?
+
+    /// Whose reserved port may be claimed: tokens name no user, so any that is good does.
+    var claimant: String {
+        tokenExpiry == nil ? user : ":token"
+    }
 }
 
 /// An authenticated request's surroundings.
@@ -48,6 +55,9 @@ extension TURNEngine {
             let nonce = message.attribute(.nonce)
         else { return .failure(.badRequest) }
         guard nonces.isValid(nonce, for: flow.remote, at: now, authentication) else { return .failure(.staleNonce) }
+        guard !message.has(.accessToken) || !credentials.takesTokens else {
+            return authenticateToken(message, realm: realm, at: now, integrity)
+        }
         guard let algorithm = chosenAlgorithm(message) else { return .failure(.badRequest) }
         guard let username = username(message), username.utf8.count <= 508, realm == credentials.realm else {
             return .failure(.unauthenticated)
@@ -62,6 +72,26 @@ extension TURNEngine {
             Credential(
                 username: username, user: EphemeralName(username)?.user ?? username, keys: keys,
                 answer: (answer, keys.key(algorithm.password))))
+    }
+
+    /// ACCESS-TOKEN: the key that USERNAME names opens it, and the key in it signs (RFC 7635 sections 4.1 and 7).
+    private func authenticateToken(
+        _ message: borrowing Message, realm: String, at now: Instant, _ integrity: IntegrityAlgorithm
+    ) -> Result<Credential, Refusal> {
+        let unixSeconds = unixSeconds(at: now)
+        guard realm == credentials.realm, let kid = message.text(.username), let key = credentials.tokenKeys[kid],
+            let decryption, let value = message.attribute(.accessToken),
+            let token = AccessToken(value, key: key, serverName: credentials.realm, decryption),
+            token.isValid(at: unixSeconds)
+        else { return .failure(.unauthenticated) }
+        guard let keys = token.keys.first(where: { isRight(message, integrity, $0.md5) }),
+            let name = authentication.hash(.sha256, token.macKey.span.bytes)
+        else { return .failure(.unauthenticated) }
+        // A token is charged for itself. The colon keeps it apart from every user.
+        let user = ":" + String(decoding: name.withBytes { Base64.encode($0) }, as: UTF8.self)
+        return .success(
+            Credential(
+                username: kid, user: user, keys: keys, answer: (integrity, keys.md5), tokenExpiry: token.expiresAt))
     }
 
     /// USERNAME, or the static user whose USERHASH it is.

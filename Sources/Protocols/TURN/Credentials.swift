@@ -8,17 +8,26 @@ package struct Credentials: Sendable {
     package var users: [String: String]
     /// Any of these signs ephemeral names; two are live while one is being replaced.
     package var secrets: [String]
+    /// Keys shared with authorization servers, by their ids, 16 or 32 bytes long (RFC 7635).
+    package var tokenKeys: [String: [UInt8]]
 
-    package init(realm: String, users: [String: String], secrets: [String]) {
+    package init(
+        realm: String, users: [String: String], secrets: [String], tokenKeys: [String: [UInt8]] = [:]
+    ) {
         self.realm = realm
         self.users = users
         self.secrets = secrets
+        self.tokenKeys = tokenKeys
+    }
+
+    var takesTokens: Bool {
+        !tokenKeys.isEmpty
     }
 
     /// USERHASH is offered where every name can be found by its hash: with static users and no others (RFC 8489 section
     /// 9.2).
     var features: NonceMint.Features {
-        secrets.isEmpty && !users.isEmpty ? .usernameAnonymity : .passwordAlgorithms
+        secrets.isEmpty && tokenKeys.isEmpty && !users.isEmpty ? .usernameAnonymity : .passwordAlgorithms
     }
 
     /// The passwords that may belong to a name: one for a static user, one per secret for an ephemeral name that is
@@ -69,6 +78,12 @@ struct CredentialKeys {
         else { return nil }
         self.md5 = md5
         self.sha256 = sha256
+    }
+
+    /// An access token's key, which signs as it is.
+    init(macKey: [UInt8]) {
+        md5 = Digest(macKey.span.bytes)
+        sha256 = md5
     }
 
     func key(_ algorithm: PasswordAlgorithm) -> Digest {

@@ -43,11 +43,18 @@ package struct RelayRequest: Hashable, Sendable {
         case even(reserveNext: Bool)
         /// The port that an earlier request reserved.
         case reserved(token: UInt64)
+
+        var isReserved: Bool {
+            if case .reserved = self { true } else { false }
+        }
     }
 
     package let allocation: AllocationID
     /// Who is charged for it: see `Credential.user`.
     package let user: String
+    /// Who may claim a port that this request reserves, or has reserved the one that it claims: the user, or any holder of
+    /// a token.
+    package let claimant: String
     /// The server's address on which the client came, a hint for the address to relay from.
     package let local: TransportAddress
     package let family: IPAddress.Family

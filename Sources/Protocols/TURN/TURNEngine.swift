@@ -32,6 +32,12 @@ package struct TURNEngine: ~Copyable {
     }
     /// Whether the host can set the IP header's DF bit; if not, DONT-FRAGMENT is unknown (RFC 8656 section 7.2).
     package var setsDontFragment = true
+    /// Where clients find another relay while this one has no room, at most one of each family (RFC 8489 section 10).
+    package var alternates: [TransportAddress] = []
+    /// Where RFC 5780 is served.
+    package var discoveries: [NATDiscovery] = []
+    /// What opens the access tokens of RFC 7635; without it none is good.
+    package var decryption: (any AuthenticatedDecryption)?
     /// What was dropped and answered. The host publishes it.
     package internal(set) var tally = TURNTally()
 

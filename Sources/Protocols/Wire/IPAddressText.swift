@@ -86,7 +86,21 @@ extension IPAddress: LosslessStringConvertible {
     }
 }
 
-extension TransportAddress: CustomStringConvertible {
+extension TransportAddress: LosslessStringConvertible {
+    /// `192.0.2.1:3478`, or `[2001:db8::1]:3478`.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        var host = text[..<colon]
+        let isBracketed = host.first == "[" && host.last == "]" && host.count > 2
+        if isBracketed { host = host.dropFirst().dropLast() }
+        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = UInt16(digits), port > 0, let address = IPAddress(String(host)),
+            isBracketed == (address.family == .ipv6)
+        else { return nil }
+        self.init(address, port: port)
+    }
+
     package var description: String {
         address.family == .ipv4 ? "\(address):\(port)" : "[\(address)]:\(port)"
     }

@@ -109,6 +109,17 @@ package enum SettingsTable {
         ).live,
         Setting("relay.minPort", .integer(1024...65535), .integer(49152), "First port that is relayed from."),
         Setting("relay.maxPort", .integer(1024...65535), .integer(65535), "Last port that is relayed from."),
+        Setting(
+            "relay.oauthKeys", .map, .map([:]),
+            "Keys shared with authorization servers (RFC 7635), as id: base64 of 16 or 32 bytes. Tokens name the realm."
+        ).live.secret,
+        Setting(
+            "relay.alternateServer", .texts, .texts([]),
+            "Relay that clients are sent to while this one drains or is full, as address:port, one of each family."
+        ).live,
+        Setting(
+            "relay.natDiscovery", .boolean, .boolean(false),
+            "NAT behaviour discovery (RFC 5780) on the first two addresses, on relay.port and the UDP port after it."),
         Setting("relay.workers", .integer(0...256), .integer(0), "Threads of the relay; 0: one for each core."),
         Setting(
             "relay.limits.connections", .integer(1...1_000_000), .integer(15000), "TCP and TLS connections in total."),

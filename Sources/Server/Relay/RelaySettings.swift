@@ -52,6 +52,21 @@ struct RelaySettings {
         if configuration.secrets.isEmpty {
             configuration.secrets = [try secret()]
         }
+        for (kid, text) in settings.map("relay.oauthKeys") {
+            let encoded = Array(text.utf8)
+            guard let key = Base64.decode(encoded.span.bytes) else {
+                throw ConfigurationError("relay.oauthKeys: the key of '\(kid)' is not base64.")
+            }
+            configuration.tokenKeys[kid] = key
+        }
+        configuration.alternates = try settings.texts("relay.alternateServer").map { text in
+            guard let address = TransportAddress(text) else {
+                throw ConfigurationError(
+                    "relay.alternateServer: \(text) is no address with a port, such as 203.0.113.9:3478.")
+            }
+            return address
+        }
+        configuration.servesDiscovery = settings.boolean("relay.natDiscovery")
         let external = settings.text("relay.externalAddress")
         if !external.isEmpty {
             guard let address = ExternalAddress(external) else {
