@@ -1,7 +1,7 @@
 """The relay against other people's TURN clients: coturn's turnutils_uclient in every mode that it has, and aioice.
 
 What concerns connections (`-t`, `-S`) is in test_relay_streams.py and test_relay_dtls.py, browsers are in
-Tests/EndToEndTests, and NATs in test_nat.py.
+Tests/EndToEndTests, NATs and GStreamer in test_nat.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from aioice.ice import TransportPolicy
 
 import coturn
 import stun
-from conftest import Server
+from certificates import Authority
+from conftest import Server, free_port
 from coturn import EPHEMERAL, STATIC
 
 # uclient's runs that go on at a time: each waits far more than it works.
@@ -25,13 +26,19 @@ AT_ONCE = 8
 
 
 @pytest.fixture(scope="module")
-def relay(make_server) -> Server:
+def authority(tmp_path_factory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def relay(make_server, authority) -> Server:
     """A server that relays to loopback, over IPv4 and IPv6."""
     return make_server(
         {
             "relay": {
                 "listen": ["127.0.0.1", "::1"], "limits": {"allocationsPerUser": 1000},
-                "peers": {"allow": ["127.0.0.0/8", "::1/128"]},
+                "peers": {"allow": ["127.0.0.0/8", "::1/128"]}, "tlsPorts": [free_port()],
+                **authority.issue("127.0.0.1", "::1"),
             }
         }
     )
@@ -119,15 +126,16 @@ def test_the_server_stands_what_uclient_does_to_it(relay):
 # aioice ---------------------------------------------------------------------------------------------------------------
 
 
-async def relayed_pair(server: Server, transports: tuple[str, str], secure: bool = False, port: int | None = None) -> list[bytes]:
+async def relayed_pair(server: Server, transports: tuple[str, str]) -> list[bool]:
     """Connects two aioice agents that have nothing but a relayed candidate each, and passes data both ways."""
     pair = []
     for controlling, transport in zip((True, False), transports):
         name, password = stun.ephemeral("a secret of the tests, long enough", f"aioice{controlling}")
         pair.append(
             aioice.Connection(
-                ice_controlling=controlling, turn_server=("127.0.0.1", port or server.relay_port), turn_username=name,
-                turn_password=password, turn_transport=transport, turn_ssl=secure, transport_policy=TransportPolicy.RELAY,
+                ice_controlling=controlling, turn_server=("127.0.0.1", server.relay_port), turn_username=name,
+                turn_password=password, turn_transport="udp" if transport == "udp" else "tcp", turn_ssl=transport == "tls",
+                transport_policy=TransportPolicy.RELAY,
             )
         )
     left, right = pair
@@ -152,7 +160,12 @@ async def relayed_pair(server: Server, transports: tuple[str, str], secure: bool
         await asyncio.gather(left.close(), right.close())
 
 
-@pytest.mark.parametrize("transports", [("udp", "udp"), ("tcp", "tcp"), ("udp", "tcp"), ("tcp", "udp")], ids="-".join)
-def test_aioice_connects_through_two_relays(relay, transports):
+TRANSPORTS = [("udp", "udp"), ("tcp", "tcp"), ("tls", "tls"), ("udp", "tcp"), ("tcp", "tls"), ("tls", "udp")]
+
+
+@pytest.mark.parametrize("transports", TRANSPORTS, ids="-".join)
+def test_aioice_connects_through_two_relays(relay, authority, monkeypatch, transports):
+    """Over TLS it verifies the certificate against the tests' own authority."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     arrived = asyncio.run(asyncio.wait_for(relayed_pair(relay, transports), 30))
     assert len(arrived) == 200 and all(arrived)

@@ -1,0 +1,50 @@
+"""A certificate authority of the tests, for TLS that is really verified."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import pathlib
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+
+class Authority:
+    """Signs certificates; whoever is to trust them gets `file` (OpenSSL takes it from SSL_CERT_FILE)."""
+
+    def __init__(self, directory: pathlib.Path):
+        self.directory = directory
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Authority of the tests")])
+        self.certificate = self.sign(self.name, self.key, x509.BasicConstraints(ca=True, path_length=0))
+        self.file = directory / "authority.pem"
+        self.file.write_bytes(self.certificate.public_bytes(serialization.Encoding.PEM))
+
+    def sign(self, name: x509.Name, key: ec.EllipticCurvePrivateKey, *extensions: x509.ExtensionType) -> x509.Certificate:
+        now = datetime.datetime.now(datetime.timezone.utc)
+        builder = (
+            x509.CertificateBuilder().subject_name(name).issuer_name(self.name).public_key(key.public_key())
+            .serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(hours=1))
+            .not_valid_after(now + datetime.timedelta(days=30))
+        )
+        for extension in extensions:
+            builder = builder.add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
+        return builder.sign(self.key, hashes.SHA256())
+
+    def issue(self, *addresses: str) -> dict[str, str]:
+        """A certificate for IP addresses, as the settings `certificate` and `privateKey`."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, addresses[0])])
+        names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address)) for address in addresses])
+        certificate = self.sign(subject, key, names, x509.BasicConstraints(ca=False, path_length=None))
+        files = {"certificate": self.directory / f"{addresses[0]}.pem", "privateKey": self.directory / f"{addresses[0]}.key"}
+        files["certificate"].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        files["privateKey"].write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+        )
+        return {name: str(file) for name, file in files.items()}

@@ -1,0 +1,161 @@
+"""An internet of network namespaces: a public network, and local networks behind NATs of nftables.
+
+The public network is 20.0.0.0/24, a bridge in the namespace where the server runs as 20.0.0.1: addresses that are no
+special ranges, so that the relay's default rule for peers holds. Each local network is two namespaces, the NAT with the
+links `wan` and `lan`, and the host with `eth0`. A namespace lives as long as its descriptor is open, or a process in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+NEW_NET = 0x40000000
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+# How a NAT maps: the first keeps the port (and lets in only whom its host has sent to: port-restricted), the second takes
+# another random port for each destination (symmetric).
+PORT_RESTRICTED, SYMMETRIC = "masquerade", "masquerade fully-random"
+# What a NAT lets out.
+EVERYTHING, NO_UDP, ONLY_443 = "accept", "meta l4proto udp drop; accept", "tcp dport 443 accept"
+
+
+def check(result: int) -> None:
+    if result != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+
+
+def require() -> None:
+    """Skips where namespaces cannot be made."""
+    for tool, package in (("ip", "iproute2"), ("nft", "nftables"), ("sysctl", "procps")):
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not installed (apt-get install {package})")
+    try:
+        Namespace().close()
+    except PermissionError:
+        pytest.skip("network namespaces need root with CAP_SYS_ADMIN and CAP_NET_ADMIN")
+
+
+class Namespace:
+    """A network of one's own with a loopback."""
+
+    def __init__(self):
+        with own_namespace() as own:
+            check(LIBC.unshare(NEW_NET))
+            try:
+                self.descriptor = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+            finally:
+                check(LIBC.setns(own, NEW_NET))
+        self.path = f"/proc/{os.getpid()}/fd/{self.descriptor}"
+        self.run("ip link set lo up")
+
+    @contextlib.contextmanager
+    def inside(self):
+        """Sockets and processes that this thread makes in the meantime are in this network."""
+        with own_namespace() as own:
+            check(LIBC.setns(self.descriptor, NEW_NET))
+            try:
+                yield
+            finally:
+                check(LIBC.setns(own, NEW_NET))
+
+    def run(self, *commands: str) -> None:
+        with self.inside():
+            for command in commands:
+                done = subprocess.run(command.split(), capture_output=True, text=True)
+                assert done.returncode == 0, f"{command}: {done.stderr}"
+
+    def rules(self, text: str) -> None:
+        with self.inside():
+            done = subprocess.run(["nft", "-f", "-"], input=text, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+@contextlib.contextmanager
+def own_namespace():
+    descriptor = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+class LocalNetwork:
+    """A host behind a NAT."""
+
+    def __init__(self, internet: "Internet", number: int, kind: str, lets_out: str):
+        self.nat, self.host = Namespace(), Namespace()
+        self.number = number
+        self.public = f"20.0.0.{10 + number}"
+        inner = f"192.168.{number}"
+        internet.namespace.run(
+            f"ip link add port{number} type veth peer name wan netns {self.nat.path}",
+            f"ip link set port{number} master wide up",
+        )
+        self.nat.run(
+            f"ip address add {self.public}/24 dev wan", "ip link set wan up",
+            f"ip link add lan type veth peer name eth0 netns {self.host.path}",
+            f"ip address add {inner}.1/24 dev lan", "ip link set lan up", "sysctl -qw net.ipv4.ip_forward=1",
+        )
+        self.host.run(
+            f"ip address add {inner}.2/24 dev eth0", "ip link set eth0 up", f"ip route add default via {inner}.1"
+        )
+        # What comes unasked for is dropped before it leaves an entry in the table of connections, else the hole that the
+        # host punches a moment later would get another port.
+        self.nat.rules(
+            f"""
+            table ip translation {{
+                chain out {{ type nat hook postrouting priority srcnat; oifname "wan" {kind}; }}
+            }}
+            table ip gate {{
+                chain own {{ type filter hook input priority filter; policy drop; iifname "lan" accept; }}
+                chain through {{
+                    type filter hook forward priority filter; policy drop;
+                    iifname "wan" ct state established,related accept
+                    iifname "lan" jump lets_out
+                }}
+                chain lets_out {{ {lets_out}; }}
+            }}
+            """
+        )
+
+    def move(self) -> None:
+        """Gets another public address, as a home does overnight: the kernel forgets all that it translated."""
+        before, self.public = self.public, f"20.0.0.{110 + self.number}"
+        self.nat.run(f"ip address del {before}/24 dev wan", f"ip address add {self.public}/24 dev wan")
+
+    def close(self) -> None:
+        self.host.close()
+        self.nat.close()
+
+
+class Internet:
+    """The public network, with the server's addresses 20.0.0.1 and 20.0.0.2."""
+
+    def __init__(self):
+        self.namespace = Namespace()
+        self.networks: list[LocalNetwork] = []
+        self.namespace.run(
+            "ip link add wide type bridge", "ip address add 20.0.0.1/24 dev wide", "ip address add 20.0.0.2/24 dev wide",
+            "ip link set wide up",
+        )
+
+    def network(self, kind: str, lets_out: str = EVERYTHING) -> LocalNetwork:
+        made = LocalNetwork(self, len(self.networks) + 1, kind, lets_out)
+        self.networks.append(made)
+        return made
+
+    def close(self) -> None:
+        for network in self.networks:
+            network.close()
+        self.namespace.close()

@@ -1,0 +1,219 @@
+"""Calls between people behind real NATs: network namespaces, masquerading by the kernel, and aiortc on both sides.
+
+The server has a public address and the default rule for peers; its addresses and credentials come from its own
+`GET /v1/ice-servers`. The tests carry the two descriptions from one side to the other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+
+import pytest
+
+import coturn
+import namespaces
+import stun
+from certificates import Authority
+from conftest import ROOT, Server
+from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC, Internet, LocalNetwork
+
+# The virtual environment has no GStreamer: that belongs to the system's Python.
+SYSTEM_PYTHON, GSTREAMER = "/usr/bin/python3", pathlib.Path(__file__).with_name("gstreamer_call.py")
+PEER = pathlib.Path(__file__).with_name("webrtc_peer.py")
+
+
+@pytest.fixture(scope="module")
+def internet():
+    namespaces.require()
+    made = Internet()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def relay(internet, make_server, authority) -> Server:
+    """The server at 20.0.0.1, on the ports that operators have."""
+    with internet.namespace.inside():
+        server = make_server(
+            {
+                "http": {"host": "20.0.0.1", "port": 8080},
+                "relay": {
+                    "listen": ["20.0.0.1", "20.0.0.2"], "port": 3478, "tlsPorts": [5349, 443], "peers": {"allow": []},
+                    **authority.issue("20.0.0.1", "20.0.0.2"),
+                },
+            },
+            started=False,
+        )
+        server.url, server.relay_port = "http://20.0.0.1:8080", 3478
+        server.start()
+        yield server
+        server.stop()
+
+
+def ice_servers(relay: Server, scheme: str, internet: Internet) -> list[dict]:
+    """What the server tells a new person, but of the TURN URLs only those of one kind: aiortc uses the first."""
+    with internet.namespace.inside():
+        answer = relay.user().get("/v1/ice-servers").json()
+    servers = []
+    for server in answer["iceServers"]:
+        urls = [url for url in server["urls"] if url.startswith("stun:") or (scheme and is_of(url, scheme))]
+        if urls:
+            servers.append({**server, "urls": urls})
+    return servers
+
+
+def is_of(url: str, scheme: str) -> bool:
+    """TLS stands for the port that firewalls leave open."""
+    return "turns:20.0.0.1:443?transport=tcp" == url if scheme == "tls" else url.startswith("turn:") and url.endswith(scheme)
+
+
+class Caller:
+    """webrtc_peer.py in a local network. It trusts the authority, if one is named."""
+
+    def __init__(
+        self, network: LocalNetwork, servers: list[dict], authority: Authority | None = None, *, offers: bool, relay_only: bool
+    ):
+        trust = {"SSL_CERT_FILE": str(authority.file)} if authority else {}
+        with network.host.inside():
+            self.process = subprocess.Popen(
+                [sys.executable, str(PEER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env={**os.environ, **trust},
+            )
+        self.say({"offers": offers, "iceServers": servers, "relayOnly": relay_only})
+
+    def say(self, message: dict) -> None:
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def hear(self) -> dict:
+        line = self.process.stdout.readline()
+        assert line, f"the peer ended:\n{self.process.stderr.read()[-2000:]}"
+        return json.loads(line)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def call(left: tuple, right: tuple, relay_only: bool = False) -> tuple[dict, dict]:
+    """A call from one network to the other, each with its ICE servers; returns what both sides report of it."""
+    caller, callee = Caller(*left, offers=True, relay_only=relay_only), Caller(*right, offers=False, relay_only=relay_only)
+    try:
+        callee.say(caller.hear())
+        caller.say(callee.hear())
+        return caller.hear(), callee.hear()
+    finally:
+        caller.close()
+        callee.close()
+
+
+def assert_through(reports: tuple[dict, dict], ways: set[tuple[str, str]]) -> None:
+    """Both sides heard and read each other, on a way out of those named (kinds of both sides' candidates)."""
+    for report in reports:
+        assert report["through"] and report["echoed"] == 50, report
+        assert tuple(sorted((report["local"], report["remote"]))) in ways, report
+
+
+DIRECT = {("prflx", "srflx"), ("srflx", "srflx"), ("prflx", "prflx"), ("host", "srflx"), ("host", "prflx")}
+RELAYED = {("host", "relay"), ("prflx", "relay"), ("relay", "srflx"), ("relay", "relay")}
+
+
+def test_two_port_restricted_nats_need_no_relay(internet, relay):
+    """Holes are punched with the addresses that the server's STUN told."""
+    left, right = internet.network(PORT_RESTRICTED), internet.network(PORT_RESTRICTED)
+    servers = ice_servers(relay, "", internet)
+    assert_through(call((left, servers), (right, servers)), DIRECT)
+
+
+@pytest.mark.parametrize("other", [PORT_RESTRICTED, SYMMETRIC], ids=["port-restricted", "symmetric"])
+def test_a_symmetric_nat_needs_the_relay(internet, relay, other):
+    left, right = internet.network(SYMMETRIC), internet.network(other)
+    assert_through(call((left, ice_servers(relay, "udp", internet)), (right, ice_servers(relay, "udp", internet))), RELAYED)
+
+
+@pytest.mark.parametrize("kind, maps_alike", [(PORT_RESTRICTED, True), (SYMMETRIC, False)], ids=["port-restricted", "symmetric"])
+def test_the_nats_are_what_they_are_called(internet, relay, kind, maps_alike):
+    """Seen from two addresses, a symmetric one has two ports for one socket of its host."""
+    network = internet.network(kind)
+    with network.host.inside():
+        client = stun.Client("20.0.0.1", 3478, local="0.0.0.0")
+        seen = []
+        for server in ("20.0.0.1", "20.0.0.2"):
+            client.server = (server, 3478)
+            error, answer = client.request(stun.BINDING)
+            assert error == 0
+            seen.append(stun.read_address(answer[stun.XOR_MAPPED], client.transaction))
+        client.close()
+    assert [address for address, _ in seen] == [network.public] * 2
+    assert (seen[0] == seen[1]) == maps_alike
+
+
+@pytest.mark.parametrize("kind", [PORT_RESTRICTED, SYMMETRIC], ids=["port-restricted", "symmetric"])
+@pytest.mark.parametrize("relay_only", [False, True], ids=["any", "relay-only"])
+def test_where_udp_is_blocked_the_relay_is_reached_by_tcp(internet, relay, kind, relay_only):
+    """One side's firewall lets out no UDP at all; the other side is in a home."""
+    left, right = internet.network(kind, NO_UDP), internet.network(SYMMETRIC)
+    pair = (left, ice_servers(relay, "tcp", internet)), (right, ice_servers(relay, "udp", internet))
+    assert_through(call(*pair, relay_only), {("relay", "relay")} if relay_only else RELAYED)
+
+
+@pytest.mark.parametrize("relay_only", [False, True], ids=["any", "relay-only"])
+def test_where_only_443_is_open_the_relay_is_reached_by_tls(internet, relay, authority, relay_only):
+    """As in many offices and hotels. The certificate is verified against the tests' own authority."""
+    left, right = internet.network(SYMMETRIC, ONLY_443), internet.network(SYMMETRIC)
+    pair = (left, ice_servers(relay, "tls", internet), authority), (right, ice_servers(relay, "udp", internet))
+    assert_through(call(*pair, relay_only), {("relay", "relay")} if relay_only else RELAYED)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_not_used(internet, relay):
+    """That the test above verifies something."""
+    network = internet.network(SYMMETRIC, ONLY_443)
+    caller = Caller(network, ice_servers(relay, "tls", internet), offers=True, relay_only=True)
+    assert "a=candidate" not in caller.hear()["sdp"]
+    caller.close()
+
+
+def test_udp_is_blocked_where_it_is_said_to_be(internet, relay):
+    network = internet.network(PORT_RESTRICTED, NO_UDP)
+    with network.host.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.settimeout(0.3)
+        probe.sendto(stun.message(stun.BINDING, bytes(12), b""), ("20.0.0.1", 3478))
+        with pytest.raises(TimeoutError):
+            probe.recv(100)
+        stream = socket.create_connection(("20.0.0.1", 3478), timeout=5)
+        stream.sendall(stun.message(stun.BINDING, bytes(12), b""))
+        kind, _, answer = stun.parse(stream.recv(100))
+        assert kind == stun.SUCCESS | stun.BINDING
+        assert stun.read_address(answer[stun.XOR_MAPPED], bytes(12))[0] == network.public
+        stream.close()
+
+
+@pytest.mark.parametrize("mode", [["-c"], ["-s", "-c"], ["-t", "-c"]], ids=" ".join)
+def test_uclient_relays_between_its_clients_through_a_nat(internet, relay, mode):
+    coturn.require("turnutils_uclient")
+    with internet.network(SYMMETRIC, NO_UDP if "-t" in mode else EVERYTHING).host.inside():
+        report = coturn.uclient(3478, [*coturn.STATIC, "-y", *mode, "20.0.0.1"])
+    assert report.lost == 0 and report.sent >= 160, report.tail
+
+
+@pytest.mark.parametrize("transports", [("udp", "udp"), ("tcp", "tcp"), ("udp", "tcp")], ids="-".join)
+def test_gstreamer_connects_through_two_relays(internet, relay, transports):
+    """webrtcbin (libnice, which knows no loopback) on both sides, with Opus both ways; behind a NAT, as it happens."""
+    if subprocess.run([SYSTEM_PYTHON, "-c", "import gi; gi.require_version('GstWebRTC', '1.0')"], capture_output=True).returncode:
+        pytest.skip("GStreamer is not installed (apt-get install gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice python3-gi)")
+    urls = [f"turn://alice:wonderland@20.0.0.1:3478?transport={transport}" for transport in transports]
+    with internet.network(SYMMETRIC).host.inside():
+        done = subprocess.run([SYSTEM_PYTHON, str(GSTREAMER), *urls], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    for side in json.loads(done.stdout):
+        assert side["packets"] >= 50 and side["kinds"] == ["relay"], side
