@@ -93,6 +93,11 @@ struct DTLSTable: ~Copyable {
         self.handshakeLimiter = handshakeLimiter
     }
 
+    /// A reload may have taken the certificate away: then those who are here may stay.
+    var isServing: Bool {
+        context != nil || count > 0
+    }
+
     /// Sessions and handshakes.
     var count: Int {
         places.count &- free.count
@@ -105,6 +110,12 @@ struct DTLSTable: ~Copyable {
     /// The place of the session that counts on a flow, and of the one that may take over.
     func places(of flow: Flow) -> (current: Int, successor: Int?)? {
         flows[flow].map { ($0.current, $0.successor) }
+    }
+
+    /// Whether a session of the flow began with this hello.
+    func knows(_ hello: Digest, on flow: Flow) -> Bool {
+        guard let known = flows[flow] else { return false }
+        return places[known.current].hello == hello || known.successor.map { places[$0].hello == hello } ?? false
     }
 
     // MARK: Beginning
@@ -120,13 +131,8 @@ struct DTLSTable: ~Copyable {
     }
 
     mutating func admit(_ hello: ProvenHello, on flow: Flow, at now: Instant) -> Admission {
-        if let known = flows[flow] {
-            if places[known.current].hello == hello.random { return .known }
-            if let successor = known.successor {
-                if places[successor].hello == hello.random { return .known }
-                _ = end(successor, .failed)
-            }
-        }
+        if knows(hello.random, on: flow) { return .known }
+        if let successor = flows[flow]?.successor { _ = end(successor, .failed) }
         let source = sources[flow.remote.address.sourcePrefix] ?? SourceCount()
         guard source.all < Self.maximumPerSource, source.handshakes < Self.maximumHandshakesPerSource,
             handshakes.count < Self.maximumHandshakes, handshakeLimiter.allows(flow.remote.address, at: now)

@@ -39,7 +39,9 @@ extension Worker {
         case .nothing:
             return false
         case .unproven(let hello):
-            guard engine.allowsAnswer(to: flow.remote.address, at: now),
+            // A hello that comes again when its session is there is late, or somebody's replay: some clients stumble over an
+            // answer in the middle of a session.
+            guard !outbox.sessions.knows(hello.random, on: flow), engine.allowsAnswer(to: flow.remote.address, at: now),
                 let answer = outbox.sessions.door.challenge(hello, of: bytes, at: now)
             else { return true }
             outbox.listeners[listener].batch.appendCopy(

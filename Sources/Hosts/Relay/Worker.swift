@@ -41,6 +41,7 @@ struct Worker: ~Copyable {
     private var nextSweep = Instant(nanoseconds: 0)
     private var nextTick = Instant(nanoseconds: 0)
     private var nextPublish = Instant(nanoseconds: 0)
+    private var isPublished = true
     private var isStopping = false
 
     /// nil when the system is out of memory or descriptors.
@@ -100,6 +101,7 @@ struct Worker: ~Copyable {
         while !isStopping {
             let count = queue.wait(milliseconds: waitMilliseconds)
             now = SystemClock.now()
+            isPublished = isPublished && count == 0
             for index in 0..<count { handle(queue[index], queue.readiness(index)) }
             flush()
             if now >= nextTick { tick() }
@@ -113,7 +115,9 @@ struct Worker: ~Copyable {
     }
 
     private var waitMilliseconds: Int32 {
-        Int32(clamping: min(nextTick.nanoseconds(since: now), 1_000_000_000) / 1_000_000 &+ 1)
+        // The last packets of a burst are counted too, although nothing follows them.
+        let next = isPublished ? nextTick : min(nextTick, nextPublish)
+        return Int32(clamping: min(next.nanoseconds(since: now), 1_000_000_000) / 1_000_000 &+ 1)
     }
 
     private mutating func handle(_ event: UInt64, _ readiness: Readiness) {
@@ -168,7 +172,7 @@ struct Worker: ~Copyable {
             return
         }
         let datagram = UnsafeRawBufferPointer(received.datagram(slot))
-        if let first = datagram.first, RecordHeader.mayBegin(with: first), outbox.sessions.context != nil {
+        if let first = datagram.first, RecordHeader.mayBegin(with: first), outbox.sessions.isServing {
             receiveDTLS(received.datagram(slot), listener: listener, from: source)
             return
         }
@@ -273,6 +277,7 @@ struct Worker: ~Copyable {
 
     private mutating func publish() {
         nextPublish = now.adding(nanoseconds: Self.publishNanoseconds)
+        isPublished = true
         counters.take(engine.tally)
         counters.allocationsLive = UInt64(engine.allocationCount)
         counters.sendCalls = outbox.toPeers.calls

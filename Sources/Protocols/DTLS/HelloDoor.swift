@@ -83,7 +83,9 @@ package struct HelloDoor: ~Copyable {
         }
         // A cookie in a first hello is one from an earlier conversation.
         if cookie.byteCount > 0 { tally.cookiesRefused &+= 1 }
-        return .unproven(UnprovenHello(client: flow.remote, sequence: record.sequence, covered: start.covered))
+        return .unproven(
+            UnprovenHello(
+                random: start.random, client: flow.remote, sequence: record.sequence, covered: start.covered))
     }
 
     /// The first fragment of a hello whose cookie is right.
@@ -175,6 +177,8 @@ package struct HelloDoor: ~Copyable {
 
 /// A hello whose source may be forged.
 package struct UnprovenHello: Hashable, Sendable {
+    /// The client's random number: the same again is the same hello, on its way twice.
+    package let random: Digest
     let client: TransportAddress
     /// That of its record.
     let sequence: UInt64

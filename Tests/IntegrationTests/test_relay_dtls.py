@@ -1,0 +1,314 @@
+"""The relay over DTLS: coturn's and OpenSSL's clients, and what strangers may send before and after a handshake."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import time
+
+import httpx
+import pytest
+
+import dtls
+import stun
+from conftest import Server, free_port, free_relay_port
+from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory) -> tuple[str, str]:
+    """A self-signed certificate for localhost and its key, as files."""
+    directory = tmp_path_factory.mktemp("certificate")
+    chain, key = str(directory / "certificate.pem"), str(directory / "key.pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-out", chain, "-keyout", key],
+        check=True, capture_output=True,
+    )
+    return chain, key
+
+
+@pytest.fixture(scope="module")
+def relay(make_server, certificate) -> Server:
+    """A server that relays to loopback, over IPv4 and IPv6, plain and over DTLS, without limits for strangers."""
+    made = make_server(relay_settings(certificate))
+    yield made
+    assert made.process is None or made.process.poll() is None, f"the server died:\n{made.log_tail()}"
+
+
+def relay_settings(certificate: tuple[str, str]) -> dict:
+    return {
+        "relay": {
+            "listen": ["127.0.0.1", "::1"], "certificate": certificate[0], "privateKey": certificate[1],
+            "tlsPorts": [free_relay_port()], **OPEN,
+        }
+    }
+
+
+def figure(server: Server, name: str, **labels: str) -> int:
+    """One of the server's metrics."""
+    wanted = "".join(f'{key}="{value}"' for key, value in labels.items())
+    for line in httpx.get(server.admin_url + "/metrics").text.splitlines():
+        if re.match(rf"switchboard_{name}(\{{{wanted}\}})? ", line):
+            return int(float(line.split()[-1]))
+    raise AssertionError(f"no metric {name} {labels}")
+
+
+def waits_for(condition, seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def settled(server: Server, name: str, **labels: str) -> int:
+    """A metric that tests before may still have an effect on: read when it no longer changes."""
+    value = figure(server, name, **labels)
+    while True:
+        time.sleep(0.2)
+        again = figure(server, name, **labels)
+        if again == value:
+            return value
+        value = again
+
+
+def tls_port(server: Server) -> int:
+    return server.settings["relay"]["tlsPorts"][0]
+
+
+# coturn's clients -----------------------------------------------------------------------------------------------------
+
+
+MODES = [[], ["-c"], ["-s"], ["-c", "-s"], ["-c", "-D"], ["-c", "-G"]]
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: " ".join(mode) or "plain")
+@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
+def test_uclient_loses_nothing_over_dtls(relay, echo_port, mode, family):  # noqa: F811
+    before = settled(relay, "relay_dtls_handshakes_total", outcome="completed")
+    target = ["-e", "127.0.0.1", "-X", "127.0.0.1"] if family == "ipv4" else ["-x", "-e", "::1", "::1"]
+    assert uclient(relay, ["-S", "-r", str(echo_port), *STATIC, *mode, *target]) == 0
+    assert waits_for(lambda: figure(relay, "relay_dtls_handshakes_total", outcome="completed") >= before + 4)
+
+
+@pytest.mark.parametrize("mode", [["-y"], ["-y", "-c"], ["-y", "-s", "-c"]], ids=" ".join)
+def test_uclient_loses_nothing_between_dtls_clients(relay, mode):
+    assert uclient(relay, ["-S", *STATIC, *mode, "127.0.0.1"]) == 0
+
+
+def test_uclient_with_ephemeral_credentials_on_the_port_of_tls(relay, echo_port):  # noqa: F811
+    port = ["-p", str(tls_port(relay))]
+    target = ["-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
+    assert uclient(relay, ["-S", "-c", *EPHEMERAL, *port, *target]) == 0
+
+
+# OpenSSL's client -----------------------------------------------------------------------------------------------------
+
+
+MANY_GROUPS = "P-256:P-384:P-521:X25519:X448:sect571r1:sect409k1:brainpoolP256r1:brainpoolP384r1:brainpoolP512r1"
+LONG = ["-mtu", "256", "-groups", MANY_GROUPS, "-alpn", ",".join(f"protocol-{number}" for number in range(60))]
+
+
+def openssl(port: int, *options: str, source: int = 0) -> subprocess.Popen:
+    command = ["openssl", "s_client", "-dtls1_2", "-connect", f"127.0.0.1:{port}", "-quiet", *options]
+    if source:
+        command += ["-bind", f"127.0.0.1:{source}"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def binding(process: subprocess.Popen) -> None:
+    """Asks for the client's address through the session, and reads the answer."""
+    transaction = bytes(range(12))
+    process.stdin.write(stun.message(stun.REQUEST | stun.BINDING, transaction, b""))
+    process.stdin.flush()
+    answer = process.stdout.read(32)
+    kind, given, attributes = stun.parse(answer)
+    assert (kind, given) == (stun.SUCCESS | stun.BINDING, transaction)
+    assert stun.read_address(attributes[stun.XOR_MAPPED], transaction)[0] == "127.0.0.1"
+
+
+def end(process: subprocess.Popen) -> None:
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.parametrize("options", [[], ["-mtu", "256"], LONG], ids=["plain", "small", "fragmented"])
+def test_openssl_connects_and_learns_its_address(relay, options):
+    for port in (relay.relay_port, tls_port(relay)):
+        process = openssl(port, *options)
+        binding(process)
+        end(process)
+
+
+def test_a_session_ends_when_its_client_says_so(relay):
+    before = settled(relay, "relay_dtls_sessions")
+    process = openssl(relay.relay_port, "-no_ign_eof")
+    binding(process)
+    assert waits_for(lambda: figure(relay, "relay_dtls_sessions") == before + 1)
+    process.communicate(timeout=20)
+    assert waits_for(lambda: figure(relay, "relay_dtls_sessions") == before)
+
+
+def test_a_large_hello_is_in_many_datagrams(relay):
+    """What the test above calls fragmented is so, on its way through a wire that counts."""
+    firsts: list[bytes] = []
+    wire = dtls.BadWire(("127.0.0.1", relay.relay_port), lambda data: firsts.append(data) or [data])
+    process = openssl(wire.port, *LONG)
+    binding(process)
+    end(process)
+    wire.close()
+    hellos = [data for data in firsts if data[0] == 22 and data[13] == dtls.CLIENT_HELLO]
+    assert len(hellos) >= 6, [len(data) for data in hellos]
+
+
+def test_a_client_that_restarts_on_its_port_gets_through(relay):
+    source = free_port(socket.SOCK_DGRAM)
+    completed = settled(relay, "relay_dtls_handshakes_total", outcome="completed")
+    for _ in range(3):
+        process = openssl(relay.relay_port, source=source)
+        binding(process)
+        process.kill()
+        process.communicate()
+    assert waits_for(lambda: figure(relay, "relay_dtls_handshakes_total", outcome="completed") == completed + 3)
+
+
+# A bad wire -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_junk_and_replays_are_ignored(relay, seed):
+    wire = dtls.BadWire(("127.0.0.1", relay.relay_port), dtls.JunkAndReplays(seed))
+    failed = settled(relay, "relay_dtls_handshakes_total", outcome="failed")
+    process = openssl(wire.port, *(LONG if seed % 2 else []))
+    for _ in range(10):
+        binding(process)
+    end(process)
+    wire.close()
+    assert figure(relay, "relay_dtls_handshakes_total", outcome="failed") == failed
+
+
+def test_uclient_loses_nothing_amid_junk_and_replays(relay, echo_port):  # noqa: F811
+    wire = dtls.BadWire(("127.0.0.1", relay.relay_port), dtls.JunkAndReplays(99))
+    target = ["-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
+    assert uclient(relay, ["-S", "-c", *STATIC, "-p", str(wire.port), *target]) == 0
+    wire.close()
+
+
+def test_fragments_out_of_order_and_doubled_are_one_hello(relay):
+    """The first comes first, since nothing is kept without it; the others as they like."""
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as client:
+        client.bind(("127.0.0.1", 0))
+        client.settimeout(5)
+        server = ("127.0.0.1", relay.relay_port)
+        nonce, more = dtls.new_nonce(), dtls.OFFER[:-4] + b"\x00\x15\x05\x00" + bytes(1280)
+        more = dtls.OFFER[:4] + dtls.OFFER[4:6] + (len(more) - 8).to_bytes(2, "big") + more[8:]
+        client.sendto(dtls.fragments(dtls.hello(nonce, more=more), 200, 0)[0], server)
+        cookie = dtls.cookie_of(client.recv(2000))
+        parts = dtls.fragments(dtls.hello(nonce, cookie, more), 200, 1)
+        for part in [parts[0], *reversed(parts[1:]), *parts[1:]][: len(parts)]:
+            client.sendto(part, server)
+            client.sendto(part, server)
+        answer = client.recv(2000)
+        assert answer[0] == dtls.HANDSHAKE and answer[13] == 2, "no ServerHello: " + answer.hex()
+
+
+# Strangers ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_smaller_than_its_question(relay):
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as client:
+        client.settimeout(5)
+        shortest = dtls.fragments(dtls.hello(dtls.new_nonce(), more=b""), 1000, 0)
+        assert len(shortest) == 1
+        client.sendto(shortest[0], ("127.0.0.1", relay.relay_port))
+        assert len(client.recv(2000)) < len(shortest[0])
+
+
+def test_forged_and_foreign_cookies_begin_nothing(relay):
+    server = ("127.0.0.1", relay.relay_port)
+    with contextlib.ExitStack() as stack:
+        owner, other = (stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2))
+        for client in (owner, other):
+            client.bind(("127.0.0.1", 0))
+            client.settimeout(5)
+        nonce = dtls.new_nonce()
+        owner.sendto(dtls.fragments(dtls.hello(nonce), 1000, 0)[0], server)
+        cookie = dtls.cookie_of(owner.recv(2000))
+        refused = settled(relay, "relay_rejected_total", reason="dtls_cookie")
+        sessions = settled(relay, "relay_dtls_sessions")
+
+        def tries(client: socket.socket, nonce: bytes, cookie: bytes) -> None:
+            client.sendto(dtls.fragments(dtls.hello(nonce, cookie), 1000, 1)[0], server)
+
+        for index in range(20):
+            tries(owner, nonce, bytes(byte ^ (0x80 if at == index else 0) for at, byte in enumerate(cookie)))
+        tries(owner, dtls.new_nonce(), cookie)
+        tries(owner, nonce, cookie[:-1])
+        tries(owner, nonce, b"")
+        tries(other, nonce, cookie)
+        assert waits_for(lambda: figure(relay, "relay_rejected_total", reason="dtls_cookie") == refused + 24)
+        assert figure(relay, "relay_dtls_sessions") == sessions
+        owner.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            owner.recv(2000)
+        # The right one, and again: a flight of the server, and no second session.
+        owner.settimeout(5)
+        tries(owner, nonce, cookie)
+        answer = owner.recv(2000)
+        assert answer[0] == dtls.HANDSHAKE and answer[13] == 2
+        for _ in range(100):
+            tries(owner, nonce, cookie)
+        assert waits_for(lambda: figure(relay, "relay_dtls_sessions") == sessions + 1)
+        # Silent, it is given up, and nothing stays.
+        assert waits_for(lambda: figure(relay, "relay_dtls_sessions") == sessions, seconds=30)
+
+
+def test_ten_thousand_hellos_without_a_cookie_leave_memory_flat(make_server, certificate):
+    """From a thousand addresses, whole and in first and other fragments, with cookies and without."""
+    flooded = make_server(relay_settings(certificate))
+    clients = []
+    for number in range(1000):
+        client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        client.bind((f"127.{number % 200 + 1}.{number // 200 + 1}.1", 0))
+        clients.append(client)
+    server = ("127.0.0.1", flooded.relay_port)
+    large = dtls.OFFER + bytes(1200)
+
+    def flood(rounds: int) -> None:
+        for _ in range(rounds):
+            for client in clients:
+                nonce = dtls.new_nonce()
+                client.sendto(dtls.fragments(dtls.hello(nonce), 1000, 0)[0], server)
+                for part in dtls.fragments(dtls.hello(nonce, more=large), 400, 0):
+                    client.sendto(part, server)
+                client.sendto(dtls.fragments(dtls.hello(nonce, bytes(20)), 1000, 1)[0], server)
+            # No faster than it is read: the kernel's buffers would take the rest.
+            client = clients[0]
+            client.settimeout(5)
+            client.recv(2000)
+
+    def handled() -> int:
+        return sum(
+            figure(flooded, "relay_rejected_total", reason=reason) for reason in ("dtls_cookie", "rate_limited", "dtls_stray")
+        ) + figure(flooded, "relay_dtls_hellos_answered_total")
+
+    flood(2)
+    assert waits_for(lambda: handled() > 4000)
+    before = resident_kilobytes(flooded.pid)
+    flood(10)
+    assert waits_for(lambda: handled() > 30_000), handled()
+    growth = resident_kilobytes(flooded.pid) - before
+    assert growth < 2048, f"memory grew by {growth} KB"
+    assert figure(flooded, "relay_dtls_sessions") == 0
+    process = openssl(flooded.relay_port)
+    binding(process)
+    end(process)
+    for client in clients:
+        client.close()
+    flooded.stop()
