@@ -164,7 +164,7 @@ let package = Package(
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
-        tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO"]),
+        tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["Storage", "Model", grdb]),
         tests("ServerTests", ["Server"]),
         tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),

@@ -75,7 +75,7 @@ final class DoorLab {
 
     func receive(_ datagram: [UInt8], on flow: Flow = DoorLab.flow()) -> Result {
         switch door.receive(datagram.span.bytes, on: flow, at: now) {
-        case .nothing: .nothing
+        case .nothing, .refused: .nothing
         case .proven(let hello): .proven(hello)
         case .unproven(let hello): .answered(door.challenge(hello, of: datagram.span.bytes, at: now) ?? [])
         }

@@ -116,7 +116,7 @@ final class SessionLab {
 
     private func receiveAtServer(_ datagram: [UInt8]) {
         switch door.receive(datagram.span.bytes, on: flow, at: now) {
-        case .nothing: break
+        case .nothing, .refused: break
         case .unproven(let hello):
             if let answer = door.challenge(hello, of: datagram.span.bytes, at: now) { toClient.append(answer) }
         case .proven(let hello):

@@ -17,6 +17,8 @@ struct DTLSPlace: ~Copyable {
     var usefulAt: Instant
     var isEstablished = false
     var hasBuffers = true
+    /// Handshake records that may come now that there is no handshake: the client's Finished, on its way again.
+    var repeatsLeft = 8
 
     init(_ session: consuming DTLSSession?, flow: Flow, hello: Digest, at now: Instant) {
         self.session = session
@@ -81,6 +83,8 @@ struct DTLSTable: ~Copyable {
     /// Places whose handshake is under way.
     private var handshakes: [Int] = []
     private var handshakeLimiter: AnswerLimiter
+    /// A quarter of the worker's time.
+    private var handshakeBudget = WorkBudget(perSecond: 250_000_000)
     private var cursor = 0
     private var nextSweep = Instant(nanoseconds: 0)
 
@@ -135,7 +139,8 @@ struct DTLSTable: ~Copyable {
         if let successor = flows[flow]?.successor { _ = end(successor, .failed) }
         let source = sources[flow.remote.address.sourcePrefix] ?? SourceCount()
         guard source.all < Self.maximumPerSource, source.handshakes < Self.maximumHandshakesPerSource,
-            handshakes.count < Self.maximumHandshakes, handshakeLimiter.allows(flow.remote.address, at: now)
+            handshakes.count < Self.maximumHandshakes, handshakeBudget.allowsMore(at: now),
+            handshakeLimiter.allows(flow.remote.address, at: now)
         else {
             tally.refused &+= 1
             return .refused
@@ -150,6 +155,11 @@ struct DTLSTable: ~Copyable {
             return
         }
         insert(DTLSPlace(session, flow: flow, hello: hello.random, at: now))
+    }
+
+    /// Notes what a part of a handshake cost.
+    mutating func noteWork(nanoseconds: UInt64) {
+        handshakeBudget.spend(nanoseconds)
     }
 
     mutating func noteRefused() {
@@ -199,6 +209,10 @@ struct DTLSTable: ~Copyable {
         guard place < places.count, let phase = places[place].session?.phase,
             gate.admits(record, of: UnsafeRawBufferPointer(datagram).bytes, in: phase)
         else { return nil }
+        if phase == .established, record.contentType == .handshake {
+            guard places[place].repeatsLeft > 0 else { return nil }
+            places[place].repeatsLeft &-= 1
+        }
         let room = UnsafeMutableRawBufferPointer(rebasing: datagram[record.whole])
         places[place].hasBuffers = true
         let reading = places[place].session?.take(UnsafeRawBufferPointer(room), into: room) ?? .nothing

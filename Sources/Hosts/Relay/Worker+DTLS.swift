@@ -19,7 +19,8 @@ extension Worker {
         let flow = Flow(.dtls, local: outbox.listeners[listener].address, remote: source)
         if datagram.first == RecordHeader.ContentType.handshake.rawValue, meet(datagram, flow, listener) { return }
         var offset = 0
-        while let record = RecordHeader(UnsafeRawBufferPointer(datagram).bytes, at: offset) {
+        for _ in 0..<RecordHeader.maximumPerDatagram {
+            guard let record = RecordHeader(UnsafeRawBufferPointer(datagram).bytes, at: offset) else { break }
             offset = record.body.upperBound
             guard let places = outbox.sessions.places(of: flow) else {
                 outbox.sessions.noteStray()
@@ -38,6 +39,8 @@ extension Worker {
         switch outbox.sessions.door.receive(bytes, on: flow, at: now) {
         case .nothing:
             return false
+        case .refused:
+            return true
         case .unproven(let hello):
             // A hello that comes again when its session is there is late, or somebody's replay: some clients stumble over an
             // answer in the middle of a session.
@@ -61,7 +64,9 @@ extension Worker {
             outbox.sessions.noteRefused()
             return
         case .full, .welcome:
+            let start = SystemClock.now()
             outbox.sessions.begin(hello, on: flow, at: now)
+            outbox.sessions.noteWork(nanoseconds: SystemClock.now().nanoseconds(since: start))
             outbox.sendRecords(on: flow)
         }
     }
@@ -81,7 +86,10 @@ extension Worker {
     private mutating func receive(
         _ record: RecordHeader, of datagram: UnsafeMutableRawBufferPointer, for place: Int, _ flow: Flow
     ) -> Bool {
+        let isHandshake = !outbox.sessions.places[place].isEstablished
+        let start = isHandshake ? SystemClock.now() : now
         guard let reading = outbox.sessions.take(record, of: datagram, to: place, at: now) else { return false }
+        if isHandshake { outbox.sessions.noteWork(nanoseconds: SystemClock.now().nanoseconds(since: start)) }
         outbox.sendRecords(on: flow)
         if outbox.sessions.noteEstablished(place, at: now) {
             engine.flowClosed(flow, into: &outbox)

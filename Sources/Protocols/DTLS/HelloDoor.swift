@@ -30,10 +30,12 @@ package struct HelloDoor: ~Copyable {
         self.authentication = authentication
     }
 
-    /// What a datagram's hellos ask of the host. The first that asks for something is obeyed, and what follows it is lost,
-    /// so that a datagram is answered once.
+    /// What a datagram's hellos ask of the host. The first that asks for something, or is refused, ends the datagram: it is
+    /// answered once, and costs one or two codes at most.
     package enum Outcome {
         case nothing
+        /// Not to be answered, and nothing else in the datagram to be looked at.
+        case refused
         /// To be answered by `challenge`, if the limit for unauthenticated answers allows it.
         case unproven(UnprovenHello)
         /// To begin a session with.
@@ -43,17 +45,17 @@ package struct HelloDoor: ~Copyable {
     /// Reads the hellos of a datagram and passes over everything else.
     package mutating func receive(_ datagram: RawSpan, on flow: Flow, at now: Instant) -> Outcome {
         var offset = 0
-        while let record = RecordHeader(datagram, at: offset) {
+        for _ in 0..<RecordHeader.maximumPerDatagram {
+            guard let record = RecordHeader(datagram, at: offset) else { break }
             offset = record.body.upperBound
             guard record.contentType == .handshake, record.epoch == 0 else { continue }
-            var rest = record.body
-            while let fragment = HandshakeFragment(datagram, in: rest) {
-                rest = fragment.body.upperBound..<rest.upperBound
-                guard fragment.isOf(.clientHello) else { continue }
-                switch receive(fragment, in: record, of: datagram, on: flow, at: now) {
-                case .nothing: continue
-                case let outcome: return outcome
-                }
+            // Nobody puts two parts of a hello into one record, and a part and something else only to try us.
+            guard let fragment = HandshakeFragment(datagram, in: record.body), fragment.isOf(.clientHello) else {
+                continue
+            }
+            switch receive(fragment, in: record, of: datagram, on: flow, at: now) {
+            case .nothing: continue
+            case let outcome: return outcome
             }
         }
         return .nothing
@@ -67,19 +69,19 @@ package struct HelloDoor: ~Copyable {
             let covered = datagram.part(start.covered), let cookie = datagram.part(start.cookie)
         else {
             tally.malformed &+= 1
-            return .nothing
+            return .refused
         }
         if fragment.messageSequence == Self.sequenceWithCookie {
             guard cookies.isValid(cookie, for: flow.remote, covered, at: now, authentication) else {
                 // A new cookie would not help: the client has gone on to the next message.
                 tally.cookiesRefused &+= 1
-                return .nothing
+                return .refused
             }
             return begin(fragment, start, record, of: datagram, on: flow, at: now)
         }
         guard fragment.messageSequence == 0 else {
             tally.malformed &+= 1
-            return .nothing
+            return .refused
         }
         // A cookie in a first hello is one from an earlier conversation.
         if cookie.byteCount > 0 { tally.cookiesRefused &+= 1 }

@@ -18,8 +18,9 @@ package struct RecordGate: Hashable, Sendable {
 
     /// A key exchange message is a key or an encrypted secret: far below this, also for RSA of 4096 bits.
     private static let maximumMessageByteCount = 2048
-    /// A Finished on its way again is the only handshake record of an established session: no renegotiation.
-    private static let maximumFinishedByteCount = 128
+    /// A Finished on its way again is the only handshake record of an established session: a header, 12 bytes, a nonce and a
+    /// tag. There is no renegotiation.
+    private static let finishedByteCount = 48
     private static let hugeRecordByteCount = 16_384 + 2048
     /// An empty record of AES-GCM: a nonce of 8 bytes and a tag of 16. A shorter one is not only wrong: OpenSSL 3.0 gives up
     /// the session over it, whoever sent it, where it drops a longer one in silence.
@@ -47,7 +48,7 @@ package struct RecordGate: Hashable, Sendable {
             // It overtook the Finished, and the library would keep it in a buffer of 16 KB.
             return false
         case (1, .handshake, .established):
-            return record.body.count <= Self.maximumFinishedByteCount
+            return record.body.count == Self.finishedByteCount
         case (1, .applicationData, .established), (1, .alert, .established):
             return true
         default:

@@ -23,6 +23,9 @@ package struct RecordHeader: Hashable, Sendable {
     }
 
     package static let byteCount = 13
+    /// No flight of a handshake needs more records in a datagram. What comes after them is passed over, so that a datagram
+    /// of hundreds of empty records is not hundreds of times the work.
+    package static let maximumPerDatagram = 16
     /// DTLS 1.0, in which a server writes whatever comes before the version is agreed on (RFC 6347 section 4.2.1).
     static let oldestVersion: UInt16 = 0xFEFF
     static let majorVersion: UInt8 = 0xFE

@@ -100,7 +100,7 @@ private final class Harness {
         let before = door.assemblyCount
         let mayBegin = brings(cookies[client], datagram)
         switch door.receive(datagram.span.bytes, on: flow, at: now) {
-        case .nothing:
+        case .nothing, .refused:
             break
         case .unproven(let hello):
             guard let answer = door.challenge(hello, of: datagram.span.bytes, at: now) else { return }
