@@ -147,10 +147,11 @@ private struct RealtimeParameters: Decodable {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            if let number = try? container.decode(Int.self) {
-                self = .value(String(number))
+            // Nearly all of them are texts, and an attempt that fails costs as much as the rest of the decoding.
+            if let text = try? container.decode(String.self) {
+                self = .value(text)
             } else {
-                self = .value(try container.decode(String.self))
+                self = .value(String(try container.decode(Int.self)))
             }
         }
     }
