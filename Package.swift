@@ -209,6 +209,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
     }
     package.targets += [
         fuzz("FuzzDTLS", ["DTLS", "Wire", "OpenSSLCrypto"]),
+        fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
         fuzz("FuzzTURN", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
     ]

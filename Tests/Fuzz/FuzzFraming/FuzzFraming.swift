@@ -1,0 +1,56 @@
+import TURN
+import Wire
+
+/// A stream of any bytes, cut anywhere: where its messages end does not depend on the cuts, nothing ends beyond the bytes
+/// at hand or is larger than a connection's buffer, and a verdict once given does not change when more bytes come.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzFraming(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = UnsafeRawBufferPointer(start: start, count: count)
+    checkFrames(input)
+    checkProxyHeader(input)
+    checkOpening(input)
+    return 0
+}
+
+private func checkFrames(_ input: UnsafeRawBufferPointer) {
+    var begin = 0
+    while begin < input.count {
+        let rest = UnsafeRawBufferPointer(rebasing: input[begin...])
+        let whole = StreamFraming.next(rest.bytes)
+        for cut in 0..<min(rest.count, 24) {
+            let part = UnsafeRawBufferPointer(rebasing: rest[..<cut])
+            switch (StreamFraming.next(part.bytes), whole) {
+            case (.frame(let early), .frame(let late)): if early != late { fatalError("a frame that grows") }
+            case (.frame, _): fatalError("a frame that more bytes undo")
+            case (.malformed, .malformed): break
+            case (.malformed, _): fatalError("a refusal that more bytes undo")
+            case (.incomplete(let wanted), .frame(let late)): if wanted > late { fatalError("it waits for too much") }
+            case (.incomplete(let wanted), _):
+                if wanted <= cut || wanted > StreamFraming.maximumByteCount { fatalError("it waits for nothing") }
+            }
+        }
+        guard case .frame(let size) = whole else { return }
+        if size <= 0 || size > rest.count || size > StreamFraming.maximumByteCount { fatalError("no such frame") }
+        begin += size
+    }
+}
+
+private func checkProxyHeader(_ input: UnsafeRawBufferPointer) {
+    let whole = ProxyHeader(input.bytes)
+    if case .whole(let size, _) = whole, size > min(input.count, ProxyHeader.maximumByteCount) {
+        fatalError("a header beyond the bytes")
+    }
+    for cut in 0..<min(input.count, 64) {
+        let part = ProxyHeader(UnsafeRawBufferPointer(rebasing: input[..<cut]).bytes)
+        if part != .incomplete, part != whole { fatalError("a header that changes with its cut") }
+    }
+}
+
+private func checkOpening(_ input: UnsafeRawBufferPointer) {
+    let whole = StreamOpening(input.bytes)
+    for cut in 0..<min(input.count, 16) {
+        let part = StreamOpening(UnsafeRawBufferPointer(rebasing: input[..<cut]).bytes)
+        if part == .unknown, whole != .unknown { fatalError("a refusal that more bytes undo") }
+        if part == .turn, whole != .turn { fatalError("an opening that changes") }
+    }
+}
