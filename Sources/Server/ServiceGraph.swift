@@ -44,7 +44,7 @@ struct ServiceGraph: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, logger: Logger(label: "realtime"),
             clock: Timestamp.systemClock)
         let relay = relay
-        let newestSecret = NewestSecret(relaySettings.configuration)
+        let currentRelay = CurrentRelay(relaySettings.configuration)
         let withdraw = Mutex<(@Sendable (UserID) -> Void)?>(nil)
         let parts = try await AccountParts(configuration, directory: directory) { _, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
@@ -77,7 +77,7 @@ struct ServiceGraph: Sendable {
                     hub.hidePresence(of: user, from: other)
                 }
                 + CallOperations.all(calls)
-                + RelayOperations.all(issuer: relay == nil ? nil : relaySettings.issuer(newestSecret), calls: calls),
+                + RelayOperations.all(issuer: relay == nil ? nil : relaySettings.issuer(currentRelay), calls: calls),
             schemas: Schemas.all, version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
         let realtime = RealtimeServices(
             authenticator: gate,
@@ -88,7 +88,7 @@ struct ServiceGraph: Sendable {
         let reloader = try Reloader(
             source, running: configuration,
             LiveParts(
-                directory: directory, logLevel: level, relay: relay, newestSecret: newestSecret, gate: gate,
+                directory: directory, logLevel: level, relay: relay, currentRelay: currentRelay, gate: gate,
                 certificate: certificate), logger: Logger(label: "reload"))
         let warnings =
             relay == nil

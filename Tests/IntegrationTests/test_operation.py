@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
+import ipaddress
 import os
 import re
 import resource
@@ -17,6 +19,10 @@ import time
 import httpx
 import pytest
 import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 import stun
 from conftest import BINARY, Server, free_port
@@ -178,14 +184,23 @@ def test_limits_change_while_running(make_server, client):
     assert {user.get("/v1/me").status_code for _ in range(20)} == {200}
 
 
-def make_certificate(directory, name: str, stem: str = "server"):
-    key, certificate = directory / f"{stem}-key.pem", directory / f"{stem}.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-         "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)],
-        check=True, capture_output=True,
+def make_certificate(directory, name: str, stem: str = "server", days: tuple[float, float] = (-1, 30)):
+    """A certificate for `name` and 127.0.0.1 that is its own authority, valid between two days from now."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    names = [x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    certificate = (
+        x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
+        .serial_number(x509.random_serial_number()).add_extension(x509.SubjectAlternativeName(names), False)
+        .not_valid_before(now + datetime.timedelta(days[0])).not_valid_after(now + datetime.timedelta(days[1]))
+        .sign(key, hashes.SHA256())
     )
-    return certificate, key
+    paths = directory / f"{stem}.pem", directory / f"{stem}-key.pem"
+    paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    paths[1].write_bytes(key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+    return paths
 
 
 def served_certificate(port: int) -> bytes:
@@ -211,6 +226,23 @@ def test_a_renewed_certificate_is_served_after_a_reload(make_server, tmp_path):
     certificate.write_text(other.read_text())
     assert "http.certificate (new content)" in tool(server, "reload").stdout
     assert served_certificate(server.port) == ssl.PEM_cert_to_DER_cert(other.read_text())
+
+
+def test_the_relays_certificate_is_renewed_too(make_server, tmp_path):
+    """On its TLS port, for new connections; while a port that opens with the first certificate waits for a restart."""
+    certificate, key = make_certificate(tmp_path, "before")
+    port = free_port()
+    server = make_server({"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [port]}})
+    assert served_certificate(port) == ssl.PEM_cert_to_DER_cert(certificate.read_text())
+    make_certificate(tmp_path, "after")
+    assert "relay.certificate (new content)" in tool(server, "reload").stdout
+    after = ssl.PEM_cert_to_DER_cert(certificate.read_text())
+    wait_until(lambda: served_certificate(port) == after, "the new certificate")
+    assert tool(server, "check", "--authorities", str(certificate)).returncode == 0
+    change(server, "relay", "certificate")
+    change(server, "relay", "privateKey")
+    assert "needs a restart: relay.certificate" in tool(server, "reload").stdout
+    assert served_certificate(port) == after
 
 
 def test_no_packet_is_lost_while_reloading(make_server):
@@ -352,6 +384,52 @@ def test_check_says_what_is_wrong(make_server, options, words):
     done = tool(server, "check", *options)
     assert done.returncode == 1
     assert words in done.stdout and "checks failed" in done.stdout
+
+
+@pytest.fixture
+def secured(make_server, tmp_path):
+    """Makes a server whose relay has a certificate, for TLS and DTLS on a port of their own."""
+    def make(**options) -> Server:
+        certificate, key = make_certificate(tmp_path, "turn.example.org", **options)
+        server = make_server(
+            {"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [free_port()]}})
+        server.certificate = str(certificate)
+        return server
+    return make
+
+
+def test_check_goes_over_all_four_transports(secured):
+    server = secured()
+    done = tool(server, "check", "--authorities", server.certificate, "--name", "turn.example.org")
+    assert done.returncode == 0, done.stdout
+    port = server.settings["relay"]["tlsPorts"][0]
+    for transport, number in (("UDP", server.relay_port), ("TCP", server.relay_port), ("TLS", port), ("DTLS", port)):
+        assert f"{transport} 127.0.0.1:{number}: works, " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "days, options, words",
+    [
+        ((-30, -3.5), [], "the certificate expired 3 days ago: renew it, then `switchboard reload`"),
+        ((5.5, 30), [], "the certificate is valid only in 5 days: is the clock right?"),
+        ((-1, 30), ["--name", "calls.example.org"], "is not for calls.example.org but for turn.example.org, 127.0.0.1"),
+    ],
+    ids=["expired", "early", "name"],
+)
+def test_check_names_what_is_wrong_with_a_certificate(secured, days, options, words):
+    server = secured(days=days)
+    done = tool(server, "check", "--authorities", server.certificate, *options)
+    assert done.returncode == 1
+    for transport in ("TLS", "DTLS"):
+        assert re.search(rf"^{transport} \S+: FAILS: .*{re.escape(words)}", done.stdout, re.M), done.stdout
+    assert re.search(r"^TCP \S+: works", done.stdout, re.M)
+
+
+def test_check_warns_of_a_certificate_that_ends_soon_or_is_nobodys(secured):
+    server = secured(days=(-1, 5.5))
+    assert "expires in 5 days" in tool(server, "check", "--authorities", server.certificate).stdout
+    untrusted = tool(server, "check")
+    assert untrusted.returncode == 1 and "clients do not trust the certificate (self-signed certificate)" in untrusted.stdout
 
 
 def test_check_compares_the_external_address_with_what_others_see(make_server):

@@ -16,6 +16,7 @@ package struct SendBatch: ~Copyable {
     /// Calls made and datagrams sent by them.
     package private(set) var calls: UInt64 = 0
     package private(set) var sent: UInt64 = 0
+    package private(set) var sizes = BatchSizes()
     private var arenaUsed = 0
     private let arena: UnsafeMutableRawPointer
     private let headers: UnsafeMutablePointer<mmsghdr>
@@ -95,6 +96,7 @@ package struct SendBatch: ~Copyable {
             calls &+= 1
             if status > 0 {
                 sent &+= UInt64(truncatingIfNeeded: status)
+                sizes.count(status)
                 next &+= status
                 attempts = 0
             } else if attempts < Self.attempts, clinux_errno() != EAGAIN {

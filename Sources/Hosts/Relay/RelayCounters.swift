@@ -1,5 +1,6 @@
 import DTLS
 import TURN
+package import Wire
 
 /// Running totals of a relay, of one worker or all of them.
 package struct RelayCounters: Hashable, Sendable {
@@ -71,11 +72,14 @@ package struct RelayCounters: Hashable, Sendable {
     /// Records of nobody's session, and parts of hellos that came to nothing.
     package var droppedStrayRecords: UInt64 = 0
 
-    /// System calls that received and sent, and how many datagrams the receiving ones brought: 1, 2 to 3, 4 to 7, and so
-    /// on up to 64.
+    /// Allocations open now by the transport of their client, as the engine last went through them.
+    package var allocationsByTransport = TransportCounts()
+
+    /// System calls that received and sent, and how many datagrams each of them moved.
     package var receiveCalls: UInt64 = 0
     package var sendCalls: UInt64 = 0
-    package var receiveBatches = [UInt64](repeating: 0, count: 7)
+    package var receiveBatches = BatchSizes()
+    package var sendBatches = BatchSizes()
 
     package init() {}
 
@@ -85,9 +89,7 @@ package struct RelayCounters: Hashable, Sendable {
 
     mutating func countBatch(_ count: Int) {
         receiveCalls &+= 1
-        guard count > 0 else { return }
-        let bucket = Int.bitWidth &- 1 &- count.leadingZeroBitCount
-        if bucket < receiveBatches.count { receiveBatches[bucket] &+= 1 }
+        receiveBatches.count(count)
     }
 
     mutating func take(_ tally: TURNTally) {
@@ -148,9 +150,9 @@ package struct RelayCounters: Hashable, Sendable {
 
     static func += (left: inout RelayCounters, right: RelayCounters) {
         for path in totals { left[keyPath: path] &+= right[keyPath: path] }
-        for index in left.receiveBatches.indices where index < right.receiveBatches.count {
-            left.receiveBatches[index] &+= right.receiveBatches[index]
-        }
+        left.receiveBatches += right.receiveBatches
+        left.sendBatches += right.sendBatches
+        left.allocationsByTransport += right.allocationsByTransport
         for index in left.connectionsClosed.indices where index < right.connectionsClosed.count {
             left.connectionsClosed[index] &+= right.connectionsClosed[index]
         }

@@ -84,6 +84,21 @@ package final class RelayServer: Sendable {
         return sum
     }
 
+    /// The counters of each worker by itself.
+    package var workerCounters: [RelayCounters] {
+        running.withLock { $0?.mailboxes ?? [] }.map(\.counters)
+    }
+
+    /// Allocations that were refused, by the limit that they would have broken.
+    package var refusals: [(reason: AllocationRefusals.Reason, count: UInt64)] {
+        running.withLock { $0?.shared }?.refusals.counts ?? []
+    }
+
+    /// The limits that hold now.
+    package var limits: RelayLimits {
+        running.withLock { $0?.shared }?.rules.limits ?? configuration.limits
+    }
+
     /// Where clients are served over UDP and TCP, once started.
     package var addresses: [TransportAddress] {
         running.withLock { $0?.listening.addresses ?? [] }

@@ -14,6 +14,7 @@ final class SharedRelay: Sendable {
     private let balancers: [AddressRange]
     let table: PortTable
     let discoveries: [NATDiscovery]
+    let refusals = AllocationRefusals()
     private let ports: RelayPorts
     private let own: [IPAddress]
     private let deniedOwnPorts: Set<UInt16>
@@ -104,10 +105,14 @@ final class SharedRelay: Sendable {
 
     /// Charges the user and opens the ports that the request asks for. All or nothing, but for the additional family.
     func open(_ request: RelayRequest, at now: Instant) -> Opened {
-        if let error = ledger.charge(request.user) { return .refused(error) }
+        if let error = ledger.charge(request.user) {
+            refusals.count(charging: error, isDraining: ledger.isDraining)
+            return .refused(error)
+        }
         switch openPorts(request, at: now) {
         case .refused(let error):
             ledger.release(request.user)
+            refusals.count(opening: error)
             return .refused(error)
         case let opened:
             return opened

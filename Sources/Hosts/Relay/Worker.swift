@@ -280,10 +280,13 @@ struct Worker: ~Copyable {
         isPublished = true
         counters.take(engine.tally)
         counters.allocationsLive = UInt64(engine.allocationCount)
+        counters.allocationsByTransport = engine.allocationsByTransport
         counters.sendCalls = outbox.toPeers.calls
+        counters.sendBatches = outbox.toPeers.sizes
         counters.droppedSending = outbox.toPeers.dropped
         for index in 0..<outbox.listeners.count {
             counters.sendCalls &+= outbox.listeners[index].batch.calls
+            counters.sendBatches += outbox.listeners[index].batch.sizes
             counters.droppedSending &+= outbox.listeners[index].batch.dropped
         }
         counters.take(outbox.connections)

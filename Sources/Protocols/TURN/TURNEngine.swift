@@ -54,6 +54,9 @@ package struct TURNEngine: ~Copyable {
     /// Unix time at `Instant` 0, since the expiry of credentials is wall-clock time.
     var unixSecondsAtZero: Int64 = 0
     private var sweep = Sweep()
+    private var counted = TransportCounts()
+    /// Open allocations by the transport of their client, as they were when the table was last gone through.
+    package private(set) var allocationsByTransport = TransportCounts()
 
     package init(
         credentials: Credentials, policy: PeerPolicy, nonces: NonceMint, limiter: AnswerLimiter,
@@ -155,8 +158,11 @@ package struct TURNEngine: ~Copyable {
     /// Reclaims what has expired. Each call looks at a part of the table, all of it within a second.
     package mutating func advance(to now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
         guard now >= sweep.next else { return }
-        for slot in sweep.slots(of: allocations.count, at: now) {
-            reclaim(slot: slot, at: now, into: &outbox)
+        let slots = sweep.slots(of: allocations.count, at: now)
+        for slot in slots { reclaim(slot: slot, at: now, into: &outbox) }
+        if slots.upperBound == allocations.count {
+            allocationsByTransport = counted
+            counted = TransportCounts()
         }
     }
 
@@ -167,6 +173,7 @@ package struct TURNEngine: ~Copyable {
             end(slot: slot, into: &outbox)
             return
         }
+        counted[allocations[slot].flow.transport] &+= 1
         allocations[slot].permissions.removeAll { $0.expiry <= now }
         allocations[slot].channels.removeAll { $0.expiry <= now }
     }

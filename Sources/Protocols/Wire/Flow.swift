@@ -1,6 +1,6 @@
 /// The conversation that a datagram belongs to: STUN's 5-tuple (RFC 8656 section 2.2), seen from the server.
 package struct Flow: Hashable, Sendable {
-    package enum Transport: UInt8, Hashable, Sendable {
+    package enum Transport: UInt8, CaseIterable, Hashable, Sendable {
         case udp
         case tcp
         case tls

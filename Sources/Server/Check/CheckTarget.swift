@@ -14,7 +14,7 @@ struct CheckTarget: Hashable, Sendable {
     /// Every transport of the configuration, on every address that clients may use.
     ///
     /// - Parameter address: the only one to try, for a check from another machine.
-    static func all(_ configuration: ServerConfiguration, _ relay: RelaySettings, at address: IPAddress?)
+    static func all(_ relay: RelaySettings, at address: IPAddress?)
         -> [CheckTarget]
     {
         let addresses: [(IPAddress, Bool)]
@@ -25,7 +25,7 @@ struct CheckTarget: Hashable, Sendable {
             let local = localAddresses(relay.configuration.listen).filter { own in !external.contains { $0.0 == own } }
             addresses = local.map { ($0, false) } + external
         }
-        return transports(configuration).flatMap { transport, port in
+        return transports(relay).flatMap { transport, port in
             addresses.map { address, isExternal in
                 CheckTarget(
                     transport: transport, address: TransportAddress(address, port: port), isExternal: isExternal)
@@ -43,9 +43,13 @@ struct CheckTarget: Hashable, Sendable {
         return listen.filter { !$0.isUnspecified } + found
     }
 
-    private static func transports(_ configuration: ServerConfiguration) -> [(Flow.Transport, UInt16)] {
-        let port = UInt16(clamping: configuration.integer("relay.port"))
-        return [(.udp, port), (.tcp, port)]
+    private static func transports(_ settings: RelaySettings) -> [(Flow.Transport, UInt16)] {
+        let relay = settings.configuration
+        let open: [(Flow.Transport, UInt16)] = [(.udp, relay.port), (.tcp, relay.port)]
+        guard settings.speaksTLS else { return open }
+        // relay.port speaks all four.
+        let secured = relay.tlsPorts.isEmpty ? [relay.port] : relay.tlsPorts
+        return open + secured.flatMap { [(.tls, $0), (.dtls, $0)] }
     }
 }
 

@@ -39,13 +39,13 @@ package struct RelayCheck {
         self.configuration = configuration
         self.options = options
         let file = configuration.text("storage.path") + "/relay-secret"
-        relay = try RelaySettings(configuration) { try RelaySecretFile.read(path: file) }
+        relay = try RelaySettings(configuration, hasFiles: false) { try RelaySecretFile.read(path: file) }
         secret = relay.configuration.secrets.first ?? ""
         let address = try options.address.map { text in
             guard let address = IPAddress(text) else { throw ConfigurationError("--address \(text) is no IP address.") }
             return address
         }
-        targets = CheckTarget.all(configuration, relay, at: address)
+        targets = CheckTarget.all(relay, at: address)
     }
 
     /// Prints a line for each transport, then what should be looked at. False when a transport fails.

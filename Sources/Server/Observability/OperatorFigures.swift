@@ -32,8 +32,14 @@ struct OperatorFigures: Sendable {
         let load = calls.load
         set("calls_deadlines", load.deadlines)
         set("calls_joined_participants", load.leases)
-        set("process_resident_bytes", Self.residentBytes)
-        if let relay { collect(relay.counters) }
+        set("process_resident_bytes", ProcessFigures.residentBytes)
+        set("process_open_descriptors", ProcessFigures.openDescriptors)
+        set("process_cpu_seconds_total", ProcessFigures.cpuSeconds)
+        if let relay {
+            let counters = relay.counters
+            collect(counters)
+            collectMore(counters, of: relay)
+        }
     }
 
     private func collect(_ counters: RelayCounters) {
@@ -60,9 +66,6 @@ struct OperatorFigures: Sendable {
         set("relay_bindings_total", counters.bindings)
         set("relay_unauthenticated_answers_total", counters.unauthenticatedAnswers)
         for (reason, count) in Self.reasons(counters) { set("relay_rejected_total", count, [("reason", reason)]) }
-        for (index, count) in counters.receiveBatches.enumerated() {
-            set("relay_receive_batches_total", count, [("from", String(1 << index))])
-        }
         set("relay_receive_calls_total", counters.receiveCalls)
         set("relay_send_calls_total", counters.sendCalls)
     }
@@ -77,7 +80,8 @@ struct OperatorFigures: Sendable {
             ("redirected", counters.allocationsRedirected), ("bandwidth", counters.droppedBandwidth),
             ("packet_rate", counters.droppedPacketRate),
             ("new_peer_rate", counters.refusedNewPeers), ("icmp_not_told", counters.droppedPeerErrors),
-            ("not_sent", counters.droppedSending), ("full_connection", counters.droppedFullConnection),
+            ("not_sent", counters.droppedSending), ("cryptography", counters.cryptographyFailures),
+            ("full_connection", counters.droppedFullConnection),
             ("connections_refused", counters.connectionsRefused), ("dtls_cookie", counters.cookiesRefused),
             ("dtls_sessions", counters.droppedSessionLimit), ("dtls_stray", counters.droppedStrayRecords),
         ]
@@ -99,19 +103,16 @@ struct OperatorFigures: Sendable {
             ("packets", .integer(Int64(clamping: packets))), ("bytes", .integer(Int64(clamping: bytes))),
             ("requests", .integer(Int64(realtime.framesIn))),
             ("rejected", .integer(Int64(clamping: reasons.reduce(0) { $0 &+ $1.1 }))),
-            ("memory", .integer(Int64(Self.residentBytes))),
+            ("memory", .integer(Int64(ProcessFigures.residentBytes))),
             ("reasons", .object(reasons.map { ($0.0, .integer(Int64(clamping: $0.1))) })),
         ])
     }
 
-    private func set(_ name: String, _ value: some BinaryInteger, _ labels: [(String, String)] = []) {
-        Gauge(label: name, dimensions: labels).record(Double(value))
+    func set(_ name: String, _ value: some BinaryInteger, _ labels: [(String, String)] = []) {
+        set(name, Double(value), labels)
     }
 
-    private static var residentBytes: Int {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
-            let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
-        else { return 0 }
-        return pages * 4096
+    func set(_ name: String, _ value: Double, _ labels: [(String, String)] = []) {
+        Gauge(label: name, dimensions: labels).record(value)
     }
 }

@@ -35,6 +35,30 @@ final class PrometheusGauge: MeterHandler, RecorderHandler, FloatingPointCounter
     }
 }
 
+/// A histogram that is counted elsewhere, as it was last told.
+final class PrometheusHistogramCopy: PrometheusMetric {
+    private struct State {
+        var bounds: [Double] = []
+        var counts: [UInt64] = []
+        var sum = 0.0
+    }
+
+    private let state = Mutex(State())
+
+    var type: String { "histogram" }
+
+    /// - Parameter counts: one more than `bounds`, for what is beyond the last.
+    func set(bounds: [Double], counts: [UInt64], sum: Double) {
+        state.withLock { $0 = State(bounds: bounds, counts: counts, sum: sum) }
+    }
+
+    func write(name: String, labels: String, to text: inout String) {
+        let state = state.withLock { $0 }
+        writeHistogram(
+            name, labels, zip(state.bounds, state.counts), sum: state.sum, count: state.counts.reduce(0, &+), to: &text)
+    }
+}
+
 /// Values in buckets: powers of two of milliseconds for durations, powers of four for sizes.
 final class PrometheusHistogram: TimerHandler, RecorderHandler, PrometheusMetric {
     private struct State {
@@ -71,14 +95,22 @@ final class PrometheusHistogram: TimerHandler, RecorderHandler, PrometheusMetric
 
     func write(name: String, labels: String, to text: inout String) {
         let state = state.withLock { $0 }
-        let prefix = labels.isEmpty ? "" : labels + ","
-        var total: UInt64 = 0
-        for (bound, count) in zip(bounds, state.buckets) {
-            total += count
-            text += "\(name)_bucket{\(prefix)le=\"\(bound)\"} \(total)\n"
-        }
-        let suffix = labels.isEmpty ? "" : "{\(labels)}"
-        text += "\(name)_bucket{\(prefix)le=\"+Inf\"} \(state.count)\n"
-        text += "\(name)_sum\(suffix) \(state.sum)\n\(name)_count\(suffix) \(state.count)\n"
+        writeHistogram(name, labels, zip(bounds, state.buckets), sum: state.sum, count: state.count, to: &text)
     }
+}
+
+/// Prometheus counts in each bucket what is in those before it, too.
+private func writeHistogram(
+    _ name: String, _ labels: String, _ buckets: some Sequence<(Double, UInt64)>, sum: Double, count: UInt64,
+    to text: inout String
+) {
+    let prefix = labels.isEmpty ? "" : labels + ","
+    var total: UInt64 = 0
+    for (bound, count) in buckets {
+        total += count
+        text += "\(name)_bucket{\(prefix)le=\"\(bound)\"} \(total)\n"
+    }
+    let suffix = labels.isEmpty ? "" : "{\(labels)}"
+    text += "\(name)_bucket{\(prefix)le=\"+Inf\"} \(count)\n"
+    text += "\(name)_sum\(suffix) \(sum)\n\(name)_count\(suffix) \(count)\n"
 }

@@ -39,6 +39,12 @@ final class PrometheusRegistry: MetricsFactory {
         metric(label, dimensions) { PrometheusHistogram(isDuration: true) }
     }
 
+    /// A histogram that is counted elsewhere.
+    func setHistogram(_ label: String, bounds: [Double], counts: [UInt64], sum: Double) {
+        let histogram: PrometheusHistogramCopy = metric(label, []) { PrometheusHistogramCopy() }
+        histogram.set(bounds: bounds, counts: counts, sum: sum)
+    }
+
     func destroyCounter(_ handler: any CounterHandler) {}
     func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
     func destroyRecorder(_ handler: any RecorderHandler) {}

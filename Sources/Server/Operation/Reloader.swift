@@ -11,7 +11,7 @@ struct LiveParts: Sendable {
     let directory: DataDirectory
     let logLevel: SharedLogLevel
     let relay: RelayServer?
-    let newestSecret: NewestSecret
+    let currentRelay: CurrentRelay
     let gate: Gate
     let certificate: LiveCertificate?
 }
@@ -82,7 +82,8 @@ final class Reloader: Sendable {
 
         let live = liveKeys(from: running.configuration, to: read)
         let next = running.configuration.replacing(live, from: read)
-        let relay = try RelaySettings(next, directory: parts.directory).configuration
+        let settings = try RelaySettings(next, directory: parts.directory)
+        let relay = settings.configuration
         let rules = try parts.relay?.rules(for: relay)
         let certificate = try CertificateFiles(next)
         let files = Self.files(of: next)
@@ -91,18 +92,27 @@ final class Reloader: Sendable {
 
         if let rules { parts.relay?.adopt(rules) }
         if let certificate { parts.certificate?.adopt(certificate) }
-        parts.newestSecret.adopt(relay)
+        parts.currentRelay.adopt(relay)
         parts.gate.adopt(next.requestLimits)
         parts.logLevel.set(next.text("log.level"))
         running = Running(configuration: next, files: files, secrets: relay.secrets)
+        if let warning = settings.warning { logger.warning("relay: \(warning)") }
         return report
     }
 
-    /// The settings that can be applied now. Going from HTTP to HTTPS or back is not: the port speaks one of them.
+    /// The settings that can be applied now. The first certificate and the loss of the last one cannot: HTTP becomes
+    /// HTTPS, and the relay's TLS ports open.
     private func liveKeys(from old: ServerConfiguration, to new: ServerConfiguration) -> Set<String> {
-        let staysSecure = old.text("http.certificate").isEmpty == new.text("http.certificate").isEmpty
-        let keys = SettingsTable.all.filter { $0.isLive && (staysSecure || !$0.key.hasPrefix("http.")) }.map(\.key)
-        return Set(keys)
+        func has(_ key: String, _ configuration: ServerConfiguration) -> Bool { !configuration.text(key).isEmpty }
+        var keys = Set(SettingsTable.all.filter(\.isLive).map(\.key))
+        if has("http.certificate", old) != has("http.certificate", new) {
+            keys.subtract(["http.certificate", "http.privateKey"])
+        }
+        let hadOne = has("relay.certificate", old) || has("http.certificate", old)
+        if hadOne != (has("relay.certificate", new) || has("http.certificate", new)) {
+            keys.subtract(["relay.certificate", "relay.privateKey"])
+        }
+        return keys
     }
 
     private func differences(_ old: ServerConfiguration, _ new: ServerConfiguration) -> [SettingChange] {

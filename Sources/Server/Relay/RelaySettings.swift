@@ -7,28 +7,36 @@ import TURN
 import WebAPI
 import Wire
 
-/// The secret that new ephemeral credentials are signed with: the first of relay.secrets. A reload replaces it.
-final class NewestSecret: Sendable {
-    private let text: Mutex<String>
+/// The relay's configuration as it is in force: a reload replaces it.
+final class CurrentRelay: Sendable {
+    private let current: Mutex<RelayConfiguration>
 
-    init(_ configuration: RelayConfiguration) { text = Mutex(configuration.secrets.first ?? "") }
+    init(_ configuration: RelayConfiguration) { current = Mutex(configuration) }
 
-    var value: String { text.withLock { $0 } }
+    /// What new ephemeral credentials are signed with: the first of relay.secrets.
+    var newestSecret: String { current.withLock { $0.secrets.first ?? "" } }
 
-    func adopt(_ configuration: RelayConfiguration) { text.withLock { $0 = configuration.secrets.first ?? "" } }
+    /// Whether clients that ask for this name or address accept the certificate.
+    func isCertified(for name: String) -> Bool { current.withLock { $0.certificate }?.covers(name) ?? false }
+
+    func adopt(_ configuration: RelayConfiguration) { current.withLock { $0 = configuration } }
 }
 
 /// The relay's part of the configuration, checked.
 struct RelaySettings {
     let configuration: RelayConfiguration
+    /// Whether a certificate is configured.
+    let speaksTLS: Bool
     private let address: String?
 
     init(_ settings: ServerConfiguration, directory: DataDirectory) throws {
         try self.init(settings) { try RelaySecretFile.load(path: directory.file("relay-secret")) }
     }
 
-    /// - Parameter secret: the one that is kept in the data directory, asked for when none is configured.
-    init(_ settings: ServerConfiguration, secret: () throws -> String) throws {
+    /// - Parameters:
+    ///   - hasFiles: whether the certificate is on this machine; a check from elsewhere goes without.
+    ///   - secret: the one that is kept in the data directory, asked for when none is configured.
+    init(_ settings: ServerConfiguration, hasFiles: Bool = true, secret: () throws -> String) throws {
         var configuration = RelayConfiguration()
         configuration.listen = try settings.texts("relay.listen").map { text in
             guard let address = IPAddress(text) else {
@@ -38,7 +46,8 @@ struct RelaySettings {
         }
         configuration.port = UInt16(clamping: settings.integer("relay.port"))
         configuration.tlsPorts = settings.integers("relay.tlsPorts").map { UInt16(clamping: $0) }
-        configuration.certificate = try Self.certificate(settings)
+        speaksTLS = !settings.text("relay.certificate").isEmpty || !settings.text("http.certificate").isEmpty
+        configuration.certificate = hasFiles ? try Self.certificate(settings) : nil
         configuration.balancers = try settings.texts("relay.proxyProtocol").map { text in
             guard let range = AddressRange(text) else {
                 throw ConfigurationError(
@@ -129,14 +138,13 @@ struct RelaySettings {
     }
 
     /// Hands out this relay's addresses and credentials, signed with the secret that is the newest at the time.
-    func issuer(_ secret: NewestSecret) -> ICEServerIssuer {
-        let certificate = configuration.certificate
-        return ICEServerIssuer(
+    func issuer(_ current: CurrentRelay) -> ICEServerIssuer {
+        ICEServerIssuer(
             address: address, port: Int(configuration.port),
-            tlsPorts: certificate == nil ? [] : configuration.tlsPorts.map(Int.init),
-            isCertified: { certificate?.covers($0) ?? false }
+            tlsPorts: configuration.certificate == nil ? [] : configuration.tlsPorts.map(Int.init),
+            isCertified: { current.isCertified(for: $0) }
         ) { user, call, expiresAt in
-            EphemeralCredential.make(secret: secret.value, user: user, call: call, expiresAt: expiresAt)
+            EphemeralCredential.make(secret: current.newestSecret, user: user, call: call, expiresAt: expiresAt)
         }
     }
 }

@@ -1,0 +1,151 @@
+"""What Prometheus and Grafana get to see: valid, bounded, and with every limit in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+import stun
+from conftest import ROOT, Server
+from test_operation import OPEN, tool, wait_until
+
+ASK = stun.attribute(stun.TRANSPORT, b"\x11\0\0\0")
+
+
+def text(server: Server) -> str:
+    return httpx.get(server.admin_url + "/metrics").text
+
+
+def families(server: Server) -> dict:
+    return {family.name: family for family in text_string_to_metric_families(text(server))}
+
+
+def value(server: Server, name: str, **labels: str) -> float:
+    """A sample's value; counters are asked by their whole name."""
+    for family in families(server).values():
+        for sample in family.samples:
+            if sample.name == "switchboard_" + name and all(sample.labels.get(key) == wanted for key, wanted in labels.items()):
+                return sample.value
+    raise AssertionError(f"no {name} with {labels}")
+
+
+@pytest.fixture(scope="module")
+def busy(make_server) -> Server:
+    """A server that has relayed, refused, and been asked nonsense."""
+    server = make_server({"relay": {**OPEN, "limits": {"allocationsPerUser": 2}}})
+    assert tool(server, "check").returncode == 0
+    for _ in range(3):
+        stun.Client("127.0.0.1", server.relay_port, "alice", "wonderland").request(stun.ALLOCATE, ASK)
+    stun.Client("127.0.0.1", server.relay_port, "alice", "wrong").request(stun.ALLOCATE, ASK)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as noise:
+        noise.sendto(b"noise", ("127.0.0.1", server.relay_port))
+    server.user().get("/v1/me")
+    wait_until(lambda: value(server, "relay_rejected_total", reason="malformed") >= 1, "noise is counted")
+    return server
+
+
+def test_the_text_is_valid(busy):
+    response = httpx.get(busy.admin_url + "/metrics")
+    assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
+    kinds = re.findall(r"^# TYPE (\S+) (\S+)$", response.text, re.M)
+    names = [name for name, _ in kinds]
+    assert len(names) == len(set(names)) and len(names) > 20
+    seen = set()
+    for line in response.text.splitlines():
+        if line.startswith("#"):
+            continue
+        series = line.rsplit(" ", 1)[0]
+        assert re.fullmatch(r"switchboard_[a-z0-9_]+(\{[a-z]+=\"[^\"\\]*\"(,[a-z]+=\"[^\"\\]*\")*\})?", series), line
+        assert series not in seen, f"{series} is there twice"
+        seen.add(series)
+    for name, kind in kinds:
+        assert (kind == "counter") == name.endswith("_total"), f"{name} is a {kind}"
+        assert kind in ("counter", "gauge", "histogram")
+    # What comes before a sample says its type, and the parser knows them all.
+    parsed = families(busy)
+    assert {family.type for family in parsed.values()} <= {"counter", "gauge", "histogram"}
+
+
+def test_histograms_add_up(busy):
+    parsed = families(busy)
+    for name in ("switchboard_relay_receive_batch_size", "switchboard_relay_send_batch_size"):
+        samples = parsed[name].samples
+        buckets = [(float(sample.labels["le"]), sample.value) for sample in samples if sample.name.endswith("_bucket")]
+        assert buckets == sorted(buckets) and buckets[-1][0] == float("inf")
+        counts = [count for _, count in buckets]
+        assert counts == sorted(counts)
+        total = next(sample.value for sample in samples if sample.name.endswith("_count"))
+        datagrams = next(sample.value for sample in samples if sample.name.endswith("_sum"))
+        assert counts[-1] == total > 0 and datagrams >= total
+    for family in parsed.values():
+        if family.type == "histogram":
+            assert any(sample.name.endswith("_sum") for sample in family.samples), family.name
+
+
+def test_every_label_is_bounded(busy):
+    """Never a user, an address or a call: those would be as many as an attacker likes."""
+    allowed = {"direction", "reason", "limit", "transport", "worker", "outcome", "le", "type", "kind", "method", "status", "name"}
+    before = text(busy)
+    for family in families(busy).values():
+        for sample in family.samples:
+            assert set(sample.labels) <= allowed, sample
+            for label in sample.labels.values():
+                assert not re.search(r"\d+\.\d+\.\d+\.\d+|@|[0-9a-f]{8}-", label), sample
+    for index in range(20):
+        stun.Client("127.0.0.1", busy.relay_port, *stun.ephemeral("a secret of the tests, long enough", f"user{index}")).allocate()
+    count = lambda body: sum(not line.startswith("#") for line in body.splitlines())
+    assert count(text(busy)) == count(before)
+
+
+def test_limits_and_what_they_refused_are_counted(busy):
+    wait_until(lambda: value(busy, "relay_allocations_refused_total", limit="user") == 1, "486 is counted")
+    assert value(busy, "relay_limit", limit="allocations_per_user") == 2
+    assert value(busy, "relay_limit", limit="allocations") == 15000
+    assert value(busy, "relay_unauthenticated_answers_total") > 0
+    assert value(busy, "relay_draining") == 0
+    tool(busy, "drain")
+    stun.Client("127.0.0.1", busy.relay_port, "bob", "x")
+    refused = stun.Client("127.0.0.1", busy.relay_port, *stun.ephemeral("a secret of the tests, long enough", "late"))
+    assert refused.request(stun.ALLOCATE, ASK)[0] == 508
+    assert value(busy, "relay_draining") == 1
+    assert value(busy, "relay_allocations_refused_total", limit="draining") == 1
+    tool(busy, "drain", "--off")
+
+
+def test_allocations_are_told_by_transport_and_worker(busy):
+    live = lambda: value(busy, "relay_allocations")
+    wait_until(lambda: live() > 0 and value(busy, "relay_allocations_by_transport", transport="udp") == live(), "all are UDP")
+    for transport in ("tcp", "tls", "dtls"):
+        assert value(busy, "relay_allocations_by_transport", transport=transport) == 0
+    parsed = families(busy)
+    by_worker = sum(sample.value for sample in parsed["switchboard_relay_worker_allocations"].samples)
+    assert by_worker == live()
+    packets = sum(sample.value for sample in parsed["switchboard_relay_worker_packets"].samples if sample.labels["direction"] == "from_clients")
+    assert packets == next(
+        sample.value for sample in parsed["switchboard_relay_packets"].samples if sample.labels["direction"] == "from_clients"
+    )
+
+
+def test_the_dashboard_asks_for_what_is_there(busy):
+    dashboard = json.loads((ROOT / "Config/grafana/switchboard.json").read_text())
+    # What only counts from the first time on is made by using it.
+    names = {sample.name for family in families(busy).values() for sample in family.samples}
+    asked = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+    asked += [variable["definition"] for variable in dashboard["templating"]["list"] if "definition" in variable]
+    assert len(asked) > 30
+    for expression in asked:
+        wanted = re.findall(r"switchboard_\w+", expression)
+        assert wanted, expression
+        assert set(wanted) <= names, f"{set(wanted) - names} in {expression}"
+        for name, label in re.findall(r"by \((\w+)\) \((?:rate\()?(?:switchboard_)(\w+)", expression):
+            assert name == "le" or any(
+                name in sample.labels for family in families(busy).values() for sample in family.samples
+                if sample.name == "switchboard_" + label
+            ), expression
+    ids = [panel["id"] for panel in dashboard["panels"]]
+    assert len(ids) == len(set(ids))
