@@ -5,6 +5,7 @@ import { credentials } from "../credentials.js";
 import { h, icon } from "../dom.js";
 import { realtime } from "../realtime.js";
 import { avatar } from "./avatar.js";
+import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
 import { peoplePage } from "./people.js";
 import { settingsPage } from "./settings.js";
@@ -12,6 +13,7 @@ import { settingsPage } from "./settings.js";
 const pages = {
     people: { label: "People", name: "people", make: peoplePage },
     history: { label: "History", name: "history", make: historyPage },
+    diagnostics: { label: "Connection", name: "signal", make: diagnosticsPage },
     settings: { label: "Settings", name: "settings", make: settingsPage },
 };
 

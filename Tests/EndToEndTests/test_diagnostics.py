@@ -1,0 +1,258 @@
+"""The connection test in a real browser, against the real relay: what works is green, what does not says why."""
+
+import pytest
+
+from browser import DESK, PHONE
+from pages import Person
+from server import Server
+
+# Nothing listens there, neither over UDP nor over TCP.
+CLOSED_PORT = 20_999
+
+# Changes what the page hears from `GET /v1/ice-servers`, until it is loaded anew.
+CHANGE_SERVERS = """
+const native = window.fetch;
+const change = new Function("text", arguments[0]);
+window.fetch = async (path, options) => {
+    const answer = await native(path, options);
+    if (!String(path).startsWith("/v1/ice-servers")) return answer;
+    return new Response(change(await answer.text()), { status: answer.status, headers: answer.headers });
+};
+"""
+
+
+@pytest.fixture
+def ann(browsers, url):
+    """Ann alone, new to the server, signed in."""
+    browsers[0].keep_one_tab()
+    yield Person(browsers[0], url, "Ann Abel").sign_up()
+    browsers[0].driver.get("about:blank")
+
+
+def run_test(person):
+    """Opens the page and waits for the end of the test."""
+    person.go("diagnostics")
+    finished(person)
+
+
+def finished(person):
+    person.browser.wait(
+        "the connection test to finish",
+        lambda: person.all("#verdict[aria-busy=false]") and person.all("[data-action=copy-report]:enabled"),
+        60,
+    )
+
+
+def change_servers(person, script):
+    person.driver.execute_script(CHANGE_SERVERS, script)
+
+
+def probe(person, kind):
+    """What the page says of the servers of one kind, as `(level, text)`."""
+    node = person.find(f"#probes [data-kind={kind}]")
+    return node.get_attribute("data-level"), node.text
+
+
+def levels(person):
+    return {one.get_attribute("data-kind"): one.get_attribute("data-level") for one in person.all("#probes .probe")}
+
+
+def report(person):
+    """The text that "Copy report" puts into the clipboard."""
+    allowed = {"permission": {"name": "clipboard-read"}, "setting": "granted"}
+    person.driver.execute_cdp_cmd("Browser.setPermission", allowed)
+    person.click("[data-action=copy-report]")
+    person.says("#toasts", "Report copied.")
+    return person.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+
+
+def test_everything_works(ann, server):
+    ann.click("[data-nav=diagnostics]")
+    finished(ann)
+    assert ann.find("#verdict").get_attribute("data-level") == "good"
+    assert "directly where they can" in ann.text("#verdict-title")
+    assert set(levels(ann).values()) == {"good"}
+    assert {"stun", "udp", "tcp"} <= levels(ann).keys()
+    for kind in levels(ann).keys() - {"stun"}:
+        _, text = probe(ann, kind)
+        assert f"relay UDP IPv4 over {kind.upper()}" in text
+        assert "(median of 20)" in text
+        assert "0 % of 20" in text
+    around = {one.get_attribute("data-about"): one for one in ann.all("#surroundings .probe")}
+    assert {name: one.get_attribute("data-level") for name, one in around.items()} == {
+        "Microphone": "good", "Camera": "good", "Connection to the server": "good"}  # fmt: skip
+    assert "Round trip" in around["Connection to the server"].text
+    # The allocations of the test are given back.
+    text = report(ann)
+    assert "Result: Calls connect directly where they can" in text
+    assert f"TURN over UDP, turn:127.0.0.1:{server.relay_port if server else ''}" in text
+    assert "0 % of 20" in text
+
+
+def test_report_holds_no_credentials(ann):
+    # Keeps what the page was told, to look for it in what it tells.
+    change_servers(ann, "window.told = JSON.parse(text); return text;")
+    run_test(ann)
+    told = ann.driver.execute_script("return window.told.iceServers.find((one) => one.credential)")
+    text = report(ann)
+    assert told["credential"] not in text
+    assert told["username"] not in text
+
+
+def test_blocked_udp(ann):
+    """Nobody answers over UDP, as behind a firewall that drops it: TCP carries the calls."""
+    change_servers(
+        ann,
+        f"return text.replace(/(stun:[^\"]*|turn:[^\"]*transport=udp)/g, (url) => url.replace(/:\\d+(?=[?]|$)/, ':{CLOSED_PORT}'))",
+    )
+    run_test(ann)
+    assert ann.find("#verdict").get_attribute("data-level") == "unsure"
+    port = ann.driver.execute_script("return /:(\\d+)[?]/.exec(arguments[0])[1]", probe(ann, "tcp")[1])
+    assert ann.text("#verdict-title") == f"UDP seems to be blocked on this network: calls will use TCP on port {port}."
+    level, text = probe(ann, "udp")
+    assert level == "bad"
+    assert "The relay does not answer over UDP." in text
+    assert f"UDP port {CLOSED_PORT}" in text
+    assert levels(ann)["tcp"] == "good"
+
+
+def test_closed_tcp_port(ann):
+    change_servers(
+        ann, f"return text.replace(/turn:[^\"]*transport=tcp/g, (url) => url.replace(/:\\d+(?=[?]|$)/, ':{CLOSED_PORT}'))"
+    )
+    run_test(ann)
+    level, text = probe(ann, "tcp")
+    assert level == "bad"
+    assert "The relay does not answer over TCP." in text
+    assert f"TCP port {CLOSED_PORT}" in text
+    # UDP is enough to call, and the verdict says so.
+    assert ann.find("#verdict").get_attribute("data-level") == "good"
+    assert f"TURN over TCP (port {CLOSED_PORT}) does not work" in ann.text("#verdict")
+
+
+def test_wrong_name(ann):
+    change_servers(ann, "return text.replaceAll(/(stun|turn)(s?):[^:\"]+/g, '$1$2:no-such-relay.invalid')")
+    run_test(ann)
+    assert ann.find("#verdict").get_attribute("data-level") == "bad"
+    assert "Calls will not connect from this network." in ann.text("#verdict-title")
+    assert "The name “no-such-relay.invalid” is not known." in ann.text("#verdict")
+    assert set(levels(ann).values()) == {"bad"}
+    assert "is not known" in probe(ann, "udp")[1]
+    # Over TCP, browsers say nothing of names.
+    assert "misspelt" in probe(ann, "tcp")[1]
+
+
+def test_wrong_credentials(ann):
+    change_servers(ann, "return text.replace(/\"credential\":\"[^\"]*\"/, '\"credential\":\"wrong\"')")
+    run_test(ann)
+    assert ann.find("#verdict").get_attribute("data-level") == "bad"
+    # STUN asks for no password.
+    assert levels(ann)["stun"] == "good"
+    for kind in ("udp", "tcp"):
+        level, text = probe(ann, kind)
+        assert level == "bad"
+        assert "does not accept the user name and password" in text
+    assert "Error 401" in report(ann)
+
+
+def test_quota(request, browsers, tmp_path):
+    """Each account may have one relay at a time: the second of the test is refused, by its own number."""
+    one = Server(request.config.getoption("--binary"), tmp_path, "  limits:\n    allocationsPerUser: 1\n").start()
+    try:
+        ann = Person(browsers[0], one.url, "Ann Abel").sign_up()
+        run_test(ann)
+        level, text = probe(ann, "udp")
+        assert level == "bad"
+        assert "You have too many relayed connections open already." in text
+        assert "Error 486" in report(ann)
+    finally:
+        browsers[0].driver.get("about:blank")
+        one.stop()
+
+
+def test_again_after_a_failure(ann):
+    change_servers(ann, "return window.isBroken ? text.replace(/\"credential\":\"[^\"]*\"/, '\"credential\":\"wrong\"') : text")
+    ann.driver.execute_script("window.isBroken = true")
+    run_test(ann)
+    assert ann.find("#verdict").get_attribute("data-level") == "bad"
+    ann.driver.execute_script("window.isBroken = false")
+    ann.click("[data-action=test-again]")
+    ann.browser.wait("a good verdict", lambda: ann.all("#verdict[data-level=good]"), 60)
+
+
+def test_leaving_the_page_ends_the_test(ann):
+    ann.go("diagnostics")
+    ann.browser.wait("a probe to run", lambda: ann.all("#probes [data-level=testing]"))
+    ann.go("people")
+    closed = "return window.peers.every((one) => one.signalingState === 'closed')"
+    ann.browser.wait("the connections to be closed", lambda: ann.driver.execute_script(closed), 30)
+    assert not ann.all("#verdict")
+
+
+# Refusals that only a broken network or a full server brings about: the page's own judgement of them.
+JUDGE = """
+const [outcome, kind, code, done] = arguments;
+import("/scripts/diagnostics/findings.js").then(({ meaning, verdict }) => {
+    const server = { kind, label: kind, host: "turn.example.org", port: 5349, place: "TCP port 5349" };
+    const result = { outcome, candidates: [], errors: code ? [{ code: 701, text: "" }, { code, text: "" }] : [] };
+    done({ ...meaning({ server, result }), verdict: verdict([{ server, result }]) });
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind", "code", "words"),
+    [
+        ("refused", "udp", 438, "out of date"),
+        ("refused", "tcp", 508, "The relay is full."),
+        ("refused", "udp", 600, "not a relay"),
+        ("refused", "tcp", 699, "error 699"),
+        ("silent", "tls", 0, "No secure connection"),
+        ("unconnected", "udp", 0, "nothing came through"),
+    ],
+)
+def test_words(ann, outcome, kind, code, words):
+    found = ann.driver.execute_async_script(JUDGE, outcome, kind, code)
+    assert found["level"] == "bad"
+    assert words in found["text"]
+    assert found["help"]
+    assert found["verdict"]["level"] == "bad"
+    assert found["verdict"]["advice"]
+
+
+@pytest.fixture(params=["desk", "phone", "dark"])
+def look(request, browsers):
+    browsers[0].resize(PHONE if request.param == "phone" else DESK)
+    browsers[0].set_dark(request.param == "dark")
+    yield request.param
+    browsers[0].resize(DESK)
+    browsers[0].set_dark(False)
+
+
+def test_pictures(look, ann, pictures):
+    """For somebody to look at: all is well, and one way is closed. Nothing is wider than the screen."""
+    run_test(ann)
+    pictures(ann.browser, f"{look}-diagnostics")
+    change_servers(ann, "return text.replace(/\"credential\":\"[^\"]*\"/, '\"credential\":\"wrong\"')")
+    ann.click("[data-action=test-again]")
+    ann.browser.wait("a bad verdict", lambda: ann.all("#verdict[data-level=bad]"), 60)
+    pictures(ann.browser, f"{look}-diagnostics-failed")
+    width = "return document.documentElement.scrollWidth <= innerWidth"
+    assert ann.driver.execute_script(width)
+
+
+def test_keyboard_and_screen_reader(ann):
+    run_test(ann)
+    ann.browser.wait(
+        "the end to be announced",
+        lambda: "Connection test finished." in ann.driver.execute_script("return document.getElementById('announcer').textContent"),
+    )
+    reached = set()
+    for _ in range(30):
+        ann.press("\ue004")
+        reached.add(ann.driver.execute_script("return document.activeElement.dataset.action"))
+    assert {"copy-report", "test-again"} <= reached
+    # Every state is a word beside its mark, which readers skip.
+    for row in ann.all("#probes .probe, #surroundings .probe"):
+        assert row.find_element("css selector", ".probe-word").text
+        assert row.find_element("css selector", ".mark").get_attribute("aria-hidden") == "true"
