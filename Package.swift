@@ -192,7 +192,8 @@ let package = Package(
 if Context.environment["SWITCHBOARD_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "relay-alone", dependencies: ["Relay", "TURN", "Wire"], path: "Tests/Benchmarks/relay-alone",
+            name: "relay-alone", dependencies: ["Relay", "TURN", "Wire", "OpenSSLCrypto"],
+            path: "Tests/Benchmarks/relay-alone",
             swiftSettings: strict))
     package.targets.append(
         .executableTarget(

@@ -1,11 +1,13 @@
 import Glibc
+import OpenSSLCrypto
 import Relay
 import TURN
 import Wire
 
 /// The relay without the rest of the server, for benchmarks and by hand.
 ///
-///     relay-alone listen=127.0.0.1 listen=::1 port=3478 user=alice:wonderland secret=… allow=127.0.0.0/8 workers=2
+///     relay-alone listen=127.0.0.1 listen=::1 port=3478 user=alice:wonderland secret=… allow=127.0.0.0/8 workers=2 \
+///         certificate=both.pem
 ///
 /// Prints `ready PORT`, then obeys lines on standard input (`counters`, `revoke USER`) and
 /// ends with it.
@@ -46,6 +48,10 @@ struct RelayAlone {
         case "allow":
             guard let range = AddressRange(value) else { return false }
             configuration.allowedPeers.append(range)
+        case "certificate":
+            // One file with the chain and the key.
+            configuration.certificate = try? ServerCertificate(chainFile: value, keyFile: value)
+            return configuration.certificate != nil
         case "external":
             guard let address = ExternalAddress(value) else { return false }
             configuration.externalAddresses.append(address)
