@@ -23,7 +23,7 @@ TOKEN_KEYS = {"north": b"01234567890123456789012345678901", "union": b"123456789
 @pytest.fixture(scope="module")
 def relay(make_server) -> Server:
     keys = {name: base64.b64encode(key).decode() for name, key in TOKEN_KEYS.items()}
-    return make_server({"relay": {"oauthKeys": keys, "limits": {"allocationsPerUser": 1000}}})
+    return make_server({"relay": {"workers": 2, "oauthKeys": keys, "limits": {"allocationsPerUser": 1000}}})
 
 
 def other_side(echo_port: int) -> list[str]:
@@ -32,6 +32,12 @@ def other_side(echo_port: int) -> list[str]:
 
 @pytest.mark.parametrize("mode", [["-g"], ["-g", "-c"], ["-g", "-s", "-c"]], ids=" ".join)
 def test_uclient_with_dont_fragment(relay, echo_port, mode):
+    assert uclient(relay, [*STATIC, *mode, *other_side(echo_port)]) == 0
+
+
+@pytest.mark.parametrize("mode", [["-M"], ["-M", "-c"], ["-M", "-s"], ["-M", "-s", "-c"]], ids=" ".join)
+def test_uclient_moves(relay, echo_port, mode):
+    """Each client changes its port and goes on with a ticket: with two workers, half of them land on the other one."""
     assert uclient(relay, [*STATIC, *mode, *other_side(echo_port)]) == 0
 
 

@@ -11,11 +11,18 @@ struct Recorder: ~Copyable, RelayOutbox {
     var requests: [RelayRequest] = []
     var closed: [RelayID] = []
     var ended: [(AllocationID, String)] = []
+    var handedOver: [(bytes: [UInt8], flow: Flow, worker: UInt8)] = []
+    var guests: [(flow: Flow, worker: UInt8, isKept: Bool)] = []
 
     mutating func send(_ message: RawSpan, on flow: Flow) { messages.append((message.copyToArray(), flow)) }
     mutating func openRelay(_ request: RelayRequest) { requests.append(request) }
     mutating func closeRelay(_ relay: RelayID) { closed.append(relay) }
     mutating func endAllocation(_ allocation: AllocationID, user: String) { ended.append((allocation, user)) }
+    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8) {
+        handedOver.append((message.copyToArray(), flow, worker))
+    }
+    mutating func keep(_ flow: Flow, at worker: UInt8) { guests.append((flow, worker, true)) }
+    mutating func forget(_ flow: Flow, at worker: UInt8) { guests.append((flow, worker, false)) }
 }
 
 /// The relays of a laboratory, live while their port is open.
@@ -79,6 +86,8 @@ final class Lab {
     struct Outcome {
         var messages: [(bytes: [UInt8], flow: Flow)] = []
         var toPeer: ToPeer?
+        var handedOver: [(bytes: [UInt8], flow: Flow, worker: UInt8)] = []
+        var guests: [(flow: Flow, worker: UInt8, isKept: Bool)] = []
     }
 
     /// Gives the engine a client's datagram and does what it asks for, as a host would.
@@ -86,7 +95,17 @@ final class Lab {
         var recorder = Recorder()
         let forward = engine.receive(bytes.span.bytes, on: flow, at: now, into: &recorder)
         settle(&recorder)
-        return Outcome(messages: recorder.messages, toPeer: forward)
+        return Outcome(
+            messages: recorder.messages, toPeer: forward, handedOver: recorder.handedOver, guests: recorder.guests)
+    }
+
+    /// The same for a datagram that another worker received.
+    func receiveHandedOver(_ bytes: [UInt8], on flow: Flow, from worker: UInt8) -> Outcome {
+        var recorder = Recorder()
+        let forward = engine.receiveHandedOver(bytes.span.bytes, on: flow, from: worker, at: now, into: &recorder)
+        settle(&recorder)
+        return Outcome(
+            messages: recorder.messages, toPeer: forward, handedOver: recorder.handedOver, guests: recorder.guests)
     }
 
     func advance(seconds: UInt32) {

@@ -25,6 +25,8 @@ package struct RelayConfiguration: Sendable {
     package var tokenKeys: [String: [UInt8]] = [:]
     /// Relays that clients are sent to while this one drains or is full, at most one of each family.
     package var alternates: [TransportAddress] = []
+    /// Whether an allocation follows its client to a new address (RFC 8016).
+    package var isMobile = true
     /// Whether NAT behaviour discovery is served (RFC 5780), on the first two addresses of a family.
     package var servesDiscovery = false
     /// What clients and peers are told instead of a local address, behind a one-to-one NAT.

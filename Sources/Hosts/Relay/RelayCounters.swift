@@ -17,6 +17,10 @@ package struct RelayCounters: Hashable, Sendable {
     /// Open now: the only number here that also falls.
     package var allocationsLive: UInt64 = 0
     package var allocationsMade: UInt64 = 0
+    /// Moved to a new address of their client.
+    package var allocationsMoved: UInt64 = 0
+    /// Datagrams for another worker's allocation that found its buffer full.
+    package var droppedHandedOver: UInt64 = 0
     /// Sent to another relay: some of the refused.
     package var allocationsRedirected: UInt64 = 0
     /// For quota, capacity or family.
@@ -107,6 +111,7 @@ package struct RelayCounters: Hashable, Sendable {
         droppedUnpermittedFromClient = tally.unpermittedFromClient
         droppedUnpermittedFromPeer = tally.unpermittedFromPeer
         allocationsRedirected = tally.redirected
+        allocationsMoved = tally.moved
         droppedBandwidth = tally.limitedBytes
         droppedPacketRate = tally.limitedPackets
         refusedNewPeers = tally.limitedPeers
@@ -141,7 +146,8 @@ package struct RelayCounters: Hashable, Sendable {
         \.droppedMalformed,
         \.droppedUnexpected, \.droppedLoop, \.droppedLimited, \.droppedUnpermittedFromClient,
         \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
-        \.sendCalls, \.allocationsRedirected, \.droppedBandwidth, \.droppedPacketRate, \.refusedNewPeers, \.peerErrors,
+        \.sendCalls, \.allocationsRedirected, \.allocationsMoved, \.droppedHandedOver, \.droppedBandwidth,
+        \.droppedPacketRate, \.refusedNewPeers, \.peerErrors,
         \.droppedPeerErrors,
         \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.droppedFullConnection, \.sessionsLive,
         \.hellosAnswered, \.cookiesRefused, \.handshakesCompleted, \.handshakesFailed, \.droppedSessionLimit,

@@ -130,13 +130,15 @@ package final class RelayServer: Sendable {
         }
         let listening = try Listening(configuration, on: local)
         var sockets = try listening.sockets(workers: configuration.workerCount)
-        guard let key = OpenSSLSource.key(), let cookieKey = OpenSSLSource.key() else {
+        guard let key = OpenSSLSource.key(), let cookieKey = OpenSSLSource.key(),
+            let ticketKey = OpenSSLSource.key()
+        else {
             throw RelayError("OpenSSL gives no random numbers")
         }
         let shared = SharedRelay(
             configuration, RelayAddresses(local: local, externals: configuration.externalAddresses),
             deniedOwnPorts: configuration.deniedOwnPorts.union(listening.ports), discoveries: listening.discoveries,
-            own: own + local, nonceKey: key, cookieKey: cookieKey)
+            own: own + local, nonceKey: key, cookieKey: cookieKey, ticketKey: configuration.isMobile ? ticketKey : nil)
         return try startWorkers(&sockets, shared, listening)
     }
 
@@ -144,15 +146,19 @@ package final class RelayServer: Sendable {
         _ sockets: inout UniqueArray<WorkerSockets>, _ shared: SharedRelay, _ listening: Listening
     ) throws(RelayError) -> Running {
         var threads: [WorkerThread] = []
-        var mailboxes: [WorkerMailbox] = []
+        let mailboxes = (0..<sockets.count).compactMap { _ in WorkerMailbox() }
+        guard mailboxes.count == sockets.count else {
+            throw RelayError("the system refuses more descriptors: raise the limit (ulimit -n)")
+        }
         var index = 0
         while let next = sockets.popLast() {
             let surrendered = SurrenderedSockets(next)
-            guard let mailbox = WorkerMailbox(),
+            let neighbours = Neighbours(own: UInt8(truncatingIfNeeded: index), mailboxes: mailboxes)
+            guard
                 let thread = WorkerThread.start(
                     "relay-\(index)",
                     {
-                        guard var worker = Worker.make(surrendered.adopt(), shared, mailbox) else { return }
+                        guard var worker = Worker.make(surrendered.adopt(), shared, neighbours) else { return }
                         worker.run()
                     })
             else {
@@ -162,7 +168,6 @@ package final class RelayServer: Sendable {
                 throw RelayError("the system refuses more threads or descriptors: raise its limits (ulimit -n, -u)")
             }
             threads.append(thread)
-            mailboxes.append(mailbox)
             index += 1
         }
         return Running(threads: threads, mailboxes: mailboxes, shared: shared, listening: listening)

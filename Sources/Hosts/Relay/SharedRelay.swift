@@ -15,6 +15,8 @@ final class SharedRelay: Sendable {
     let table: PortTable
     let discoveries: [NATDiscovery]
     let refusals = AllocationRefusals()
+    /// nil where mobility is off.
+    let ticketKey: Digest?
     private let ports: RelayPorts
     private let own: [IPAddress]
     private let deniedOwnPorts: Set<UInt16>
@@ -24,8 +26,10 @@ final class SharedRelay: Sendable {
 
     init(
         _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>,
-        discoveries: [NATDiscovery], own: [IPAddress], nonceKey: Digest, cookieKey: Digest
+        discoveries: [NATDiscovery], own: [IPAddress], nonceKey: Digest, cookieKey: Digest,
+        ticketKey: Digest?
     ) {
+        self.ticketKey = ticketKey
         self.discoveries = discoveries
         self.own = own
         self.deniedOwnPorts = deniedOwnPorts

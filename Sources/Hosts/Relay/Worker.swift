@@ -34,7 +34,9 @@ struct Worker: ~Copyable {
     var counters = RelayCounters()
     private var transactions: SeededRandom
     let shared: SharedRelay
-    private let mailbox: WorkerMailbox
+    let mailbox: WorkerMailbox
+    /// Empty, but for its capacity.
+    var handedOver = HandedOver()
     var now: Instant
     /// Connections wait to be accepted until descriptors are free.
     var isShortOfDescriptors = false
@@ -46,9 +48,10 @@ struct Worker: ~Copyable {
 
     /// nil when the system is out of memory or descriptors.
     static func make(
-        _ sockets: consuming WorkerSockets, _ shared: SharedRelay, _ mailbox: WorkerMailbox
+        _ sockets: consuming WorkerSockets, _ shared: SharedRelay, _ neighbours: Neighbours
     ) -> Worker? {
-        guard let queue = EventQueue(), let authentication = OpenSSLSource.authentication(),
+        guard let mailbox = neighbours.mailbox(neighbours.own), let queue = EventQueue(),
+            let authentication = OpenSSLSource.authentication(),
             let decryption = OpenSSLSource.decryption(), let seed = OpenSSLSource.seed(),
             queue.watch(mailbox.wake.descriptor, as: EventTag.wakeBits)
         else { return nil }
@@ -72,22 +75,24 @@ struct Worker: ~Copyable {
         engine.alternates = rules.alternates
         engine.discoveries = shared.discoveries
         engine.decryption = decryption
+        engine.tickets = shared.ticketKey.map { TicketMint(key: $0, worker: neighbours.own) }
         let sessions = DTLSTable(
             HelloDoor(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
             limit: shared.sessionsPerWorker,
             handshakeLimiter: AnswerLimiter(
                 perSecond: rules.limits.handshakesPerSecond, burst: rules.limits.handshakesAtOnce, seed: seed))
-        return Worker(engine, sockets, sessions, queue, SeededRandom(seed: seed), shared, mailbox, now)
+        return Worker(engine, sockets, sessions, queue, SeededRandom(seed: seed), shared, neighbours, mailbox, now)
     }
 
     private init(
         _ engine: consuming TURNEngine, _ sockets: consuming WorkerSockets, _ sessions: consuming DTLSTable,
-        _ queue: consuming EventQueue, _ transactions: SeededRandom, _ shared: SharedRelay, _ mailbox: WorkerMailbox,
-        _ now: Instant
+        _ queue: consuming EventQueue, _ transactions: SeededRandom, _ shared: SharedRelay, _ neighbours: Neighbours,
+        _ mailbox: WorkerMailbox, _ now: Instant
     ) {
         self.engine = engine
         outbox = WorkerOutbox(
-            sockets.listeners, ConnectionTable(limit: shared.connectionsPerWorker), sessions, shared.ledger)
+            sockets.listeners, ConnectionTable(limit: shared.connectionsPerWorker), sessions, shared.ledger,
+            neighbours)
         streamListeners = sockets.entrances
         self.queue = queue
         self.transactions = transactions
@@ -125,6 +130,7 @@ struct Worker: ~Copyable {
         case .wake:
             mailbox.wake.clear()
             for command in mailbox.takeAll() { obey(command) }
+            receiveHandedOver()
         case .listener(let index):
             guard index < outbox.listeners.count else { return }
             read(outbox.listeners[index].socket.descriptor, event, limit: ReceiveBatch.capacity) { worker, slot in
@@ -232,7 +238,7 @@ struct Worker: ~Copyable {
         TransactionID(UInt32(truncatingIfNeeded: transactions.next()), transactions.next())
     }
 
-    private mutating func flush() {
+    mutating func flush() {
         outbox.flush()
         endConnections()
         received.reset()
@@ -251,6 +257,10 @@ struct Worker: ~Copyable {
             engine.alternates = rules.alternates
             outbox.sessions.context = rules.datagramContext
             streamContext = rules.streamContext
+        case .keepStranger(let flow, let owner):
+            engine.keepStranger(flow, of: owner)
+        case .forgetStranger(let flow, let owner):
+            engine.forgetStranger(flow, of: owner)
         case .stop:
             isStopping = true
         }

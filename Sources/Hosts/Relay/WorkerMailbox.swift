@@ -1,12 +1,16 @@
 import DatagramIO
 import Synchronization
 import TURN
+import Wire
 
 /// What other threads tell a worker.
 enum WorkerCommand: Sendable {
     case revoke(RevokedName)
     /// What a reload changed.
     case adopt(RelayRules)
+    /// What becomes of a flow that this worker receives and another one owns.
+    case keepStranger(Flow, of: UInt8)
+    case forgetStranger(Flow, of: UInt8)
     case stop
 }
 
@@ -14,6 +18,7 @@ enum WorkerCommand: Sendable {
 final class WorkerMailbox: Sendable {
     let wake: WakeSignal
     private let commands = Mutex<[WorkerCommand]>([])
+    private let handedOver = Mutex(HandedOver())
     private let published = Mutex(RelayCounters())
 
     init?() {
@@ -31,6 +36,22 @@ final class WorkerMailbox: Sendable {
             defer { commands = [] }
             return commands
         }
+    }
+
+    /// A datagram for this worker that another one received.
+    func handOver(_ message: RawSpan, on flow: Flow, from worker: UInt8) {
+        let isFirst = message.withUnsafeBytes { bytes in
+            handedOver.withLock { handedOver in
+                handedOver.append(bytes, on: flow, from: worker)
+                return handedOver.entries.count == 1
+            }
+        }
+        if isFirst { wake.raise() }
+    }
+
+    /// Changes an empty buffer for what was handed over.
+    func takeHandedOver(_ spare: inout HandedOver) {
+        handedOver.withLock { swap(&$0, &spare) }
     }
 
     /// Called by the worker a few times a second, never per packet.

@@ -42,15 +42,17 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
     private(set) var requests: [RelayRequest] = []
     private(set) var closed: [RelayID] = []
     private let ledger: RelayLedger
+    private let neighbours: Neighbours
 
     init(
         _ listeners: consuming UniqueArray<Listener>, _ connections: consuming ConnectionTable,
-        _ sessions: consuming DTLSTable, _ ledger: RelayLedger
+        _ sessions: consuming DTLSTable, _ ledger: RelayLedger, _ neighbours: Neighbours
     ) {
         self.listeners = listeners
         self.connections = connections
         self.sessions = sessions
         self.ledger = ledger
+        self.neighbours = neighbours
     }
 
     mutating func send(_ message: RawSpan, on flow: Flow) {
@@ -89,6 +91,18 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
 
     mutating func endAllocation(_ allocation: AllocationID, user: String) {
         ledger.release(user)
+    }
+
+    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8) {
+        neighbours.mailbox(worker)?.handOver(message, on: flow, from: neighbours.own)
+    }
+
+    mutating func keep(_ flow: Flow, at worker: UInt8) {
+        neighbours.mailbox(worker)?.post(.keepStranger(flow, of: neighbours.own))
+    }
+
+    mutating func forget(_ flow: Flow, at worker: UInt8) {
+        neighbours.mailbox(worker)?.post(.forgetStranger(flow, of: neighbours.own))
     }
 
     var hasWishes: Bool {

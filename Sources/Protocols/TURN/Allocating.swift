@@ -26,6 +26,10 @@ extension TURNEngine {
             refuse(message, refusal.error, request, into: &outbox)
             return
         }
+        guard !wishes.wantsTicket || tickets != nil else {
+            refuse(message, .mobilityForbidden, request, into: &outbox)
+            return
+        }
         guard let slot = takeSlot(message, wishes, request) else {
             tally.allocationsRefused &+= 1
             refuse(message, .insufficientCapacity, request, into: &outbox)
@@ -63,11 +67,13 @@ extension TURNEngine {
         if let free = freeSlots.popLast() {
             allocation.generation = allocations[Int(free)].generation
             allocations[Int(free)] = allocation
+            occupied += 1
             flows[request.flow] = free
             return free
         }
         guard let slot = UInt32(exactly: allocations.count) else { return nil }
         allocations.append(allocation)
+        occupied += 1
         flows[request.flow] = slot
         return slot
     }
@@ -137,20 +143,42 @@ extension TURNEngine {
             writer.append(error: error, of: .ipv6)
         }
         writer.append(.lifetime, integer: allocations[slot].grantedLifetime)
+        if let ticket = ticket(of: slot) { writer.append(.mobilityTicket, bytes: ticket) }
         if let token = allocations[slot].reservationToken { writer.append(.reservationToken, integer: token) }
         writer.append(.xorMappedAddress, xor: allocations[slot].flow.remote)
         finish(shape, on: allocations[slot].flow, into: &outbox)
     }
 
     mutating func refresh(
-        _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
+        _ message: borrowing Message, _ request: Request, _ held: Int?,
+        into outbox: inout some RelayOutbox & ~Copyable
     ) {
         if endings.holds(message.transaction, of: request.credential.username, on: request.flow, at: request.now) {
             // The answer to the first was lost; nothing is left to refresh.
             writeRefreshed(message.transaction, lifetime: 0, request, into: &outbox)
             return
         }
-        guard let slot = openSlot(message, request, knowing: Self.refreshAttributes, into: &outbox) else { return }
+        guard !message.has(.mobilityTicket) || tickets != nil else {
+            refuse(message, .mobilityForbidden, request, into: &outbox)
+            return
+        }
+        guard
+            let slot = openSlot(
+                message, request, of: held, knowing: Self.refreshAttributes, into: &outbox)
+        else { return }
+        if let (transaction, lifetime) = allocations[slot].mobility?.lastMove, transaction == message.transaction,
+            flows[request.flow] != nil
+        {
+            // The answer to the move was lost.
+            writeRefreshed(message.transaction, lifetime: lifetime, request, ticketOf: slot, into: &outbox)
+            return
+        }
+        let isMove = flows[request.flow] == nil
+        guard isMove || !message.has(.mobilityTicket) else {
+            // RFC 8016 section 3.2.1: a client that did not move sends no ticket.
+            refuse(message, .badRequest, request, into: &outbox)
+            return
+        }
         let family: IPAddress.Family?
         switch AllocationWishes.family(message, .requestedAddressFamily) {
         case .success(let read): family = read
@@ -167,6 +195,7 @@ extension TURNEngine {
             refuse(message, .badRequest, request, into: &outbox)
             return
         }
+        if !isMove { hear(request.flow, slot) }
         let wished = message.integer32(.lifetime)
         let lifetime =
             wished == 0
@@ -186,6 +215,11 @@ extension TURNEngine {
                 allocations[slot].username = request.credential.username
                 allocations[slot].keys = request.credential.keys
             }
+            if isMove {
+                move(slot: slot, message.transaction, lifetime: lifetime, request, into: &outbox)
+                writeRefreshed(message.transaction, lifetime: lifetime, request, ticketOf: slot, into: &outbox)
+                return
+            }
         }
         writeRefreshed(message.transaction, lifetime: lifetime, request, into: &outbox)
     }
@@ -199,11 +233,12 @@ extension TURNEngine {
     }
 
     private mutating func writeRefreshed(
-        _ transaction: TransactionID, lifetime: UInt32, _ request: Request,
+        _ transaction: TransactionID, lifetime: UInt32, _ request: Request, ticketOf slot: Int? = nil,
         into outbox: inout some RelayOutbox & ~Copyable
     ) {
         writer.begin(MessageType(.success, .refresh), transaction)
         writer.append(.lifetime, integer: lifetime)
+        if let ticket = slot.flatMap({ ticket(of: $0) }) { writer.append(.mobilityTicket, bytes: ticket) }
         finish(request.shape, on: request.flow, into: &outbox)
     }
 
@@ -230,10 +265,10 @@ extension TURNEngine {
     /// The slot of the request's allocation, after the checks that every request but Allocate begins with. nil when it was
     /// refused.
     mutating func openSlot(
-        _ message: borrowing Message, _ request: Request, knowing known: Set<AttributeType>,
+        _ message: borrowing Message, _ request: Request, of held: Int? = nil, knowing known: Set<AttributeType>,
         into outbox: inout some RelayOutbox & ~Copyable
     ) -> Int? {
-        guard let slot = flows[request.flow].map({ Int($0) }), allocations[slot].isOpen,
+        guard let slot = held ?? flows[request.flow].map({ Int($0) }), allocations[slot].isOpen,
             allocations[slot].expiry > request.now
         else {
             refuse(message, .allocationMismatch, request, into: &outbox)
@@ -267,9 +302,12 @@ extension TURNEngine {
     }
 
     private mutating func freeSlot(_ slot: Int) {
-        // A new connection may have the flow of one that was closed while its relay was being opened.
-        if flows[allocations[slot].flow] == UInt32(truncatingIfNeeded: slot) { flows[allocations[slot].flow] = nil }
+        unmap(allocations[slot].flow, of: slot)
+        if let pending = allocations[slot].mobility?.pending { unmap(pending, of: slot) }
+        allocations[slot].isMoving = false
+        allocations[slot].mobility = nil
         allocations[slot].stage = .free
+        occupied -= 1
         allocations[slot].isAbandoned = false
         allocations[slot].generation &+= 1
         allocations[slot].ipv4 = nil

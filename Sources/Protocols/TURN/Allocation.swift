@@ -16,6 +16,10 @@ struct Allocation {
     /// Raised each time the slot is given up, so that late events of the last tenant find nobody.
     var generation: UInt32 = 0
     var stage: Stage
+    /// The client may be heard on another flow from now on: see `Mobility`.
+    var isMoving = false
+    /// nil where the client did not ask for a ticket.
+    var mobility: Mobility?
     var flow: Flow
     var username: String
     var user: String
@@ -47,6 +51,7 @@ struct Allocation {
         username = request.credential.username
         user = request.credential.user
         tokenExpiry = request.credential.tokenExpiry
+        mobility = wishes.wantsTicket ? Mobility() : nil
         keys = request.credential.keys
         self.transaction = transaction
         createdAt = now

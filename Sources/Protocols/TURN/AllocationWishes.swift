@@ -8,6 +8,8 @@ struct AllocationWishes {
     let port: RelayRequest.Port
     /// The lifetime to grant, in seconds.
     var lifetime: UInt32
+    /// MOBILITY-TICKET, empty.
+    let wantsTicket: Bool
 
     private static let udp: UInt8 = 17
 
@@ -39,11 +41,13 @@ struct AllocationWishes {
         default: break
         }
 
+        // RFC 8016 section 3.1.2: a client that asks for a ticket has none yet.
+        guard message.attribute(.mobilityTicket)?.isEmpty ?? true else { return .failure(.badRequest) }
         guard !message.has(.lifetime) || message.integer32(.lifetime) != nil else { return .failure(.badRequest) }
         return .success(
             AllocationWishes(
                 family: requested ?? .ipv4, additional: additional, port: port,
-                lifetime: granted(message.integer32(.lifetime))))
+                lifetime: granted(message.integer32(.lifetime)), wantsTicket: message.has(.mobilityTicket)))
     }
 
     /// REQUESTED-ADDRESS-FAMILY or its sibling: 440 for a family that does not exist.

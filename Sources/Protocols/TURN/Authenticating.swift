@@ -48,7 +48,7 @@ extension TURNEngine {
     /// The long-term credential mechanism, RFC 8489 section 9.2.4, in its order but for one check: the nonce comes first,
     /// as in RFC 5389 section 10.2.2, so that nothing is looked up or computed for a nonce that was never given out.
     mutating func authenticate(
-        _ message: borrowing Message, on flow: Flow, at now: Instant
+        _ message: borrowing Message, on flow: Flow, of slot: Int?, at now: Instant
     ) -> Result<Credential, Refusal> {
         guard let integrity = message.integrityToCheck else { return .failure(.unauthenticated) }
         guard message.has(.username) || message.has(.userHash), let realm = message.text(.realm),
@@ -63,7 +63,10 @@ extension TURNEngine {
             return .failure(.unauthenticated)
         }
 
-        guard let keys = keys(of: username, on: flow, at: now, verifying: message, integrity, algorithm.password) else {
+        guard
+            let keys = keys(
+                of: username, on: flow, of: slot, at: now, verifying: message, integrity, algorithm.password)
+        else {
             return .failure(.unauthenticated)
         }
         // RFC 8489 section 9.2.4: SHA-256 signs the answer unless the request named no algorithm.
@@ -118,13 +121,13 @@ extension TURNEngine {
     /// The keys under which the message's code is right. An allocation's own keys serve for it, so that an expired name or
     /// a replaced secret does not end a call, for a day.
     private func keys(
-        of username: String, on flow: Flow, at now: Instant, verifying message: borrowing Message,
+        of username: String, on flow: Flow, of slot: Int?, at now: Instant, verifying message: borrowing Message,
         _ integrity: IntegrityAlgorithm, _ algorithm: PasswordAlgorithm
     ) -> CredentialKeys? {
-        if let slot = flows[flow], allocations[Int(slot)].username == username,
-            now.seconds(since: allocations[Int(slot)].createdAt) < Self.keyLifetime
+        if let slot, allocations[slot].username == username,
+            now.seconds(since: allocations[slot].createdAt) < Self.keyLifetime
         {
-            let keys = allocations[Int(slot)].keys
+            let keys = allocations[slot].keys
             return isRight(message, integrity, keys.key(algorithm)) ? keys : nil
         }
         if let keys = endings.keys(for: message.transaction, of: username, on: flow, at: now) {

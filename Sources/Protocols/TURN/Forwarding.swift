@@ -56,6 +56,7 @@ extension TURNEngine {
             return nil
         }
         guard passes(allocations[slot].toPeers.spend(Int(length), limits, at: now)) else { return nil }
+        hear(flow, slot)
         return ToPeer(
             relay: relayID(slot, channel.peer.address.family), destination: channel.peer,
             payload: 4..<4 &+ Int(length))
@@ -75,6 +76,7 @@ extension TURNEngine {
             return nil
         }
         guard passes(allocations[slot].toPeers.spend(payload.count, limits, at: now)) else { return nil }
+        hear(flow, slot)
         return ToPeer(
             relay: relayID(slot, destination.address.family), destination: destination, payload: payload,
             dontFragment: message.has(.dontFragment))
@@ -83,6 +85,11 @@ extension TURNEngine {
     /// DONT-FRAGMENT where the host cannot set the bit makes a Send indication void (RFC 8656 section 11.2).
     private func isPossible(_ send: borrowing Message) -> Bool {
         setsDontFragment || !send.has(.dontFragment)
+    }
+
+    /// The client was heard: where its allocation moves to, that is the end of the move.
+    mutating func hear(_ flow: Flow, _ slot: Int) {
+        if allocations[slot].isMoving, allocations[slot].mobility?.pending == flow { arrive(slot: slot) }
     }
 
     private mutating func passes(_ verdict: Spending.Verdict) -> Bool {

@@ -32,6 +32,7 @@ extension TURNEngine {
             refuse(message, refusal, request, into: &outbox)
             return
         }
+        hear(request.flow, slot)
         for peer in peers { permit(peer, slot: slot, at: request.now) }
         writer.begin(MessageType(.success, .createPermission), message.transaction)
         finish(request.shape, on: request.flow, into: &outbox)
@@ -59,6 +60,7 @@ extension TURNEngine {
             refuse(message, error, request, into: &outbox)
             return
         }
+        hear(request.flow, slot)
         writer.begin(MessageType(.success, .channelBind), message.transaction)
         finish(request.shape, on: request.flow, into: &outbox)
     }

@@ -11,6 +11,12 @@ package protocol RelayOutbox: Outbox, ~Copyable {
     /// The relay's port is to be given back. Comes before `endAllocation`.
     mutating func closeRelay(_ relay: RelayID)
     mutating func endAllocation(_ allocation: AllocationID, user: String)
+
+    /// A datagram of this flow belongs to another worker, which gets it by `receiveHandedOver`.
+    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8)
+    /// That other worker's engine is told `keepStranger`, or `forgetStranger`. In the order of the calls.
+    mutating func keep(_ flow: Flow, at worker: UInt8)
+    mutating func forget(_ flow: Flow, at worker: UInt8)
 }
 
 /// An allocation, told apart from an earlier one in the same slot by its generation.

@@ -38,6 +38,8 @@ package struct TURNEngine: ~Copyable {
     package var discoveries: [NATDiscovery] = []
     /// What opens the access tokens of RFC 7635; without it none is good.
     package var decryption: (any AuthenticatedDecryption)?
+    /// What makes mobility tickets, and tells this worker's from others'; without it mobility is forbidden.
+    package var tickets: TicketMint?
     /// What was dropped and answered. The host publishes it.
     package internal(set) var tally = TURNTally()
 
@@ -48,6 +50,15 @@ package struct TURNEngine: ~Copyable {
     var flows: [Flow: UInt32] = [:]
     var userHashes: UserHashes
     var endings = EndedAllocations()
+    /// Slots that are not free.
+    var occupied = 0
+    /// Flows whose datagrams arrive here and belong to another worker, and flows of this worker's allocations whose
+    /// datagrams arrive at another.
+    var strangers: [Flow: UInt8] = [:]
+    var guests: [Flow: UInt8] = [:]
+    var departures: [(Flow, UInt8)] = []
+    /// The worker that handed over the datagram which is being received.
+    var deliverer: UInt8?
     /// Numbers the indications that the engine sends by itself.
     var errorSerial: UInt32 = 0
     var writer = MessageWriter()
@@ -72,7 +83,11 @@ package struct TURNEngine: ~Copyable {
 
     /// Allocations that are open or being opened.
     package var allocationCount: Int {
-        flows.count
+        occupied
+    }
+
+    var isHandedOver: Bool {
+        deliverer != nil
     }
 
     /// Tells the engine what the wall clock shows now.
@@ -90,6 +105,10 @@ package struct TURNEngine: ~Copyable {
     ) -> ToPeer? {
         guard let first = bytes.byte(at: 0) else {
             tally.malformed &+= 1
+            return nil
+        }
+        if !strangers.isEmpty, !isHandedOver, let owner = strangers[flow] {
+            outbox.handOver(bytes, on: flow, to: owner)
             return nil
         }
         if first & 0xC0 == 0x40 {
@@ -133,8 +152,17 @@ package struct TURNEngine: ~Copyable {
             answerBinding(message, on: flow, at: now, into: &outbox)
             return
         }
+        var slot = flows[flow].map { Int($0) }
+        if slot == nil {
+            switch holder(of: message, on: flow) {
+            case .own(let held): slot = held
+            case .elsewhere(let worker):
+                if handOver(message, to: worker, on: flow, at: now, into: &outbox) { return }
+            case .nobody: break
+            }
+        }
         let credential: Credential
-        switch authenticate(message, on: flow, at: now) {
+        switch authenticate(message, on: flow, of: slot, at: now) {
         case .failure(let refusal):
             challenge(message, refusal, on: flow, at: now, into: &outbox)
             return
@@ -144,7 +172,7 @@ package struct TURNEngine: ~Copyable {
         let request = Request(flow: flow, now: now, credential: credential, hasFingerprint: message.hasFingerprint)
         switch message.type.method {
         case .allocate: allocate(message, request, into: &outbox)
-        case .refresh: refresh(message, request, into: &outbox)
+        case .refresh: refresh(message, request, slot, into: &outbox)
         case .createPermission: createPermission(message, request, into: &outbox)
         default: bindChannel(message, request, into: &outbox)
         }
@@ -152,11 +180,12 @@ package struct TURNEngine: ~Copyable {
 
     /// When `advance` has something to do next.
     package var deadline: Instant? {
-        flows.isEmpty ? nil : sweep.next
+        occupied == 0 ? nil : sweep.next
     }
 
     /// Reclaims what has expired. Each call looks at a part of the table, all of it within a second.
     package mutating func advance(to now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
+        settleDepartures(into: &outbox)
         guard now >= sweep.next else { return }
         let slots = sweep.slots(of: allocations.count, at: now)
         for slot in slots { reclaim(slot: slot, at: now, into: &outbox) }
@@ -201,6 +230,11 @@ package struct TURNEngine: ~Copyable {
             // Its relay is on its way: `relayOpened` gives it back.
             allocations[slot].isAbandoned = true
             flows[flow] = nil
+            return
+        }
+        guard allocations[slot].mobility == nil else {
+            detach(slot: slot, from: flow)
+            settleDepartures(into: &outbox)
             return
         }
         tally.closed &+= 1

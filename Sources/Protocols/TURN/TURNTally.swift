@@ -27,6 +27,8 @@ package struct TURNTally: Hashable, Sendable {
     /// Error responses to authenticated requests, and those for quota and capacity among them.
     package var refusals: UInt64 = 0
     package var allocationsRefused: UInt64 = 0
+    /// Allocations that went on at a new address of their client.
+    package var moved: UInt64 = 0
     /// Clients sent to another server.
     package var redirected: UInt64 = 0
     package var allocationsMade: UInt64 = 0

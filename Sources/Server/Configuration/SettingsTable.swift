@@ -118,6 +118,9 @@ package enum SettingsTable {
             "Relay that clients are sent to while this one drains or is full, as address:port, one of each family."
         ).live,
         Setting(
+            "relay.mobility", .boolean, .boolean(true),
+            "Whether an allocation follows its client to a new address (RFC 8016)."),
+        Setting(
             "relay.natDiscovery", .boolean, .boolean(false),
             "NAT behaviour discovery (RFC 5780) on the first two addresses, on relay.port and the UDP port after it."),
         Setting("relay.workers", .integer(0...256), .integer(0), "Threads of the relay; 0: one for each core."),

@@ -63,6 +63,7 @@ struct OperatorFigures: Sendable {
         set("relay_dtls_hellos_answered_total", counters.hellosAnswered)
         set("relay_dtls_handshakes_total", counters.handshakesCompleted, [("outcome", "completed")])
         set("relay_dtls_handshakes_total", counters.handshakesFailed, [("outcome", "failed")])
+        set("relay_allocations_moved_total", counters.allocationsMoved)
         set("relay_bindings_total", counters.bindings)
         set("relay_unauthenticated_answers_total", counters.unauthenticatedAnswers)
         for (reason, count) in Self.reasons(counters) { set("relay_rejected_total", count, [("reason", reason)]) }
@@ -77,7 +78,8 @@ struct OperatorFigures: Sendable {
             ("loop", counters.droppedLoop), ("rate_limited", counters.droppedLimited),
             ("client_without_permission", counters.droppedUnpermittedFromClient),
             ("peer_without_permission", counters.droppedUnpermittedFromPeer), ("oversized", counters.droppedOversized),
-            ("redirected", counters.allocationsRedirected), ("bandwidth", counters.droppedBandwidth),
+            ("handed_over", counters.droppedHandedOver), ("redirected", counters.allocationsRedirected),
+            ("bandwidth", counters.droppedBandwidth),
             ("packet_rate", counters.droppedPacketRate),
             ("new_peer_rate", counters.refusedNewPeers), ("icmp_not_told", counters.droppedPeerErrors),
             ("not_sent", counters.droppedSending), ("cryptography", counters.cryptographyFailures),

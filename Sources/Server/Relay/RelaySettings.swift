@@ -75,6 +75,7 @@ struct RelaySettings {
             }
             return address
         }
+        configuration.isMobile = settings.boolean("relay.mobility")
         configuration.servesDiscovery = settings.boolean("relay.natDiscovery")
         let external = settings.text("relay.externalAddress")
         if !external.isEmpty {

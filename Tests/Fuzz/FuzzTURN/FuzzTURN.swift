@@ -46,6 +46,9 @@ private struct Recorder: ~Copyable, RelayOutbox {
     var requests: [RelayRequest] = []
     var closed: [RelayID] = []
     var ended = 0
+    var handedOver = 0
+    var kept: Set<Flow> = []
+    var ticket: [UInt8]?
     var nonce: [UInt8]?
     var isSuccess = false
 
@@ -53,10 +56,14 @@ private struct Recorder: ~Copyable, RelayOutbox {
         guard let message = try? Message(bytes) else { fatalError("an answer that is no message") }
         if let given = message.attribute(.nonce) { nonce = given.copyToArray() }
         if message.type.messageClass == .success { isSuccess = true }
+        if let given = message.attribute(.mobilityTicket) { ticket = given.copyToArray() }
     }
     mutating func openRelay(_ request: RelayRequest) { requests.append(request) }
     mutating func closeRelay(_ relay: RelayID) { closed.append(relay) }
     mutating func endAllocation(_ allocation: AllocationID, user: String) { ended += 1 }
+    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8) { handedOver += 1 }
+    mutating func keep(_ flow: Flow, at worker: UInt8) { kept.insert(flow) }
+    mutating func forget(_ flow: Flow, at worker: UInt8) { kept.remove(flow) }
 }
 
 private final class Harness {

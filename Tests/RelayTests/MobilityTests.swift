@@ -1,0 +1,59 @@
+import Relay
+import STUN
+import Testing
+import Wire
+
+@Suite("Mobility on real sockets")
+struct MobilityTests {
+    private func ticket(_ bytes: [UInt8]) throws -> [UInt8] {
+        try #require(try Message(bytes.span.bytes).attribute(.mobilityTicket)?.copyToArray())
+    }
+
+    /// Each new port lands on one of four workers, so most moves are handed over, and so is all that follows them.
+    @Test("an allocation follows its client from port to port, whichever worker the kernel chooses")
+    func moves() throws {
+        let running = try RunningRelay { $0.workers = 4 }
+        var client = try RelayClient(running.address)
+        let peer = try TestSocket(running.address.address)
+        let made = try client.exchange(.allocate) { writer in
+            writer.append(.requestedTransport, integer: UInt32(17) << 24)
+            writer.append(.mobilityTicket, bytes: [])
+        }
+        let relayed = try #require(try Message(made.span.bytes).xorAddress(.xorRelayedAddress))
+        var ticket = try ticket(made)
+        #expect(try client.bind(0x4000, peer.address) == nil)
+        for round in 0..<16 as Range<UInt8> {
+            let next = try RelayClient(running.address)
+            let moved = try next.exchange(.refresh) { $0.append(.mobilityTicket, bytes: ticket) }
+            #expect(try Message(moved.span.bytes).errorNumber == nil)
+            ticket = try self.ticket(moved)
+            // Until the client is heard at its new address, both are served.
+            peer.send([round, 1], to: relayed)
+            #expect(client.socket.receive()?.bytes == [0x40, 0, 0, 2, round, 1])
+            for number in 2..<10 as Range<UInt8> {
+                next.sendChannel(0x4000, [round, number])
+                let arrived = try #require(peer.receive())
+                #expect(arrived.bytes == [round, number])
+                #expect(arrived.source == relayed)
+                peer.send([number, round], to: relayed)
+                #expect(next.socket.receive()?.bytes == [0x40, 0, 0, 2, number, round])
+            }
+            #expect(try next.permit(peer.address) == nil)
+            client = next
+        }
+        #expect(running.server.outstanding.allocations == 1)
+        #expect(running.waits { $0.allocationsMoved == 16 && $0.allocationsLive == 1 })
+        #expect(try client.refresh(lifetime: 0) == nil)
+        #expect(running.server.outstanding.allocations == 0)
+        // The last flow is free for a new allocation.
+        #expect(try client.allocate().get().address == relayed.address)
+    }
+
+    @Test("mobility can be turned off")
+    func off() throws {
+        let running = try RunningRelay { $0.isMobile = false }
+        let client = try RelayClient(running.address)
+        let refused = try client.allocate { $0.append(.mobilityTicket, bytes: []) }
+        #expect(refused == .failure(RelayClient.Refused(number: 405)))
+    }
+}
