@@ -81,16 +81,24 @@ class Client:
         return error, answer
 
     def exchange(self, method: int, attributes: tuple, transaction: bytes | None) -> tuple[int, dict[int, bytes]]:
-        self.transaction = transaction or os.urandom(12)
+        return self.ask(self.signed(method, *attributes, transaction=transaction))
+
+    def signed(self, method: int, *attributes: bytes, transaction: bytes | None = None, after: bytes = b"") -> bytes:
+        """A request with the credentials; `after` follows its signature, as somebody on the way could append it."""
+        transaction = transaction or os.urandom(12)
         body = b"".join(attributes)
         if self.nonce:
             body += attribute(USERNAME, self.user.encode())
             body += attribute(REALM, self.realm) + attribute(NONCE, self.nonce)
             key = hashlib.md5(b":".join((self.user.encode(), self.realm, self.password.encode()))).digest()
-            covered = message(method, self.transaction, body + bytes(24))[: 20 + len(body)]
+            covered = message(method, transaction, body + bytes(24))[: 20 + len(body)]
             body += attribute(INTEGRITY, hmac.digest(key, covered, "sha1"))
-        packet = message(REQUEST | method, self.transaction, body)
-        for _ in range(10):
+        return message(REQUEST | method, transaction, body + after)
+
+    def ask(self, packet: bytes, tries: int = 10) -> tuple[int, dict[int, bytes]]:
+        """Sends a request until it is answered."""
+        self.transaction = packet[8:20]
+        for _ in range(tries):
             self.socket.sendto(packet, self.server)
             try:
                 while True:

@@ -81,15 +81,20 @@ package struct MessageWriter: ~Copyable {
     ///
     /// In ADDRESS-ERROR-CODE the first byte is the address family (RFC 8656 section 18.10).
     package mutating func append(error: ErrorCode) {
-        append(.errorCode, error, family: 0)
+        append(.errorCode, error, reason: error.reason.text, family: 0)
+    }
+
+    /// An error without its reason, which is only for people to read, where an answer should be short.
+    package mutating func append(bareError error: ErrorCode) {
+        append(.errorCode, error, reason: "", family: 0)
     }
 
     package mutating func append(error: ErrorCode, of family: IPAddress.Family) {
-        append(.addressErrorCode, error, family: family.rawValue)
+        append(.addressErrorCode, error, reason: error.reason.text, family: family.rawValue)
     }
 
-    private mutating func append(_ type: AttributeType, _ error: ErrorCode, family: UInt8) {
-        let reason = Array(error.reason.text.utf8)
+    private mutating func append(_ type: AttributeType, _ error: ErrorCode, reason: String, family: UInt8) {
+        let reason = Array(reason.utf8)
         guard beginAttribute(type, byteCount: 4 + reason.count) else { return }
         bytes.append(family)
         bytes.append(0)

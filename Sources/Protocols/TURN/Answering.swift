@@ -39,7 +39,7 @@ extension TURNEngine {
         guard unknown.isEmpty else {
             tally.challenges &+= 1
             writer.begin(MessageType(.failure, .binding), message.transaction)
-            writer.append(error: .unknownAttribute)
+            writer.append(bareError: .unknownAttribute)
             writer.append(unknown: unknown)
             finish(AnswerShape(hasFingerprint: message.hasFingerprint), on: flow, into: &outbox)
             return
@@ -60,7 +60,8 @@ extension TURNEngine {
         flow.transport.isStream || limiter.allows(flow.remote.address, at: now)
     }
 
-    /// 400, 401 or 438 to someone who has not authenticated, within the limit of their prefix.
+    /// 400, 401 or 438 to someone who has not authenticated, within the limit of their prefix. Without a reason: it would
+    /// be a fifth of the answer.
     mutating func challenge(
         _ message: borrowing Message, _ refusal: Refusal, on flow: Flow, at now: Instant,
         into outbox: inout some RelayOutbox & ~Copyable
@@ -70,7 +71,7 @@ extension TURNEngine {
             return
         }
         writer.begin(MessageType(.failure, message.type.method), message.transaction)
-        writer.append(error: refusal.error)
+        writer.append(bareError: refusal.error)
         if refusal.isChallenge {
             guard let nonce = nonces.nonce(for: flow.remote, at: now, features: credentials.features, authentication)
             else {

@@ -75,7 +75,7 @@ extension TURNEngine {
         guard let wishes = NATDiscovery.Wishes(message) else {
             tally.challenges &+= 1
             writer.begin(MessageType(.failure, .binding), message.transaction)
-            writer.append(error: .badRequest)
+            writer.append(bareError: .badRequest)
             finish(AnswerShape(hasFingerprint: message.hasFingerprint), on: flow, into: &outbox)
             return
         }
