@@ -1,5 +1,6 @@
 """A Chromium with a profile, a fake camera and a fake microphone of its own."""
 
+import os
 import pathlib
 
 from selenium import webdriver
@@ -70,7 +71,7 @@ return brightest;
 
 
 class Browser:
-    def __init__(self, name, profile, flags=(), dark=False):
+    def __init__(self, name, profile, flags=(), dark=False, home=None):
         options = webdriver.ChromeOptions()
         options.binary_location = "/usr/bin/chromium"
         for flag in [*FLAGS, *flags, f"--user-data-dir={profile}", f"--window-size={DESK[0]},{DESK[1]}"]:
@@ -78,8 +79,10 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         # A tab that is in a call asks before it closes; the tests mean what they do.
         options.set_capability("unhandledPromptBehavior", "accept")
+        # The certificate authorities that it trusts are in the home directory.
+        service = webdriver.ChromeService("/usr/bin/chromedriver", env={**os.environ, "HOME": str(home)} if home else None)
         self.name = name
-        self.driver = webdriver.Chrome(options, webdriver.ChromeService("/usr/bin/chromedriver"))
+        self.driver = webdriver.Chrome(options, service)
         self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_PEERS})
         self.resize(DESK)
         self.set_dark(dark)

@@ -1,9 +1,13 @@
 """Two people with a browser each, against the real binary."""
 
 import pathlib
+import sys
 import time
 
 import pytest
+
+# The internet of the tests and its certificates.
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "IntegrationTests"))
 
 from browser import Browser
 from pages import Person, connect

@@ -1,0 +1,165 @@
+"""Calls of the web client between browsers behind real NATs: network namespaces, and what firewalls leave open.
+
+The browsers get every URL that the server gives, and find out for themselves which of them work. The pages come over HTTPS
+from 20.0.0.2, and the relay is 20.0.0.1: both on 443, as one has it who wants to reach people in offices and hotels.
+"""
+
+import shutil
+import subprocess
+
+import pytest
+
+import namespaces
+from browser import Browser
+from certificates import Authority
+from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC, Internet
+from pages import Person, connect
+from server import Server
+
+CHOSEN = """
+const done = arguments[arguments.length - 1];
+window.peers.at(-1).getStats().then((stats) => {
+    const reports = [...stats.values()];
+    const transport = reports.find((one) => one.type === "transport");
+    const pair = reports.find((one) => one.id === transport?.selectedCandidatePairId);
+    const local = reports.find((one) => one.id === pair?.localCandidateId);
+    done([local?.candidateType ?? null, local?.relayProtocol ?? null, local?.url ?? null]);
+});
+"""
+
+
+class PublicServer(Server):
+    """A server with two public addresses, and certificates for both."""
+
+    url = "https://20.0.0.2"
+
+    def __init__(self, binary, directory, authority):
+        super().__init__(binary, directory)
+        web, relay = authority.issue("20.0.0.2"), authority.issue("20.0.0.1")
+        self.config.write_text(
+            f"""
+http: {{host: 20.0.0.2, port: 443, certificate: {web["certificate"]}, privateKey: {web["privateKey"]}}}
+storage: {{path: {self.directory / "data"}}}
+shutdown: {{drainSeconds: 0}}
+relay:
+  listen: [20.0.0.1]
+  externalAddress: 20.0.0.1
+  tlsPorts: [5349, 443]
+  certificate: {relay["certificate"]}
+  privateKey: {relay["privateKey"]}
+"""
+        )
+
+    def is_ready(self):
+        return subprocess.run(["curl", "-skf", self.url + "/readyz"], capture_output=True).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def internet(request, tmp_path_factory, authority):
+    namespaces.require()
+    if not shutil.which("certutil"):
+        pytest.skip("certutil is not installed (apt-get install libnss3-tools)")
+    made = Internet()
+    with made.namespace.inside():
+        server = PublicServer(request.config.getoption("--binary"), tmp_path_factory.mktemp("server"), authority).start()
+    yield made
+    server.stop()
+    made.close()
+
+
+class DistantBrowser(Browser):
+    """A browser in a local network, whose every command is given there."""
+
+    def __init__(self, name, profile, network, home):
+        self.network = network
+        with network.host.inside():
+            super().__init__(name, profile, home=home)
+        execute = self.driver.execute
+
+        def inside(*arguments, **options):
+            with network.host.inside():
+                return execute(*arguments, **options)
+
+        self.driver.execute = inside
+
+    def quit(self):
+        with self.network.host.inside():
+            super().quit()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, authority):
+    """A home directory whose browsers trust the authority of the tests."""
+    directory = tmp_path_factory.mktemp("home")
+    database = directory / ".pki" / "nssdb"
+    database.mkdir(parents=True)
+    for arguments in (["-N", "--empty-password"], ["-A", "-n", "tests", "-t", "C,,", "-i", str(authority.file)]):
+        subprocess.run(["certutil", "-d", f"sql:{database}", *arguments], check=True, capture_output=True)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def person(internet, home, tmp_path_factory):
+    """Makes people, each at home behind another NAT."""
+    browsers = []
+
+    def make(name, kind, lets_out=EVERYTHING):
+        network = internet.network(kind, lets_out)
+        browsers.append(DistantBrowser(name, tmp_path_factory.mktemp("profile"), network, home))
+        return Person(browsers[-1], PublicServer.url, name).sign_up()
+
+    yield make
+    for browser in browsers:
+        browser.quit()
+
+
+@pytest.fixture(scope="module")
+def ben(person):
+    """Somebody whose NAT takes another port for every destination."""
+    return person("Ben Brook", SYMMETRIC)
+
+
+def hang_up(*people):
+    people[0].hang_up()
+    for one in people:
+        one.phase("ended")
+        one.leave_call_screen()
+
+
+@pytest.mark.parametrize(
+    "lets_out, way", [(EVERYTHING, "udp"), (NO_UDP, "tcp"), (ONLY_443, "tls")], ids=["everything", "no-udp", "only-443"]
+)
+def test_a_call_takes_the_way_that_the_firewall_leaves(person, ben, lets_out, way):
+    ann = person(f"Ann {way}", SYMMETRIC, lets_out)
+    connect(ann, ben)
+    for one in (ann, ben):
+        one.hears()
+    kind, protocol, url = ann.driver.execute_async_script(CHOSEN)
+    # Where Ben's relayed address is used instead of hers, her own candidate is what it saw of her NAT.
+    if way == "udp":
+        assert "relay" in ann.path()
+    else:
+        assert (kind, protocol) == ("relay", way), url
+        assert way != "tls" or url == "turns:20.0.0.1:443?transport=tcp"
+    hang_up(ann, ben)
+
+
+@pytest.mark.parametrize("kind", [PORT_RESTRICTED, SYMMETRIC], ids=["port-restricted", "symmetric"])
+def test_a_call_goes_on_from_another_address(person, ben, kind):
+    """The home gets another public address in the middle of a call: an ICE restart finds the new way."""
+    ann = person("Ann Abel", kind)
+    connect(ann, ben)
+    before = ann.browser.media()["ufrag"]
+    ann.browser.network.move()
+    ann.browser.wait("an ICE restart", lambda: ann.browser.media()["ufrag"] != before, 40)
+    assert ann.browser.media()["connections"] == 1
+    for one in (ann, ben):
+        one.is_connected(40)
+        one.has_video()
+        one.hears()
+    hang_up(ann, ben)
