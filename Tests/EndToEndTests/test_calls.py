@@ -48,6 +48,46 @@ def test_two_people_see_and_hear_each_other(people, way):
     ben.history_says("answered", outgoing=False)
 
 
+# Leaves the page's connections only those TURN URLs that end so.
+ONLY = """
+const only = arguments[0];
+const cut = (configuration) => ({
+    ...configuration,
+    iceServers: (configuration.iceServers ?? [])
+        .map((server) => ({ ...server, urls: [server.urls].flat().filter((url) => url.endsWith(only)) }))
+        .filter((server) => server.urls.length),
+});
+const Native = window.RTCPeerConnection;
+window.RTCPeerConnection = class extends Native {
+    constructor(configuration, ...others) { super(cut(configuration), ...others); }
+    setConfiguration(configuration) { super.setConfiguration(cut(configuration)); }
+};
+"""
+
+RELAY_PROTOCOL = """
+const done = arguments[arguments.length - 1];
+window.peers.at(-1).getStats().then((stats) => {
+    const reports = [...stats.values()];
+    const transport = reports.find((one) => one.type === "transport");
+    const pair = reports.find((one) => one.id === transport?.selectedCandidatePairId);
+    done(reports.find((one) => one.id === pair?.localCandidateId)?.relayProtocol ?? null);
+});
+"""
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_a_call_that_has_nothing_but_the_relay(people, transport):
+    """Over TLS it is tested in test_nat_calls.py, where the certificate is one that the browser trusts."""
+    for person in people:
+        set_relay_only(person)
+        person.driver.execute_script(ONLY, f"transport={transport}")
+    connect(*people)
+    for person in people:
+        person.hears()
+        assert person.path() == ("relay", "relay")
+        assert person.driver.execute_async_script(RELAY_PROTOCOL) == transport
+
+
 def test_mute_and_camera(in_call):
     ann, ben = in_call
     ann.control("mute")
