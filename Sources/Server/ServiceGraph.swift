@@ -50,7 +50,7 @@ struct ServiceGraph: Sendable {
             for signIn in signIns { hub.revoke(signIn: signIn) }
         } userDisabled: { user in
             hub.revoke(user: user)
-            relay?.revoke(user: user.text)
+            relay?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.lifetimeSeconds)
             withdraw.withLock { $0 }?(user)
         } publish: { changes in
             bus.publish(changes)

@@ -25,7 +25,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 import stun
-from conftest import BINARY, Server, free_port
+from conftest import BINARY, Server, User, free_port
+from endpoint import client_id
 
 SECRET = "a secret of the tests, long enough"
 OPEN = {"listen": ["127.0.0.1"], "peers": {"allow": ["127.0.0.0/8"]}}
@@ -47,6 +48,13 @@ def tool(server: Server, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [str(BINARY), *arguments, "--config", str(server.config)], capture_output=True, text=True, timeout=60,
         cwd=server.directory,
+    )
+
+
+def tool_input(server: Server, text: str, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(BINARY), *arguments, "--config", str(server.config)], capture_output=True, text=True, timeout=60,
+        cwd=server.directory, input=text,
     )
 
 
@@ -245,15 +253,20 @@ def test_the_relays_certificate_is_renewed_too(make_server, tmp_path):
     assert served_certificate(port) == after
 
 
-def test_no_packet_is_lost_while_reloading(make_server):
-    """uclient goes on through dozens of reloads that replace its own password, secrets, ranges and limits."""
+@pytest.mark.parametrize("transport", ["udp", "tcp", "tls", "dtls"])
+def test_no_packet_is_lost_while_reloading(make_server, tmp_path, transport):
+    """uclient goes on through dozens of reloads that replace its own password, secrets, ranges, limits and certificate."""
     if not shutil.which("turnutils_uclient"):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
-    server = make_server({"relay": OPEN})
+    certificate, key = make_certificate(tmp_path, "first")
+    server = make_server(
+        {"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [free_port()]}})
+    flags = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S"], "dtls": ["-S"]}[transport]
+    entrance = server.settings["relay"]["tlsPorts"][0] if "-S" in flags else server.relay_port
     port = free_port(socket.SOCK_DGRAM)
     peer = subprocess.Popen(["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process = subprocess.Popen(
-        ["turnutils_uclient", "-p", str(server.relay_port), "-u", "alice", "-w", "wonderland", "-c", "-n", "300", "-m", "4", "-l", "170",
+        ["turnutils_uclient", *flags, "-p", str(entrance), "-u", "alice", "-w", "wonderland", "-c", "-n", "300", "-m", "4", "-l", "170",
          "-z", "15", "-r", str(port), "-e", "127.0.0.1", "-X", "127.0.0.1"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )
@@ -267,6 +280,7 @@ def test_no_packet_is_lost_while_reloading(make_server):
             change(server, "relay", "secrets", to=[f"secret number {reloads}"])
             change(server, "relay", "limits", to={"allocationsPerUser": 1 + reloads % 3})
             change(server, "relay", "peers", "allow", to=["127.0.0.0/8", f"10.{reloads % 256}.0.0/16"])
+            make_certificate(tmp_path, f"number{reloads}")
             os.kill(server.pid, signal.SIGHUP)
             wait_until(lambda: server.log.read_text().count("reloaded: ") > reloads, "a reload")
             reloads += 1
@@ -347,6 +361,101 @@ def test_reload_and_drain_need_a_server(make_server):
     for command in ("reload", "drain"):
         done = tool(server, command)
         assert done.returncode == 1 and "No server is running" in done.stderr
+
+
+def test_clients_are_sent_elsewhere_while_draining(make_server, client):
+    server = make_server({"relay": {**OPEN, "alternateServer": ["127.0.0.1:3999"]}})
+    client(server).allocate()
+    tool(server, "drain")
+    refused = client(server)
+    error, answer = refused.request(stun.ALLOCATE, ASK)
+    # ALTERNATE-SERVER is not XORed (RFC 8489 section 14.15).
+    assert (error, answer[0x8023]) == (300, b"\x00\x01" + (3999).to_bytes(2, "big") + bytes([127, 0, 0, 1]))
+    tool(server, "drain", "--off")
+    client(server).allocate()
+
+
+# Revocation -----------------------------------------------------------------------------------------------------------
+
+
+def credentials(person, call: str | None = None) -> tuple[str, str]:
+    answer = person.get("/v1/ice-servers" + (f"?call={call}" if call else ""))
+    assert answer.status_code == 200, answer.text
+    return next((one["username"], one["credential"]) for one in answer.json()["iceServers"] if "username" in one)
+
+
+def live_allocations(server: Server) -> int:
+    return httpx.get(server.admin_url + "/admin/figures").json()["allocations"]
+
+
+def test_a_disabled_account_relays_nothing_from_then_on(make_server, client, echo):
+    server = make_server({"relay": OPEN})
+    created = tool_input(server, "a password\n", "account", "create", "--email", "eve@example.org")
+    assert created.returncode == 0, created.stderr
+    signed_in = httpx.post(server.url + "/v1/sessions", json={"email": "eve@example.org", "password": "a password"})
+    eve = User(server, created.stdout.strip(), signed_in.json()["accessToken"])
+    mine, yours = client(server, *credentials(eve)), client(server, *credentials(server.user()))
+    for one in (mine, yours):
+        one.allocate()
+        assert one.bind(0x4000, *echo) == 0 and relays(one)
+    held = credentials(eve)
+    assert tool(server, "account", "disable", "--email", "eve@example.org").returncode == 0
+    wait_until(lambda: live_allocations(server) == 1, "one allocation is left")
+    assert not relays(mine) and mine.request(stun.REFRESH)[0] == 437
+    # Neither do credentials help that were given out before and have not expired.
+    assert client(server, *held).request(stun.ALLOCATE, ASK)[0] == 403
+    assert relays(yours) and yours.request(stun.REFRESH)[0] == 0
+
+
+def test_what_a_call_relays_ends_with_it(make_server, client, echo):
+    server = make_server({"relay": OPEN})
+    calls = []
+    for _ in range(2):
+        ann, ben = server.users(2)
+        created = ann.post("/v1/calls", {"clientID": client_id(), "callees": [ben.id], "kind": "audio", "offer": {"sdp": "v=0"}})
+        assert created.status_code == 201, created.text
+        calls.append((ann, created.json()["call"]["id"]))
+    made = [client(server, *credentials(person, call)) for person, call in calls]
+    for one in made:
+        one.allocate()
+        assert one.bind(0x4000, *echo) == 0 and relays(one)
+    person, call = calls[0]
+    held = credentials(person, call)
+    ended = person.post(f"/v1/calls/{call}/cancel")
+    assert ended.status_code == 200, ended.text
+    wait_until(lambda: live_allocations(server) == 1, "the other call's allocation is left")
+    assert not relays(made[0])
+    assert client(server, *held).request(stun.ALLOCATE, ASK)[0] == 403
+    assert relays(made[1]) and made[1].request(stun.REFRESH)[0] == 0
+
+
+def test_uclient_is_cut_off_in_the_middle(make_server, echo):
+    """Somebody else's client that is relaying when its account is disabled gets nothing more back."""
+    if not shutil.which("turnutils_uclient"):
+        pytest.skip("coturn's tools are not installed (apt-get install coturn)")
+    server = make_server({"relay": OPEN})
+    created = tool_input(server, "a password\n", "account", "create", "--email", "eve@example.org")
+    eve = User(server, created.stdout.strip(), "")
+    signed_in = httpx.post(server.url + "/v1/sessions", json={"email": "eve@example.org", "password": "a password"})
+    eve.token = signed_in.json()["accessToken"]
+    name, password = credentials(eve)
+    process = subprocess.Popen(
+        ["turnutils_uclient", "-p", str(server.relay_port), "-u", name, "-w", password, "-c", "-n", "2000", "-m", "2", "-l", "170",
+         "-z", "20", "-r", str(echo[1]), "-e", "127.0.0.1", "-X", "127.0.0.1"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+    try:
+        figures = lambda: httpx.get(server.admin_url + "/admin/figures").json()
+        wait_until(lambda: figures()["allocations"] >= 2 and figures()["packets"] > 100, "uclient relays")
+        assert tool(server, "account", "disable", "--email", "eve@example.org").returncode == 0
+        wait_until(lambda: figures()["allocations"] == 0, "its allocations end")
+        relayed = figures()["packets"]
+        before = figures()["reasons"]["client_without_permission"]
+        wait_until(lambda: figures()["reasons"]["client_without_permission"] > before + 50, "it goes on sending")
+        assert figures()["packets"] == relayed and figures()["allocations"] == 0
+    finally:
+        process.kill()
+        process.wait()
 
 
 # Check ----------------------------------------------------------------------------------------------------------------

@@ -46,13 +46,19 @@ package final class RelayServer: Sendable {
     }
 
     /// Ends the allocations of a user: a static name, a whole ephemeral name, or the user part of one.
-    package func revoke(user: String) {
-        post(.revoke(.user(user)))
+    ///
+    /// - Parameter seconds: for how long credentials are given out; those that exist make no new allocation.
+    package func revoke(user: String, credentialSeconds seconds: Int64 = 0) {
+        revoke(.user(user), seconds)
     }
 
     /// Ends the allocations that were made with credentials for a call.
-    package func revoke(call: String) {
-        post(.revoke(.call(call)))
+    package func revoke(call: String, credentialSeconds seconds: Int64 = 0) {
+        revoke(.call(call), seconds)
+    }
+
+    private func revoke(_ name: RevokedName, _ seconds: Int64) {
+        post(.revoke(name, voidingUntil: seconds > 0 ? SystemClock.unixSeconds() + seconds : 0))
     }
 
     /// Checks a configuration whose rules are to replace those that the relay runs with, and makes them. nil when it does not

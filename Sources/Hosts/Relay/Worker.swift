@@ -248,8 +248,8 @@ struct Worker: ~Copyable {
 
     private mutating func obey(_ command: WorkerCommand) {
         switch command {
-        case .revoke(let name):
-            engine.revoke(name, into: &outbox)
+        case .revoke(let name, let unixSeconds):
+            engine.revoke(name, voidingUntil: unixSeconds, into: &outbox)
             settle()
         case .adopt(let rules):
             engine.adopt(rules.credentials, rules.policy)

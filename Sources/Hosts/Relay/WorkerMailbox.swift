@@ -5,7 +5,8 @@ import Wire
 
 /// What other threads tell a worker.
 enum WorkerCommand: Sendable {
-    case revoke(RevokedName)
+    /// Ends allocations, and voids ephemeral credentials that expire until then (Unix seconds).
+    case revoke(RevokedName, voidingUntil: Int64)
     /// What a reload changed.
     case adopt(RelayRules)
     /// What becomes of a flow that this worker receives and another one owns.

@@ -12,6 +12,11 @@ extension TURNEngine {
             answerAgain(Int(slot), message, request, into: &outbox)
             return
         }
+        guard !revocations.isVoid(request.credential.username) else {
+            tally.allocationsRefused &+= 1
+            refuse(message, .forbidden, request, into: &outbox)
+            return
+        }
         let unknown = message.unknownRequired(knowing: known(Self.allocateAttributes))
         guard unknown.isEmpty else {
             refuse(message, .unknownAttribute, unknown: unknown, request, into: &outbox)

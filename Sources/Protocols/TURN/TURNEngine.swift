@@ -65,6 +65,7 @@ package struct TURNEngine: ~Copyable {
     /// Unix time at `Instant` 0, since the expiry of credentials is wall-clock time.
     var unixSecondsAtZero: Int64 = 0
     private var sweep = Sweep()
+    var revocations = Revocations()
     private var counted = TransportCounts()
     /// Open allocations by the transport of their client, as they were when the table was last gone through.
     package private(set) var allocationsByTransport = TransportCounts()
@@ -192,6 +193,7 @@ package struct TURNEngine: ~Copyable {
         if slots.upperBound == allocations.count {
             allocationsByTransport = counted
             counted = TransportCounts()
+            revocations.forget(before: unixSeconds(at: now))
         }
     }
 
@@ -208,7 +210,12 @@ package struct TURNEngine: ~Copyable {
     }
 
     /// Ends every allocation that one of these names made: a whole user name, the user in it, or a call.
-    package mutating func revoke(_ name: RevokedName, into outbox: inout some RelayOutbox & ~Copyable) {
+    ///
+    /// Its ephemeral credentials that expire until `unixSeconds` make no new one.
+    package mutating func revoke(
+        _ name: RevokedName, voidingUntil unixSeconds: Int64 = 0, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        if unixSeconds > 0 { revocations.void(name, until: unixSeconds) }
         for slot in 0..<allocations.count where allocations[slot].isOpen && name.matches(allocations[slot].username) {
             tally.revoked &+= 1
             end(slot: slot, into: &outbox)

@@ -84,7 +84,7 @@ final class CallClock: CallEffectPerformer, Service {
         case .ended(let call):
             ended.increment()
             _ = state.withLock { $0.live.remove(call) }
-            relay?.revoke(call: call.text)
+            relay?.revoke(call: call.text, credentialSeconds: ICEServerIssuer.lifetimeSeconds)
         }
     }
 

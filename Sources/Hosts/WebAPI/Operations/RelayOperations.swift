@@ -6,7 +6,7 @@ import Storage
 /// Hands out ICE servers with credentials that hold for ten minutes and name their user.
 package struct ICEServerIssuer: Sendable {
     /// How long a credential may be used for a new allocation; an allocation that exists goes on (RFC 8656 refreshes).
-    static let lifetimeSeconds: Int64 = 600
+    package static let lifetimeSeconds: Int64 = 600
 
     private let address: String?
     private let port: Int
