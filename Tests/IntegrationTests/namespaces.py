@@ -95,7 +95,7 @@ class LocalNetwork:
 
     def __init__(self, internet: "Internet", number: int, kind: str, lets_out: str):
         self.nat, self.host = Namespace(), Namespace()
-        self.number = number
+        self.number, self.moves = number, 0
         self.public = f"20.0.0.{10 + number}"
         inner = f"192.168.{number}"
         internet.namespace.run(
@@ -131,7 +131,8 @@ class LocalNetwork:
 
     def move(self) -> None:
         """Gets another public address, as a home does overnight: the kernel forgets all that it translated."""
-        before, self.public = self.public, f"20.0.0.{110 + self.number}"
+        self.moves += 1
+        before, self.public = self.public, f"20.0.0.{10 + self.number + 80 * (self.moves % 3)}"
         self.nat.run(f"ip address del {before}/24 dev wan", f"ip address add {self.public}/24 dev wan")
 
     def close(self) -> None:

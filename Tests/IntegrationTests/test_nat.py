@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import socket
+import struct
 import subprocess
 import sys
 
@@ -24,6 +25,7 @@ from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC,
 
 # The virtual environment has no GStreamer: that belongs to the system's Python.
 SYSTEM_PYTHON, GSTREAMER = "/usr/bin/python3", pathlib.Path(__file__).with_name("gstreamer_call.py")
+TRANSPORT_UDP = stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0]))
 PEER = pathlib.Path(__file__).with_name("webrtc_peer.py")
 
 
@@ -198,12 +200,54 @@ def test_udp_is_blocked_where_it_is_said_to_be(internet, relay):
         stream.close()
 
 
-@pytest.mark.parametrize("mode", [["-c"], ["-s", "-c"], ["-t", "-c"]], ids=" ".join)
+@pytest.mark.parametrize("mode", [["-c"], ["-M", "-s", "-c"], ["-t", "-c"]], ids=" ".join)
 def test_uclient_relays_between_its_clients_through_a_nat(internet, relay, mode):
     coturn.require("turnutils_uclient")
     with internet.network(SYMMETRIC, NO_UDP if "-t" in mode else EVERYTHING).host.inside():
         report = coturn.uclient(3478, [*coturn.STATIC, "-y", *mode, "20.0.0.1"])
     assert report.lost == 0 and report.sent >= 160, report.tail
+
+
+@pytest.mark.parametrize("kind", [PORT_RESTRICTED, SYMMETRIC], ids=["port-restricted", "symmetric"])
+def test_an_allocation_follows_its_client_to_another_address(internet, relay, kind):
+    """The home gets another public address: with its ticket, the client keeps the relayed address, and the peer, behind
+    another NAT, notices nothing."""
+    left, right = internet.network(kind), internet.network(PORT_RESTRICTED)
+    with left.host.inside():
+        client = stun.Client("20.0.0.1", 3478, "alice", "wonderland", local="0.0.0.0")
+    with right.host.inside():
+        peer = stun.Client("20.0.0.1", 3478, local="0.0.0.0")
+    error, answer = client.request(stun.ALLOCATE, TRANSPORT_UDP, stun.attribute(stun.MOBILITY_TICKET, b""))
+    assert error == 0
+    ticket, relayed = answer[stun.MOBILITY_TICKET], stun.read_address(answer[stun.XOR_RELAYED], client.transaction)
+    error, answer = peer.request(stun.BINDING)
+    seen = stun.read_address(answer[stun.XOR_MAPPED], peer.transaction)
+    assert client.bind(0x4000, *seen) == 0
+    for one in (client, peer):
+        one.socket.settimeout(5)
+
+    def both_ways(number: int) -> None:
+        # The peer opens its own NAT; what it sends may arrive or not.
+        peer.socket.sendto(b"to client %d" % number, relayed)
+        assert client.socket.recv(100) == struct.pack("!HH", 0x4000, 11) + b"to client %d" % number
+        client.send_channel(0x4000, b"to peer %d" % number)
+        assert peer.socket.recvfrom(100) == (b"to peer %d" % number, relayed)
+
+    both_ways(1)
+    for number in (2, 3):
+        left.move()
+        # A nonce is for one address.
+        assert client.exchange(stun.REFRESH, (stun.attribute(stun.MOBILITY_TICKET, ticket),), None)[0] == 438
+        client.nonce = b""
+        error, answer = client.request(stun.REFRESH, stun.attribute(stun.MOBILITY_TICKET, ticket))
+        assert error == 0
+        ticket = answer[stun.MOBILITY_TICKET]
+        client.send_channel(0x4000, b"here I am")
+        assert peer.socket.recvfrom(100) == (b"here I am", relayed)
+        both_ways(number)
+    assert client.request(stun.REFRESH, stun.attribute(stun.LIFETIME, bytes(4)))[0] == 0
+    client.close()
+    peer.close()
 
 
 @pytest.mark.parametrize("transports", [("udp", "udp"), ("tcp", "tcp"), ("udp", "tcp")], ids="-".join)

@@ -605,6 +605,94 @@ def test_coturn_217_and_pion_27_sockets_are_closed(relay, client, host):
     assert descriptors(relay) <= before
 
 
+# Mobility (coturn 3c5b2615, a97f1924, GHSA-f6hc-79w3-p8pq) -------------------------------------------------------------
+
+
+def ticket(value: bytes = b"") -> bytes:
+    return stun.attribute(stun.MOBILITY_TICKET, value)
+
+
+def mobile_allocation(made: stun.Client) -> bytes:
+    """Makes an allocation that can move, and returns its ticket."""
+    error, answer = made.request(stun.ALLOCATE, ASK, ticket())
+    assert error == 0
+    return answer[stun.MOBILITY_TICKET]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_coturn_3c5b2615_an_allocation_that_moves_stays_charged(brief, client, workers):
+    """Moving gave the quota back while the allocation lived: a user could have any number."""
+    server = brief({"relay": {"workers": workers, "limits": {"allocationsPerUser": 2}}})
+    first, second = client(server), client(server)
+    tickets = [mobile_allocation(first), mobile_allocation(second)]
+    for round_ in range(20):
+        last = client(server)
+        error, answer = last.request(stun.REFRESH, ticket(tickets[round_ % 2]))
+        assert error == 0
+        tickets[round_ % 2] = answer[stun.MOBILITY_TICKET]
+        assert last.permit("127.0.0.9") == 0
+        assert client(server).request(stun.ALLOCATE, ASK)[0] == 486
+        if round_ == 18:
+            other = last
+    for made in (last, other):
+        assert made.request(stun.REFRESH, END)[0] == 0
+    assert [client(server).request(stun.ALLOCATE, ASK)[0] for _ in range(3)] == [0, 0, 486]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_coturn_a97f1924_chained_moves_leave_nothing_behind(brief, workers):
+    """Each move left the one before in memory."""
+    server = brief({"relay": {"workers": workers}})
+    made = stun.Client("127.0.0.1", server.relay_port, "alice", "wonderland")
+    good = mobile_allocation(made)
+
+    def move(times: int) -> None:
+        nonlocal made, good
+        for _ in range(times):
+            made.close()
+            made = stun.Client("127.0.0.1", server.relay_port, "alice", "wonderland")
+            error, answer = made.request(stun.REFRESH, ticket(good))
+            assert error == 0
+            good = answer[stun.MOBILITY_TICKET]
+
+    move(300)
+    before, opened = resident_kilobytes(server), descriptors(server)
+    move(2000)
+    assert resident_kilobytes(server) - before < 512
+    assert descriptors(server) <= opened
+    assert made.request(stun.REFRESH, END)[0] == 0
+    made.close()
+    eventually(lambda: figure(server, "relay_allocations") == 0, "no allocation")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ghsa_f6hc_a_ticket_is_for_its_owner_and_for_one_move(brief, client, workers):
+    """Neither another user, nor a ticket that is forged or was used before, moves an allocation."""
+    server = brief({"relay": {"workers": workers, "users": {"alice": "wonderland", "mallory": "malice"}}})
+    made = client(server)
+    oldest = mobile_allocation(made)
+    moved = client(server)
+    error, answer = moved.request(stun.REFRESH, ticket(oldest))
+    assert error == 0
+    again = client(server)
+    error, answer = again.request(stun.REFRESH, ticket(answer[stun.MOBILITY_TICKET]))
+    assert error == 0
+    good = answer[stun.MOBILITY_TICKET]
+    assert again.permit("127.0.0.9") == 0
+    chance = random.Random(1)
+    forged = [bytes([*good[:at], good[at] ^ 1 << chance.randrange(6), *good[at + 1 :]]) for at in range(len(good))]
+    for wrong in [oldest, b"A" * len(good), good[:-1], good + b"A", *forged]:
+        for _ in range(4):
+            # Several ports, so that both workers are asked.
+            assert client(server).request(stun.REFRESH, ticket(wrong))[0] in (400, 437), wrong
+    for _ in range(4):
+        assert client(server, user="mallory", password="malice").request(stun.REFRESH, ticket(good))[0] in (437, 441)
+        assert client(server, password="wrong").request(stun.REFRESH, ticket(good))[0] == 401
+    # All that has changed nothing.
+    assert again.request(stun.REFRESH)[0] == 0
+    eventually(lambda: figure(server, "relay_allocations") == 1, "one allocation")
+
+
 # Loops (firezone#10286, coturn#584) -----------------------------------------------------------------------------------
 
 

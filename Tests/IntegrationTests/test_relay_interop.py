@@ -1,6 +1,7 @@
 """The relay against other people's TURN clients: coturn's turnutils_uclient in every mode that it has, and aioice.
 
-What concerns connections (`-t`, `-S`) is in test_relay_streams.py and test_relay_dtls.py, browsers are in
+What concerns connections (`-t`, `-S`) is in test_relay_streams.py and test_relay_dtls.py, mobility, tokens and
+DONT-FRAGMENT (`-M`, `-J`, `-g`) in test_relay_protocol.py, browsers are in
 Tests/EndToEndTests, NATs and GStreamer in test_nat.py.
 """
 
@@ -58,7 +59,7 @@ MODES = {
     },
     **{
         " ".join(mode): [*STATIC, *mode, *IPV4]
-        for mode in [["-D"], ["-c", "-D"], ["-G"], ["-c", "-G"], ["-g"], ["-c", "-g"], ["-D", "-G", "-s"]]
+        for mode in [["-D"], ["-c", "-D"], ["-G"], ["-c", "-G"], ["-D", "-G", "-s"]]
     },
     # Leaves allocations behind and makes new ones on the same ports; what it sends in between arrives.
     **{" ".join(mode): [*STATIC, *mode, *IPV4] for mode in [["-B"], ["-B", "-c"]]},
