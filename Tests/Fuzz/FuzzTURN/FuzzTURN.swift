@@ -49,6 +49,7 @@ private struct Recorder: ~Copyable, RelayOutbox {
     var handedOver = 0
     var kept: Set<Flow> = []
     var ticket: [UInt8]?
+    var isTold = false
     var nonce: [UInt8]?
     var isSuccess = false
 
@@ -56,6 +57,7 @@ private struct Recorder: ~Copyable, RelayOutbox {
         guard let message = try? Message(bytes) else { fatalError("an answer that is no message") }
         if let given = message.attribute(.nonce) { nonce = given.copyToArray() }
         if message.type.messageClass == .success { isSuccess = true }
+        if message.type.messageClass == .indication { isTold = true }
         if let given = message.attribute(.mobilityTicket) { ticket = given.copyToArray() }
     }
     mutating func openRelay(_ request: RelayRequest) { requests.append(request) }
@@ -77,9 +79,15 @@ private final class Harness {
     private var nextPort: UInt16 = 50_000
     private var nonces: [[UInt8]] = Array(repeating: [], count: 4)
     private let key: [UInt8]
+    /// The last ticket that was given out, good or not.
+    private var ticket: [UInt8] = []
+    /// Every address that a signed request was granted. Never less than what the engine may send to.
+    private var granted: Set<IPAddress> = []
 
     init?() {
-        guard let authentication = OpenSSLAuthentication(), let other = OpenSSLAuthentication() else { return nil }
+        guard let authentication = OpenSSLAuthentication(), let other = OpenSSLAuthentication(),
+            let discovery = NATDiscovery(Self.server, IPAddress(ipv4: 0x0A00_0002), port: 3478, otherPort: 3479)
+        else { return nil }
         self.authentication = authentication
         let seed = Array("key".utf8)
         let name = Array("u".utf8)
@@ -91,6 +99,12 @@ private final class Harness {
             policy: PeerPolicy(allowed: [], own: [Self.server], externals: [], deniedOwnPorts: [80], live: relays),
             nonces: NonceMint(key: Digest(seed.span.bytes)), limiter: AnswerLimiter(perSecond: 0, burst: 0, seed: 1),
             authentication: other)
+        engine.credentials.tokenKeys = ["k": [UInt8](repeating: 7, count: 32)]
+        engine.decryption = OpenSSLDecryption()
+        engine.tickets = TicketMint(key: Digest(seed.span.bytes), worker: 0)
+        engine.discoveries = [discovery]
+        engine.alternates = [TransportAddress(IPAddress(ipv4: 0x0505_0505), port: 3478)]
+        engine.limits = AllocationLimits(bytesPerSecond: 3000, packetsPerSecond: 20, newPeersPerSecond: 1)
     }
 
     func step(_ input: inout Input) {
@@ -98,13 +112,23 @@ private final class Harness {
         let flow = Flow(
             .udp, local: TransportAddress(Self.server, port: 3478),
             remote: TransportAddress(IPAddress(ipv4: 0x0101_0101), port: UInt16(1000 + client)))
-        switch input.byte() & 3 {
+        switch input.byte() & 7 {
         case 0:
             receive(input.take(Int(input.byte())), on: flow, client, isSigned: false)
-        case 1:
+        case 1, 5:
             receive(signed(client, &input), on: flow, client, isSigned: true)
         case 2:
             fromPeer(&input)
+        case 4:
+            errorFromPeer(&input)
+        case 6:
+            if input.byte() & 1 == 0 {
+                engine.keepStranger(flow, of: 1)
+            } else {
+                engine.forgetStranger(flow, of: 1)
+            }
+        case 7:
+            receive(signed(client, &input), on: flow, client, isSigned: true, isHandedOver: true)
         default:
             now = now.adding(seconds: UInt32(input.byte()) * 8)
             var recorder = Recorder()
@@ -127,11 +151,13 @@ private final class Harness {
         if input.byte() & 1 == 0 { writer.append(.requestedTransport, integer: UInt32(17) << 24) }
         let kinds: [AttributeType] = [
             .xorPeerAddress, .channelNumber, .lifetime, .evenPort, .reservationToken, .requestedAddressFamily,
-            .additionalAddressFamily, .dontFragment,
+            .additionalAddressFamily, .dontFragment, .mobilityTicket, .accessToken, .userHash, .padding,
         ]
         for _ in 0..<(input.byte() & 3) {
-            let kind = kinds[Int(input.byte() & 7)]
-            writer.append(kind, bytes: input.take(Int(input.byte() & 31)))
+            let kind = kinds[Int(input.byte()) % kinds.count]
+            let size = input.byte()
+            let isTicket = kind == .mobilityTicket && size & 0x20 != 0
+            writer.append(kind, bytes: isTicket ? ticket : input.take(Int(size & 31)))
         }
         writer.append(.username, text: "u")
         writer.append(.realm, text: "r")
@@ -141,12 +167,23 @@ private final class Harness {
         return writer.bytes
     }
 
-    private func receive(_ bytes: [UInt8], on flow: Flow, _ client: Int, isSigned: Bool) {
+    private func receive(
+        _ bytes: [UInt8], on flow: Flow, _ client: Int, isSigned: Bool, isHandedOver: Bool = false
+    ) {
         var recorder = Recorder()
-        let forward = engine.receive(bytes.span.bytes, on: flow, at: now, into: &recorder)
+        let forward =
+            isHandedOver
+            ? engine.receiveHandedOver(bytes.span.bytes, on: flow, from: 1, at: now, into: &recorder)
+            : engine.receive(bytes.span.bytes, on: flow, at: now, into: &recorder)
+        if let given = recorder.ticket { ticket = given }
+        if isSigned, recorder.isSuccess { grant(bytes) }
+        if isHandedOver, recorder.kept.contains(flow), !engine.hasAllocation(on: flow) {
+            fatalError("a guest without an allocation")
+        }
         if let nonce = recorder.nonce { nonces[client] = nonce }
         if !isSigned, !recorder.requests.isEmpty || !recorder.closed.isEmpty { fatalError("not authenticated") }
         if let forward {
+            if !granted.contains(forward.destination.address) { fatalError("to a peer without permission") }
             if bound[forward.relay] == nil { fatalError("through a relay that is not open") }
             if forward.payload.upperBound > bytes.count { fatalError("more than the client sent") }
             let isOwn = forward.destination.address == Self.server
@@ -156,11 +193,36 @@ private final class Harness {
         settle(&recorder)
     }
 
+    private func grant(_ bytes: [UInt8]) {
+        guard let message = try? Message(bytes.span.bytes) else { return }
+        let transaction = message.transaction
+        var peers: [TransportAddress] = []
+        message.visitAttributes { type, value in
+            if type == .xorPeerAddress, let peer = TransportAddress(xorValue: value, transaction: transaction) {
+                peers.append(peer)
+            }
+        }
+        for peer in peers { granted.insert(peer.address) }
+    }
+
+    private func errorFromPeer(_ input: inout Input) {
+        guard let relay = bound.keys.first else { return }
+        let peer = TransportAddress(IPAddress(ipv4: UInt32(input.byte()) << 24 | 0x0101_0101), port: 9)
+        let error = PeerError(type: input.byte(), code: input.byte(), mtu: UInt32(input.byte()) << 8)
+        var recorder = Recorder()
+        engine.receiveError(error, on: relay, from: peer, at: now, into: &recorder)
+        if recorder.isTold, !granted.contains(peer.address) { fatalError("an error of a peer without permission") }
+    }
+
     private func fromPeer(_ input: inout Input) {
         guard let relay = bound.keys.first else { return }
         let peer = TransportAddress(
             IPAddress(ipv4: UInt32(input.byte()) << 24 | 0x0101_0101), port: UInt16(input.byte()))
-        _ = engine.receiveFromPeer(on: relay, from: peer, byteCount: 100, at: now)
+        if engine.receiveFromPeer(on: relay, from: peer, byteCount: 100, at: now) != nil,
+            !granted.contains(peer.address)
+        {
+            fatalError("from a peer without permission")
+        }
     }
 
     private func settle(_ recorder: inout Recorder) {
