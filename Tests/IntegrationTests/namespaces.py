@@ -98,6 +98,7 @@ class LocalNetwork:
         self.number, self.moves = number, 0
         self.public = f"20.0.0.{10 + number}"
         inner = f"192.168.{number}"
+        self.private = f"{inner}.2"
         internet.namespace.run(
             f"ip link add port{number} type veth peer name wan netns {self.nat.path}",
             f"ip link set port{number} master wide up",
@@ -108,7 +109,7 @@ class LocalNetwork:
             f"ip address add {inner}.1/24 dev lan", "ip link set lan up", "sysctl -qw net.ipv4.ip_forward=1",
         )
         self.host.run(
-            f"ip address add {inner}.2/24 dev eth0", "ip link set eth0 up", f"ip route add default via {inner}.1"
+            f"ip address add {self.private}/24 dev eth0", "ip link set eth0 up", f"ip route add default via {inner}.1"
         )
         # What comes unasked for is dropped before it leaves an entry in the table of connections, else the hole that the
         # host punches a moment later would get another port.
@@ -126,6 +127,17 @@ class LocalNetwork:
                 }}
                 chain lets_out {{ {lets_out}; }}
             }}
+            """
+        )
+
+    def expose(self) -> None:
+        """Makes it a one-to-one NAT, as clouds have: everything that comes to the public address goes to the host."""
+        self.nat.rules(
+            f"""
+            table ip exposure {{
+                chain in {{ type nat hook prerouting priority dstnat; iifname "wan" dnat to {self.private}; }}
+            }}
+            add rule ip gate through iifname "wan" accept
             """
         )
 

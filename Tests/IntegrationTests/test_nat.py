@@ -250,6 +250,47 @@ def test_an_allocation_follows_its_client_to_another_address(internet, relay, ki
     peer.close()
 
 
+@pytest.mark.parametrize("relay_only", [False, True], ids=["any", "relay-only"])
+def test_a_server_behind_a_one_to_one_nat(internet, make_server, relay_only):
+    """As in most clouds: the machine has a private address, and relay.externalAddress says which one the world sees. With
+    relayed addresses on both sides, the server sends to its own external address, which leads nowhere from inside."""
+    cloud = internet.network(PORT_RESTRICTED)
+    cloud.expose()
+    with cloud.host.inside():
+        server = make_server(
+            {
+                "http": {"host": cloud.private, "port": 8080},
+                "relay": {"listen": [cloud.private], "port": 3478, "externalAddress": cloud.public, "peers": {"allow": []}},
+            },
+            started=False,
+        )
+        server.url = f"http://{cloud.private}:8080"
+        server.start()
+        servers = server.user().get("/v1/ice-servers").json()["iceServers"]
+    assert {url for one in servers for url in one["urls"]} == {
+        f"stun:{cloud.public}:3478", f"turn:{cloud.public}:3478?transport=udp", f"turn:{cloud.public}:3478?transport=tcp"
+    }
+    left, right = internet.network(SYMMETRIC), internet.network(SYMMETRIC)
+    assert_through(call((left, servers), (right, servers), relay_only), {("relay", "relay")} if relay_only else RELAYED)
+    server.stop()
+
+
+def test_turn_rs_169_a_server_on_every_address_answers_from_the_one_that_was_asked(internet, make_server):
+    """From another, no NAT lets the answer in."""
+    with internet.namespace.inside():
+        server = make_server(
+            {"http": {"host": "20.0.0.1", "port": 8090}, "relay": {"listen": [], "port": 3490, "peers": {"allow": []}}}, started=False
+        )
+        server.url = "http://20.0.0.1:8090"
+        server.start()
+    with internet.network(PORT_RESTRICTED).host.inside():
+        for address in ("20.0.0.1", "20.0.0.2"):
+            client = stun.Client(address, 3490, "alice", "wonderland", local="0.0.0.0")
+            assert client.allocate()[0] == address
+            client.close()
+    server.stop()
+
+
 @pytest.mark.parametrize("transports", [("udp", "udp"), ("tcp", "tcp"), ("udp", "tcp")], ids="-".join)
 def test_gstreamer_connects_through_two_relays(internet, relay, transports):
     """webrtcbin (libnice, which knows no loopback) on both sides, with Opus both ways; behind a NAT, as it happens."""
