@@ -76,7 +76,7 @@ package final class RelayServer: Sendable {
         post(.adopt(rules))
     }
 
-    /// While draining, every new allocation is refused (508) and those that exist go on.
+    /// While draining, every new allocation is refused (508, or 300 with an alternate relay) and those that exist go on.
     package var isDraining: Bool {
         get { running.withLock { $0?.shared }?.ledger.isDraining ?? false }
         set { running.withLock { $0?.shared }?.ledger.isDraining = newValue }
