@@ -1,10 +1,12 @@
 """The connection test in a real browser, against the real relay: what works is green, what does not says why."""
 
+import subprocess
+
 import pytest
 
-from browser import DESK, PHONE
+from browser import DESK, PHONE, Browser
 from pages import Person
-from server import Server
+from server import Server, free_ports
 
 # Nothing listens there, neither over UDP nor over TCP.
 CLOSED_PORT = 20_999
@@ -256,3 +258,56 @@ def test_keyboard_and_screen_reader(ann):
     for row in ann.all("#probes .probe, #surroundings .probe"):
         assert row.find_element("css selector", ".probe-word").text
         assert row.find_element("css selector", ".mark").get_attribute("aria-hidden") == "true"
+
+
+@pytest.fixture(scope="module")
+def secure_server(request, tmp_path_factory):
+    """A server whose relay speaks TLS too, with a certificate that signed itself."""
+    folder = tmp_path_factory.mktemp("secure")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key.pem",
+         "-out", folder / "certificate.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    tls_port = free_ports(1)[0]
+    settings = f"  tlsPorts: [{tls_port}]\n  certificate: {folder}/certificate.pem\n  privateKey: {folder}/key.pem\n"
+    one = Server(request.config.getoption("--binary"), folder, settings).start()
+    yield one, tls_port
+    one.stop()
+
+
+def test_tls(secure_server, tmp_path):
+    """A browser that trusts the certificate gets through over TLS."""
+    server, port = secure_server
+    browser = Browser("trusting", tmp_path, ["--ignore-certificate-errors"])
+    try:
+        ann = Person(browser, server.url, "Ann Abel").sign_up()
+        run_test(ann)
+        assert probe(ann, "tls")[0] == "good"
+        assert "relay UDP IPv4 over TLS" in probe(ann, "tls")[1]
+        assert "0 % of 20" in probe(ann, "tls")[1]
+        assert set(levels(ann).values()) == {"good"}
+        # Only the way over TLS is open.
+        change_servers(
+            ann,
+            f"return text.replace(/(stun:|turn:)([^\"]*)/g, (url) => url.replace(/:\\d+(?=[?]|$)/, ':{CLOSED_PORT}'))",
+        )
+        ann.click("[data-action=test-again]")
+        ann.browser.wait("another verdict", lambda: ann.all("#verdict[data-level=unsure]"), 60)
+        assert ann.text("#verdict-title").endswith(f"calls will use TLS on port {port}.")
+    finally:
+        browser.quit()
+
+
+def test_untrusted_certificate(secure_server, browsers):
+    server, port = secure_server
+    ann = Person(browsers[0], server.url, "Ann Abel").sign_up()
+    run_test(ann)
+    level, text = probe(ann, "tls")
+    assert level == "bad"
+    assert "No secure connection to the relay came about." in text
+    assert "does not trust the relay’s certificate" in text
+    assert ann.find("#verdict").get_attribute("data-level") == "good"
+    assert f"TURN over TLS (port {port}) does not work" in ann.text("#verdict")
+    browsers[0].driver.get("about:blank")
