@@ -18,7 +18,7 @@ package final class TLSPipe {
         memory.deallocate()
     }
 
-    /// What the last call on a session wants sent to its client. Valid until the next one.
+    /// What the last call on a session wants sent to the other side. Valid until the next one.
     package var outgoing: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: memory, count: used)
     }
@@ -49,7 +49,8 @@ package final class TLSPipe {
     }
 }
 
-/// One client's TLS connection, without its socket: received bytes go in, plaintext and bytes to be sent come out.
+/// One TLS connection of a server or a client, without its socket: received bytes go in, plaintext and bytes to be sent
+/// come out.
 ///
 /// After each call `TLSPipe.outgoing` holds what has to be sent, which may be an alert when the call failed. A session
 /// lives on its pipe's thread and not longer than the pipe.
@@ -59,18 +60,34 @@ package final class TLSSession {
         case plaintext(Int)
         /// Everything that was received has been read.
         case drained
-        /// The client said goodbye.
+        /// The other side said goodbye.
         case closed
-        /// The client is not understood or its certificate demands are not met: the connection is lost.
+        /// The other side is not understood, or no agreement was reached: the connection is lost.
         case failed
     }
 
     private let pipe: TLSPipe
     private let session: OpaquePointer
 
-    /// nil when OpenSSL is out of memory.
-    package init?(_ context: TLSServerContext, through pipe: TLSPipe) {
-        guard let method = PipeMethod.shared, let session = SSL_new(context.context) else { return nil }
+    /// The server's end. nil when OpenSSL is out of memory.
+    package convenience init?(_ context: TLSServerContext, through pipe: TLSPipe) {
+        self.init(context.context, pipe)
+        SSL_set_accept_state(session)
+    }
+
+    /// The client's end, which has to be shown a certificate for `name` if the context has authorities. Reading makes it
+    /// say hello. nil when OpenSSL is out of memory.
+    package convenience init?(_ context: TLSClientContext, name: String?, through pipe: TLSPipe) {
+        self.init(context.context, pipe)
+        SSL_set_connect_state(session)
+        if let name, copenssl_ask_for_name(session, name) != 1 {
+            ERR_clear_error()
+            return nil
+        }
+    }
+
+    private init?(_ context: OpaquePointer, _ pipe: TLSPipe) {
+        guard let method = PipeMethod.shared, let session = SSL_new(context) else { return nil }
         guard let bio = BIO_new(method.method) else {
             SSL_free(session)
             return nil
@@ -79,7 +96,6 @@ package final class TLSSession {
         BIO_set_init(bio, 1)
         // The session owns the BIO from here on, for both directions.
         SSL_set_bio(session, bio, bio)
-        SSL_set_accept_state(session)
         self.pipe = pipe
         self.session = session
     }
@@ -132,7 +148,7 @@ package final class TLSSession {
         return false
     }
 
-    /// Says goodbye to the client.
+    /// Says goodbye.
     package func close() {
         pipe.begin(UnsafeRawBufferPointer(start: nil, count: 0))
         guard isEstablished else { return }
