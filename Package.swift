@@ -154,7 +154,8 @@ let package = Package(
         tool(
             "switchboard-load",
             [
-                "SwitchboardClient", "Wire", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", argumentParser, histogram,
+                "SwitchboardClient", "Wire", "STUN", "TURN", "DTLS", "DatagramIO", "OpenSSLCrypto", argumentParser,
+                histogram,
                 nioCore,
                 nioPosix, basicContainers,
             ]),

@@ -48,6 +48,13 @@ package struct ClientSocket: ~Copyable {
         close(descriptor)
     }
 
+    /// Gives the descriptor away without closing it.
+    package consuming func surrender() -> Int32 {
+        let descriptor = descriptor
+        discard self
+        return descriptor
+    }
+
     /// Sends all of it, waiting for room on a stream.
     package func send(_ bytes: [UInt8], milliseconds: Int32) throws(Failure) {
         var sent = 0

@@ -13,12 +13,17 @@ struct RelayCommand: AsyncParsableCommand {
 
               switchboard-load relay --server 127.0.0.1:3478 --user alice --password wonderland --allocations 100 --rate 50
 
-            The peer's address must be one that the server relays to. With --flood, junk and unauthenticated requests \
+            The peer's address must be one that the server relays to, and relay.limits hold for the load too. Over TLS \
+            and DTLS any certificate is taken. With --rate 0 every client sends as fast as its packets come back; a rate \
+            that this program or the server cannot keep shows as loss and as latency. With --flood, junk and unauthenticated requests \
             are sent instead, from many addresses of 127/8 when the server is on loopback.
             """)
 
-    @Option(help: "The relay's address and UDP port.")
+    @Option(help: "The relay's address and port.")
     var server = "127.0.0.1:3478"
+
+    @Option(help: "How the clients reach the relay: udp, tcp, tls or dtls. The peer is reached over UDP.")
+    var transport = RelayTransport.udp
 
     @Option(help: "A user of relay.users.")
     var user: String?
@@ -32,7 +37,7 @@ struct RelayCommand: AsyncParsableCommand {
     @Option(help: "How many allocations.")
     var allocations = 100
 
-    @Option(help: "Packets that each client sends in a second.")
+    @Option(help: "Packets that each client sends in a second; 0: as fast as they come back.")
     var rate = 50.0
 
     @Option(help: "Bytes in each packet, at least 24.")
@@ -60,11 +65,14 @@ struct RelayCommand: AsyncParsableCommand {
         guard (1...100_000).contains(allocations), (1...100_000).contains(sources) else {
             throw ValidationError("--allocations and --sources must be 1 to 100000.")
         }
-        guard rate > 0, rate <= 1_000_000, (24...1400).contains(payload), (0.1...86_400).contains(duration) else {
-            throw ValidationError("--rate must be above 0, --payload 24 to 1400, --duration 0.1 to 86400 seconds.")
+        guard (0...1_000_000).contains(rate), (24...1400).contains(payload), (0.1...86_400).contains(duration) else {
+            throw ValidationError("--rate must be 0 to 1000000, --payload 24 to 1400, --duration 0.1 to 86400 seconds.")
         }
         guard flood != nil || (user != nil && password != nil) != (secret != nil) else {
             throw ValidationError("Give --user and --password, or --secret.")
+        }
+        guard flood == nil || transport == .udp else {
+            throw ValidationError("--flood sends over UDP only: leave --transport out.")
         }
         _ = try address()
     }
@@ -88,7 +96,7 @@ struct RelayCommand: AsyncParsableCommand {
         }
         let credential = try RelayCredential(user: user, password: password, secret: secret)
         var run = try RelayRun.make(
-            server, credential: credential, allocations: allocations, rate: rate, payload: payload,
+            transport, server, credential: credential, allocations: allocations, rate: rate, payload: payload,
             seconds: duration, processID: pid)
         let report = try run.perform()
         print(report.table)

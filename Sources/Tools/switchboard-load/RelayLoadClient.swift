@@ -31,26 +31,65 @@ struct RelayLoadFailure: Error, CustomStringConvertible {
     var description: String { what }
 }
 
-/// One TURN client: a socket, and the few requests that a load needs. Requests are asked one at a time, before the load.
-struct RelayClientSocket: ~Copyable {
-    let socket: DatagramSocket
-    private let server: TransportAddress
+/// One TURN client: a link to the relay, and the few requests that a load needs. Requests are asked one at a time, before
+/// the load.
+struct RelayLoadClient: ~Copyable {
+    private static let handshakeNanoseconds: UInt64 = 5_000_000_000
+
+    let link: any RelayLink
+    /// Packets that were sent and did not come back yet, and when the last one came: for sending as fast as it goes.
+    var inFlight = 0
+    var heardAt: UInt64 = 0
+    private let maker: LinkMaker
     private var client: TURNClient
 
-    init(
-        _ server: TransportAddress, _ credential: RelayCredential, _ authentication: OpenSSLAuthentication, seed: UInt64
-    ) throws {
-        let any: IPAddress = server.address.isLoopback ? server.address : .any(server.address.family)
-        socket = try DatagramSocket(TransportAddress(any, port: 0), .exclusive, receiveBuffer: 1 << 20)
-        self.server = server
-        client = TURNClient(
-            TURNClient.Credential(username: credential.username, password: credential.password), isReliable: false,
-            seed: seed, authentication)
+    /// Connects, and waits for the handshake where there is one.
+    static func connect(
+        _ maker: LinkMaker, _ credential: RelayCredential, _ authentication: OpenSSLAuthentication, seed: UInt64
+    ) throws -> RelayLoadClient {
+        let turn = TURNClient(
+            TURNClient.Credential(username: credential.username, password: credential.password),
+            isReliable: maker.transport.isStream, seed: seed, authentication)
+        let client = RelayLoadClient(try maker.open(), maker, turn)
+        try client.shakeHands()
+        return client
+    }
+
+    private init(_ link: any RelayLink, _ maker: LinkMaker, _ client: consuming TURNClient) {
+        self.link = link
+        self.maker = maker
+        self.client = client
+    }
+
+    private func shakeHands() throws {
+        link.flush()
+        guard !link.isReady else { return }
+        let queue = try watching()
+        let end = SystemClock.now().adding(nanoseconds: Self.handshakeNanoseconds)
+        while !link.isReady {
+            if let failure = link.failure { throw RelayLoadFailure(what: failure) }
+            guard SystemClock.now() < end else {
+                throw RelayLoadFailure(
+                    what: "\(maker.server) does not answer over \(maker.transport.rawValue.uppercased()):"
+                        + " does it have a certificate (relay.certificate), and is the port right?")
+            }
+            _ = queue.wait(milliseconds: 50)
+            link.receive { _ in }
+            link.flush()
+            link.retransmit()
+        }
+    }
+
+    private func watching() throws -> EventQueue {
+        guard let queue = EventQueue(), queue.watch(link.descriptor, as: 0) else {
+            throw RelayLoadFailure(what: "no more descriptors: raise ulimit -n")
+        }
+        return queue
     }
 
     /// Allocates and returns the relayed address.
     mutating func allocate() throws -> TransportAddress {
-        guard let relayed = try ask(.allocate(server.address.family)).relayed else {
+        guard let relayed = try ask(.allocate(maker.server.address.family)).relayed else {
             throw RelayLoadFailure(what: "the server answers an Allocate without an address")
         }
         return relayed
@@ -66,43 +105,51 @@ struct RelayClientSocket: ~Copyable {
     }
 
     private mutating func ask(_ request: TURNClient.Request) throws -> TURNClient.Answer {
-        guard let queue = EventQueue(), queue.watch(socket.descriptor, as: 0) else {
-            throw RelayLoadFailure(what: "no more descriptors: raise ulimit -n")
-        }
-        var received = ReceiveBatch()
+        let queue = try watching()
         send(client.begin(request, at: SystemClock.now()))
         while let deadline = client.deadline {
             let left = deadline.nanoseconds(since: SystemClock.now()) / 1_000_000
             _ = queue.wait(milliseconds: Int32(clamping: left) &+ 1)
-            received.reset()
-            for slot in received.receive(from: socket.descriptor, limit: 16) {
-                let bytes = Array(received.datagram(slot))
-                switch client.receive(bytes.span.bytes, at: SystemClock.now()) {
+            var messages: [[UInt8]] = []
+            link.receive { messages.append(Array($0)) }
+            for message in messages {
+                switch client.receive(message.span.bytes, at: SystemClock.now()) {
                 case .nothing, .payload: continue
                 case .send(let again): send(again)
                 case .answered(let answer): return answer
                 case .refused(let error): throw RelayLoadFailure(refusing: request, with: error)
-                case .credentialsRefused: throw RelayLoadFailure(what: "the server refuses the credentials")
+                case .credentialsRefused:
+                    throw RelayLoadFailure(
+                        what: "the server refuses the credentials: --user and --password must be in relay.users,"
+                            + " or --secret in relay.secrets")
                 }
             }
+            if let failure = link.failure { throw RelayLoadFailure(what: failure) }
             if case .send(let again) = client.advance(to: SystemClock.now()) { send(again) }
         }
-        throw RelayLoadFailure(what: "no answer from \(server)")
+        throw RelayLoadFailure(
+            what: "\(maker.server) does not answer over \(maker.transport.rawValue.uppercased()):"
+                + " is it relay.port, and does a firewall block it?")
     }
 
     private func send(_ request: [UInt8]) {
-        var batch = SendBatch()
-        batch.appendCopy(request.span.bytes, from: socket.descriptor, to: server)
-        batch.flush()
+        request.withUnsafeBytes { link.send($0) }
+        link.flush()
     }
 }
 
 extension RelayLoadFailure {
     init(refusing request: TURNClient.Request, with error: UInt16) {
-        switch request {
-        case .bindChannel(_, let peer):
+        switch (request, error) {
+        case (.bindChannel(_, let peer), 403):
+            what = "the server refuses the peer \(peer) with 403: open it in relay.peers.allow"
+        case (.bindChannel(_, let peer), _): what = "the server refuses the peer \(peer) with \(error)"
+        case (_, 486):
+            what = "the server refuses an allocation with 486: raise relay.limits.allocationsPerUser"
+        case (_, 508):
             what =
-                "the server refuses the peer \(peer) with \(error)\(error == 403 ? ": open it in relay.peers.allow" : "")"
+                "the server refuses an allocation with 508: raise relay.limits.allocations, or widen relay.minPort"
+                + " to relay.maxPort"
         default: what = "the server refuses an allocation with \(error)"
         }
     }

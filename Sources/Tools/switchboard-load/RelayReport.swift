@@ -3,7 +3,9 @@ import Histogram
 
 /// What a run over the relay found.
 struct RelayReport: Sendable {
+    let transport: RelayTransport
     let allocations: Int
+    /// Packets a second of each allocation, 0 for as fast as it goes.
     let rate: Double
     let payload: Int
     var seconds = 0.0
@@ -15,8 +17,12 @@ struct RelayReport: Sendable {
     var oneWay = Histogram<UInt64>()
     var roundTrip = Histogram<UInt64>()
     var server: ProcessTimes?
+    var own: ProcessTimes?
+    /// Packets that were due while their connection was full.
+    var held: UInt64 = 0
 
-    init(allocations: Int, rate: Double, payload: Int) {
+    init(transport: RelayTransport, allocations: Int, rate: Double, payload: Int) {
+        self.transport = transport
         self.allocations = allocations
         self.rate = rate
         self.payload = payload
@@ -32,7 +38,7 @@ struct RelayReport: Sendable {
 
     var table: String {
         var lines = [
-            "\(allocations) allocations, \(sent) packets of \(payload) bytes sent, \(received) back, \(lost) lost"
+            "\(allocations) allocations over \(transport.rawValue.uppercased()), \(sent) packets of \(payload) bytes sent, \(received) back, \(lost) lost"
                 + " (\(decimal(sent > 0 ? Double(lost) * 100 / Double(sent) : 0, 3)) %)",
             "\(decimal(seconds > 0 ? Double(relayed) / seconds : 0, 0)) packets relayed a second", "",
             row("microseconds", ["p50", "p90", "p99", "p99.9", "max"]), row("to the peer", percentiles(oneWay)),
@@ -45,30 +51,47 @@ struct RelayReport: Sendable {
                     + " (user \(decimal(perPacket(server.all.user), 2)), system \(decimal(perPacket(server.all.system), 2)))",
             ]
         }
+        if held > 0 {
+            lines += ["", "\(held) packets were not sent, since their connections were full: the rate is too high"]
+        }
+        if let own {
+            // Half a second of grace belongs to it, in which little happens.
+            let share = seconds > 0 ? own.all.total / seconds : 0
+            lines += [
+                "",
+                "this program: \(decimal(perPacket(own.all.total), 2)) µs CPU for each packet, "
+                    + "\(decimal(share * 100, 0)) % of a core",
+            ]
+            if share > 0.95 { lines += ["It is at its limit: start it more than once to load the server further."] }
+        }
         return lines.joined(separator: "\n")
     }
 
     var json: Data {
         get throws {
             struct Figures: Encodable {
+                var transport: String
                 var allocations: Int
                 var rate: Double
                 var payload: Int
                 var seconds: Double
-                var sent, received, lost: UInt64
+                var sent, received, lost, held: UInt64
                 var relayedPerSecond: Double
                 var oneWayMicroseconds, roundTripMicroseconds: [String: UInt64]
                 var serverMicrosecondsPerPacket, serverUserMicrosecondsPerPacket: Double?
+                var ownMicrosecondsPerPacket: Double?
             }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
             return try encoder.encode(
                 Figures(
-                    allocations: allocations, rate: rate, payload: payload, seconds: seconds, sent: sent,
-                    received: received, lost: lost, relayedPerSecond: seconds > 0 ? Double(relayed) / seconds : 0,
+                    transport: transport.rawValue, allocations: allocations, rate: rate, payload: payload,
+                    seconds: seconds, sent: sent, received: received, lost: lost, held: held,
+                    relayedPerSecond: seconds > 0 ? Double(relayed) / seconds : 0,
                     oneWayMicroseconds: named(oneWay), roundTripMicroseconds: named(roundTrip),
                     serverMicrosecondsPerPacket: server.map { perPacket($0.all.total) },
-                    serverUserMicrosecondsPerPacket: server.map { perPacket($0.all.user) }))
+                    serverUserMicrosecondsPerPacket: server.map { perPacket($0.all.user) },
+                    ownMicrosecondsPerPacket: own.map { perPacket($0.all.total) }))
         }
     }
 
