@@ -45,7 +45,8 @@ def new_nonce() -> bytes:
 
 
 class BadWire:
-    """A UDP proxy before a server. `change` gets each datagram on its way to the server and returns what arrives there."""
+    """A UDP proxy before a server. `change` gets each datagram on its way to the server, and the number of its client, and
+    returns what arrives there."""
 
     def __init__(self, server: tuple[str, int], change):
         self.server = server
@@ -68,7 +69,7 @@ class BadWire:
                 threading.Thread(target=self.back, args=(back, source), daemon=True).start()
             # It may be closed in the middle of a datagram, or the server gone.
             with contextlib.suppress(OSError):
-                for datagram in self.change(data):
+                for datagram in self.change(data, source[1]):
                     self.backs[source].send(datagram)
 
     def back(self, back: socket.socket, source: tuple) -> None:
@@ -86,11 +87,14 @@ class BadWire:
 
 
 class JunkAndReplays:
-    """Sends every datagram again later, and between any two something that anybody could forge."""
+    """Sends a client's datagrams again later, and between any two something that anybody could forge.
+
+    A client gets no first hello of another one in its name: the answer's cookie would not fit its own hello, and nothing
+    in DTLS 1.2 tells a client so."""
 
     def __init__(self, seed: int):
         self.chance = random.Random(seed)
-        self.seen: list[bytes] = []
+        self.seen: dict[int, list[bytes]] = {}
 
     def junk(self) -> bytes:
         body = self.chance.randbytes(self.chance.choice([0, 1, 2, 12, 23, 24, 40, 200]))
@@ -103,6 +107,7 @@ class JunkAndReplays:
             ]
         )
 
-    def __call__(self, data: bytes) -> list[bytes]:
-        self.seen.append(data)
-        return [self.junk(), data, self.junk(), self.chance.choice(self.seen)]
+    def __call__(self, data: bytes, client: int) -> list[bytes]:
+        seen = self.seen.setdefault(client, [])
+        seen.append(data)
+        return [self.junk(), data, self.junk(), self.chance.choice(seen)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import pathlib
+import os
 import re
-import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -85,12 +85,12 @@ def tls_port(server: Server) -> int:
 # coturn's clients -----------------------------------------------------------------------------------------------------
 
 
-MODES = [[], ["-c"], ["-s"], ["-c", "-s"], ["-c", "-D"], ["-c", "-G"]]
+MODES = [("ipv4", mode) for mode in ([], ["-c"], ["-s"], ["-c", "-s"], ["-c", "-D"], ["-c", "-G"])]
+MODES += [("ipv6", mode) for mode in ([], ["-c", "-s"])]
 
 
-@pytest.mark.parametrize("mode", MODES, ids=lambda mode: " ".join(mode) or "plain")
-@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
-def test_uclient_loses_nothing_over_dtls(relay, echo_port, mode, family):  # noqa: F811
+@pytest.mark.parametrize("family, mode", MODES, ids=[" ".join([family, *mode]) for family, mode in MODES])
+def test_uclient_loses_nothing_over_dtls(relay, echo_port, family, mode):  # noqa: F811
     before = settled(relay, "relay_dtls_handshakes_total", outcome="completed")
     target = ["-e", "127.0.0.1", "-X", "127.0.0.1"] if family == "ipv4" else ["-x", "-e", "::1", "::1"]
     assert uclient(relay, ["-S", "-r", str(echo_port), *STATIC, *mode, *target]) == 0
@@ -158,7 +158,7 @@ def test_a_session_ends_when_its_client_says_so(relay):
 def test_a_large_hello_is_in_many_datagrams(relay):
     """What the test above calls fragmented is so, on its way through a wire that counts."""
     firsts: list[bytes] = []
-    wire = dtls.BadWire(("127.0.0.1", relay.relay_port), lambda data: firsts.append(data) or [data])
+    wire = dtls.BadWire(("127.0.0.1", relay.relay_port), lambda data, _: firsts.append(data) or [data])
     process = openssl(wire.port, *LONG)
     binding(process)
     end(process)
@@ -176,6 +176,33 @@ def test_a_client_that_restarts_on_its_port_gets_through(relay):
         process.kill()
         process.communicate()
     assert waits_for(lambda: figure(relay, "relay_dtls_handshakes_total", outcome="completed") == completed + 3)
+
+
+def test_a_reloaded_certificate_is_shown_to_new_clients_and_old_ones_go_on(make_server, tmp_path):
+    chain, key = str(tmp_path / "certificate.pem"), str(tmp_path / "key.pem")
+
+    def renew(name: str) -> None:
+        subprocess.run(
+            ["openssl", "req", "-x509", "-subj", f"/CN={name}", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-days", "30", "-out", chain, "-keyout", key],
+            check=True, capture_output=True,
+        )
+
+    def shown(server: Server) -> str:
+        command = ["openssl", "s_client", "-dtls1_2", "-connect", f"127.0.0.1:{server.relay_port}"]
+        return subprocess.run(command, input="", capture_output=True, text=True, timeout=20).stdout
+
+    renew("first.test")
+    server = make_server(relay_settings((chain, key)))
+    old = openssl(server.relay_port)
+    binding(old)
+    assert "CN = first.test" in shown(server)
+    renew("second.test")
+    os.kill(server.pid, signal.SIGHUP)
+    assert waits_for(lambda: "CN = second.test" in shown(server))
+    binding(old)
+    end(old)
+    server.stop()
 
 
 # A bad wire -----------------------------------------------------------------------------------------------------------

@@ -48,7 +48,6 @@ enum DTLSEnd {
 /// somebody else) gets a second session, its successor, which takes over when its handshake is complete: no hello alone
 /// ends anything.
 struct DTLSTable: ~Copyable {
-    static let maximumPerSource = 512
     static let maximumHandshakes = 512
     static let maximumHandshakesPerSource = 128
     private static let handshakeSeconds: UInt32 = 15
@@ -76,6 +75,7 @@ struct DTLSTable: ~Copyable {
     private(set) var places = UniqueArray<DTLSPlace>()
     private(set) var tally = DTLSTally()
     private let limit: Int
+    private let limitPerSource: Int
     private let gate = RecordGate()
     private var free: [Int] = []
     private var flows: [Flow: Places] = [:]
@@ -89,11 +89,13 @@ struct DTLSTable: ~Copyable {
     private var nextSweep = Instant(nanoseconds: 0)
 
     init(
-        _ door: consuming HelloDoor, _ context: DTLSContext?, limit: Int, handshakeLimiter: AnswerLimiter
+        _ door: consuming HelloDoor, _ context: DTLSContext?, limit: Int, limitPerSource: Int,
+        handshakeLimiter: AnswerLimiter
     ) {
         self.door = door
         self.context = context
         self.limit = limit
+        self.limitPerSource = limitPerSource
         self.handshakeLimiter = handshakeLimiter
     }
 
@@ -138,7 +140,7 @@ struct DTLSTable: ~Copyable {
         if knows(hello.random, on: flow) { return .known }
         if let successor = flows[flow]?.successor { _ = end(successor, .failed) }
         let source = sources[flow.remote.address.sourcePrefix] ?? SourceCount()
-        guard source.all < Self.maximumPerSource, source.handshakes < Self.maximumHandshakesPerSource,
+        guard source.all < limitPerSource, source.handshakes < Self.maximumHandshakesPerSource,
             handshakes.count < Self.maximumHandshakes, handshakeBudget.allowsMore(at: now),
             handshakeLimiter.allows(flow.remote.address, at: now)
         else {

@@ -62,6 +62,8 @@ package struct RelayLimits: Hashable, Sendable {
     /// DTLS sessions of all workers, and handshakes per second and at once of the sources of one address prefix, per worker:
     /// more hellos are not answered. 0 handshakes per second means no limit.
     package var datagramSessions = 20_000
+    /// DTLS sessions of one IPv4 address or IPv6 /64, per worker.
+    package var datagramSessionsPerSource = 512
     package var handshakesPerSecond: UInt32 = 100
     package var handshakesAtOnce: UInt32 = 500
     /// Answers per second and at once to the unauthenticated sources of one address prefix, per worker. 0 means no limit.

@@ -78,7 +78,7 @@ struct Worker: ~Copyable {
         engine.tickets = shared.ticketKey.map { TicketMint(key: $0, worker: neighbours.own) }
         let sessions = DTLSTable(
             HelloDoor(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
-            limit: shared.sessionsPerWorker,
+            limit: shared.sessionsPerWorker, limitPerSource: rules.limits.datagramSessionsPerSource,
             handshakeLimiter: AnswerLimiter(
                 perSecond: rules.limits.handshakesPerSecond, burst: rules.limits.handshakesAtOnce, seed: seed))
         return Worker(engine, sockets, sessions, queue, SeededRandom(seed: seed), shared, neighbours, mailbox, now)

@@ -61,6 +61,8 @@ struct RelayAlone {
             case "port": configuration.port = UInt16(clamping: number)
             case "workers": configuration.workers = number
             case "perUser": configuration.limits.allocationsPerUser = number
+            case "handshakes": configuration.limits.handshakesPerSecond = UInt32(clamping: number)
+            case "sessionsPerSource": configuration.limits.datagramSessionsPerSource = number
             case "answers": configuration.limits.answersPerSecond = UInt32(clamping: number)
             default: return false
             }
