@@ -69,7 +69,7 @@ class Frames:
 
     def take(self, count: int) -> bytes:
         while len(self.held) < count:
-            more = self.connection.recv(65536)
+            more = self.connection.recv(count - len(self.held))
             if not more:
                 raise ConnectionError("the server closed the connection")
             self.held += more

@@ -13,10 +13,18 @@ struct Recorder: ~Copyable, RelayOutbox {
     var ended: [(AllocationID, String)] = []
     var handedOver: [(bytes: [UInt8], flow: Flow, worker: UInt8)] = []
     var guests: [(flow: Flow, worker: UInt8, isKept: Bool)] = []
+    var connecting: [(PeerConnectionID, TransportAddress)] = []
+    var boundPeers: [(PeerConnectionID, Flow)] = []
+    var closedPeers: [PeerConnectionID] = []
 
     mutating func send(_ message: RawSpan, on flow: Flow) { messages.append((message.copyToArray(), flow)) }
     mutating func openRelay(_ request: RelayRequest) { requests.append(request) }
     mutating func closeRelay(_ relay: RelayID) { closed.append(relay) }
+    mutating func connectPeer(_ connection: PeerConnectionID, from relay: RelayID, to peer: TransportAddress) {
+        connecting.append((connection, peer))
+    }
+    mutating func bindPeer(_ connection: PeerConnectionID, to flow: Flow) { boundPeers.append((connection, flow)) }
+    mutating func closePeer(_ connection: PeerConnectionID) { closedPeers.append(connection) }
     mutating func endAllocation(_ allocation: AllocationID, user: String) { ended.append((allocation, user)) }
     mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8) {
         handedOver.append((message.copyToArray(), flow, worker))

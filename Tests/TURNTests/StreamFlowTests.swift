@@ -91,4 +91,19 @@ struct StreamFlowTests {
         #expect(framing.paddingByteCount(payload: payload, on: .udp) == 0)
         #expect(framing.paddingByteCount(payload: payload, on: .dtls) == 0)
     }
+
+    @Test("a nonce is good for all connections of an address, and for one port of datagrams")
+    func nonces() throws {
+        let lab = try Lab()
+        for (transport, isGood) in [(Flow.Transport.tcp, true), (.tls, true), (.udp, false), (.dtls, false)] {
+            var first = LabClient(port: 10, transport: transport)
+            try first.learnNonce(lab)
+            var second = LabClient(port: 11, transport: transport)
+            second.nonce = first.nonce
+            #expect(try second.allocate(lab).isSuccess == isGood)
+            var elsewhere = LabClient(port: 10, remote: 0xC0A8_0002, transport: transport)
+            elsewhere.nonce = first.nonce
+            #expect(try elsewhere.allocate(lab).error == 438)
+        }
+    }
 }

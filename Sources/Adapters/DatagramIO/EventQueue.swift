@@ -39,6 +39,12 @@ package struct EventQueue: ~Copyable {
         _ = control(EPOLL_CTL_MOD, socket, number, Self.streamEvents)
     }
 
+    /// Watches the socket no longer, which goes on elsewhere.
+    package func forget(_ socket: Int32) {
+        var unused = epoll_event()
+        _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, &unused)
+    }
+
     private static var streamEvents: UInt32 { EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue }
 
     /// Reports the socket again if it is still readable.

@@ -37,6 +37,33 @@ package struct StreamSocket: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    /// Begins to connect from `local`, whose port may be shared with a listener that spreads. The connection stands, or
+    /// has failed, when it becomes writable: `isConnected` tells. nil when it failed at once.
+    package static func connecting(from local: TransportAddress, to remote: TransportAddress) -> StreamSocket? {
+        let opened = clinux_stream_socket(local.address.family == .ipv6 ? AF_INET6 : AF_INET)
+        guard opened >= 0 else { return nil }
+        let socket = StreamSocket(adopting: opened)
+        set(opened, SOL_SOCKET, SO_REUSEADDR, 1)
+        set(opened, SOL_SOCKET, SO_REUSEPORT, 1)
+        var source = SocketAddress(local)
+        let isBound = withUnsafePointer(to: &source.storage) { pointer in
+            UnsafeRawPointer(pointer).withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(opened, $0, source.byteCount) == 0
+            }
+        }
+        guard isBound else { return nil }
+        var target = SocketAddress(remote)
+        guard clinux_connect(opened, &target.storage, target.byteCount) == 0 || clinux_errno() == EINPROGRESS else {
+            return nil
+        }
+        return socket
+    }
+
+    /// Whether a connection that was begun stands.
+    package var isConnected: Bool {
+        clinux_pending_error(descriptor) == 0
+    }
+
     /// Gives the descriptor away without closing it.
     package consuming func surrender() -> Int32 {
         let descriptor = descriptor

@@ -66,7 +66,7 @@ package final class TLSSession {
         case failed
     }
 
-    private let pipe: TLSPipe
+    private var pipe: TLSPipe
     private let session: OpaquePointer
 
     /// The server's end. nil when OpenSSL is out of memory.
@@ -102,6 +102,12 @@ package final class TLSSession {
 
     deinit {
         SSL_free(session)
+    }
+
+    /// Goes on with another thread's pipe. Everything that was received must have been read.
+    package func move(to pipe: TLSPipe) {
+        BIO_set_data(SSL_get_rbio(session), Unmanaged.passUnretained(pipe).toOpaque())
+        self.pipe = pipe
     }
 
     /// The protocol that ALPN agreed on.

@@ -50,6 +50,14 @@ static inline long clinux_read(int socket, void *target, unsigned long size) {
 static inline long clinux_write(int socket, const void *bytes, unsigned long size) {
     return send(socket, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
+static inline int clinux_connect(int socket, const struct sockaddr_in6 *name, socklen_t size) {
+    return connect(socket, (const struct sockaddr *)name, size);
+}
+static inline int clinux_pending_error(int socket) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0 ? errno : error;
+}
 static inline int clinux_end_sending(int socket) { return shutdown(socket, SHUT_WR); }
 static inline int clinux_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 static inline int clinux_receive(int socket, struct mmsghdr *messages, unsigned int count) {

@@ -13,6 +13,10 @@ struct Connection: ~Copyable {
         /// The first bytes will tell what the client speaks.
         case opening
         case messages
+        /// What comes belongs to a peer: the slot of its connection (RFC 6062).
+        case piped(Int)
+        /// On its way to the worker that holds what it claims.
+        case moving(UInt8)
     }
 
     let socket: StreamSocket
@@ -29,6 +33,8 @@ struct Connection: ~Copyable {
     var isTouched = false
     /// The client sends no more; the connection ends when its last answers have left.
     var isDraining = false
+    /// The peer does not take what it sends fast enough.
+    var isPaused = false
     /// Why it ends at the end of this round.
     var end: ConnectionEnd?
     /// When its last whole message came.
@@ -60,6 +66,19 @@ struct Connection: ~Copyable {
     var isReading: Bool {
         isOpen && end == nil && !isDraining
     }
+
+    var peer: Int? {
+        if case .piped(let peer) = stage { peer } else { nil }
+    }
+
+    /// Lives as long as its peer's connection does.
+    var isPiping: Bool {
+        peer != nil && !isDraining
+    }
+
+    var target: UInt8? {
+        if case .moving(let worker) = stage { worker } else { nil }
+    }
 }
 
 /// Why a connection ended.
@@ -80,6 +99,8 @@ package enum ConnectionEnd: Int, CaseIterable, Sendable {
     case tls
     /// A configured load balancer that does not say for whom it speaks.
     case proxyHeader
+    /// The allocation of the peer that it was connected to is over, or the peer closed.
+    case peer
     /// A load balancer opened another one for the same client's address and port.
     case replaced
 

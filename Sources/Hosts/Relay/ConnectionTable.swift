@@ -3,6 +3,39 @@ import DatagramIO
 import OpenSSLCrypto
 import Wire
 
+/// A connection on its way to another worker, which is closed when nobody takes it.
+final class MovedConnection: Sendable {
+    let flow: Flow
+    /// What was received and not yet understood.
+    let unread: [UInt8]
+    // The worker that let go of the session does not touch it again.
+    nonisolated(unsafe) let session: TLSSession?
+    private let descriptor: Int32
+    private let isTaken = TakenFlag()
+
+    init(_ descriptor: Int32, _ flow: Flow, _ session: TLSSession?, _ unread: [UInt8]) {
+        self.descriptor = descriptor
+        self.flow = flow
+        self.session = session
+        self.unread = unread
+    }
+
+    deinit {
+        if isTaken.set() { _ = StreamSocket(adopting: descriptor) }
+    }
+
+    /// The socket, once.
+    func take() -> StreamSocket? {
+        isTaken.set() ? StreamSocket(adopting: descriptor) : nil
+    }
+}
+
+extension Connection {
+    consuming func surrender() -> Int32 {
+        socket.surrender()
+    }
+}
+
 /// The TCP connections of one worker, and what waits to leave through them.
 ///
 /// Messages for a connection are collected during the worker's round and written at its end with one call. What the
@@ -114,6 +147,25 @@ struct ConnectionTable: ~Copyable {
         }
         touch(slot)
         slots[slot].collected.append(message)
+    }
+
+    func slot(of flow: Flow) -> Int? {
+        byFlow[flow].map { Int($0) }
+    }
+
+    /// Whether bytes of a peer may be added. One read more than the limit is.
+    func hasRoom(_ slot: Int) -> Bool {
+        hasRoom(slot, 0)
+    }
+
+    /// What a peer sent, as it is.
+    mutating func pipe(_ bytes: UnsafeRawBufferPointer, to slot: Int) {
+        touch(slot)
+        slots[slot].collected.append(bytes)
+    }
+
+    mutating func setPaused(_ slot: Int, _ isPaused: Bool) {
+        slots[slot].isPaused = isPaused
     }
 
     /// A relayed packet with its framing. False when it was dropped.
@@ -236,6 +288,7 @@ struct ConnectionTable: ~Copyable {
     /// A connection that is gone, and its flow unless another connection has taken that over.
     struct Removed {
         let flow: Flow?
+        let peer: Int?
     }
 
     /// Closes one of the connections that end; nil when none is left.
@@ -243,12 +296,30 @@ struct ConnectionTable: ~Copyable {
         guard let slot = ending.popLast().map({ Int($0) }) else { return nil }
         let flow = slots[slot].flow
         if let reason = slots[slot].end { closed[reason.rawValue] &+= 1 }
+        let peer = slots[slot].peer
         // A twin that replaced it owns the flow now.
         let isReplaced = byFlow[flow] != UInt32(truncatingIfNeeded: slot)
         if !isReplaced { byFlow[flow] = nil }
+        vacate(slot)
+        return Removed(flow: isReplaced ? nil : flow, peer: peer)
+    }
+
+    private mutating func vacate(_ slot: Int) {
         slots[slot] = .closed(generation: slots[slot].generation &+ 1)
         free.append(UInt32(truncatingIfNeeded: slot))
         count -= 1
-        return Removed(flow: isReplaced ? nil : flow)
+    }
+
+    /// Lets a connection go without closing it. nil when it still has something to send.
+    mutating func surrender(_ slot: Int) -> MovedConnection? {
+        guard slots[slot].isReading, slots[slot].backlog.isEmpty, slots[slot].collected.isEmpty else { return nil }
+        let flow = slots[slot].flow
+        if byFlow[flow] == UInt32(truncatingIfNeeded: slot) { byFlow[flow] = nil }
+        let session = slots[slot].session
+        let unread = Array(slots[slot].unread.bytes)
+        var connection = Connection.closed(generation: slots[slot].generation)
+        swap(&connection, &slots[slot])
+        vacate(slot)
+        return MovedConnection(connection.surrender(), flow, session, unread)
     }
 }

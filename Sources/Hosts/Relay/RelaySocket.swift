@@ -8,6 +8,8 @@ struct RelaySocket: ~Copyable {
     let id: RelayID
     let port: UInt16
     let addressIndex: Int
+    /// Where peers connect to a TCP allocation; -1 for none. Its datagram socket then only keeps the port.
+    private(set) var entrance = StreamListener(adopting: -1)
     /// How the socket is set now: packets that ask for it come in runs.
     private(set) var forbidsFragments = false
 
@@ -21,6 +23,10 @@ struct RelaySocket: ~Copyable {
     static var closed: RelaySocket {
         RelaySocket(
             .none, id: RelayID(AllocationID(slot: 0, generation: 0), .ipv4), port: 0, addressIndex: 0)
+    }
+
+    mutating func setEntrance(_ entrance: consuming StreamListener) {
+        self.entrance = entrance
     }
 
     var isOpen: Bool {
@@ -43,6 +49,8 @@ enum EventTag {
     case relay(slot: Int, family: IPAddress.Family, generation: UInt32)
     case streamListener(Int)
     case connection(slot: Int, generation: UInt32)
+    case relayEntrance(slot: Int, family: IPAddress.Family, generation: UInt32)
+    case peer(slot: Int, generation: UInt32)
     case unknown
 
     /// A slot would have to be used 16 million times within one wait to be mistaken.
@@ -66,6 +74,15 @@ enum EventTag {
         5 << 56 | UInt64(generation & generationMask) << 32 | UInt64(truncatingIfNeeded: slot) & 0xFFFF_FFFF
     }
 
+    static func relayEntrance(_ id: RelayID) -> UInt64 {
+        (id.family == .ipv4 ? 6 : 7) << 56 | UInt64(id.allocation.generation & generationMask) << 32
+            | UInt64(id.allocation.slot)
+    }
+
+    static func peer(_ slot: Int, generation: UInt32) -> UInt64 {
+        8 << 56 | UInt64(generation & generationMask) << 32 | UInt64(truncatingIfNeeded: slot) & 0xFFFF_FFFF
+    }
+
     static func read(_ bits: UInt64) -> EventTag {
         let low = Int(truncatingIfNeeded: bits & 0xFFFF_FFFF)
         let generation = UInt32(truncatingIfNeeded: bits >> 32) & generationMask
@@ -76,6 +93,9 @@ enum EventTag {
         case 3: return .relay(slot: low, family: .ipv6, generation: generation)
         case 4: return .streamListener(low)
         case 5: return .connection(slot: low, generation: generation)
+        case 6: return .relayEntrance(slot: low, family: .ipv4, generation: generation)
+        case 7: return .relayEntrance(slot: low, family: .ipv6, generation: generation)
+        case 8: return .peer(slot: low, generation: generation)
         default: return .unknown
         }
     }

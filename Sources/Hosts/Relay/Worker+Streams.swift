@@ -64,7 +64,7 @@ extension Worker {
         if readiness.isWritable { outbox.connections.drain(slot) }
         guard readiness.isReadable else { return }
         for _ in 0..<Self.rounds {
-            guard outbox.connections.slots[slot].isReading else { return }
+            guard outbox.connections.slots[slot].isReading, !outbox.connections.slots[slot].isPaused else { return }
             // Payloads of earlier messages are sent from the same buffer.
             if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
             let target = wireBuffer.bytes
@@ -74,6 +74,10 @@ extension Worker {
             switch outbox.connections.slots[slot].socket.receive(into: room) {
             case .bytes(let count):
                 take(UnsafeRawBufferPointer(rebasing: target.prefix(held &+ count)), from: slot)
+                if let worker = outbox.connections.slots[slot].target {
+                    move(slot, to: worker)
+                    return
+                }
                 // Less than there was room for: the next byte is a new event, unless the end already came.
                 if count < room.count, !readiness.isClosing { return }
             case .nothing:
@@ -156,6 +160,7 @@ extension Worker {
     private mutating func decrypt(_ bytes: UnsafeRawBufferPointer, _ session: TLSSession, from slot: Int) {
         session.receive(bytes)
         var progress = TLSSession.Progress.plaintext(0)
+        // Also for a paused client: what was received must be read, and is at most one buffer.
         while case .plaintext = progress, outbox.connections.slots[slot].isReading {
             if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
             let target = plainBuffer.bytes
@@ -183,14 +188,28 @@ extension Worker {
     }
 
     /// Hands every whole message to the engine and keeps what is left.
-    private mutating func receiveMessages(_ bytes: UnsafeRawBufferPointer, from slot: Int) {
+    mutating func receiveMessages(_ bytes: UnsafeRawBufferPointer, from slot: Int) {
         let flow = outbox.connections.slots[slot].flow
         var offset = 0
         while offset < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(offset))
+            if let peer = outbox.connections.slots[slot].peer {
+                outbox.connections.keep(slot, UnsafeRawBufferPointer(start: nil, count: 0))
+                pipe(rest, from: slot, to: peer)
+                return
+            }
+            if outbox.connections.slots[slot].target != nil {
+                outbox.connections.keep(slot, rest)
+                return
+            }
             switch StreamFraming.next(rest.bytes) {
             case .frame(let byteCount):
-                receiveMessage(UnsafeRawBufferPointer(rebasing: rest.prefix(byteCount)), on: flow)
+                let message = UnsafeRawBufferPointer(rebasing: rest.prefix(byteCount))
+                if let worker = target(of: message) {
+                    outbox.connections.setStage(slot, .moving(worker))
+                    continue
+                }
+                receiveMessage(message, on: flow)
                 offset &+= byteCount
                 guard outbox.connections.slots[slot].isReading else { return }
             case .incomplete(let wanted):
@@ -222,12 +241,14 @@ extension Worker {
     private mutating func endReading(_ slot: Int) {
         engine.flowClosed(outbox.connections.slots[slot].flow, into: &outbox)
         if outbox.hasWishes { settle() }
+        if let peer = outbox.connections.slots[slot].peer { releasePeer(peer) }
         outbox.connections.beginDraining(slot, at: now)
     }
 
     /// Closes the connections that ended in this round, and their allocations with them.
     mutating func endConnections() {
         while let removed = outbox.connections.removeNext() {
+            if let peer = removed.peer { releasePeer(peer) }
             guard let flow = removed.flow else { continue }
             engine.flowClosed(flow, into: &outbox)
             if outbox.hasWishes { settle() }
@@ -241,7 +262,9 @@ extension Worker {
                 now.seconds(since: outbox.connections.slots[slot].quietSince) >= Self.quietSeconds
                     || now.seconds(since: outbox.connections.slots[slot].idleSince) >= Self.idleSeconds
             else { continue }
-            if engine.hasAllocation(on: outbox.connections.slots[slot].flow) {
+            if engine.hasAllocation(on: outbox.connections.slots[slot].flow)
+                || outbox.connections.slots[slot].isPiping
+            {
                 outbox.connections.sawAllocation(slot, at: now)
             } else {
                 outbox.connections.end(slot, .idle)

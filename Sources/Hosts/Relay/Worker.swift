@@ -30,7 +30,7 @@ struct Worker: ~Copyable {
     /// For new TLS connections; nil without a certificate.
     var streamContext: TLSServerContext?
     /// The relays by slot and family: see `place(of:)`.
-    private var relays = UniqueArray<RelaySocket>()
+    var relays = UniqueArray<RelaySocket>()
     var counters = RelayCounters()
     private var transactions: SeededRandom
     let shared: SharedRelay
@@ -75,6 +75,7 @@ struct Worker: ~Copyable {
         engine.alternates = rules.alternates
         engine.discoveries = shared.discoveries
         engine.decryption = decryption
+        engine.worker = neighbours.own
         engine.tickets = shared.ticketKey.map { TicketMint(key: $0, worker: neighbours.own) }
         let sessions = DTLSTable(
             HelloDoor(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
@@ -151,6 +152,11 @@ struct Worker: ~Copyable {
         case .connection(let slot, let generation):
             guard let slot = outbox.connections.slot(slot, generation: generation) else { return }
             serve(slot, readiness, event)
+        case .relayEntrance(let slot, let family, let generation):
+            acceptPeers(at: Self.place(slot, family), generation, event)
+        case .peer(let slot, let generation):
+            guard let slot = outbox.peers.slot(slot, generation: generation) else { return }
+            servePeer(slot, readiness, event)
         case .unknown:
             return
         }
@@ -241,6 +247,7 @@ struct Worker: ~Copyable {
     mutating func flush() {
         outbox.flush()
         endConnections()
+        resumePeers()
         received.reset()
     }
 
@@ -261,6 +268,8 @@ struct Worker: ~Copyable {
             engine.keepStranger(flow, of: owner)
         case .forgetStranger(let flow, let owner):
             engine.forgetStranger(flow, of: owner)
+        case .take(let moved):
+            take(moved)
         case .stop:
             isStopping = true
         }
@@ -276,6 +285,7 @@ struct Worker: ~Copyable {
             nextSweep = now.adding(seconds: 1)
             acceptAgain()
             sweepConnections()
+            sweepPeers()
         }
         advanceSessions()
         // What came of time alone leaves now, not with the next datagram.
@@ -308,6 +318,7 @@ struct Worker: ~Copyable {
     mutating func settle() {
         for id in outbox.takeClosed() { close(id) }
         for request in outbox.takeRequests() { open(request) }
+        for wish in outbox.takePeerWishes() { fulfil(wish) }
     }
 
     private mutating func close(_ id: RelayID) {
@@ -320,6 +331,10 @@ struct Worker: ~Copyable {
     }
 
     private mutating func open(_ request: RelayRequest) {
+        guard request.transport == .udp else {
+            openForConnections(request)
+            return
+        }
         switch shared.open(request, at: now) {
         case .refused(let error):
             engine.relayRefused(request.allocation, error, into: &outbox)
@@ -334,7 +349,7 @@ struct Worker: ~Copyable {
     }
 
     /// Puts new sockets in their places and watches them; closes them again when the system cannot.
-    private mutating func install(_ sockets: [OpenedSocket], for request: RelayRequest) -> Bool {
+    mutating func install(_ sockets: [OpenedSocket], for request: RelayRequest) -> Bool {
         var isWatched = true
         for opened in sockets {
             let id = RelayID(request.allocation, opened.family)
@@ -351,7 +366,7 @@ struct Worker: ~Copyable {
         return isWatched
     }
 
-    private static func place(_ slot: Int, _ family: IPAddress.Family) -> Int {
+    static func place(_ slot: Int, _ family: IPAddress.Family) -> Int {
         slot &* 2 &+ (family == .ipv6 ? 1 : 0)
     }
 }

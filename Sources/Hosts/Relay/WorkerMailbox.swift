@@ -12,6 +12,8 @@ enum WorkerCommand: Sendable {
     /// What becomes of a flow that this worker receives and another one owns.
     case keepStranger(Flow, of: UInt8)
     case forgetStranger(Flow, of: UInt8)
+    /// A client's connection that claims a peer's connection of this worker.
+    case take(MovedConnection)
     case stop
 }
 

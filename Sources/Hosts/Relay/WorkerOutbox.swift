@@ -41,8 +41,10 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
     var toPeers = SendBatch()
     private(set) var requests: [RelayRequest] = []
     private(set) var closed: [RelayID] = []
+    private var peerWishes: [PeerWish] = []
+    var peers = PeerTable()
     private let ledger: RelayLedger
-    private let neighbours: Neighbours
+    let neighbours: Neighbours
 
     init(
         _ listeners: consuming UniqueArray<Listener>, _ connections: consuming ConnectionTable,
@@ -89,6 +91,28 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
         closed.append(relay)
     }
 
+    mutating func connectPeer(_ connection: PeerConnectionID, from relay: RelayID, to peer: TransportAddress) {
+        peerWishes.append(.connect(connection, relay, peer))
+    }
+
+    mutating func bindPeer(_ connection: PeerConnectionID, to flow: Flow) {
+        peerWishes.append(.bind(connection, flow))
+    }
+
+    mutating func closePeer(_ connection: PeerConnectionID) {
+        peerWishes.append(.close(connection))
+    }
+
+    /// Peers that may be read again.
+    mutating func takeResumedPeers() -> [Int] {
+        peers.takeResumed(connections)
+    }
+
+    mutating func takePeerWishes() -> [PeerWish] {
+        defer { peerWishes = [] }
+        return peerWishes
+    }
+
     mutating func endAllocation(_ allocation: AllocationID, user: String) {
         ledger.release(user)
     }
@@ -106,7 +130,7 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
     }
 
     var hasWishes: Bool {
-        !requests.isEmpty || !closed.isEmpty
+        !requests.isEmpty || !closed.isEmpty || !peerWishes.isEmpty
     }
 
     mutating func takeRequests() -> [RelayRequest] {

@@ -44,6 +44,9 @@ package struct AttributeType: RawRepresentable, Hashable, Sendable {
     package static let addressErrorCode = AttributeType(rawValue: 0x8001)
     package static let icmp = AttributeType(rawValue: 0x8004)
 
+    // RFC 6062 section 6.2.
+    package static let connectionID = AttributeType(rawValue: 0x002A)
+
     // RFC 5780 section 7.
     package static let changeRequest = AttributeType(rawValue: 0x0003)
     package static let padding = AttributeType(rawValue: 0x0026)

@@ -25,6 +25,9 @@ package struct ErrorCode: Hashable, Sendable {
     package static let unknownAttribute = ErrorCode(420, "Unknown Attribute")
     package static let staleNonce = ErrorCode(438, "Stale Nonce")
     package static let serverError = ErrorCode(500, "Server Error")
+    // RFC 6062 section 6.3.
+    package static let connectionAlreadyExists = ErrorCode(446, "Connection Already Exists")
+    package static let connectionTimeoutOrFailure = ErrorCode(447, "Connection Timeout or Failure")
     // RFC 8016 section 5.
     package static let mobilityForbidden = ErrorCode(405, "Mobility Forbidden")
     // RFC 8656 section 19.

@@ -51,6 +51,10 @@ package struct Method: RawRepresentable, Hashable, Sendable {
     package static let data = Method(rawValue: 0x007)
     package static let createPermission = Method(rawValue: 0x008)
     package static let channelBind = Method(rawValue: 0x009)
+    // RFC 6062 section 6.1.
+    package static let connect = Method(rawValue: 0x00A)
+    package static let connectionBind = Method(rawValue: 0x00B)
+    package static let connectionAttempt = Method(rawValue: 0x00C)
 }
 
 /// The 96 bits that tell a response which request it answers.

@@ -23,7 +23,7 @@ extension TURNEngine {
             return
         }
         let wishes: AllocationWishes
-        switch AllocationWishes.read(message) {
+        switch AllocationWishes.read(message, on: request.flow, allowsTCP: worker != nil) {
         case .success(var read):
             read.lifetime = granted(read.lifetime, until: request.credential.tokenExpiry, request.now)
             wishes = read
@@ -43,9 +43,8 @@ extension TURNEngine {
         outbox.openRelay(
             RelayRequest(
                 allocation: AllocationID(slot: slot, generation: allocations[Int(slot)].generation),
-                user: request.credential.user, claimant: request.credential.claimant, local: request.flow.local,
-                family: wishes.family,
-                additional: wishes.additional, port: wishes.port))
+                transport: wishes.transport, user: request.credential.user, claimant: request.credential.claimant,
+                local: request.flow.local, family: wishes.family, additional: wishes.additional, port: wishes.port))
     }
 
     /// An Allocate on a flow that has an allocation: the first answer again for a retransmission, else 437.
@@ -299,6 +298,7 @@ extension TURNEngine {
 
     /// Gives an open allocation back: its relays, its charge and its slot.
     mutating func end(slot: Int, into outbox: inout some RelayOutbox & ~Copyable) {
+        closeConnections(of: slot, into: &outbox)
         let id = AllocationID(slot: UInt32(truncatingIfNeeded: slot), generation: allocations[slot].generation)
         if allocations[slot].ipv4 != nil { outbox.closeRelay(RelayID(id, .ipv4)) }
         if allocations[slot].ipv6 != nil { outbox.closeRelay(RelayID(id, .ipv6)) }

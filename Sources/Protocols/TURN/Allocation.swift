@@ -20,6 +20,7 @@ struct Allocation {
     var isMoving = false
     /// nil where the client did not ask for a ticket.
     var mobility: Mobility?
+    let transport: RelayTransport
     var flow: Flow
     var username: String
     var user: String
@@ -37,6 +38,7 @@ struct Allocation {
     var ipv6: RelayOpening.Relay?
     var permissions: [Permission] = []
     var channels: [Channel] = []
+    var peerConnections: [PeerConnectionID] = []
     var toPeers: Spending
     var toClient: Spending
     var newPeers: TokenBucket
@@ -47,6 +49,7 @@ struct Allocation {
     ) {
         let now = request.now
         stage = .opening(wishes, answer: request.shape)
+        transport = wishes.transport
         flow = request.flow
         username = request.credential.username
         user = request.credential.user

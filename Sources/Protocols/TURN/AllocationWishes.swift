@@ -3,6 +3,7 @@ import Wire
 
 /// What an Allocate request asks for, read and checked (RFC 8656 section 7.2).
 struct AllocationWishes {
+    let transport: RelayTransport
     let family: IPAddress.Family
     let additional: IPAddress.Family?
     let port: RelayRequest.Port
@@ -11,13 +12,23 @@ struct AllocationWishes {
     /// MOBILITY-TICKET, empty.
     let wantsTicket: Bool
 
-    private static let udp: UInt8 = 17
-
-    static func read(_ message: borrowing Message) -> Result<AllocationWishes, Refusal> {
-        guard let transport = message.attribute(.requestedTransport), transport.byteCount == 4 else {
+    /// `allowsTCP`: whether the host relays connections.
+    static func read(
+        _ message: borrowing Message, on flow: Flow, allowsTCP: Bool
+    ) -> Result<AllocationWishes, Refusal> {
+        guard let value = message.attribute(.requestedTransport), value.byteCount == 4 else {
             return .failure(.badRequest)
         }
-        guard transport.byte(at: 0) == udp else { return .failure(.refused(.unsupportedTransport)) }
+        guard let transport = value.byte(at: 0).flatMap({ RelayTransport(rawValue: $0) }),
+            transport == .udp || allowsTCP
+        else { return .failure(.refused(.unsupportedTransport)) }
+        // RFC 6062 section 5.1: TCP is relayed over connections, to a port without conditions.
+        if transport == .tcp,
+            !flow.transport.isStream || message.has(.evenPort) || message.has(.reservationToken)
+                || message.has(.dontFragment)
+        {
+            return .failure(.badRequest)
+        }
 
         let requested: IPAddress.Family?
         let additional: IPAddress.Family?
@@ -46,7 +57,7 @@ struct AllocationWishes {
         guard !message.has(.lifetime) || message.integer32(.lifetime) != nil else { return .failure(.badRequest) }
         return .success(
             AllocationWishes(
-                family: requested ?? .ipv4, additional: additional, port: port,
+                transport: transport, family: requested ?? .ipv4, additional: additional, port: port,
                 lifetime: granted(message.integer32(.lifetime)), wantsTicket: message.has(.mobilityTicket)))
     }
 

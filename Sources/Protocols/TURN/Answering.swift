@@ -17,6 +17,7 @@ extension TURNEngine {
     static let refreshAttributes = authenticationAttributes.union([.lifetime, .requestedAddressFamily])
     static let permissionAttributes = authenticationAttributes.union([.xorPeerAddress])
     static let channelAttributes = authenticationAttributes.union([.xorPeerAddress, .channelNumber])
+    static let connectionAttributes = authenticationAttributes.union([.connectionID])
     static let sendAttributes: Set<AttributeType> = [.xorPeerAddress, .data, .dontFragment]
 
     /// The same without what this host cannot do.
@@ -73,7 +74,9 @@ extension TURNEngine {
         writer.begin(MessageType(.failure, message.type.method), message.transaction)
         writer.append(bareError: refusal.error)
         if refusal.isChallenge {
-            guard let nonce = nonces.nonce(for: flow.remote, at: now, features: credentials.features, authentication)
+            guard
+                let nonce = nonces.nonce(
+                    for: flow.noncedSource, at: now, features: credentials.features, authentication)
             else {
                 tally.failures &+= 1
                 return
@@ -125,5 +128,13 @@ extension TURNEngine {
         }
         if shape.hasFingerprint { writer.appendFingerprint() }
         outbox.send(writer.bytes.span.bytes, on: flow)
+    }
+}
+
+extension Flow {
+    /// Whom a nonce is good for. A client of RFC 6062 has a connection for each peer, from a port of its own: its nonce is
+    /// good for all of them, since whoever completed TCP's handshake has the address.
+    var noncedSource: TransportAddress {
+        transport.isStream ? TransportAddress(remote.address, port: 0) : remote
     }
 }

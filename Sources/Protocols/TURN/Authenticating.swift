@@ -54,7 +54,9 @@ extension TURNEngine {
         guard message.has(.username) || message.has(.userHash), let realm = message.text(.realm),
             let nonce = message.attribute(.nonce)
         else { return .failure(.badRequest) }
-        guard nonces.isValid(nonce, for: flow.remote, at: now, authentication) else { return .failure(.staleNonce) }
+        guard nonces.isValid(nonce, for: flow.noncedSource, at: now, authentication) else {
+            return .failure(.staleNonce)
+        }
         guard !message.has(.accessToken) || !credentials.takesTokens else {
             return authenticateToken(message, realm: realm, at: now, integrity)
         }

@@ -67,6 +67,7 @@ extension TURNEngine {
         guard let slot = flows[flow].map({ Int($0) }), allocations[slot].isOpen,
             let peer = message.xorAddress(.xorPeerAddress), let payload = message.range(of: .data),
             message.unknownRequired(knowing: Self.sendAttributes).isEmpty, isPossible(message),
+            allocations[slot].transport == .udp,
             allocations[slot].relay(peer.address.family) != nil,
             // The verdict also turns an own external address into the local one.
             case .allowed(let destination, _) = policy.verdict(on: peer),
@@ -119,7 +120,9 @@ extension TURNEngine {
             guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)) else { return nil }
             return ToClient(flow: allocations[slot].flow, framing: .channel(channel.number))
         }
-        guard hasPermission(slot, peer.address, at: now), !policy.isOwn(peer.address) || policy.allowsOwn(peer) else {
+        guard hasPermission(slot, peer.address, at: now), allocations[slot].transport == .udp,
+            !policy.isOwn(peer.address) || policy.allowsOwn(peer)
+        else {
             tally.unpermittedFromPeer &+= 1
             return nil
         }
@@ -142,7 +145,7 @@ extension TURNEngine {
         return false
     }
 
-    private func relayID(_ slot: Int, _ family: IPAddress.Family) -> RelayID {
+    func relayID(_ slot: Int, _ family: IPAddress.Family) -> RelayID {
         RelayID(
             AllocationID(slot: UInt32(truncatingIfNeeded: slot), generation: allocations[slot].generation), family)
     }

@@ -42,7 +42,8 @@ extension TURNEngine {
         _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
     ) {
         guard let slot = openSlot(message, request, knowing: Self.channelAttributes, into: &outbox) else { return }
-        guard let value = message.attribute(.channelNumber), value.byteCount == 4,
+        // Channels carry datagrams.
+        guard allocations[slot].transport == .udp, let value = message.attribute(.channelNumber), value.byteCount == 4,
             let number = value.integer(at: 0, as: UInt16.self), Channel.numbers.contains(number),
             let address = message.xorAddress(.xorPeerAddress)
         else {
@@ -90,12 +91,12 @@ extension TURNEngine {
     }
 
     /// A peer that the policy lets pass.
-    private struct JudgedPeer {
+    struct JudgedPeer {
         let destination: TransportAddress
         let isOwn: Bool
     }
 
-    private func judge(_ peer: TransportAddress, slot: Int) -> Result<JudgedPeer, Refusal> {
+    func judge(_ peer: TransportAddress, slot: Int) -> Result<JudgedPeer, Refusal> {
         guard allocations[slot].relay(peer.address.family) != nil else {
             return .failure(.refused(.peerAddressFamilyMismatch))
         }

@@ -10,6 +10,12 @@ package protocol RelayOutbox: Outbox, ~Copyable {
     mutating func openRelay(_ request: RelayRequest)
     /// The relay's port is to be given back. Comes before `endAllocation`.
     mutating func closeRelay(_ relay: RelayID)
+    /// A TCP connection is to be made: `TURNEngine.peerConnected` or `peerClosed` answers, at once or later.
+    mutating func connectPeer(_ connection: PeerConnectionID, from relay: RelayID, to peer: TransportAddress)
+    /// The client's flow is the other end of the connection from now on: what follows in both is relayed as it is.
+    mutating func bindPeer(_ connection: PeerConnectionID, to flow: Flow)
+    /// The connection is to be closed, and the client's end of it.
+    mutating func closePeer(_ connection: PeerConnectionID)
     mutating func endAllocation(_ allocation: AllocationID, user: String)
 
     /// A datagram of this flow belongs to another worker, which gets it by `receiveHandedOver`.
@@ -41,6 +47,12 @@ package struct RelayID: Hashable, Sendable {
     }
 }
 
+/// What a relay and its peers speak: REQUESTED-TRANSPORT.
+package enum RelayTransport: UInt8, Hashable, Sendable {
+    case tcp = 6
+    case udp = 17
+}
+
 /// The ports that an authenticated Allocate asks for.
 package struct RelayRequest: Hashable, Sendable {
     package enum Port: Hashable, Sendable {
@@ -56,6 +68,7 @@ package struct RelayRequest: Hashable, Sendable {
     }
 
     package let allocation: AllocationID
+    package let transport: RelayTransport
     /// Who is charged for it: see `Credential.user`.
     package let user: String
     /// Who may claim a port that this request reserves, or has reserved the one that it claims: the user, or any holder of

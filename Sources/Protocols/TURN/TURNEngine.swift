@@ -40,6 +40,9 @@ package struct TURNEngine: ~Copyable {
     package var decryption: (any AuthenticatedDecryption)?
     /// What makes mobility tickets, and tells this worker's from others'; without it mobility is forbidden.
     package var tickets: TicketMint?
+    /// This engine's number among those of the host, which the numbers of TCP connections name; nil when the host relays
+    /// no TCP.
+    package var worker: UInt8?
     /// What was dropped and answered. The host publishes it.
     package internal(set) var tally = TURNTally()
 
@@ -61,6 +64,9 @@ package struct TURNEngine: ~Copyable {
     var deliverer: UInt8?
     /// Numbers the indications that the engine sends by itself.
     var errorSerial: UInt32 = 0
+    /// Connections of TCP allocations to peers.
+    var peerConnections: [PeerConnectionID: PeerConnection] = [:]
+    var connectionSerial: UInt32 = 0
     var writer = MessageWriter()
     /// Unix time at `Instant` 0, since the expiry of credentials is wall-clock time.
     var unixSecondsAtZero: Int64 = 0
@@ -131,7 +137,7 @@ package struct TURNEngine: ~Copyable {
         case (.indication, .send):
             return forwardSend(message, on: flow, at: now)
         case (.request, .binding), (.request, .allocate), (.request, .refresh), (.request, .createPermission),
-            (.request, .channelBind):
+            (.request, .channelBind), (.request, .connect), (.request, .connectionBind):
             // A relay's port is one of UDP: that a TCP client has the same number means nothing.
             guard flow.transport.isStream || !policy.isLiveRelay(flow.remote) else {
                 tally.loops &+= 1
@@ -175,6 +181,8 @@ package struct TURNEngine: ~Copyable {
         case .allocate: allocate(message, request, into: &outbox)
         case .refresh: refresh(message, request, slot, into: &outbox)
         case .createPermission: createPermission(message, request, into: &outbox)
+        case .connect: connect(message, request, into: &outbox)
+        case .connectionBind: bindConnection(message, request, into: &outbox)
         default: bindChannel(message, request, into: &outbox)
         }
     }
@@ -188,6 +196,7 @@ package struct TURNEngine: ~Copyable {
     package mutating func advance(to now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
         settleDepartures(into: &outbox)
         guard now >= sweep.next else { return }
+        closeOverdueConnections(at: now, into: &outbox)
         let slots = sweep.slots(of: allocations.count, at: now)
         for slot in slots { reclaim(slot: slot, at: now, into: &outbox) }
         if slots.upperBound == allocations.count {

@@ -62,6 +62,9 @@ private struct Recorder: ~Copyable, RelayOutbox {
     }
     mutating func openRelay(_ request: RelayRequest) { requests.append(request) }
     mutating func closeRelay(_ relay: RelayID) { closed.append(relay) }
+    mutating func connectPeer(_ connection: PeerConnectionID, from relay: RelayID, to peer: TransportAddress) {}
+    mutating func bindPeer(_ connection: PeerConnectionID, to flow: Flow) {}
+    mutating func closePeer(_ connection: PeerConnectionID) {}
     mutating func endAllocation(_ allocation: AllocationID, user: String) { ended += 1 }
     mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8) { handedOver += 1 }
     mutating func keep(_ flow: Flow, at worker: UInt8) { kept.insert(flow) }

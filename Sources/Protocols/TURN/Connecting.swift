@@ -1,0 +1,158 @@
+import BasicContainers
+package import STUN
+package import Wire
+
+// TCP allocations: RFC 6062. The client asks for a connection to a peer (Connect), or is told of one that a peer made
+// (ConnectionAttempt), and claims it with a connection of its own (ConnectionBind). From then on the host moves bytes.
+
+extension TURNEngine {
+    mutating func connect(
+        _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        guard let slot = openSlot(message, request, knowing: Self.permissionAttributes, into: &outbox) else { return }
+        guard allocations[slot].transport == .tcp else {
+            refuse(message, .allocationMismatch, request, into: &outbox)
+            return
+        }
+        guard let address = message.xorAddress(.xorPeerAddress) else {
+            refuse(message, .badRequest, request, into: &outbox)
+            return
+        }
+        let peer: TransportAddress
+        switch judge(address, slot: slot) {
+        case .success(let judged): peer = judged.destination
+        case .failure(let refusal):
+            refuse(message, refusal.error, request, into: &outbox)
+            return
+        }
+        if let error = obstacle(to: peer, slot: slot, at: request.now) {
+            refuse(message, error, request, into: &outbox)
+            return
+        }
+        let until = request.now.adding(seconds: PeerConnection.patience)
+        let id = add(peer, slot: slot, .connecting(message.transaction, request.shape, until: until))
+        outbox.connectPeer(id, from: relayID(slot, peer.address.family), to: peer)
+    }
+
+    private mutating func obstacle(to peer: TransportAddress, slot: Int, at now: Instant) -> ErrorCode? {
+        // A relay that connects to itself would be both ends.
+        guard allocations[slot].relay(peer.address.family)?.local != peer else { return .forbidden }
+        guard !allocations[slot].peerConnections.contains(where: { peerConnections[$0]?.peer == peer }) else {
+            return .connectionAlreadyExists
+        }
+        guard allocations[slot].peerConnections.count < PeerConnection.maximum else { return .insufficientCapacity }
+        // Whether a port answers is what a scan wants to know, so each connection counts as a new peer.
+        guard allocations[slot].newPeers.take(1, limits.newPeers, at: now) else {
+            tally.limitedPeers &+= 1
+            return .insufficientCapacity
+        }
+        return nil
+    }
+
+    private mutating func add(
+        _ peer: TransportAddress, slot: Int, _ stage: PeerConnection.Stage
+    ) -> PeerConnectionID {
+        var id: PeerConnectionID
+        repeat {
+            connectionSerial &+= 1
+            id = PeerConnectionID(worker: worker ?? 0, serial: connectionSerial)
+        } while peerConnections[id] != nil
+        let allocation = AllocationID(
+            slot: UInt32(truncatingIfNeeded: slot), generation: allocations[slot].generation)
+        peerConnections[id] = PeerConnection(allocation: allocation, peer: peer, stage: stage)
+        allocations[slot].peerConnections.append(id)
+        return id
+    }
+
+    /// The host's answer to `connectPeer`: the peer accepted.
+    package mutating func peerConnected(
+        _ id: PeerConnectionID, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        guard let connection = peerConnections[id], case .connecting(let transaction, let shape, _) = connection.stage
+        else { return }
+        peerConnections[id]?.stage = .unclaimed(until: now.adding(seconds: PeerConnection.patience))
+        writer.begin(MessageType(.success, .connect), transaction)
+        writer.append(.connectionID, integer: id.rawValue)
+        finish(shape, on: allocations[Int(connection.allocation.slot)].flow, into: &outbox)
+    }
+
+    /// A peer's connection is gone, whoever closed it, or was never made: then the client hears 447.
+    package mutating func peerClosed(_ id: PeerConnectionID, into outbox: inout some RelayOutbox & ~Copyable) {
+        guard let connection = peerConnections.removeValue(forKey: id) else { return }
+        let slot = Int(connection.allocation.slot)
+        allocations[slot].peerConnections.removeAll { $0 == id }
+        if case .connecting(let transaction, let shape, _) = connection.stage {
+            let flow = allocations[slot].flow
+            refuse(.connect, transaction, .connectionTimeoutOrFailure, shape, on: flow, into: &outbox)
+        }
+    }
+
+    /// A peer connected to a relay. Its number, or nil when it has no permission and is to be closed.
+    package mutating func peerAccepted(
+        on relay: RelayID, from peer: TransportAddress, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
+    ) -> PeerConnectionID? {
+        let slot = Int(relay.allocation.slot)
+        guard slot < allocations.count, allocations[slot].generation == relay.allocation.generation,
+            allocations[slot].isOpen, allocations[slot].transport == .tcp,
+            hasPermission(slot, peer.address, at: now), !policy.isOwn(peer.address) || policy.allowsOwn(peer),
+            allocations[slot].peerConnections.count < PeerConnection.maximum
+        else {
+            tally.unpermittedFromPeer &+= 1
+            return nil
+        }
+        let id = add(peer, slot: slot, .unclaimed(until: now.adding(seconds: PeerConnection.patience)))
+        writer.begin(MessageType(.indication, .connectionAttempt), TransactionID(errorSerial, UInt64(id.rawValue)))
+        errorSerial &+= 1
+        writer.append(.connectionID, integer: id.rawValue)
+        writer.append(.xorPeerAddress, xor: policy.told(peer))
+        outbox.send(writer.bytes.span.bytes, on: allocations[slot].flow)
+        return id
+    }
+
+    /// ConnectionBind: the request comes on a connection that has no allocation and becomes the other end.
+    mutating func bindConnection(
+        _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        let unknown = message.unknownRequired(knowing: Self.connectionAttributes)
+        guard unknown.isEmpty else {
+            refuse(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
+            return
+        }
+        guard request.flow.transport.isStream, flows[request.flow] == nil,
+            let number = message.integer32(.connectionID),
+            let connection = peerConnections[PeerConnectionID(rawValue: number)],
+            case .unclaimed = connection.stage, !connection.isOver(at: request.now)
+        else {
+            refuse(message, .badRequest, request, into: &outbox)
+            return
+        }
+        guard isOwner(request.credential, of: Int(connection.allocation.slot)) else {
+            refuse(message, .wrongCredentials, request, into: &outbox)
+            return
+        }
+        let id = PeerConnectionID(rawValue: number)
+        peerConnections[id]?.stage = .bound
+        writer.begin(MessageType(.success, .connectionBind), message.transaction)
+        finish(request.shape, on: request.flow, into: &outbox)
+        outbox.bindPeer(id, to: request.flow)
+    }
+
+    /// Closes connections that took too long to be made or claimed, and those to peers that a new policy forbids.
+    mutating func closeOverdueConnections(at now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
+        guard !peerConnections.isEmpty else { return }
+        for (id, connection) in peerConnections
+        where connection.isOver(at: now) || policy.verdict(on: connection.peer) == .forbidden {
+            outbox.closePeer(id)
+            peerClosed(id, into: &outbox)
+        }
+    }
+
+    /// Closes what an allocation that ends was connected to.
+    mutating func closeConnections(of slot: Int, into outbox: inout some RelayOutbox & ~Copyable) {
+        for id in allocations[slot].peerConnections {
+            peerConnections[id] = nil
+            outbox.closePeer(id)
+        }
+        allocations[slot].peerConnections = []
+    }
+}

@@ -1,0 +1,229 @@
+"""TCP allocations (RFC 6062): coturn's client, and peers and clients that misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import socket
+import struct
+import threading
+
+import pytest
+
+import stun
+from conftest import Server, free_port
+from test_relay import OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
+from test_relay_streams import Frames, certificate, connect, ends, eventually, is_free, over, tls  # noqa: F401
+
+CONNECT, CONNECTION_BIND, CONNECTION_ATTEMPT, CONNECTION_ID = 0x00A, 0x00B, 0x00C, 0x2A
+
+
+@pytest.fixture(scope="module")
+def relay(make_server, certificate) -> Server:  # noqa: F811
+    """With several workers, so that most data connections arrive at another one than their allocation's."""
+    return make_server({"relay": {"tlsPorts": [], "workers": 4, **certificate, **OPEN}})
+
+
+@pytest.fixture
+def listener():
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        made.settimeout(10)
+        yield made
+
+
+@pytest.fixture(params=["tcp", "tls"])
+def door(request, relay, certificate):  # noqa: F811
+    """Makes clients' connections, plain or over TLS."""
+    return lambda: tls(connect(relay), certificate) if request.param == "tls" else connect(relay)
+
+
+def allocated(server: Server, connection: socket.socket) -> tuple[stun.Client, tuple[str, int]]:
+    control = over(connection, server)
+    error, answer = control.request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, bytes([6, 0, 0, 0])))
+    assert error == 0
+    return control, stun.read_address(answer[stun.XOR_RELAYED], control.transaction)
+
+
+def ask(control: stun.Client, address: str, port: int) -> tuple[int, bytes]:
+    transaction = os.urandom(12)
+    error, answer = control.request(CONNECT, control.peer(address, port, transaction), transaction=transaction)
+    return error, answer.get(CONNECTION_ID, b"")
+
+
+def claim(server: Server, connection: socket.socket, number: bytes, **credentials: str) -> int:
+    return over(connection, server, **credentials).request(CONNECTION_BIND, stun.attribute(CONNECTION_ID, number))[0]
+
+
+def receive(connection: socket.socket, count: int) -> bytes:
+    connection.settimeout(10)
+    data = b""
+    while len(data) < count:
+        more = connection.recv(65536)
+        assert more, f"closed after {len(data)} of {count} bytes"
+        data += more
+    return data
+
+
+def test_uclient_loses_nothing(relay, echo_port):  # noqa: F811
+    arguments = ["-T", *STATIC, "-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
+    assert uclient(relay, arguments) == 0
+
+
+def test_client_connects_to_a_peer(relay, door, listener):
+    """Several times, so that the data connections reach every worker."""
+    control, relayed = allocated(relay, door())
+    for _ in range(12):
+        error, number = ask(control, *listener.getsockname())
+        assert error == 0 and len(number) == 4
+        peer, source = listener.accept()
+        assert source == relayed
+        # What the peer sends before anybody listens is not lost.
+        peer.sendall(b"welcome")
+        data = door()
+        assert claim(relay, data, number) == 0
+        assert receive(data, 7) == b"welcome"
+        data.sendall(b"hello")
+        assert receive(peer, 5) == b"hello"
+        assert ask(control, *listener.getsockname())[0] == 446
+        data.close()
+        assert ends(peer)
+        peer.close()
+        eventually(lambda: ask(control, *listener.getsockname())[0] != 446)
+        listener.accept()[0].close()
+        control.close()
+        control, relayed = allocated(relay, door())
+
+
+def test_a_peer_connects_to_a_client(relay, door):
+    control, relayed = allocated(relay, door())
+    with socket.create_connection(relayed) as stranger:
+        assert ends(stranger, 10)
+    assert control.permit("127.0.0.1") == 0
+    peer = socket.create_connection(relayed)
+    kind, transaction, answer = stun.parse(control.socket.recv())
+    assert kind == stun.INDICATION | CONNECTION_ATTEMPT
+    assert stun.read_address(answer[stun.XOR_PEER], transaction) == peer.getsockname()
+    data = door()
+    assert claim(relay, data, answer[CONNECTION_ID]) == 0
+    peer.sendall(b"hello")
+    assert receive(data, 5) == b"hello"
+    data.sendall(b"good bye")
+    assert receive(peer, 8) == b"good bye"
+    peer.close()
+    assert ends(data, 10)
+
+
+def test_much_data_both_ways_with_slow_readers(relay, door, listener):
+    """Nothing is lost, reordered or kept beyond a bound, however slowly the other side reads."""
+    control, _ = allocated(relay, door())
+    _, number = ask(control, *listener.getsockname())
+    peer, _ = listener.accept()
+    data = door()
+    assert claim(relay, data, number) == 0
+    before = resident_kilobytes(relay.pid)
+    blob = os.urandom(1 << 20) * 24
+    digest = hashlib.sha256(blob).digest()
+    for sender, receiver in [(data, peer), (peer, data)]:
+        thread = threading.Thread(target=sender.sendall, args=(blob,))
+        sender.settimeout(60)
+        thread.start()
+        # The sender runs into full buffers before anybody reads.
+        thread.join(0.5)
+        assert thread.is_alive()
+        assert resident_kilobytes(relay.pid) - before < 4096
+        assert hashlib.sha256(receive(receiver, len(blob))).digest() == digest
+        thread.join()
+    # The last bytes arrive although their sender closes behind them.
+    data.sendall(blob[: 1 << 20])
+    data.close()
+    assert receive(peer, 1 << 20) == blob[: 1 << 20]
+    assert ends(peer)
+
+
+def test_the_last_bytes_of_a_peer_arrive(relay, door, listener):
+    control, _ = allocated(relay, door())
+    _, number = ask(control, *listener.getsockname())
+    peer, _ = listener.accept()
+    blob = os.urandom(1 << 20)
+    data = door()
+    assert claim(relay, data, number) == 0
+    thread = threading.Thread(target=lambda: (peer.sendall(blob), peer.close()))
+    thread.start()
+    assert receive(data, len(blob)) == blob
+    thread.join()
+    assert ends(data)
+
+
+def test_data_behind_the_claim_is_the_peers(relay, door, listener):
+    """Sent without waiting for the answer, in one piece with the request."""
+    control, _ = allocated(relay, door())
+    _, number = ask(control, *listener.getsockname())
+    peer, _ = listener.accept()
+    data = door()
+    client = over(data, relay)
+    # Learns the nonce with a request that fails.
+    assert client.request(CONNECTION_BIND, stun.attribute(CONNECTION_ID, struct.pack("!I", struct.unpack("!I", number)[0] ^ 1)))[0] == 400
+    send = client.socket.sendto
+    client.socket.sendto = lambda message, server: send(message + b"\xff\xffdata, not messages", server)
+    assert client.request(CONNECTION_BIND, stun.attribute(CONNECTION_ID, number))[0] == 0
+    assert receive(peer, 20).startswith(b"\xff\xffdata, not messages")
+
+
+def test_ends_with_its_allocation(relay, door, listener):
+    control, relayed = allocated(relay, door())
+    _, number = ask(control, *listener.getsockname())
+    peer, _ = listener.accept()
+    data = door()
+    assert claim(relay, data, number) == 0
+    assert control.request(stun.REFRESH, stun.attribute(stun.LIFETIME, bytes(4)))[0] == 0
+    assert ends(peer, 10)
+    assert ends(data, 10)
+    with pytest.raises(ConnectionRefusedError):
+        eventually(lambda: socket.create_connection(relayed).close())
+    eventually(lambda: is_free(relayed))
+
+
+def test_refusals(relay, make_server, listener):
+    control, relayed = allocated(relay, connect(relay))
+    closed_port = free_port()
+    assert ask(control, "127.0.0.1", closed_port)[0] == 447
+    assert ask(control, *relayed)[0] == 403
+    # CVE-2020-26262 and its like, over TCP: own ports, although loopback is open.
+    for port in (relay.port, relay.admin_port, relay.relay_port):
+        for address in ("127.0.0.1", "127.0.0.2"):
+            assert ask(control, address, port)[0] == 403, (address, port)
+    assert ask(control, "::1", 80)[0] == 443
+    _, number = ask(control, *listener.getsockname())
+    assert claim(relay, connect(relay), bytes(4)) == 400
+    assert claim(relay, connect(relay), struct.pack("!I", 0xFF << 24)) == 400
+    with pytest.raises(AssertionError):
+        # Another user's, wrongly signed: never claimed.
+        assert claim(relay, connect(relay), number, user="mallory") == 0
+    datagrams = stun.Client("127.0.0.1", relay.relay_port, "alice", "wonderland")
+    assert datagrams.request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, bytes([6, 0, 0, 0])))[0] == 400
+    datagrams.close()
+    strict = make_server({"relay": {"peers": {"allow": []}}})
+    control, _ = allocated(strict, connect(strict))
+    for address in ("127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0"):
+        assert ask(control, address, 80)[0] == 403, address
+
+
+def test_two_relays_reach_each_other(relay, listener):
+    """Each allocation connects to the other's relayed address."""
+    alice, at_alice = allocated(relay, connect(relay))
+    bob, at_bob = allocated(relay, connect(relay))
+    assert bob.permit(*at_alice) == 0
+    transaction = os.urandom(12)
+    error, answer = alice.request(CONNECT, alice.peer(*at_bob, transaction), transaction=transaction)
+    assert error == 0
+    kind, _, attempt = stun.parse(bob.socket.recv())
+    assert kind == stun.INDICATION | CONNECTION_ATTEMPT
+    from_alice, from_bob = connect(relay), connect(relay)
+    assert claim(relay, from_alice, answer[CONNECTION_ID]) == 0
+    assert claim(relay, from_bob, attempt[CONNECTION_ID]) == 0
+    from_alice.sendall(b"hello")
+    assert receive(from_bob, 5) == b"hello"
+    with contextlib.suppress(OSError):
+        alice.close()
+    assert ends(from_bob)
