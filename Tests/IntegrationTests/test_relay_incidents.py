@@ -22,13 +22,14 @@ import pytest
 
 import stun
 from conftest import HTTP, Server
+from test_relay_streams import Frames
 
 SECRET = "a secret of the tests, long enough"
 ASK = stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0]))
 END = stun.attribute(stun.LIFETIME, bytes(4))
 # <linux/in.h>; Python's socket module does not name it.
 IP_RECVTTL = 12
-EVEN_PORT, RESERVATION_TOKEN = 0x18, 0x22
+CONNECT, EVEN_PORT, RESERVATION_TOKEN = 0x0A, 0x18, 0x22
 
 
 @pytest.fixture(scope="module")
@@ -213,6 +214,34 @@ def test_coturn_584_two_relayed_clients_reach_each_other(strict_relay, client):
     assert bob.socket.recv(100) == b"\x40\x01\x00\x05hello"
     assert bob.request(stun.REFRESH, stun.attribute(stun.LIFETIME, bytes(4)))[0] == 0
     assert alice.bind(0x4002, *at_bob) == 403
+
+@pytest.mark.parametrize("loopback_is_open", [False, True], ids=["shut", "loopback-open"])
+def test_cve_2020_26262_over_tcp_allocations(brief, loopback_is_open):
+    """As it was shown with curl through coturn: a TCP allocation that connects to what listens on the server itself."""
+    allowed = ["127.0.0.0/8", "::1/128"] if loopback_is_open else []
+    server = brief({"relay": {"listen": ["127.0.0.1", "::1"], "limits": {"newPeersPerSecond": 0}, "peers": {"allow": allowed}}})
+    own = [server.port, server.admin_port, server.relay_port]
+    for host, targets in [
+        ("127.0.0.1", REFUSED_IPV4), ("::1", [*REFUSED_IPV6, *(form for address in REFUSED_IPV4 for form in spellings(address))]),
+    ]:
+        with socket.create_connection((host, server.relay_port), timeout=10) as connection:
+            made = stun.Client(host, server.relay_port, "alice", "wonderland")
+            made.close()
+            made.socket = stream = Frames(connection)
+            family = [stun.attribute(stun.FAMILY, bytes([2, 0, 0, 0]))] if ":" in host else []
+            assert made.request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, bytes([6, 0, 0, 0])), *family)[0] == 0
+
+            def connect(address: str, port: int) -> int:
+                transaction = os.urandom(12)
+                return made.request(CONNECT, made.peer(address, port, transaction), transaction=transaction)[0]
+
+            for port in own:
+                assert connect(host, port) == 403, port
+            for address in targets:
+                if not loopback_is_open:
+                    assert connect(address, 80) == 403, address
+            stream.close()
+
 
 # The first and last address of ranges whose ends are in the middle of a byte, and their neighbours.
 EDGES_IPV4 = {
