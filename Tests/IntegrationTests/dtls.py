@@ -62,6 +62,9 @@ class BadWire:
     def forward(self) -> None:
         while self.isOpen:
             data, source = self.front.recvfrom(65536)
+            # `close` wakes this thread with a datagram of its own.
+            if not self.isOpen:
+                return
             if source not in self.backs:
                 back = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
                 back.connect(self.server)
