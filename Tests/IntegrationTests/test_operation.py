@@ -190,6 +190,16 @@ def test_limits_change_while_running(make_server, client):
     assert tool(server, "reload").returncode == 0
     assert client(server).request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 486
     assert {user.get("/v1/me").status_code for _ in range(20)} == {200}
+    refused = lambda: httpx.get(server.admin_url + "/admin/figures").json()["reasons"]["connections_refused"]
+    with contextlib.ExitStack() as stack:
+        connect = lambda: stack.enter_context(socket.create_connection(("127.0.0.1", server.relay_port), 5))
+        for _ in range(8):
+            connect()
+        assert refused() == 0
+        change(server, "relay", "limits", "connections", to=1)
+        assert "relay.limits.connections (15000 before, 1 now)" in tool(server, "reload").stdout
+        connect()
+        wait_until(lambda: refused() >= 1, "one connection too many")
 
 
 def make_certificate(directory, name: str, stem: str = "server", days: tuple[float, float] = (-1, 30)):
@@ -334,6 +344,36 @@ def test_what_is_relayed_survives_sigterm_until_it_ends(make_server, client, ech
     assert made.request(stun.REFRESH, stun.attribute(stun.LIFETIME, bytes(4)))[0] == 0
     process, server.process = server.process, None
     assert process.wait(20) == 0
+
+
+@pytest.mark.parametrize("flags", [[], ["-t"]], ids=["udp", "tcp"])
+def test_no_packet_is_lost_while_draining(make_server, flags):
+    """uclient does all that it wants to after SIGTERM, and the server ends when it is gone."""
+    if not shutil.which("turnutils_uclient"):
+        pytest.skip("coturn's tools are not installed (apt-get install coturn)")
+    server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 600}})
+    port = free_port(socket.SOCK_DGRAM)
+    peer = subprocess.Popen(["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        ["turnutils_uclient", *flags, "-p", str(server.relay_port), "-u", "alice", "-w", "wonderland", "-c", "-n", "150", "-m", "4", "-l",
+         "170", "-z", "15", "-r", str(port), "-e", "127.0.0.1", "-X", "127.0.0.1"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )
+    try:
+        figures = lambda: httpx.get(server.admin_url + "/admin/figures").json()
+        wait_until(lambda: figures()["allocations"] >= 4 and figures()["packets"] > 100, "four allocations that relay")
+        os.kill(server.pid, signal.SIGTERM)
+        output, _ = process.communicate(timeout=60)
+    finally:
+        for one in (process, peer):
+            one.kill()
+            one.wait()
+    assert re.search(r"Total lost packets 0 ", output), output[-1000:]
+    ended, server.process = server.process, None
+    # The end of a connection ends its allocation; over UDP uclient leaves some to expire.
+    if not flags:
+        ended.send_signal(signal.SIGTERM)
+    assert ended.wait(30) == 0
 
 
 def test_draining_ends_at_its_deadline(make_server, client):

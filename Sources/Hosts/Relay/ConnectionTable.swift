@@ -55,7 +55,8 @@ struct ConnectionTable: ~Copyable {
     private(set) var dropped: UInt64 = 0
     private(set) var sendCalls: UInt64 = 0
     let pipe = TLSPipe()
-    private let limit: Int
+    /// Connections at a time; a lower one closes none that are open.
+    var limit: Int
     private var free: [UInt32] = []
     private var byFlow: [Flow: UInt32] = [:]
     private var touched: [UInt32] = []

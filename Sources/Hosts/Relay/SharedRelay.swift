@@ -9,8 +9,7 @@ import Wire
 /// What the workers of one relay have in common.
 final class SharedRelay: Sendable {
     let ledger: RelayLedger
-    let connectionsPerWorker: Int
-    let sessionsPerWorker: Int
+    private let workerCount: Int
     private let balancers: [AddressRange]
     let table: PortTable
     let discoveries: [NATDiscovery]
@@ -33,8 +32,7 @@ final class SharedRelay: Sendable {
         self.discoveries = discoveries
         self.own = own
         self.deniedOwnPorts = deniedOwnPorts
-        connectionsPerWorker = max(1, configuration.limits.connections / configuration.workerCount)
-        sessionsPerWorker = max(1, configuration.limits.datagramSessions / configuration.workerCount)
+        workerCount = configuration.workerCount
         balancers = configuration.balancers
         ledger = RelayLedger(configuration.limits)
         table = PortTable(addresses)
@@ -69,6 +67,9 @@ final class SharedRelay: Sendable {
 
     /// What new workers begin with.
     var rules: RelayRules { currentRules.withLock { $0 } }
+
+    /// One worker's part of a limit for all.
+    func share(of limit: Int) -> Int { max(1, limit / workerCount) }
 
     func adopt(_ rules: RelayRules) {
         currentRules.withLock { $0 = rules }

@@ -79,7 +79,8 @@ struct Worker: ~Copyable {
         engine.tickets = shared.ticketKey.map { TicketMint(key: $0, worker: neighbours.own) }
         let sessions = DTLSTable(
             HelloDoor(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
-            limit: shared.sessionsPerWorker, limitPerSource: rules.limits.datagramSessionsPerSource,
+            limit: shared.share(of: rules.limits.datagramSessions),
+            limitPerSource: rules.limits.datagramSessionsPerSource,
             handshakeLimiter: AnswerLimiter(
                 perSecond: rules.limits.handshakesPerSecond, burst: rules.limits.handshakesAtOnce, seed: seed))
         return Worker(engine, sockets, sessions, queue, SeededRandom(seed: seed), shared, neighbours, mailbox, now)
@@ -92,7 +93,8 @@ struct Worker: ~Copyable {
     ) {
         self.engine = engine
         outbox = WorkerOutbox(
-            sockets.listeners, ConnectionTable(limit: shared.connectionsPerWorker), sessions, shared.ledger,
+            sockets.listeners, ConnectionTable(limit: shared.share(of: shared.rules.limits.connections)), sessions,
+            shared.ledger,
             neighbours)
         streamListeners = sockets.entrances
         self.queue = queue
@@ -262,6 +264,7 @@ struct Worker: ~Copyable {
             engine.adopt(rules.credentials, rules.policy)
             engine.limits = rules.limits.perAllocation
             engine.alternates = rules.alternates
+            outbox.connections.limit = shared.share(of: rules.limits.connections)
             outbox.sessions.context = rules.datagramContext
             streamContext = rules.streamContext
         case .keepStranger(let flow, let owner):
