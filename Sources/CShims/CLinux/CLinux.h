@@ -68,6 +68,18 @@ static inline int clinux_send(int socket, struct mmsghdr *messages, unsigned int
     if (count == 1) return sendmsg(socket, &messages->msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
     return sendmmsg(socket, messages, count, MSG_DONTWAIT);
 }
+// Generic segmentation offload: the kernel cuts what the message carries into datagrams of this size. `control` has room
+// for CLINUX_SEGMENT_CONTROL bytes and stays with the message.
+#define CLINUX_SEGMENT_CONTROL 32
+static inline void clinux_set_segment_size(struct msghdr *message, void *control, unsigned short size) {
+    message->msg_control = control;
+    message->msg_controllen = CMSG_SPACE(sizeof(size));
+    struct cmsghdr *part = CMSG_FIRSTHDR(message);
+    part->cmsg_level = IPPROTO_UDP;
+    part->cmsg_type = 103;  // UDP_SEGMENT of linux/udp.h
+    part->cmsg_len = CMSG_LEN(sizeof(size));
+    memcpy(CMSG_DATA(part), &size, sizeof(size));
+}
 // For clients: a connected socket, of which a refusal by ICMP is read as an error.
 static inline int clinux_client_socket(int domain, int is_stream) {
     return socket(domain, (is_stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
