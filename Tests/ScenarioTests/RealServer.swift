@@ -36,7 +36,7 @@ final class RealServer: Sendable {
             log: {level: warning}
             shutdown: {drainSeconds: 0}
             accounts: {signUp: open, signUpsPerHour: 100000}
-            limits: {callsPerMinute: 100000, signalsPerMinute: 100000, requestsPerMinute: 100000}
+            limits: {callsPerMinute: 100000, signalsPerMinute: 100000, credentialsPerMinute: 100000, requestsPerMinute: 100000}
             relay: {listen: ["127.0.0.1"], port: \(ports[2])}
             """.utf8
         ).write(to: configuration)
