@@ -86,6 +86,20 @@ struct PeerPolicyTests {
         #expect(try !isAllowed("fc00::1", in: lab))
     }
 
+    @Test("a closed range is closed, in every spelling, whatever opens it")
+    func closed() throws {
+        let lab = try Lab(allowed: ["192.168.0.0/16", "::/0"], denied: ["192.168.7.0/24", "8.8.8.0/23", "2600::/15"])
+        #expect(try isAllowed("192.168.6.255", in: lab))
+        #expect(try !isAllowed("192.168.7.1", in: lab))
+        #expect(try isAllowed("8.8.10.1", in: lab))
+        #expect(try !isAllowed("8.8.9.255", in: lab))
+        #expect(try isAllowed("2602::1", in: lab))
+        #expect(try !isAllowed("2601:ffff::1", in: lab))
+        for spelling in Self.spellings(of: "8.8.8.8") + Self.spellings(of: "192.168.7.1") {
+            #expect(!isAllowed(spelling, in: lab), "\(spelling)")
+        }
+    }
+
     @Test("own addresses are reached only at the ports of live relays")
     func own() throws {
         let lab = try Lab()

@@ -73,7 +73,8 @@ final class Lab {
     private var openings = 0
 
     init(
-        allowed: [String] = [], answersPerSecond: UInt32 = 0, deniedOwnPorts: Set<UInt16> = [8080, 3478]
+        allowed: [String] = [], denied: [String] = [], answersPerSecond: UInt32 = 0,
+        deniedOwnPorts: Set<UInt16> = [8080, 3478]
     ) throws {
         authentication = try #require(OpenSSLAuthentication())
         let key = Array("nonce key".utf8)
@@ -83,7 +84,8 @@ final class Lab {
                 realm: "test", users: ["alice": "wonderland", "bob": "builder"],
                 secrets: ["first secret", "second secret"]),
             policy: PeerPolicy(
-                allowed: ranges, own: [Lab.serverIPv4, Lab.serverIPv6], externals: [(Lab.external, Lab.serverIPv4)],
+                allowed: ranges, denied: denied.compactMap { AddressRange($0) }, own: [Lab.serverIPv4, Lab.serverIPv6],
+                externals: [(Lab.external, Lab.serverIPv4)],
                 deniedOwnPorts: deniedOwnPorts, live: relays),
             nonces: NonceMint(key: Digest(key.span.bytes)),
             limiter: AnswerLimiter(perSecond: answersPerSecond, burst: answersPerSecond, seed: 1),

@@ -35,6 +35,8 @@ package struct RelayConfiguration: Sendable {
     package var maxPort: UInt16 = 65535
     /// Ranges that are open to peers although they are special-purpose or hold an own address.
     package var allowedPeers: [AddressRange] = []
+    /// Ranges that no peer is ever in, whatever `allowedPeers` says.
+    package var deniedPeers: [AddressRange] = []
     /// Ports of this machine that no peer ever has: those of the HTTP servers.
     package var deniedOwnPorts: Set<UInt16> = []
     /// Threads; nil means one for each core.

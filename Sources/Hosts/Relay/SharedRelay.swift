@@ -53,7 +53,8 @@ final class SharedRelay: Sendable {
                 realm: configuration.realm, users: configuration.users, secrets: configuration.secrets,
                 tokenKeys: configuration.tokenKeys),
             policy: PeerPolicy(
-                allowed: configuration.allowedPeers, own: own, externals: addresses.externals,
+                allowed: configuration.allowedPeers, denied: configuration.deniedPeers, own: own,
+                externals: addresses.externals,
                 deniedOwnPorts: deniedOwnPorts, live: live), limits: configuration.limits,
             alternates: configuration.alternates,
             datagramContext: configuration.certificate.flatMap { DTLSContext.server($0) },

@@ -12,7 +12,7 @@ package protocol LiveRelays: AnyObject, Sendable {
 /// Everything special-purpose is refused, in every spelling, unless `allowed` opens it. The server's own addresses are
 /// refused whatever range they are in, but for the ports of live relays, so that two relayed clients reach each other
 /// and nobody reaches the server's other services. Opening a range that holds an own address opens its ports too, but
-/// for `deniedOwnPorts`.
+/// for `deniedOwnPorts`. What `denied` names is refused in any case; relays of this server are the one exception.
 package struct PeerPolicy: Sendable {
     package enum Verdict: Hashable, Sendable {
         /// Send to `destination`, which differs from the peer where that is an own external address.
@@ -21,6 +21,7 @@ package struct PeerPolicy: Sendable {
     }
 
     private let allowed: [AddressRange]
+    private let denied: [AddressRange]
     private let own: [IPAddress]
     /// External addresses and the local ones behind them.
     private let externals: [(external: IPAddress, local: IPAddress)]
@@ -29,10 +30,12 @@ package struct PeerPolicy: Sendable {
 
     /// `own` are all addresses of this machine; external ones are added to them.
     package init(
-        allowed: [AddressRange], own: [IPAddress], externals: [(external: IPAddress, local: IPAddress)],
+        allowed: [AddressRange], denied: [AddressRange] = [], own: [IPAddress],
+        externals: [(external: IPAddress, local: IPAddress)],
         deniedOwnPorts: Set<UInt16>, live: any LiveRelays
     ) {
         self.allowed = allowed
+        self.denied = denied
         var all = own
         for mapping in externals where !all.contains(mapping.external) { all.append(mapping.external) }
         self.own = all
@@ -87,10 +90,14 @@ package struct PeerPolicy: Sendable {
     }
 
     private func isPermitted(_ address: IPAddress) -> Bool {
-        !SpecialRanges.contains(address) || isListed(address)
+        SpecialRanges.contains(address) ? isListed(address) : !isDenied(address)
     }
 
     private func isListed(_ address: IPAddress) -> Bool {
-        allowed.contains { $0.contains(address) } && !address.isUnspecified
+        allowed.contains { $0.contains(address) } && !address.isUnspecified && !isDenied(address)
+    }
+
+    private func isDenied(_ address: IPAddress) -> Bool {
+        denied.contains { $0.contains(address) }
     }
 }

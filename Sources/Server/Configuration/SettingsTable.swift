@@ -107,6 +107,10 @@ package enum SettingsTable {
             "relay.peers.allow", .texts, .texts([]),
             "Special-purpose ranges that may be relayed to all the same, such as 192.168.0.0/16."
         ).live,
+        Setting(
+            "relay.peers.deny", .texts, .texts([]),
+            "Ranges that are never relayed to, whatever relay.peers.allow says, such as 198.18.7.0/24."
+        ).live,
         Setting("relay.minPort", .integer(1024...65535), .integer(49152), "First port that is relayed from."),
         Setting("relay.maxPort", .integer(1024...65535), .integer(65535), "Last port that is relayed from."),
         Setting(

@@ -85,12 +85,8 @@ struct RelaySettings {
             }
             configuration.externalAddresses = [address]
         }
-        configuration.allowedPeers = try settings.texts("relay.peers.allow").map { text in
-            guard let range = AddressRange(text) else {
-                throw ConfigurationError("relay.peers.allow: \(text) is no range such as 192.168.0.0/16.")
-            }
-            return range
-        }
+        configuration.allowedPeers = try Self.ranges("relay.peers.allow", settings)
+        configuration.deniedPeers = try Self.ranges("relay.peers.deny", settings)
         configuration.minPort = UInt16(clamping: settings.integer("relay.minPort"))
         configuration.maxPort = UInt16(clamping: settings.integer("relay.maxPort"))
         let workers = settings.integer("relay.workers")
@@ -107,6 +103,15 @@ struct RelaySettings {
         ]
         address = configuration.externalAddresses.first.map { "\($0.external)" }
         self.configuration = configuration
+    }
+
+    private static func ranges(_ name: String, _ settings: ServerConfiguration) throws -> [AddressRange] {
+        try settings.texts(name).map { text in
+            guard let range = AddressRange(text) else {
+                throw ConfigurationError("\(name): \(text) is no range such as 192.168.0.0/16.")
+            }
+            return range
+        }
     }
 
     /// The relay's own certificate, else the one of the HTTPS port.
