@@ -145,13 +145,23 @@ package final class TLSSession {
 
     /// Encrypts; false when the session cannot.
     package func write(_ plaintext: UnsafeRawBufferPointer) -> Bool {
+        write(plaintext) { $0.count }
+    }
+
+    /// The same in records that end where `first` says that the first part of the rest ends.
+    package func write(_ plaintext: UnsafeRawBufferPointer, first: (UnsafeRawBufferPointer) -> Int) -> Bool {
         pipe.begin(UnsafeRawBufferPointer(start: nil, count: 0))
-        guard !plaintext.isEmpty else { return true }
-        ERR_clear_error()
-        let count = SSL_write(session, plaintext.baseAddress, Int32(clamping: plaintext.count))
-        if count == Int32(clamping: plaintext.count) { return true }
-        ERR_clear_error()
-        return false
+        var rest = plaintext
+        while !rest.isEmpty {
+            let size = min(max(first(rest), 1), rest.count)
+            ERR_clear_error()
+            guard SSL_write(session, rest.baseAddress, Int32(clamping: size)) == Int32(clamping: size) else {
+                ERR_clear_error()
+                return false
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[size...])
+        }
+        return true
     }
 
     /// Says goodbye.

@@ -1,6 +1,7 @@
 import BasicContainers
 import DatagramIO
 import OpenSSLCrypto
+import TURN
 import Wire
 
 /// A connection on its way to another worker, which is closed when nobody takes it.
@@ -202,7 +203,13 @@ struct ConnectionTable: ~Copyable {
         slots[slot].isTouched = false
         guard slots[slot].isOpen else { return }
         if let session = slots[slot].session, !slots[slot].collected.isEmpty {
-            if session.write(slots[slot].collected.bytes) {
+            // A record for each message: clients such as coturn's take what one read gives them for one message.
+            var isFramed = false
+            if case .messages = slots[slot].stage { isFramed = true }
+            let isWritten = session.write(slots[slot].collected.bytes) { rest in
+                if isFramed, case .frame(let size) = StreamFraming.next(rest.bytes) { size } else { rest.count }
+            }
+            if isWritten {
                 write(slot, pipe.outgoing)
             } else {
                 end(slot, .tls)
