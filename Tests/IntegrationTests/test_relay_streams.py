@@ -196,6 +196,12 @@ def test_uclient_loses_nothing_over_tls(relay, echo_port, mode, family):  # noqa
     assert uclient(relay, arguments) == 0
 
 
+def test_messages_that_come_together_are_records_of_their_own(relay, echo_port):  # noqa: F811
+    """uclient takes what one read of its TLS gives for one message. At this pace some always leave in one round."""
+    arguments = ["-p", str(relay.tls_port), "-t", "-S", "-c", "-z", "2", "-n", "100", "-r", str(echo_port), *STATIC]
+    assert uclient(relay, [*arguments, "-e", "127.0.0.1", "-X", "127.0.0.1"]) == 0
+
+
 # TLS ------------------------------------------------------------------------------------------------------------------
 
 
