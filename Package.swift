@@ -210,9 +210,10 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
     }
     package.targets += [
-        fuzz("FuzzDTLS", ["DTLS", "Wire", "OpenSSLCrypto"]),
+        .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
+        fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
-        fuzz("FuzzTURN", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
+        fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
     ]
 }

@@ -1,4 +1,5 @@
 import DTLS
+import FuzzInput
 import OpenSSLCrypto
 import Wire
 
@@ -8,7 +9,7 @@ import Wire
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDTLS(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let harness = Harness() else { return 0 }
-    var input = Input(UnsafeRawBufferPointer(start: start, count: count))
+    var input = FuzzInput(UnsafeRawBufferPointer(start: start, count: count))
     var steps = 0
     while !input.isEmpty, steps < 200 {
         harness.step(&input)
@@ -16,21 +17,6 @@ public func fuzzDTLS(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     harness.finish()
     return 0
-}
-
-private struct Input {
-    private var bytes: UnsafeRawBufferPointer.SubSequence
-
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes[...] }
-
-    var isEmpty: Bool { bytes.isEmpty }
-    mutating func byte() -> UInt8 { bytes.popFirst() ?? 0 }
-
-    mutating func take(_ count: Int) -> [UInt8] {
-        let taken = Array(bytes.prefix(count))
-        bytes = bytes.dropFirst(count)
-        return taken
-    }
 }
 
 private final class Harness {
@@ -45,7 +31,7 @@ private final class Harness {
         door = HelloDoor(cookies: CookieMint(key: Digest(key.span.bytes)), authentication: authentication)
     }
 
-    func step(_ input: inout Input) {
+    func step(_ input: inout FuzzInput) {
         let client = Int(input.byte() & 3)
         switch input.byte() & 3 {
         case 0: receive(input.take(Int(input.byte())), client)
@@ -71,7 +57,7 @@ private final class Harness {
     }
 
     /// One or two fragments of a hello, with the client's cookie or without.
-    private func hello(_ client: Int, _ input: inout Input) -> [UInt8] {
+    private func hello(_ client: Int, _ input: inout FuzzInput) -> [UInt8] {
         let hasCookie = input.byte() & 3 != 0
         let cookie = hasCookie ? cookies[client] : []
         var message: [UInt8] = [0xFE, 0xFD] + [UInt8](repeating: input.byte() & 1, count: 32)

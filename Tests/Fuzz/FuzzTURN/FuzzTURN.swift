@@ -1,3 +1,4 @@
+import FuzzInput
 import OpenSSLCrypto
 import STUN
 import Synchronization
@@ -10,7 +11,7 @@ import Wire
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzTURN(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let harness = Harness() else { return 0 }
-    var input = Input(UnsafeRawBufferPointer(start: start, count: count))
+    var input = FuzzInput(UnsafeRawBufferPointer(start: start, count: count))
     var steps = 0
     while !input.isEmpty, steps < 200 {
         harness.step(&input)
@@ -18,21 +19,6 @@ public func fuzzTURN(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     harness.finish()
     return 0
-}
-
-private struct Input {
-    private var bytes: UnsafeRawBufferPointer.SubSequence
-
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes[...] }
-
-    var isEmpty: Bool { bytes.isEmpty }
-    mutating func byte() -> UInt8 { bytes.popFirst() ?? 0 }
-
-    mutating func take(_ count: Int) -> [UInt8] {
-        let taken = Array(bytes.prefix(count))
-        bytes = bytes.dropFirst(count)
-        return taken
-    }
 }
 
 private final class Relays: LiveRelays {
@@ -110,7 +96,7 @@ private final class Harness {
         engine.limits = AllocationLimits(bytesPerSecond: 3000, packetsPerSecond: 20, newPeersPerSecond: 1)
     }
 
-    func step(_ input: inout Input) {
+    func step(_ input: inout FuzzInput) {
         let client = Int(input.byte() & 3)
         let flow = Flow(
             .udp, local: TransportAddress(Self.server, port: 3478),
@@ -147,7 +133,7 @@ private final class Harness {
         if live != 0 || !bound.isEmpty || engine.allocationCount != 0 { fatalError("something was not given back") }
     }
 
-    private func signed(_ client: Int, _ input: inout Input) -> [UInt8] {
+    private func signed(_ client: Int, _ input: inout FuzzInput) -> [UInt8] {
         let methods: [STUN.Method] = [.allocate, .refresh, .createPermission, .channelBind]
         var writer = MessageWriter()
         writer.begin(MessageType(.request, methods[Int(input.byte() & 3)]), TransactionID(1, UInt64(input.byte())))
@@ -208,7 +194,7 @@ private final class Harness {
         for peer in peers { granted.insert(peer.address) }
     }
 
-    private func errorFromPeer(_ input: inout Input) {
+    private func errorFromPeer(_ input: inout FuzzInput) {
         guard let relay = bound.keys.first else { return }
         let peer = TransportAddress(IPAddress(ipv4: UInt32(input.byte()) << 24 | 0x0101_0101), port: 9)
         let error = PeerError(type: input.byte(), code: input.byte(), mtu: UInt32(input.byte()) << 8)
@@ -217,7 +203,7 @@ private final class Harness {
         if recorder.isTold, !granted.contains(peer.address) { fatalError("an error of a peer without permission") }
     }
 
-    private func fromPeer(_ input: inout Input) {
+    private func fromPeer(_ input: inout FuzzInput) {
         guard let relay = bound.keys.first else { return }
         let peer = TransportAddress(
             IPAddress(ipv4: UInt32(input.byte()) << 24 | 0x0101_0101), port: UInt16(input.byte()))
