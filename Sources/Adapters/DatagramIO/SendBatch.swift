@@ -28,8 +28,6 @@ package struct SendBatch: ~Copyable {
     package private(set) var calls: UInt64 = 0
     package private(set) var sent: UInt64 = 0
     package private(set) var sizes = BatchSizes()
-    /// Datagrams that went as segments of a larger message.
-    package private(set) var segmented: UInt64 = 0
     /// The largest datagram that may be a segment: falls below what a path refused, to 0 where the device cannot do it.
     private var largestSegment = SendBatch.largestSegment
     private var arenaUsed = 0
@@ -206,9 +204,7 @@ package struct SendBatch: ~Copyable {
     private mutating func countSent(_ messages: Range<Int>) {
         var datagrams = 0
         for index in messages {
-            let parts = Int(clamping: headers[index].msg_hdr.msg_iovlen)
-            datagrams &+= parts
-            if parts > 1 { segmented &+= UInt64(truncatingIfNeeded: parts) }
+            datagrams &+= Int(clamping: headers[index].msg_hdr.msg_iovlen)
         }
         sent &+= UInt64(truncatingIfNeeded: datagrams)
         sizes.count(datagrams)

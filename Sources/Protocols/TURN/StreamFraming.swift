@@ -1,5 +1,5 @@
 import STUN
-package import Wire
+import Wire
 
 /// How TURN messages lie in a stream of bytes, over TCP and TLS: one after the other, each with its own length.
 ///
