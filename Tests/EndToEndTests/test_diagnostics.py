@@ -1,10 +1,9 @@
 """The connection test in a real browser, against the real relay: what works is green, what does not says why."""
 
-import subprocess
-
 import pytest
 
 from browser import DESK, PHONE, Browser
+from certificates import self_signed
 from pages import Person
 from server import Server, free_ports
 
@@ -264,14 +263,9 @@ def test_keyboard_and_screen_reader(ann):
 def secure_server(request, tmp_path_factory):
     """A server whose relay speaks TLS too, with a certificate that signed itself."""
     folder = tmp_path_factory.mktemp("secure")
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
-         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key.pem",
-         "-out", folder / "certificate.pem"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    certificate, key = self_signed(folder)
     tls_port = free_ports(1)[0]
-    settings = f"  tlsPorts: [{tls_port}]\n  certificate: {folder}/certificate.pem\n  privateKey: {folder}/key.pem\n"
+    settings = f"  tlsPorts: [{tls_port}]\n  certificate: {certificate}\n  privateKey: {key}\n"
     one = Server(request.config.getoption("--binary"), folder, settings).start()
     yield one, tls_port
     one.stop()

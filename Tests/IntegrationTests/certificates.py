@@ -1,4 +1,4 @@
-"""A certificate authority of the tests, for TLS that is really verified."""
+"""Certificates of the tests: of an authority, for TLS that is really verified, and self-signed."""
 
 from __future__ import annotations
 
@@ -48,3 +48,25 @@ class Authority:
             )
         )
         return {name: str(file) for name, file in files.items()}
+
+
+def self_signed(
+    directory: pathlib.Path, name: str = "localhost", stem: str = "server", days: tuple[float, float] = (-1, 30)
+) -> tuple[pathlib.Path, pathlib.Path]:
+    """A certificate for `name` and loopback that is its own authority, valid between two days from now, and its key."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    names = [x509.DNSName(name), *(x509.IPAddress(ipaddress.ip_address(one)) for one in ("127.0.0.1", "::1"))]
+    certificate = (
+        x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
+        .serial_number(x509.random_serial_number()).add_extension(x509.SubjectAlternativeName(names), False)
+        .not_valid_before(now + datetime.timedelta(days[0])).not_valid_after(now + datetime.timedelta(days[1]))
+        .sign(key, hashes.SHA256())
+    )
+    paths = directory / f"{stem}.pem", directory / f"{stem}-key.pem"
+    paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    paths[1].write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return paths

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
-import ipaddress
 import os
 import re
 import resource
@@ -19,12 +17,9 @@ import time
 import httpx
 import pytest
 import yaml
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 import stun
+from certificates import self_signed
 from conftest import BINARY, Server, User, free_port
 from endpoint import client_id
 
@@ -202,25 +197,6 @@ def test_limits_change_while_running(make_server, client):
         wait_until(lambda: refused() >= 1, "one connection too many")
 
 
-def make_certificate(directory, name: str, stem: str = "server", days: tuple[float, float] = (-1, 30)):
-    """A certificate for `name` and 127.0.0.1 that is its own authority, valid between two days from now."""
-    now = datetime.datetime.now(datetime.timezone.utc)
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    names = [x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    certificate = (
-        x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
-        .serial_number(x509.random_serial_number()).add_extension(x509.SubjectAlternativeName(names), False)
-        .not_valid_before(now + datetime.timedelta(days[0])).not_valid_after(now + datetime.timedelta(days[1]))
-        .sign(key, hashes.SHA256())
-    )
-    paths = directory / f"{stem}.pem", directory / f"{stem}-key.pem"
-    paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    paths[1].write_bytes(key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
-    return paths
-
-
 def served_certificate(port: int) -> bytes:
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -229,14 +205,14 @@ def served_certificate(port: int) -> bytes:
 
 
 def test_a_renewed_certificate_is_served_after_a_reload(make_server, tmp_path):
-    certificate, key = make_certificate(tmp_path, "before")
+    certificate, key = self_signed(tmp_path, "before")
     server = make_server({"http": {"certificate": str(certificate), "privateKey": str(key)}}, started=False)
     server.url = server.url.replace("http://", "https://")
     server.answers = lambda: "is ready" in server.log_tail()
     server.start()
     first = served_certificate(server.port)
     assert first == ssl.PEM_cert_to_DER_cert(certificate.read_text())
-    other, other_key = make_certificate(tmp_path, "other", "other")
+    other, other_key = self_signed(tmp_path, "other", "other")
     # A key that is not the certificate's changes nothing.
     key.write_text(other_key.read_text())
     assert "is not the key of the certificate" in tool(server, "reload").stderr
@@ -248,11 +224,11 @@ def test_a_renewed_certificate_is_served_after_a_reload(make_server, tmp_path):
 
 def test_the_relays_certificate_is_renewed_too(make_server, tmp_path):
     """On its TLS port, for new connections; while a port that opens with the first certificate waits for a restart."""
-    certificate, key = make_certificate(tmp_path, "before")
+    certificate, key = self_signed(tmp_path, "before")
     port = free_port()
     server = make_server({"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [port]}})
     assert served_certificate(port) == ssl.PEM_cert_to_DER_cert(certificate.read_text())
-    make_certificate(tmp_path, "after")
+    self_signed(tmp_path, "after")
     assert "relay.certificate (new content)" in tool(server, "reload").stdout
     after = ssl.PEM_cert_to_DER_cert(certificate.read_text())
     wait_until(lambda: served_certificate(port) == after, "the new certificate")
@@ -268,7 +244,7 @@ def test_no_packet_is_lost_while_reloading(make_server, tmp_path, transport):
     """uclient goes on through dozens of reloads that replace its own password, secrets, ranges, limits and certificate."""
     if not shutil.which("turnutils_uclient"):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
-    certificate, key = make_certificate(tmp_path, "first")
+    certificate, key = self_signed(tmp_path, "first")
     server = make_server(
         {"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [free_port()]}})
     flags = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S"], "dtls": ["-S"]}[transport]
@@ -290,7 +266,7 @@ def test_no_packet_is_lost_while_reloading(make_server, tmp_path, transport):
             change(server, "relay", "secrets", to=[f"secret number {reloads}"])
             change(server, "relay", "limits", to={"allocationsPerUser": 1 + reloads % 3})
             change(server, "relay", "peers", "allow", to=["127.0.0.0/8", f"10.{reloads % 256}.0.0/16"])
-            make_certificate(tmp_path, f"number{reloads}")
+            self_signed(tmp_path, f"number{reloads}")
             os.kill(server.pid, signal.SIGHUP)
             wait_until(lambda: server.log.read_text().count("reloaded: ") > reloads, "a reload")
             reloads += 1
@@ -539,7 +515,7 @@ def test_check_says_what_is_wrong(make_server, options, words):
 def secured(make_server, tmp_path):
     """Makes a server whose relay has a certificate, for TLS and DTLS on a port of their own."""
     def make(**options) -> Server:
-        certificate, key = make_certificate(tmp_path, "turn.example.org", **options)
+        certificate, key = self_signed(tmp_path, "turn.example.org", **options)
         server = make_server(
             {"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [free_port()]}})
         server.certificate = str(certificate)

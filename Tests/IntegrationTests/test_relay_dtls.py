@@ -15,6 +15,7 @@ import pytest
 
 import dtls
 import stun
+from certificates import self_signed
 from conftest import Server, free_port, free_relay_port
 from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
 
@@ -22,14 +23,8 @@ from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, u
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory) -> tuple[str, str]:
     """A self-signed certificate for localhost and its key, as files."""
-    directory = tmp_path_factory.mktemp("certificate")
-    chain, key = str(directory / "certificate.pem"), str(directory / "key.pem")
-    subprocess.run(
-        ["openssl", "req", "-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-         "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-out", chain, "-keyout", key],
-        check=True, capture_output=True,
-    )
-    return chain, key
+    chain, key = self_signed(tmp_path_factory.mktemp("certificate"))
+    return str(chain), str(key)
 
 
 @pytest.fixture(scope="module")
@@ -179,25 +174,16 @@ def test_a_client_that_restarts_on_its_port_gets_through(relay):
 
 
 def test_a_reloaded_certificate_is_shown_to_new_clients_and_old_ones_go_on(make_server, tmp_path):
-    chain, key = str(tmp_path / "certificate.pem"), str(tmp_path / "key.pem")
-
-    def renew(name: str) -> None:
-        subprocess.run(
-            ["openssl", "req", "-x509", "-subj", f"/CN={name}", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-             "-nodes", "-days", "30", "-out", chain, "-keyout", key],
-            check=True, capture_output=True,
-        )
-
     def shown(server: Server) -> str:
         command = ["openssl", "s_client", "-dtls1_2", "-connect", f"127.0.0.1:{server.relay_port}"]
         return subprocess.run(command, input="", capture_output=True, text=True, timeout=20).stdout
 
-    renew("first.test")
-    server = make_server(relay_settings((chain, key)))
+    chain, key = self_signed(tmp_path, "first.test")
+    server = make_server(relay_settings((str(chain), str(key))))
     old = openssl(server.relay_port)
     binding(old)
     assert "CN = first.test" in shown(server)
-    renew("second.test")
+    self_signed(tmp_path, "second.test")
     os.kill(server.pid, signal.SIGHUP)
     assert waits_for(lambda: "CN = second.test" in shown(server))
     binding(old)

@@ -8,12 +8,12 @@ import re
 import socket
 import ssl
 import struct
-import subprocess
 import time
 
 import pytest
 
 import stun
+from certificates import self_signed
 from conftest import HTTP, Server, free_port
 from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
 
@@ -24,19 +24,8 @@ PATIENCE = 25
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory) -> dict[str, str]:
     """A self-signed certificate of this machine's loopback."""
-    directory = tmp_path_factory.mktemp("certificate")
-    files = {"certificate": str(directory / "certificate.pem"), "privateKey": str(directory / "key.pem")}
-    make_certificate(files)
-    return files
-
-
-def make_certificate(files: dict[str, str]) -> None:
-    names = "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj",
-         "/CN=localhost", "-addext", names, "-out", files["certificate"], "-keyout", files["privateKey"]],
-        check=True, capture_output=True,
-    )
+    certificate, key = self_signed(tmp_path_factory.mktemp("certificate"))
+    return {"certificate": str(certificate), "privateKey": str(key)}
 
 
 @pytest.fixture(scope="module")
@@ -292,13 +281,13 @@ def test_broken_records_end_a_tls_connection(relay, certificate):
 
 
 def test_a_reload_shows_new_connections_the_new_certificate(make_server, tmp_path, peer):
-    files = {"certificate": str(tmp_path / "certificate.pem"), "privateKey": str(tmp_path / "key.pem")}
-    make_certificate(files)
+    certificate, key = self_signed(tmp_path)
+    files = {"certificate": str(certificate), "privateKey": str(key)}
     server = make_server({"relay": {"tlsPorts": [free_port()], **files, **OPEN}})
     old = over(tls(connect(server), files), server)
     relayed = old.allocate()
     assert old.bind(0x4000, *peer.getsockname()) == 0
-    make_certificate(files)
+    self_signed(tmp_path)
     with pytest.raises(ssl.SSLError):
         tls(connect(server), files)
     assert "relay.certificate (new content)" in server.command("reload")
