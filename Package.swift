@@ -99,6 +99,7 @@ let package = Package(
         // Protocols: pure, bytes and instants in, bytes and decisions out.
         module("Protocols", "Wire"),
         module("Protocols", "DTLS", ["Wire"]),
+        module("Protocols", "RTP", ["Wire"]),
         module("Protocols", "STUN", ["Wire"]),
         module("Protocols", "TURN", ["Wire", "STUN", basicContainers]),
 
@@ -163,6 +164,7 @@ let package = Package(
         tests("WireTests", ["Wire"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "DTLS", "Wire"]),
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
+        tests("RTPTests", ["RTP", "Wire"]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),

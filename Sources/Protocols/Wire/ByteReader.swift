@@ -88,4 +88,33 @@ extension MutableRawSpan {
         }
         storeBytes(of: value.bigEndian, toByteOffset: offset, as: Value.self)
     }
+
+    /// Copies bytes to `offset`; false, and nothing copied, when they do not fit.
+    @discardableResult
+    package mutating func store(_ source: RawSpan, at offset: Int) -> Bool {
+        guard offset >= 0, source.byteCount <= byteCount, offset <= byteCount &- source.byteCount else { return false }
+        guard source.byteCount > 0 else { return true }
+        withUnsafeMutableBytes { target in
+            source.withUnsafeBytes { source in
+                UnsafeMutableRawBufferPointer(rebasing: target[offset..<offset &+ source.count]).copyMemory(
+                    from: source)
+            }
+        }
+        return true
+    }
+
+    /// Moves the bytes of `range` to `offset`, where they may overlap; false, and nothing moved, when they do not fit.
+    @discardableResult
+    package mutating func move(_ range: Range<Int>, to offset: Int) -> Bool {
+        guard range.lowerBound >= 0, range.upperBound <= byteCount, offset >= 0, offset <= byteCount &- range.count
+        else {
+            return false
+        }
+        guard !range.isEmpty else { return true }
+        withUnsafeMutableBytes { bytes in
+            UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset &+ range.count])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
+        return true
+    }
 }

@@ -1,0 +1,152 @@
+import RTP
+import Testing
+import Wire
+
+@Suite("Composing packets")
+struct ComposerTests {
+    static func compose(
+        _ composer: PacketComposer, _ source: [UInt8], _ header: RTPHeader, _ values: ExtensionValues = .init(),
+        originalSequence: UInt16? = nil, room: Int = 1500
+    ) throws -> [UInt8]? {
+        var target = [UInt8](repeating: 0xEE, count: room)
+        let packet = try RTPPacket(source.span.bytes)
+        var span = target.mutableSpan
+        var bytes = span.mutableBytes
+        let composed = composer.write(
+            packet, header: header, values: values, originalSequence: originalSequence, into: &bytes)
+        return composed.map { Array(target.prefix($0.byteCount)) }
+    }
+
+    private let header = RTPHeader(payloadType: 100, marker: true, sequence: 7, timestamp: 8, ssrc: 9)
+
+    @Test("extensions are mapped, stripped and set, byte for byte")
+    func mapped() throws {
+        var source = HeaderExtensionIDs()
+        source[.audioLevel] = 1
+        source[.transportSequence] = 3
+        var target = HeaderExtensionIDs()
+        target[.audioLevel] = 14
+        target[.transportSequence] = 5
+        target[.absoluteSendTime] = 2
+        target[.mediaIdentification] = 4
+        var values = ExtensionValues()
+        values.transportSequence = 0x0102
+        values.absoluteSendTime = 0x0A0B0C
+        values.mediaIdentification = Array("s1".utf8)
+        let written = try Self.compose(PacketComposer(from: source, to: target), PacketBytes.full, header, values)
+        #expect(
+            written == [
+                0x91, 0xE4, 0x00, 0x07, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x09,
+                0x11, 0x22, 0x33, 0x44,
+                0xBE, 0xDE, 0x00, 0x03, 0xE0, 0x85, 0x51, 0x01, 0x02, 0x22, 0x0A, 0x0B, 0x0C, 0x41, 0x73, 0x31,
+                0xDE, 0xAD, 0xBE, 0xEF,
+            ])
+    }
+
+    @Test("without extensions in common the block goes, and a retransmission begins with the sequence number")
+    func stripped() throws {
+        let composer = PacketComposer(from: HeaderExtensionIDs(), to: HeaderExtensionIDs())
+        let written = try Self.compose(composer, PacketBytes.full, header, originalSequence: 0x1234)
+        #expect(
+            written == [
+                0x81, 0xE4, 0x00, 0x07, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x09, 0x11, 0x22, 0x33, 0x44,
+                0x12, 0x34, 0xDE, 0xAD, 0xBE, 0xEF,
+            ])
+    }
+
+    @Test("what fits no one-byte element makes them two-byte where the leg allows it, and is left out elsewhere")
+    func twoByte() throws {
+        var source = HeaderExtensionIDs()
+        source[.dependencyDescriptor] = 16
+        for allows in [true, false] {
+            var target = HeaderExtensionIDs(allowsTwoByte: allows)
+            target[.dependencyDescriptor] = 20
+            target[.transportSequence] = 5
+            var values = ExtensionValues()
+            values.transportSequence = 1
+            let written = try #require(
+                try Self.compose(PacketComposer(from: source, to: target), PacketBytes.twoByte, header, values))
+            let packet = try RTPPacket(written.span.bytes)
+            let (descriptor, sequence) = (
+                packet.element(.dependencyDescriptor, target)?.copyToArray(), packet.transportSequence(target)
+            )
+            #expect(descriptor == (allows ? [0x0A, 0x0B, 0x0C] : nil))
+            #expect(sequence == 1)
+        }
+    }
+
+    @Test("what does not fit the buffer is not written")
+    func room() throws {
+        let composer = PacketComposer(from: HeaderExtensionIDs(), to: HeaderExtensionIDs())
+        for room in 0..<22 {
+            #expect(try Self.compose(composer, PacketBytes.full, header, originalSequence: 1, room: room) == nil)
+        }
+        #expect(try Self.compose(composer, PacketBytes.full, header, originalSequence: 1, room: 22) != nil)
+    }
+
+    @Test("a retransmission unwraps to the packet that was lost")
+    func retransmission() throws {
+        var random = SeededRandom(seed: 0x5EED_0002)
+        for _ in 0..<1_000 {
+            let payload = (0..<Int.random(in: 0...1_000, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            let lost = RTPHeader(
+                payloadType: 96, marker: .random(using: &random), sequence: .random(in: 0...65535, using: &random),
+                timestamp: .random(in: 0...UInt32.max, using: &random), ssrc: 1)
+            let source: [UInt8] = [
+                0x80, lost.payloadType | (lost.marker ? 0x80 : 0), UInt8(lost.sequence >> 8),
+                UInt8(lost.sequence & 255),
+                UInt8(lost.timestamp >> 24), UInt8(lost.timestamp >> 16 & 255), UInt8(lost.timestamp >> 8 & 255),
+                UInt8(lost.timestamp & 255), 0, 0, 0, 1,
+            ]
+            let composer = PacketComposer(from: HeaderExtensionIDs(), to: HeaderExtensionIDs())
+            var repair = lost
+            (repair.payloadType, repair.sequence, repair.ssrc) = (97, 555, 2)
+            var wrapped = try #require(
+                try Self.compose(composer, source + payload, repair, originalSequence: lost.sequence))
+            var span = wrapped.mutableSpan
+            var bytes = span.mutableBytes
+            let range = try #require(Retransmission.unwrap(&bytes, payloadType: 96, ssrc: 1))
+            #expect(Array(wrapped[range]) == source + payload)
+        }
+    }
+
+    @Test("padding that probes unwraps to nothing")
+    func padding() throws {
+        var ids = HeaderExtensionIDs()
+        ids[.transportSequence] = 5
+        let composer = PacketComposer(from: HeaderExtensionIDs(), to: ids)
+        var values = ExtensionValues()
+        values.transportSequence = 0xABCD
+        var target = [UInt8](repeating: 0xEE, count: 300)
+        var span = target.mutableSpan
+        var bytes = span.mutableBytes
+        let composed = try #require(composer.writePadding(200, header: header, values: values, into: &bytes))
+        var probe = Array(target.prefix(composed.byteCount))
+        let written = probe
+        let packet = try RTPPacket(written.span.bytes)
+        let (count, padding, sequence) = (
+            packet.payloadRange.count, packet.paddingByteCount, packet.transportSequence(ids)
+        )
+        #expect(count == 0)
+        #expect(padding == 200)
+        #expect(sequence == 0xABCD)
+        var probeSpan = probe.mutableSpan
+        var probeBytes = probeSpan.mutableBytes
+        #expect(Retransmission.unwrap(&probeBytes, payloadType: 1, ssrc: 1) == nil)
+    }
+
+    @Test("every extension has a URI of its own and a number of its own")
+    func names() {
+        #expect(Set(HeaderExtension.allCases.map(\.uri)).count == HeaderExtension.allCases.count)
+        var ids = HeaderExtensionIDs()
+        for (number, kind) in HeaderExtension.allCases.enumerated() {
+            #expect(HeaderExtension(uri: kind.uri) == kind)
+            ids[kind] = UInt8(number + 1)
+        }
+        for kind in HeaderExtension.allCases { #expect(ids.kind(of: ids[kind]) == kind) }
+        #expect(ids.kind(of: 0) == nil)
+        #expect(HeaderExtension(uri: "urn:unknown") == nil)
+    }
+}
