@@ -16,7 +16,7 @@ final class World {
     static let start = Timestamp(milliseconds: 1_790_000_000_000)
 
     let bench: any Bench
-    let commands: CallCommands
+    private(set) var commands: CallCommands
     var now = World.start
     var random: SeededRandom
     private(set) var timers: [CallDeadline.Key: CallDeadline] = [:]
@@ -27,6 +27,9 @@ final class World {
         commands = CallCommands(rules: rules)
         random = SeededRandom(seed: seed)
     }
+
+    /// The server begins anew with other rules; rows stay.
+    func restart(with rules: CallRules) { commands = CallCommands(rules: rules) }
 
     func id<Entity>(_: Entity.Type = Entity.self) -> Identifier<Entity> { .make(at: now, using: &random) }
 
@@ -60,11 +63,11 @@ extension World {
 
     @discardableResult
     func create(
-        by caller: Client, to callees: [Client], kind: Call.Kind = .audio, offer: String? = nil,
+        by caller: Client, to callees: [Client], kind: Call.Kind = .audio, mode: ModeWish? = nil, offer: String? = nil,
         clientID: ClientID? = nil, ringSeconds: Int64? = nil, other: OtherCalls? = nil
     ) throws -> CallOutcome {
         let request = CreateCall(
-            clientID: clientID ?? id(), callees: callees.map(\.user), kind: kind,
+            clientID: clientID ?? id(), callees: callees.map(\.user), kind: kind, mode: mode,
             offer: offer.map { SessionDescription(sdp: $0) }, ringSeconds: ringSeconds, other: other)
         let callID: CallID = id()
         return try run { try $0.create(request, by: caller.principal, id: callID, at: $1, in: $2) }
@@ -101,7 +104,7 @@ extension World {
                 leases.start(.init(call: call, user: user, endpoint: endpoint), at: nanoseconds)
             case .leaseRenewed(let call, let user): leases.renew(call, user, at: nanoseconds)
             case .leaseEnded(let call, let user): leases.end(call, user)
-            case .attachUser, .attachEndpoint, .detach, .ringPush, .ended: break
+            case .attachUser, .attachEndpoint, .detach, .ringPush, .legEnded, .ended: break
             }
         }
     }

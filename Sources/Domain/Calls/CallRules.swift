@@ -9,6 +9,8 @@ package struct CallRules: Hashable, Sendable {
     package var emptySeconds: Int64 = 20
     /// Seconds after which an unanswered offer no longer stands in the way of others.
     package var offerSeconds: Int64 = 10
+    /// The life of the media gateway; absent where there is none, and every call is direct.
+    package var gatewayEpoch: Int64?
     /// People in one call, the caller included.
     package var participantLimit = 50
     /// Bytes of one session description.

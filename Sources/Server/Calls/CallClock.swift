@@ -81,6 +81,7 @@ final class CallClock: CallEffectPerformer, Service {
         case .leaseRenewed(let call, let user): state.withLock { $0.leases.renew(call, user, at: nanoseconds) }
         case .leaseEnded(let call, let user): state.withLock { $0.leases.end(call, user) }
         case .ringPush: rings.increment()
+        case .legEnded: break
         case .ended(let call):
             ended.increment()
             _ = state.withLock { $0.live.remove(call) }

@@ -7,9 +7,9 @@ internal import Model
 enum CallColumns {
     static let call = """
         c.id, c.conversation_id, c.kind, c.mode, c.created_at, c.version, c.status, c.answered_at, c.empty_until,
-        c.ended_at, c.end_reason, c.ended_by
+        c.ended_at, c.end_reason, c.ended_by, c.gateway_epoch
         """
-    static let callCount = 12
+    static let callCount = 13
     static let participant = """
         p.user_id, p.display_name, p.photo_url, p.withheld, p.state, p.ring_until, p.endpoint_id, p.joined_at,
         p.connected, p.setup_until, p.detached_at, p.taken_over, p.left_at, p.reason, p.audio, p.video, p.screen, p.held,
@@ -39,8 +39,18 @@ struct CallRows {
         var columns = ColumnReader(first)
         return Call(
             id: try columns.id(), conversation: try columns.idIfPresent(), kind: try columns.word(),
-            mode: try columns.word(), createdAt: try columns.time(), version: try columns.integer(),
-            status: try status(&columns), participants: participants)
+            mode: try mode(named: try columns.text(), of: first), createdAt: try columns.time(),
+            version: try columns.integer(), status: try status(&columns), participants: participants)
+    }
+
+    private static func mode(named name: String, of row: SQLRow) throws -> Call.Mode {
+        var last = ColumnReader(row, from: CallColumns.callCount - 1)
+        switch (name, try last.integerIfPresent()) {
+        case ("direct", _): return .direct
+        case ("gateway", .some(let epoch)): return .gateway(epoch: epoch)
+        default:
+            throw SQLError(.unexpectedValue, "A call has the mode \(name), which its other columns do not bear out.")
+        }
     }
 
     private static func status(_ columns: inout ColumnReader) throws -> Call.Status {
@@ -124,7 +134,8 @@ extension Call {
         if case .active(_, let until) = status { emptyUntil = until }
         return [
             .integer(version), .text(status.name), .text(pair), .time(answeredAt), .time(emptyUntil),
-            .time(ending?.at), .text(ending?.reason.rawValue), .id(ending?.by),
+            .time(ending?.at), .text(ending?.reason.rawValue), .id(ending?.by), .text(mode.name),
+            .integer(gatewayEpoch),
         ]
     }
 }

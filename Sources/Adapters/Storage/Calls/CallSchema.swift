@@ -49,6 +49,7 @@ extension Schema {
                     generation BIGINT NOT NULL, status TEXT NOT NULL, data TEXT,
                     PRIMARY KEY (call_id, user_id, client_id))
                 """,
-            ])
+            ]),
+        Migration(4, "calls in the gateway", ["ALTER TABLE calls ADD COLUMN gateway_epoch BIGINT"]),
     ]
 }

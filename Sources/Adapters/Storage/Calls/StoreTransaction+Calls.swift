@@ -82,14 +82,12 @@ extension StoreTransaction {
         try sql.execute(
             """
             INSERT INTO calls (
-                id, conversation_id, kind, mode, created_at, version, status, pair, answered_at, empty_until, ended_at,
-                end_reason, ended_by)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                id, conversation_id, kind, created_at, version, status, pair, answered_at, empty_until, ended_at,
+                end_reason, ended_by, mode, gateway_epoch)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
             """,
-            [
-                .id(call.id), .id(call.conversation), .text(call.kind.rawValue), .text(call.mode.rawValue),
-                .time(call.createdAt),
-            ] + call.changingValues)
+            [.id(call.id), .id(call.conversation), .text(call.kind.rawValue), .time(call.createdAt)]
+                + call.changingValues)
         try insert(call.participants[...], in: call)
     }
 
@@ -113,7 +111,7 @@ extension StoreTransaction {
     }
 
     private func saveCall(_ call: Call, replacing earlier: Call) throws {
-        let isSameStatus = call.status == earlier.status && call.pair == earlier.pair
+        let isSameStatus = call.status == earlier.status && call.pair == earlier.pair && call.mode == earlier.mode
         let saved =
             isSameStatus
             ? try sql.execute(
@@ -122,7 +120,8 @@ extension StoreTransaction {
             : try sql.execute(
                 """
                 UPDATE calls SET version = ?3, status = ?4, pair = ?5, answered_at = ?6, empty_until = ?7,
-                    ended_at = ?8, end_reason = ?9, ended_by = ?10 WHERE id = ?1 AND version = ?2
+                    ended_at = ?8, end_reason = ?9, ended_by = ?10, mode = ?11, gateway_epoch = ?12
+                WHERE id = ?1 AND version = ?2
                 """, [.id(call.id), .integer(earlier.version)] + call.changingValues)
         guard saved == 1 else {
             throw Problem(

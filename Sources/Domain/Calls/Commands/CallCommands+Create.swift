@@ -11,6 +11,7 @@ extension CallCommands {
     ) throws -> CallOutcome {
         let endpoint = try endpoint(of: principal)
         try check(request, by: principal.user)
+        let mode = try mode(of: request)
         let live = try store.liveParticipations(of: [principal.user] + request.callees)
         let (standing, ghost) = try standingCall(for: request, by: principal.user, endpoint: endpoint, live, in: store)
         let verdict = try store.remember(
@@ -42,8 +43,8 @@ extension CallCommands {
         }
         let (caller, callees) = try parties(request.callees, of: principal.user, field: "callees", in: store)
         let call = Call.begin(
-            id: id, conversation: request.conversation, kind: request.kind, caller: caller, endpoint: endpoint,
-            callees: callees.map { ($0, isBusy($0, live, except: over)) },
+            id: id, conversation: request.conversation, kind: request.kind, mode: mode, caller: caller,
+            endpoint: endpoint, callees: callees.map { ($0, isBusy($0, live, except: over)) },
             ringSeconds: request.ringSeconds ?? rules.ringSeconds, rules: rules, at: now)
         try store.insert(call)
         var outcome = CallOutcome(call: call, at: now)
@@ -57,7 +58,8 @@ extension CallCommands {
         return outcome
     }
 
-    /// Rings more people, or rings people again. A call between two becomes a group's.
+    /// Rings more people, or rings people again. A call between two becomes a group's, and moves to the gateway where
+    /// there is one.
     package func invite(
         _ id: CallID, _ request: InviteToCall, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -85,6 +87,9 @@ extension CallCommands {
         var after = before
         after.invite(
             parties.map { ($0, isBusy($0, live, except: [id])) }, ringSeconds: rules.ringSeconds, rules: rules, at: now)
+        if let epoch = rules.gatewayEpoch, after.mode == .direct, after.participants.count > 2 {
+            after.mode = .gateway(epoch: epoch)
+        }
         return try commit(after, replacing: before, at: now, in: store)
     }
 }
@@ -109,6 +114,20 @@ extension CallCommands {
         let theirs = live.first { $0.user == callee && $0.call == own.call }
         if own.endpoint == nil, theirs?.isDetached ?? false { return (nil, own.call) }
         return (own.call, nil)
+    }
+
+    private func mode(of request: CreateCall) throws -> Call.Mode {
+        switch (request.mode, rules.gatewayEpoch) {
+        case (.direct, _), (nil, nil): return .direct
+        case (.gateway, nil):
+            throw Problem.invalid("mode", "This server has no media gateway: leave the mode out, or say direct.")
+        case (nil, .some) where request.callees.count == 1: return .direct
+        case (_, .some(let epoch)):
+            guard request.offer == nil else {
+                throw Problem.invalid("offer", "In gateway mode the offer goes to the call's leg, once it is made.")
+            }
+            return .gateway(epoch: epoch)
+        }
     }
 
     /// In another call, through an endpoint that is there, and not willing to hear of a second one.

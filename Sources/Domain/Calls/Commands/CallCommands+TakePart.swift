@@ -72,7 +72,19 @@ extension CallCommands {
         }
     }
 
-    /// Media goes on flowing at the endpoint, which shows between two people that both are there. Writes nothing: the
+    /// The call in whose gateway the principal's endpoint may have a leg. Writes nothing.
+    package func callForLeg(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> Call {
+        let call = try open(id, as: principal.user, in: store)
+        _ = try joinedEndpoint(of: principal, in: call, at: now)
+        guard call.gatewayEpoch != nil else {
+            throw Problem(.conflict, "The media of this call goes directly from peer to peer: send signals instead.")
+        }
+        return call
+    }
+
+    /// Media goes on flowing at the endpoint, which shows directly between two people that both are there. Writes nothing: the
     /// effects renew leases, so this may run in a read transaction.
     package func alive(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
@@ -81,7 +93,8 @@ extension CallCommands {
         _ = try joinedEndpoint(of: principal, in: call, at: now)
         var outcome = CallOutcome(call: call, at: now)
         outcome.effects = call.participants.compactMap { participant in
-            guard participant.isJoined, call.isPair || participant.user == principal.user else { return nil }
+            guard participant.isJoined, call.isPair && call.mode == .direct || participant.user == principal.user
+            else { return nil }
             return .leaseRenewed(id, participant.user)
         }
         return outcome

@@ -47,6 +47,21 @@ extension CallCommands {
         }
     }
 
+    /// The gateway began anew: calls that it had get its epoch, so that their endpoints join it again. Where there is no
+    /// gateway any more they end.
+    package func renewGateway(at now: Timestamp, in store: some CallStore) throws -> [CallOutcome] {
+        try store.liveCalls().compactMap { before in
+            guard let epoch = before.gatewayEpoch, epoch != rules.gatewayEpoch else { return nil }
+            var after = before
+            if let epoch = rules.gatewayEpoch {
+                after.mode = .gateway(epoch: epoch)
+            } else {
+                after.end(because: .failed, by: nil, at: now)
+            }
+            return try commit(after, replacing: before, at: now, in: store)
+        }
+    }
+
     /// Every deadline there is, to arm timers after a start.
     package func deadlines(in store: some CallStore) throws -> [CallDeadline] {
         try store.liveCalls().flatMap(\.deadlines)

@@ -23,7 +23,7 @@ struct CallDifference {
         var entries = changed.map {
             StreamEntry(stream: .call(after.id), type: "participant", data: $0.json(at: now))
         }
-        if let before, before.status != after.status {
+        if let before, before.status != after.status || before.mode != after.mode {
             entries.append(StreamEntry(stream: .call(after.id), type: "call", data: after.summaryJSON()))
         }
         for user in concerned {
@@ -68,7 +68,10 @@ struct CallDifference {
                 effects.append(.leaseStarted(after.id, participant.user, endpoint))
             }
         }
-        for endpoint in closedEndpoints { effects.append(.detach(.signals(after.id, endpoint))) }
+        for endpoint in closedEndpoints {
+            effects.append(.detach(.signals(after.id, endpoint)))
+            if after.gatewayEpoch != nil { effects.append(.legEnded(after.id, endpoint)) }
+        }
         for participant in before?.participants ?? [] where participant.isJoined {
             guard !(after.participant(participant.user)?.isJoined ?? false) else { continue }
             effects.append(.leaseEnded(after.id, participant.user))

@@ -17,6 +17,8 @@ package enum CallEffect: Hashable, Sendable {
     case leaseEnded(CallID, UserID)
     /// A new ring: the user's devices get a push that is worth nothing after `remainingMs`.
     case ringPush(UserID, CallID, remainingMs: Int64)
+    /// The endpoint is not in the call any more: its leg with the gateway goes.
+    case legEnded(CallID, EndpointID)
     case ended(CallID)
 }
 

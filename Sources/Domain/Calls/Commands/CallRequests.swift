@@ -7,10 +7,17 @@ package enum OtherCalls: String, Hashable, Sendable, Codable {
     case hold, end
 }
 
+/// Which way the media of a new call is to take.
+package enum ModeWish: String, Hashable, Sendable, Codable {
+    case direct, gateway
+}
+
 package struct CreateCall: Hashable, Sendable, Decodable {
     package var clientID: ClientID
     package var callees: [UserID]
     package var kind: Call.Kind
+    /// Absent: the gateway for more than two people where there is one, else direct.
+    package var mode: ModeWish?
     /// The first offer, between two people: it waits for the endpoint that accepts, so that ringing reveals no address.
     package var offer: SessionDescription?
     package var ringSeconds: Int64?
@@ -19,12 +26,14 @@ package struct CreateCall: Hashable, Sendable, Decodable {
     package var conversation: ConversationID?
 
     package init(
-        clientID: ClientID, callees: [UserID], kind: Call.Kind, offer: SessionDescription? = nil,
-        ringSeconds: Int64? = nil, other: OtherCalls? = nil, conversation: ConversationID? = nil
+        clientID: ClientID, callees: [UserID], kind: Call.Kind, mode: ModeWish? = nil,
+        offer: SessionDescription? = nil, ringSeconds: Int64? = nil, other: OtherCalls? = nil,
+        conversation: ConversationID? = nil
     ) {
         self.clientID = clientID
         self.callees = callees
         self.kind = kind
+        self.mode = mode
         self.offer = offer
         self.ringSeconds = ringSeconds
         self.other = other
@@ -32,7 +41,7 @@ package struct CreateCall: Hashable, Sendable, Decodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case clientID, callees, kind, offer, ringSeconds, other
+        case clientID, callees, kind, mode, offer, ringSeconds, other
     }
 }
 
@@ -81,6 +90,7 @@ extension CreateCall {
         var hash = BodyHash()
         for callee in callees { hash.add(callee.text) }
         hash.add(kind.rawValue)
+        hash.add(mode?.rawValue)
         hash.add(offer?.sdp)
         hash.add(ringSeconds.map(String.init))
         hash.add(other?.rawValue)

@@ -14,9 +14,13 @@ package struct Call: Hashable, Sendable {
         case audio, video
     }
 
-    /// Which way media takes. Direct: from peer to peer, perhaps through a relay; this server sees none of it.
-    package enum Mode: String, Sendable {
+    /// Which way media takes.
+    package enum Mode: Hashable, Sendable {
+        /// From peer to peer, perhaps through a relay; this server sees none of it.
         case direct
+        /// Each participant's endpoint has a leg with the media gateway. The epoch names the gateway's life: another one
+        /// means that the gateway began anew and knows of no leg, so that endpoints join it again.
+        case gateway(epoch: Int64)
     }
 
     package enum Status: Hashable, Sendable {
@@ -59,7 +63,7 @@ package struct Call: Hashable, Sendable {
     package let id: CallID
     package let conversation: ConversationID?
     package let kind: Kind
-    package let mode: Mode
+    package internal(set) var mode: Mode
     package let createdAt: Timestamp
     /// Counts the commits that changed the document; a save succeeds only on the version that was read.
     package internal(set) var version: Int64
@@ -102,6 +106,10 @@ extension Call {
         }
     }
 
+    package var gatewayEpoch: Int64? {
+        if case .gateway(let epoch) = mode { epoch } else { nil }
+    }
+
     /// A call between two people, which ends when one of them goes.
     package var isPair: Bool { participants.count == 2 }
 
@@ -122,4 +130,13 @@ extension Call {
     package func participant(_ user: UserID) -> Participant? { participants.first { $0.user == user } }
 
     func index(of user: UserID) -> Int? { participants.firstIndex { $0.user == user } }
+}
+
+extension Call.Mode {
+    package var name: String {
+        switch self {
+        case .direct: "direct"
+        case .gateway: "gateway"
+        }
+    }
 }

@@ -45,7 +45,7 @@ extension Call {
         return acceptance
     }
 
-    /// The endpoint's media flows. Between two people that proves both sides.
+    /// The endpoint's media flows. Directly between two people that proves both sides.
     mutating func connect(_ user: UserID) {
         guard case .active = status, let index = index(of: user), var joining = participants[index].joining else {
             return
@@ -53,7 +53,7 @@ extension Call {
         joining.isConnected = true
         joining.setupUntil = nil
         participants[index].state = .joined(joining)
-        guard isPair, var other = participants[1 - index].joining else { return }
+        guard isPair, mode == .direct, var other = participants[1 - index].joining else { return }
         other.setupUntil = nil
         participants[1 - index].state = .joined(other)
     }

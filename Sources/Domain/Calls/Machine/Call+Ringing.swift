@@ -5,13 +5,14 @@ import Model
 extension Call {
     /// A new call that rings, or one that has ended already because nobody can be rung.
     static func begin(
-        id: CallID, conversation: ConversationID? = nil, kind: Kind, caller: CallParty, endpoint: EndpointID,
-        callees: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64, rules: CallRules, at now: Timestamp
+        id: CallID, conversation: ConversationID? = nil, kind: Kind, mode: Mode = .direct, caller: CallParty,
+        endpoint: EndpointID, callees: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64, rules: CallRules,
+        at now: Timestamp
     ) -> Call {
         let media = MediaState(for: kind)
         let until = now.adding(seconds: ringSeconds)
         var call = Call(
-            id: id, conversation: conversation, kind: kind, mode: .direct, createdAt: now, version: 0, status: .ringing,
+            id: id, conversation: conversation, kind: kind, mode: mode, createdAt: now, version: 0, status: .ringing,
             participants: [
                 Participant(
                     caller, isWithheld: false,

@@ -49,6 +49,7 @@ package enum Schemas {
     private static let call = Schema.object([
         .required("id", .identifier), .optional("conversationID", .identifier),
         .required("kind", .choice(["audio", "video"])), .required("mode", .choice(["direct", "gateway"])),
+        .optional("gatewayEpoch", .integer(), "In gateway mode: another one means that legs are to be joined again."),
         .required("status", .choice(["ringing", "active", "ended"])), .optional("endReason", .choice(endReasons)),
         .optional("endedBy", .identifier), .required("version", .integer(), "Grows with every change of the call."),
         .required("caller", .identifier), .required("createdAt", .time), .optional("answeredAt", .time),

@@ -30,6 +30,9 @@ package enum CallOperations {
             body: .object([
                 clientID, .required("callees", .list(.identifier, minimum: 1, maximum: 49)),
                 .required("kind", .choice(["audio", "video"])),
+                .optional(
+                    "mode", .choice(["direct", "gateway"]),
+                    "Which way media takes; without it the gateway for more than two people, where there is one."),
                 .optional("offer", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))])),
                 .optional("ringSeconds", .integer(10...120)), .optional("other", .choice(["hold", "end"])),
             ]),
