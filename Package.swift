@@ -199,6 +199,10 @@ if Context.environment["SWITCHBOARD_BENCH"] != nil {
             path: "Tests/Benchmarks/relay-alone",
             swiftSettings: strict))
     package.targets.append(
+        .executableTarget(name: "bare-forwarder", path: "Tests/Benchmarks/bare-forwarder"))
+    package.targets.append(
+        .executableTarget(name: "residence", path: "Tests/Benchmarks/residence"))
+    package.targets.append(
         .executableTarget(
             name: "storage-benchmark", dependencies: ["Storage", "Model"],
             path: "Tests/Benchmarks/storage-benchmark", swiftSettings: strict))

@@ -14,8 +14,6 @@ import pathlib
 import shutil
 import subprocess
 
-import pytest
-
 NEW_NET = 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -34,6 +32,9 @@ def check(result: int) -> None:
 
 def require() -> None:
     """Skips where namespaces cannot be made."""
+    # Only here, since benches make namespaces too, without pytest.
+    import pytest
+
     for tool, package in (("ip", "iproute2"), ("nft", "nftables"), ("sysctl", "procps")):
         if not shutil.which(tool):
             pytest.skip(f"{tool} is not installed (apt-get install {package})")

@@ -75,6 +75,11 @@ package struct SendBatch: ~Copyable {
         controls.deallocate()
     }
 
+    /// From now on each datagram leaves by itself, as where the device cannot cut messages.
+    package mutating func forbidJoining() {
+        largestSegment = 0
+    }
+
     /// Sends these bytes at the next `flush`, which happens by itself when the batch is full.
     package mutating func append(
         _ bytes: UnsafeRawBufferPointer, from socket: Int32, to destination: TransportAddress

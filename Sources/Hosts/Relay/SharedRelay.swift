@@ -11,6 +11,7 @@ final class SharedRelay: Sendable {
     let ledger: RelayLedger
     private let workerCount: Int
     private let balancers: [AddressRange]
+    let joinsDatagrams: Bool
     let table: PortTable
     let discoveries: [NATDiscovery]
     let refusals = AllocationRefusals()
@@ -34,6 +35,7 @@ final class SharedRelay: Sendable {
         self.deniedOwnPorts = deniedOwnPorts
         workerCount = configuration.workerCount
         balancers = configuration.balancers
+        joinsDatagrams = configuration.joinsDatagrams
         ledger = RelayLedger(configuration.limits)
         table = PortTable(addresses)
         ports = RelayPorts(

@@ -96,6 +96,7 @@ struct Worker: ~Copyable {
             sockets.listeners, ConnectionTable(limit: shared.share(of: shared.rules.limits.connections)), sessions,
             shared.ledger,
             neighbours)
+        if !shared.joinsDatagrams { outbox.forbidJoining() }
         streamListeners = sockets.entrances
         self.queue = queue
         self.transactions = transactions

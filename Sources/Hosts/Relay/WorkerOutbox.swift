@@ -148,6 +148,12 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
         return nil
     }
 
+    /// From now on each datagram leaves by itself.
+    mutating func forbidJoining() {
+        toPeers.forbidJoining()
+        for index in 0..<listeners.count { listeners[index].batch.forbidJoining() }
+    }
+
     mutating func flush() {
         if toPeers.count > 0 { toPeers.flush() }
         for index in 0..<listeners.count where listeners[index].batch.count > 0 { listeners[index].batch.flush() }

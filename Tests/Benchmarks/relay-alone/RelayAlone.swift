@@ -60,6 +60,7 @@ struct RelayAlone {
             switch key {
             case "port": configuration.port = UInt16(clamping: number)
             case "workers": configuration.workers = number
+            case "joins": configuration.joinsDatagrams = number != 0
             case "perUser": configuration.limits.allocationsPerUser = number
             case "handshakes": configuration.limits.handshakesPerSecond = UInt32(clamping: number)
             case "sessionsPerSource": configuration.limits.datagramSessionsPerSource = number
