@@ -102,6 +102,7 @@ let package = Package(
         module("Protocols", "RTP", ["Wire"]),
         module("Protocols", "STUN", ["Wire"]),
         module("Protocols", "TURN", ["Wire", "STUN", basicContainers]),
+        module("Protocols", "SDP"),
 
         // Domain: pure, what the product means.
         module("Domain", "Model"),
@@ -165,6 +166,7 @@ let package = Package(
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "DTLS", "Wire"]),
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
         tests("RTPTests", ["RTP", "Wire"]),
+        tests("SDPTests", ["SDP", "Wire"], resources: [.copy("Fixtures")]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
@@ -219,6 +221,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
         .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
+        fuzz("FuzzSDP", ["SDP"]),
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
         fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
     ]

@@ -1,0 +1,140 @@
+/// Reads the lines of one section. Payload types are found by number and not by search, so that a section costs time in
+/// proportion to its length whatever stands in it.
+struct SectionReader {
+    private(set) var section: MediaSection
+    /// Where a payload type stands in the section's list; `UInt8.max` when it does not.
+    private var places = [UInt8](repeating: .max, count: 128)
+
+    static let grammar = "m=, a kind, a port, a transport and at least one format"
+
+    init(_ line: DescriptionLine) throws(DescriptionError) {
+        var rest = line.value
+        guard let kind = rest.takeWord(), kind.isToken, let ports = rest.takeWord(), let transport = rest.takeWord(),
+            // RFC 8866 section 5.14: a count of ports may follow, which means nothing in a bundle.
+            let port = ports.cut(at: "/").0.number(as: UInt16.self)
+        else { throw line.error(Self.grammar) }
+        section = MediaSection(kind: String(kind), port: port, transport: String(transport))
+        section.connection = nil
+        let isRTP = section.isRTP
+        while let word = rest.takeWord() {
+            guard isRTP else {
+                section.formats.append(String(word))
+                continue
+            }
+            guard let type = word.number(as: UInt8.self), type < 128 else {
+                throw line.error("payload types from 0 to 127")
+            }
+            guard places[Int(type)] == .max else { throw line.error("each payload type once, and \(type) comes again") }
+            places[Int(type)] = UInt8(truncatingIfNeeded: section.payloads.count)
+            section.payloads.append(PayloadFormat(type))
+        }
+        if section.payloads.isEmpty, section.formats.isEmpty { throw line.error(Self.grammar) }
+    }
+
+    mutating func take(_ line: DescriptionLine) throws(DescriptionError) {
+        switch line.letter {
+        case UInt8(ascii: "a"):
+            let (name, value) = line.value.cut(at: ":")
+            if try section.attributes.take(name, value, in: line) { return }
+            try take(name, value, in: line)
+        case UInt8(ascii: "b"):
+            guard let bandwidth = Bandwidth(line.value) else { throw line.error("b=, a type, a colon and a number") }
+            section.bandwidths.append(bandwidth)
+        case UInt8(ascii: "c") where section.connection == nil:
+            section.connection = String(line.value)
+        default:
+            section.lines.append(OtherLine(Unicode.Scalar(line.letter), String(line.value)))
+        }
+    }
+
+    private mutating func take(
+        _ name: Substring, _ value: Substring?, in line: DescriptionLine
+    ) throws(DescriptionError) {
+        switch name {
+        case "mid":
+            guard let value, value.isToken, value.utf8.count <= 255 else {
+                throw line.error("mid:, a token of at most 255 characters")
+            }
+            section.mid = String(value)
+        case "candidate":
+            guard let value, let candidate = Candidate(value) else { throw line.error(Candidate.grammar) }
+            section.candidates.append(candidate)
+        case "end-of-candidates": section.hasEndOfCandidates = true
+        case "rtcp-mux": section.hasRTCPMultiplexing = true
+        case "rtcp-rsize": section.hasReducedSizeRTCP = true
+        case "bundle-only": section.isBundleOnly = true
+        case "msid":
+            guard let value, let stream = StreamName(value) else {
+                throw line.error("msid:, a stream and maybe a track")
+            }
+            section.streams.append(stream)
+        case "ssrc":
+            guard let value, let source = SourceAttribute(value) else { throw line.error(SourceAttribute.grammar) }
+            section.sources.append(source)
+        case "ssrc-group":
+            guard let value, let group = SourceGroup(value) else { throw line.error(SourceGroup.grammar) }
+            section.sourceGroups.append(group)
+        case "rid":
+            guard let value, let rid = RestrictionID(value) else { throw line.error(RestrictionID.grammar) }
+            section.restrictionIDs.append(rid)
+        case "simulcast":
+            guard let value, let simulcast = Simulcast(value) else { throw line.error(Simulcast.grammar) }
+            section.simulcast = simulcast
+        case "sctp-port":
+            guard let port = value?.number(as: UInt16.self) else { throw line.error("sctp-port:, a port") }
+            section.sctpPort = port
+        case "max-message-size":
+            guard let size = value?.number(as: UInt64.self) else { throw line.error("max-message-size:, a number") }
+            section.maximumMessageSize = size
+        case "rtpmap", "fmtp", "rtcp-fb":
+            try takePayload(name, value ?? "", in: line)
+        default:
+            section.attributes.others.append(OtherAttribute(String(name), value.map { String($0) }))
+        }
+    }
+
+    private mutating func takePayload(
+        _ name: Substring, _ value: Substring, in line: DescriptionLine
+    ) throws(DescriptionError) {
+        let (number, rest) = value.cut(at: " ")
+        guard let rest, !rest.isEmpty else { throw line.error("\(name):, a payload type and its value") }
+        if name == "rtcp-fb", number == "*" {
+            for place in section.payloads.indices { addFeedback(rest, at: place) }
+            return
+        }
+        guard let type = number.number(as: UInt8.self), type < 128 else {
+            throw line.error("\(name):, a payload type from 0 to 127 and its value")
+        }
+        // About a payload type that the m= line does not offer nothing needs to be known (RFC 8866 section 6.6).
+        guard let place = places[safe: Int(type)].map({ Int($0) }), section.payloads.indices.contains(place) else {
+            return
+        }
+        switch name {
+        case "rtpmap":
+            guard let encoding = PayloadFormat.Encoding(rest.words.first ?? "") else {
+                throw line.error("rtpmap:, a payload type, a name, a slash and a clock rate")
+            }
+            section.payloads[place].encoding = encoding
+        case "fmtp":
+            if section.payloads[place].parameters == nil {
+                section.payloads[place].parameters = String(rest)
+            } else {
+                section.payloads[place].parameters?.append(";" + rest)
+            }
+        default:
+            addFeedback(rest, at: place)
+        }
+    }
+
+    private mutating func addFeedback(_ feedback: Substring, at place: Int) {
+        if section.payloads[place].feedback.count < PayloadFormat.maximumFeedback {
+            section.payloads[place].feedback.append(String(feedback))
+        }
+    }
+}
+
+extension Array {
+    subscript(safe index: Int) -> Element? {
+        indices.contains(index) ? self[index] : nil
+    }
+}

@@ -1,0 +1,99 @@
+/// An SDP session description (RFC 8866), as far as a WebRTC peer needs it (RFC 9429).
+///
+/// Reading is tolerant where it can be: lines may end with LF alone, their order is not enforced, and lines and
+/// attributes that mean nothing here are kept as they are. What does mean something must be right, and an error names
+/// the line, what stood there and what may stand there. Writing a description and reading it gives it back.
+///
+///     v=0
+///     o=- 4004249750 1 IN IP4 0.0.0.0
+///     s=-
+///     t=0 0
+///     a=group:BUNDLE 0 1                 groups, attributes: for the whole session
+///     m=audio 9 UDP/TLS/RTP/SAVPF 111    a section
+///     a=mid:0
+///     m=video 9 UDP/TLS/RTP/SAVPF 96     the next one
+package struct SessionDescription: Hashable, Sendable {
+    /// The largest text that is read.
+    package static let maximumByteCount = 256 * 1024
+
+    /// `o=`: who made it, and which version of what it is.
+    package struct Origin: Hashable, Sendable {
+        package var username = "-"
+        package var session = "0"
+        package var version = "0"
+        package var address = "IN IP4 0.0.0.0"
+
+        package init() {}
+    }
+
+    package var origin = Origin()
+    package var name = "-"
+    /// The session's other lines in their order, `t=` among them.
+    package var lines: [OtherLine] = [OtherLine("t", "0 0")]
+    package var groups: [SectionGroup] = []
+    package var isICELite = false
+    package var attributes = LevelAttributes()
+    package var sections: [MediaSection] = []
+
+    package init() {}
+
+    /// The mids of the first BUNDLE group, in its order.
+    package var bundle: [String]? {
+        groups.first { $0.semantics == "BUNDLE" }?.mids
+    }
+}
+
+/// A section of a description: what begins with `m=`.
+package struct MediaSection: Hashable, Sendable {
+    /// `audio`, `video`, `application` or another.
+    package var kind: String
+    /// 0 for a section that is rejected, or that has no address of its own (`isBundleOnly`).
+    package var port: UInt16
+    package var transport: String
+    /// The payload types, in the order of preference, when the transport is RTP.
+    package var payloads: [PayloadFormat] = []
+    /// The formats of every other transport, such as `webrtc-datachannel`.
+    package var formats: [String] = []
+    package var connection: String? = "IN IP4 0.0.0.0"
+    package var bandwidths: [Bandwidth] = []
+    package var lines: [OtherLine] = []
+
+    package var mid: String?
+    package var attributes = LevelAttributes()
+    package var candidates: [Candidate] = []
+    package var hasEndOfCandidates = false
+    package var hasRTCPMultiplexing = false
+    package var hasReducedSizeRTCP = false
+    package var isBundleOnly = false
+    package var streams: [StreamName] = []
+    package var sources: [SourceAttribute] = []
+    package var sourceGroups: [SourceGroup] = []
+    package var restrictionIDs: [RestrictionID] = []
+    package var simulcast: Simulcast?
+    package var sctpPort: UInt16?
+    package var maximumMessageSize: UInt64?
+
+    package init(kind: String, port: UInt16, transport: String) {
+        self.kind = kind
+        self.port = port
+        self.transport = transport
+    }
+
+    package var isRTP: Bool {
+        Self.isRTP(transport[...])
+    }
+
+    static func isRTP(_ transport: Substring) -> Bool {
+        transport.hasSuffix("RTP/SAVPF") || transport.hasSuffix("RTP/AVPF") || transport.hasSuffix("RTP/SAVP")
+            || transport.hasSuffix("RTP/AVP")
+    }
+
+    /// Port 0 means "not used", but for a section that only lives in a bundle (RFC 9143 section 6).
+    package var isRejected: Bool {
+        port == 0 && !isBundleOnly
+    }
+
+    package var direction: Direction? {
+        attributes.direction
+    }
+}
