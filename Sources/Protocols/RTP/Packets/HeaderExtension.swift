@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// The header extensions that are forwarded or written here. SDP gives each a number in each direction of each leg
 /// (RFC 8285 section 5); the code speaks of them by name.

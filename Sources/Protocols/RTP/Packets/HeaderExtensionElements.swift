@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 // RFC 8285: elements of one byte (id and length in four bits each) or two bytes (a byte each), padded by zero bytes.
 //

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// What the gateway itself puts into a packet's header extensions. What is nil or empty, or has no id, is not written.
 package struct ExtensionValues: Hashable, Sendable {

@@ -55,7 +55,7 @@ package enum Retransmission {
         }
         let end = bytes.byteCount
         bytes.move(0..<payload.lowerBound, to: 2)
-        var repaired = bytes.extracting(2..<end)
+        var repaired = bytes._mutatingExtracting(2..<end)
         repaired.setRTPPayloadType(payloadType)
         repaired.setRTPSequence(original)
         repaired.setRTPSource(ssrc)

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// An RTP packet where it lies in the datagram: nothing is copied.
 ///

@@ -1,0 +1,61 @@
+import Wire
+
+// Feedback messages: after the sender's SSRC comes that of the source they are about, then what is specific to each
+// (RFC 4585 section 6.1).
+
+extension RTCPPacket {
+    /// Whom NACK, PLI and transport-wide feedback are about; 0 in FIR and REMB, which name sources further on.
+    package var mediaSource: UInt32? {
+        switch kind {
+        case .nack, .pictureLoss, .fullIntraRequest, .estimatedMaximumBitrate, .transportFeedback:
+            body.integer(at: 4, as: UInt32.self)
+        default: nil
+        }
+    }
+
+    /// Calls `visit` with each sequence number that a generic NACK asks for (RFC 4585 section 6.2.1): one, and a bit for
+    /// each of the 16 behind it.
+    package func visitLost(_ visit: (UInt16) -> Void) {
+        guard kind == .nack else { return }
+        var offset = 8
+        while let first = body.integer(at: offset, as: UInt16.self),
+            var rest = body.integer(at: offset &+ 2, as: UInt16.self)
+        {
+            visit(first)
+            var sequence = first
+            while rest != 0 {
+                sequence &+= 1
+                if rest & 1 != 0 { visit(sequence) }
+                rest >>= 1
+            }
+            offset &+= 4
+        }
+    }
+
+    /// Calls `visit` with each source that is asked for a key frame, and the command's number, which repeats when the
+    /// command does (RFC 5104 section 4.3.1).
+    package func visitFullIntraRequests(_ visit: (UInt32, UInt8) -> Void) {
+        guard kind == .fullIntraRequest else { return }
+        var offset = 8
+        while let ssrc = body.integer(at: offset, as: UInt32.self), let number = body.byte(at: offset &+ 4),
+            offset &+ 8 <= body.byteCount
+        {
+            visit(ssrc, number)
+            offset &+= 8
+        }
+    }
+
+    /// REMB (draft-alvestrand-rmcat-remb-03 section 2.2): the receiver's limit in bits per second, saturated.
+    ///
+    ///     |  'R' 'E' 'M' 'B'                                              |
+    ///     |  Num SSRC     | BR Exp    |  BR Mantissa                      |
+    package var estimatedMaximumBitrate: UInt64? {
+        guard kind == .estimatedMaximumBitrate, body.integer(at: 8, as: UInt32.self) == 0x5245_4D42,
+            let value = body.integer(at: 12, as: UInt32.self)
+        else { return nil }
+        let mantissa = UInt64(value & 0x3FFFF)
+        let exponent = Int(value >> 18 & 63)
+        guard mantissa != 0 else { return 0 }
+        return mantissa.leadingZeroBitCount >= exponent ? mantissa << UInt64(exponent) : .max
+    }
+}
