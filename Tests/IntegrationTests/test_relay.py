@@ -65,6 +65,23 @@ def test_stunclient_learns_its_address(relay, host):
     assert "reflexive addr" in done.stdout + done.stderr
 
 
+def worker_processors(server: Server) -> list[str]:
+    """Where each of the relay's threads may run, as the kernel tells."""
+    allowed = []
+    for task in sorted(pathlib.Path(f"/proc/{server.pid}/task").iterdir()):
+        if re.fullmatch(r"relay-\d+\n", (task / "comm").read_text()):
+            allowed.append(re.search(r"Cpus_allowed_list:\s+(\S+)", (task / "status").read_text()).group(1))
+    return allowed
+
+
+def test_threads_are_bound_to_cores_when_asked_for(relay, make_server):
+    everywhere = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    ours = worker_processors(relay)
+    assert ours and len(set(ours)) == 1, "not asked for: they run where the process may"
+    pinned = worker_processors(make_server({"relay": {"pinThreads": True, "workers": len(os.sched_getaffinity(0))}}))
+    assert sorted(pinned, key=int) == everywhere.split(",")
+
+
 # Junk -----------------------------------------------------------------------------------------------------------------
 
 

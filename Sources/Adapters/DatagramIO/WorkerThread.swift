@@ -43,6 +43,12 @@ package final class WorkerThread: Sendable {
         if let handle { pthread_join(handle, nil) }
     }
 
+    /// Binds the calling thread to a processor of its own: the `place`th of those that it may run on, counted round. False
+    /// when the system refuses.
+    package static func pin(to place: Int) -> Bool {
+        clinux_pin(UInt32(truncatingIfNeeded: place)) == 0
+    }
+
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }

@@ -31,7 +31,26 @@ extern int recvmmsg(int, struct mmsghdr *, unsigned int, int, struct timespec *)
 extern int sendmmsg(int, struct mmsghdr *, unsigned int, int);
 extern int pthread_setname_np(pthread_t, const char *);
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
+extern int sched_getaffinity(pid_t, size_t, unsigned long *);
+extern int sched_setaffinity(pid_t, size_t, const unsigned long *);
 #endif
+
+// Binds the calling thread to one of the processors that it may run on, counted round; 0 when that was done.
+static inline int clinux_pin(unsigned int place) {
+    enum { bits = 8 * sizeof(unsigned long), words = 4096 / bits };
+    unsigned long allowed[words] = {0}, chosen[words] = {0};
+    unsigned int count = 0;
+    if (sched_getaffinity(0, sizeof allowed, allowed) < 0) return -1;
+    for (int word = 0; word < words; word++) count += (unsigned int)__builtin_popcountl(allowed[word]);
+    if (count == 0) return -1;
+    place %= count;
+    for (unsigned int bit = 0; bit < words * bits; bit++) {
+        if (!(allowed[bit / bits] >> bit % bits & 1) || place-- > 0) continue;
+        chosen[bit / bits] |= 1UL << bit % bits;
+        return sched_setaffinity(0, sizeof chosen, chosen);
+    }
+    return -1;
+}
 
 // errno is a macro over a function call, and glibc types some constants as enums: one function each.
 static inline int clinux_errno(void) { return errno; }

@@ -41,6 +41,8 @@ package struct RelayConfiguration: Sendable {
     package var deniedOwnPorts: Set<UInt16> = []
     /// Threads; nil means one for each core.
     package var workers: Int?
+    /// Each thread on a processor of its own.
+    package var pinsThreads = false
     /// Whether datagrams of one size to one destination leave as one message (`UDP_SEGMENT`). Off only in benches, which
     /// compare with relays that do not.
     package var joinsDatagrams = true

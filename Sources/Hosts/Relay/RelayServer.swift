@@ -157,6 +157,7 @@ package final class RelayServer: Sendable {
             throw RelayError("the system refuses more descriptors: raise the limit (ulimit -n)")
         }
         var index = 0
+        let pinsThreads = configuration.pinsThreads
         while let next = sockets.popLast() {
             let surrendered = SurrenderedSockets(next)
             let neighbours = Neighbours(own: UInt8(truncatingIfNeeded: index), mailboxes: mailboxes)
@@ -164,6 +165,7 @@ package final class RelayServer: Sendable {
                 let thread = WorkerThread.start(
                     "relay-\(index)",
                     {
+                        if pinsThreads { _ = WorkerThread.pin(to: Int(neighbours.own)) }
                         guard var worker = Worker.make(surrendered.adopt(), shared, neighbours) else { return }
                         worker.run()
                     })

@@ -129,6 +129,9 @@ package enum SettingsTable {
             "NAT behaviour discovery (RFC 5780) on the first two addresses, on relay.port and the UDP port after it."),
         Setting("relay.workers", .integer(0...256), .integer(0), "Threads of the relay; 0: one for each core."),
         Setting(
+            "relay.pinThreads", .boolean, .boolean(false),
+            "Bind each of these threads to a core. For machines that do little else: a busy core is not evaded."),
+        Setting(
             "relay.limits.connections", .integer(1...1_000_000), .integer(15000), "TCP and TLS connections in total."
         ).live,
         Setting("relay.limits.allocations", .integer(1...1_000_000), .integer(15000), "Allocations in total.").live,

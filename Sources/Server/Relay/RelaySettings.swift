@@ -91,6 +91,7 @@ struct RelaySettings {
         configuration.maxPort = UInt16(clamping: settings.integer("relay.maxPort"))
         let workers = settings.integer("relay.workers")
         configuration.workers = workers == 0 ? nil : workers
+        configuration.pinsThreads = settings.boolean("relay.pinThreads")
         configuration.limits.connections = settings.integer("relay.limits.connections")
         configuration.limits.allocations = settings.integer("relay.limits.allocations")
         configuration.limits.allocationsPerUser = settings.integer("relay.limits.allocationsPerUser")
