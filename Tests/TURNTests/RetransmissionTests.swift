@@ -73,6 +73,20 @@ struct RetransmissionTests {
         #expect(try Answer(lab.receive(bytes, on: client.flow)).bytes == first.bytes)
     }
 
+    @Test("is all that these keys are good for: its id allocates nothing")
+    func endedKeys() throws {
+        let (lab, client) = try opened()
+        let transaction = TransactionID(5, 5)
+        #expect(try Answer(lab.receive(ending(client, lab, transaction), on: client.flow)).isSuccess)
+        lab.engine.credentials.users["alice"] = "looking glass"
+        let bytes = client.request(.allocate, lab, transaction: transaction) {
+            $0.append(.requestedTransport, integer: UInt32(17) << 24)
+        }
+        #expect(try Answer(lab.receive(bytes, on: client.flow)).error == 401)
+        #expect(lab.engine.allocationCount == 0)
+        #expect(try Answer(lab.receive(ending(client, lab, transaction), on: client.flow)).isSuccess)
+    }
+
     @Test("one relay of two closes once")
     func oneFamily() throws {
         let lab = try Lab()

@@ -132,7 +132,10 @@ extension TURNEngine {
             let keys = allocations[slot].keys
             return isRight(message, integrity, keys.key(algorithm)) ? keys : nil
         }
-        if let keys = endings.keys(for: message.transaction, of: username, on: flow, at: now) {
+        // Only for what ended it: any other request, an Allocate above all, needs credentials that are good now.
+        if message.type.method == .refresh,
+            let keys = endings.keys(for: message.transaction, of: username, on: flow, at: now)
+        {
             return isRight(message, integrity, keys.key(algorithm)) ? keys : nil
         }
         for password in credentials.passwords(
