@@ -206,6 +206,25 @@ struct PeerConnectionTests {
         #expect(recorder.messages.count == 64)
     }
 
+    @Test("a relay of two that closes takes its connections along")
+    func oneFamily() throws {
+        let lab = try makeLab()
+        var client = LabClient(transport: .tcp)
+        #expect(try allocate(lab, &client) { $0.append(.additionalAddressFamily, integer: UInt32(2) << 24) }.isSuccess)
+        let farther = TransportAddress(IPAddress(ipv6High: 0x2A00 << 48, low: 9), port: 5)
+        let four = connect(lab, client, Lab.peer).connecting.map { $0.0 }
+        let six = connect(lab, client, farther).connecting.map { $0.0 }
+        #expect(four.count == 1 && six.count == 1)
+        var closing = ask(lab, client, .refresh) { writer in
+            writer.append(.lifetime, integer: UInt32(0))
+            writer.append(.requestedAddressFamily, integer: UInt32(2) << 24)
+        }
+        #expect(closing.closedPeers == six)
+        #expect(closing.closed.map { $0.family } == [.ipv6])
+        closing = ask(lab, client, .refresh) { $0.append(.lifetime, integer: UInt32(0)) }
+        #expect(closing.closedPeers == four)
+    }
+
     @Test("datagrams do not pass")
     func datagrams() throws {
         let lab = try makeLab()

@@ -260,6 +260,7 @@ extension TURNEngine {
         }
         allocations[slot].permissions.removeAll { $0.peer.family == family }
         allocations[slot].channels.removeAll { $0.peer.address.family == family }
+        closeConnections(of: slot, family, into: &outbox)
         let id = AllocationID(slot: UInt32(truncatingIfNeeded: slot), generation: allocations[slot].generation)
         outbox.closeRelay(RelayID(id, family))
     }

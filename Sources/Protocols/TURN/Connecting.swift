@@ -147,12 +147,15 @@ extension TURNEngine {
         }
     }
 
-    /// Closes what an allocation that ends was connected to.
-    mutating func closeConnections(of slot: Int, into outbox: inout some RelayOutbox & ~Copyable) {
+    /// Closes what an allocation that ends was connected to, or one of its relays.
+    mutating func closeConnections(
+        of slot: Int, _ family: IPAddress.Family? = nil, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
         for id in allocations[slot].peerConnections {
+            guard family == nil || peerConnections[id]?.peer.address.family == family else { continue }
             peerConnections[id] = nil
             outbox.closePeer(id)
         }
-        allocations[slot].peerConnections = []
+        allocations[slot].peerConnections.removeAll { peerConnections[$0] == nil }
     }
 }
