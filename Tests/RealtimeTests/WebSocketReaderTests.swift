@@ -135,6 +135,18 @@ struct WebSocketReaderTests {
         }
     }
 
+    @Test("pieces that always end within a frame do not pile up")
+    func unendingPieces() throws {
+        let frame = webSocketFrame(0x81, [UInt8](repeating: 0x41, count: 100))
+        var reader = WebSocketReader(limit: 1000)
+        reader.append(ByteBuffer(bytes: frame.prefix(50)))
+        for _ in 0..<2000 {
+            reader.append(ByteBuffer(bytes: frame.dropFirst(50) + frame.prefix(50)))
+            #expect(try drain(&reader).get().count == 1)
+        }
+        #expect(reader.heldByteCount < 4096)
+    }
+
     @Test("no bytes can do more than fail")
     func garbage() {
         for seed in 0..<3000 as Range<UInt64> {

@@ -51,8 +51,15 @@ struct WebSocketReader {
         if pending == nil {
             pending = bytes
         } else {
+            // Or what was read already would stay for as long as pieces end within a frame.
+            pending?.discardReadBytes()
             pending?.writeImmutableBuffer(bytes)
         }
+    }
+
+    /// Memory that is held between two pieces.
+    var heldByteCount: Int {
+        (pending?.storageCapacity ?? 0) + (fragments?.capacity ?? 0)
     }
 
     /// The next event, or nil until more bytes come.
