@@ -112,6 +112,7 @@ let package = Package(
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
         module("Adapters", "OpenSSLCrypto", ["Wire", "DTLS", "COpenSSL"]),
+        module("Adapters", "SecureMedia", ["Wire", "RTP", "OpenSSLCrypto"]),
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module("Adapters", "Storage", ["Model", "Accounts", "Calls", grdb, sqlite]),
@@ -164,6 +165,7 @@ let package = Package(
 
         tests("WireTests", ["Wire"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "DTLS", "Wire"]),
+        tests("SecureMediaTests", ["SecureMedia", "RTP", "Wire", "OpenSSLCrypto", "CSRTP"]),
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
         tests("RTPTests", ["RTP", "Wire"]),
         tests("SDPTests", ["SDP", "Wire"], resources: [.copy("Fixtures")]),
@@ -188,6 +190,8 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
         shim("COpenSSL", package: "openssl", debian: "libssl-dev"),
         shim("CArgon2", package: "libargon2", debian: "libargon2-dev"),
+        // For tests alone: what the SRTP of SecureMedia is compared with.
+        shim("CSRTP", package: "libsrtp2", debian: "libsrtp2-dev"),
         .target(name: "CWebFiles", path: "Sources/CShims/CWebFiles", publicHeadersPath: "include"),
     ],
     cLanguageStandard: .gnu2x
@@ -206,6 +210,10 @@ if Context.environment["SWITCHBOARD_BENCH"] != nil {
         .executableTarget(name: "residence", path: "Tests/Benchmarks/residence"))
     package.targets.append(
         .executableTarget(
+            name: "srtp-benchmark", dependencies: ["SecureMedia", "Wire", "CSRTP"],
+            path: "Tests/Benchmarks/srtp-benchmark", swiftSettings: strict))
+    package.targets.append(
+        .executableTarget(
             name: "storage-benchmark", dependencies: ["Storage", "Model"],
             path: "Tests/Benchmarks/storage-benchmark", swiftSettings: strict))
 }
@@ -222,6 +230,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzSDP", ["SDP"]),
+        fuzz("FuzzSRTP", ["FuzzInput", "SecureMedia", "Wire"]),
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
         fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
     ]

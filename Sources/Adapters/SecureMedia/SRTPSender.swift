@@ -1,0 +1,156 @@
+internal import OpenSSLCrypto
+internal import RTP
+import Wire
+
+/// Protects what one side of a session sends (RFC 3711, RFC 7714), in the buffer that it lies in.
+///
+/// It belongs to one thread. For each source it knows how often the sequence number has wrapped, so packets may be handed
+/// over somewhat out of order; the same sequence number twice is refused, since a nonce may never serve for two packets:
+/// what is sent again goes out as the bytes that were protected the first time, or as RTX of its own source (RFC 4588).
+package struct SRTPSender: ~Copyable {
+    /// Bytes that protecting adds at most, to RTCP.
+    package static let maximumExpansion = 20
+    /// Sources of a session by default: five audio and twenty-five video slots with RTX are 55.
+    package static let defaultSources = 128
+
+    package let profile: SRTPProfile
+    private let rtp: PacketTransform
+    private let rtcp: PacketTransform
+    private var sources: SourceTable<ReplayWindow>
+    /// The index of each source's next compound.
+    private var reporters: SourceTable<UInt32>
+    var limits = SRTPKeyLimits()
+    package private(set) var refusals = SRTPRefusals()
+
+    private init(
+        _ profile: SRTPProfile, _ rtp: consuming PacketTransform, _ rtcp: consuming PacketTransform, sources: Int
+    ) {
+        self.profile = profile
+        self.rtp = rtp
+        self.rtcp = rtcp
+        self.sources = SourceTable(limit: sources)
+        reporters = SourceTable(limit: sources)
+    }
+
+    /// nil when OpenSSL has no memory.
+    package static func make(_ key: SRTPMasterKey, maximumSources: Int = defaultSources) -> SRTPSender? {
+        guard let rtp = key.derive(.rtp), let rtcp = key.derive(.rtcp) else { return nil }
+        return make(rtp, rtcp, maximumSources: maximumSources)
+    }
+
+    static func make(_ rtp: SRTPSessionKeys, _ rtcp: SRTPSessionKeys, maximumSources: Int) -> SRTPSender? {
+        guard let first = PacketTransform.make(rtp, .seals), let second = PacketTransform.make(rtcp, .seals) else {
+            return nil
+        }
+        return SRTPSender(rtp.profile, first, second, sources: maximumSources)
+    }
+
+    /// Bytes that protecting adds to an RTP packet.
+    package var rtpExpansion: Int { rtp.tagByteCount }
+    /// Bytes that protecting adds to an RTCP compound.
+    package var rtcpExpansion: Int { rtcp.tagByteCount &+ PacketTransform.trailerByteCount }
+
+    /// Protects the RTP packet that the first `count` bytes of the buffer are, and says how many they are then.
+    package mutating func protectRTP(
+        _ buffer: UnsafeMutableRawBufferPointer, count: Int
+    ) throws(SRTPError) -> Int {
+        do {
+            return try sealRTP(buffer, count)
+        } catch {
+            refusals.count(error)
+            throw error
+        }
+    }
+
+    /// The same for an RTCP compound, of which every packet has the same sender.
+    package mutating func protectRTCP(
+        _ buffer: UnsafeMutableRawBufferPointer, count: Int
+    ) throws(SRTPError) -> Int {
+        do {
+            return try sealRTCP(buffer, count)
+        } catch {
+            refusals.count(error)
+            throw error
+        }
+    }
+
+    private mutating func sealRTP(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) throws(SRTPError) -> Int {
+        let packet = try SRTPBounds.check(
+            buffer, count, adding: rtp.tagByteCount, minimum: SecuredRTPHeader.fixedByteCount)
+        guard let header = SecuredRTPHeader(buffer.readable(0..<count).bytes) else { throw .malformed }
+        let place = try place(of: header.source)
+        let index = PacketIndex.estimate(header.sequence, highest: sources[place].highest)
+        switch sources[place].verdict(on: index) {
+        case .replayed: throw .replayed
+        case .tooOld: throw .tooOld
+        case .new: break
+        }
+        try limits.spendRTP(index)
+        guard rtp.sealRTP(packet, header: header.byteCount, source: header.source, index: index) else {
+            throw .cryptographyFailed
+        }
+        sources[place].note(index)
+        return packet.count
+    }
+
+    private mutating func place(of source: UInt32) throws(SRTPError) -> Int {
+        if let place = sources.place(of: source) { return place }
+        guard !sources.isFull else { throw .tooManySources }
+        sources.add(source, ReplayWindow())
+        return sources.count &- 1
+    }
+
+    private mutating func sealRTCP(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) throws(SRTPError) -> Int {
+        let packet = try SRTPBounds.check(buffer, count, adding: rtcpExpansion, minimum: SecuredRTCPHeader.byteCount)
+        guard let header = SecuredRTCPHeader(buffer.readable(0..<count).bytes) else { throw .malformed }
+        let place: Int
+        if let known = reporters.place(of: header.source) {
+            place = known
+        } else {
+            guard !reporters.isFull else { throw .tooManySources }
+            place = reporters.count
+            reporters.add(header.source, 0)
+        }
+        let index = reporters[place]
+        try limits.spendRTCP(index)
+        reporters[place] = index &+ 1
+        guard
+            rtcp.sealRTCP(packet, header: SecuredRTCPHeader.byteCount, source: header.source, index: index)
+        else { throw .cryptographyFailed }
+        return packet.count
+    }
+}
+
+/// How many packets one master key may still protect (RFC 3711 section 9.2): 2^48 of RTP and 2^31 of RTCP, whatever their
+/// sources.
+struct SRTPKeyLimits {
+    static let maximumRTCP: UInt64 = 1 << 31
+
+    var rtpCount: UInt64 = 0
+    var rtcpCount: UInt64 = 0
+
+    mutating func spendRTP(_ index: UInt64) throws(SRTPError) {
+        guard rtpCount < PacketIndex.limit, index < PacketIndex.limit else { throw .keyLimitReached }
+        rtpCount &+= 1
+    }
+
+    mutating func spendRTCP(_ index: UInt32) throws(SRTPError) {
+        guard rtcpCount < Self.maximumRTCP, UInt64(index) < Self.maximumRTCP else { throw .keyLimitReached }
+        rtcpCount &+= 1
+    }
+}
+
+enum SRTPBounds {
+    /// No UDP datagram is longer.
+    static let maximumByteCount = 65_535
+
+    /// The bytes that a packet of `count` bytes has once `adding` more stand behind it.
+    static func check(
+        _ buffer: UnsafeMutableRawBufferPointer, _ count: Int, adding: Int, minimum: Int
+    ) throws(SRTPError) -> UnsafeMutableRawBufferPointer {
+        guard count >= minimum else { throw .tooShort }
+        guard count <= maximumByteCount &- adding else { throw .tooLong }
+        guard count &+ adding <= buffer.count else { throw .noRoom }
+        return buffer.part(0..<count &+ adding)
+    }
+}
