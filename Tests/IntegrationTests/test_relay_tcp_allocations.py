@@ -8,13 +8,15 @@ import os
 import socket
 import struct
 import threading
+import time
 
 import pytest
+import yaml
 
 import stun
 from conftest import Server, free_port
 from test_relay import OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
-from test_relay_streams import Frames, certificate, connect, ends, eventually, is_free, over, tls  # noqa: F401
+from test_relay_streams import Frames, certificate, connect, ends, eventually, figure, is_free, over, tls  # noqa: F401
 
 CONNECT, CONNECTION_BIND, CONNECTION_ATTEMPT, CONNECTION_ID = 0x00A, 0x00B, 0x00C, 0x2A
 
@@ -139,6 +141,42 @@ def test_much_data_both_ways_with_slow_readers(relay, door, listener):
     data.close()
     assert receive(peer, 1 << 20) == blob[: 1 << 20]
     assert ends(peer)
+
+
+@pytest.mark.parametrize("kind", ["tcp", "tls"])
+def test_streams_wait_for_the_allocations_bandwidth(make_server, certificate, listener, kind):  # noqa: F811
+    """Every byte arrives, and no more of them in a time than `relay.limits.bytesPerSecond` allows, both ways."""
+    rate = 200_000
+    server = make_server({"relay": {"tlsPorts": [], **certificate, **OPEN, "limits": {"bytesPerSecond": rate}}})
+    door = lambda: tls(connect(server), certificate) if kind == "tls" else connect(server)  # noqa: E731
+    control, _ = allocated(server, door())
+    _, number = ask(control, *listener.getsockname())
+    peer, _ = listener.accept()
+    data = door()
+    assert claim(server, data, number) == 0
+    blob = os.urandom(5 * rate // 2)
+    for sender, receiver in [(data, peer), (peer, data)]:
+        sender.settimeout(60)
+        held = figure(server, "relay_streams_held_total")
+        began = time.monotonic()
+        thread = threading.Thread(target=sender.sendall, args=(blob,))
+        thread.start()
+        assert receive(receiver, len(blob)) == blob
+        took = time.monotonic() - began
+        thread.join()
+        # A second's worth passes at once, and what the bucket gained while nobody looked once more.
+        assert len(blob) <= rate * (took + 2)
+        eventually(lambda: figure(server, "relay_streams_held_total") > held)
+    # A reload lifts the limit from connections that stand.
+    server.settings["relay"]["limits"]["bytesPerSecond"] = 0
+    server.config.write_text(yaml.safe_dump(server.settings))
+    server.command("reload")
+    held = figure(server, "relay_streams_held_total")
+    thread = threading.Thread(target=data.sendall, args=(blob * 4,))
+    thread.start()
+    assert receive(peer, 4 * len(blob)) == blob * 4
+    thread.join()
+    assert figure(server, "relay_streams_held_total") <= held + 1
 
 
 def test_the_last_bytes_of_a_peer_arrive(relay, door, listener):

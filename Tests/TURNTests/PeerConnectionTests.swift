@@ -225,6 +225,75 @@ struct PeerConnectionTests {
         #expect(closing.closedPeers == four)
     }
 
+    /// A bound connection of a new allocation.
+    private func bound(_ lab: Lab, port: UInt16 = 1000) throws -> PeerConnectionID {
+        var client = LabClient(port: port, transport: .tcp)
+        #expect(try allocate(lab, &client).isSuccess)
+        let id = try #require(connect(lab, client, Lab.peer).connecting.first?.0)
+        var recorder = Recorder()
+        lab.engine.peerConnected(id, at: lab.now, into: &recorder)
+        var data = LabClient(port: port + 1, transport: .tcp)
+        try data.learnNonce(lab)
+        let joined = ask(lab, data, .connectionBind) { $0.append(.connectionID, integer: id.rawValue) }
+        #expect(joined.boundPeers.count == 1)
+        return id
+    }
+
+    @Test("streams are read no faster than the allocation's bytes per second, each way by itself")
+    func bandwidth() throws {
+        let lab = try makeLab()
+        lab.engine.limits = AllocationLimits(bytesPerSecond: 100_000)
+        let (id, other) = (try bound(lab), try bound(lab, port: 2000))
+        func allowance(_ id: PeerConnectionID, _ source: StreamSource) -> Int {
+            lab.engine.streamAllowance(id, from: source, upTo: 65_536, at: lab.now)
+        }
+        // A second's worth at once.
+        #expect(allowance(id, .client) == 65_536)
+        lab.engine.streamed(65_536, on: id, from: .client)
+        #expect(allowance(id, .client) == 34_464)
+        lab.engine.streamed(34_464, on: id, from: .client)
+        #expect(allowance(id, .client) == 0)
+        #expect(allowance(id, .peer) == 65_536)
+        #expect(allowance(other, .client) == 65_536)
+        lab.now = lab.now.adding(nanoseconds: 20_000_000)
+        #expect(allowance(id, .client) == 2000)
+        // More than was allowed is owed.
+        lab.engine.streamed(5000, on: id, from: .client)
+        lab.now = lab.now.adding(nanoseconds: 20_000_000)
+        #expect(allowance(id, .client) == 0)
+        lab.now = lab.now.adding(nanoseconds: 20_000_000)
+        #expect(allowance(id, .client) == 1000)
+        // A limit that is lifted, and one that comes later.
+        lab.engine.limits = AllocationLimits()
+        lab.engine.streamed(1_000_000, on: id, from: .client)
+        #expect(allowance(id, .client) == 65_536)
+        lab.engine.limits = AllocationLimits(bytesPerSecond: 1000)
+        #expect(allowance(other, .client) == 65_536)
+        lab.engine.streamed(65_536, on: other, from: .client)
+        // What the bucket gained unnoticed.
+        #expect(allowance(other, .client) == 60)
+    }
+
+    @Test("streams hold their limit in the long run", arguments: [1000, 123_456, 12_500_000] as [UInt64])
+    func longRun(rate: UInt64) throws {
+        let lab = try makeLab()
+        lab.engine.limits = AllocationLimits(bytesPerSecond: rate)
+        let id = try bound(lab)
+        var chance = SeededRandom(seed: rate)
+        var passed: UInt64 = 0
+        let seconds: UInt64 = 20
+        let end = lab.now.adding(nanoseconds: seconds * 1_000_000_000)
+        while lab.now < end {
+            lab.now = lab.now.adding(nanoseconds: UInt64.random(in: 1...4_000_000, using: &chance))
+            let allowed = lab.engine.streamAllowance(id, from: .peer, upTo: 65_536, at: lab.now)
+            let read = allowed == 0 ? 0 : allowed + Int.random(in: 0...100, using: &chance)
+            lab.engine.streamed(read, on: id, from: .peer)
+            passed += UInt64(read)
+        }
+        #expect(passed <= rate * seconds + 2 * max(rate, 65_536) + 100)
+        #expect(passed >= rate * (seconds - 1))
+    }
+
     @Test("datagrams do not pass")
     func datagrams() throws {
         let lab = try makeLab()

@@ -91,6 +91,9 @@ package struct Readiness: Hashable, Sendable {
     package var isClosing = false
     /// The socket keeps an error to be read.
     package var hasError = false
+
+    /// For a stream that is to be read although no event says so: its end may have come, too.
+    package static let perhapsReadable = Readiness(isReadable: true, isClosing: true)
 }
 
 /// Wakes a thread that sleeps in `EventQueue.wait`, from any other.

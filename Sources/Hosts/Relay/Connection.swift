@@ -49,6 +49,8 @@ struct Connection: ~Copyable {
         self.stage = stage
         quietSince = now
         idleSince = now
+    /// It has to wait until its allocation's bandwidth allows more: see `HeldStreams`.
+    var isHeld = false
     }
 
     static func closed(generation: UInt32) -> Connection {

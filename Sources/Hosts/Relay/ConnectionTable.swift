@@ -170,6 +170,10 @@ struct ConnectionTable: ~Copyable {
         slots[slot].isPaused = isPaused
     }
 
+    mutating func setHeld(_ slot: Int, _ isHeld: Bool) {
+        slots[slot].isHeld = isHeld
+    }
+
     /// A relayed packet with its framing. False when it was dropped.
     mutating func forward(_ packet: UnsafeRawBufferPointer, on flow: Flow) -> Bool {
         guard let slot = byFlow[flow].map({ Int($0) }), hasRoom(slot, packet.count) else {

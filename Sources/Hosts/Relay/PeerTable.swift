@@ -30,6 +30,8 @@ struct PeerStream: ~Copyable {
     var backlog = ByteQueue()
     /// The client does not read fast enough, so the peer is not read.
     var isPaused = false
+    /// It has to wait until its allocation's bandwidth allows more: see `HeldStreams`.
+    var isHeld = false
     var drainingSince = Instant(nanoseconds: 0)
 
     init(_ socket: consuming StreamSocket, generation: UInt32, _ id: PeerConnectionID, _ stage: Stage) {
@@ -88,6 +90,10 @@ struct PeerTable: ~Copyable {
 
     mutating func setStage(_ slot: Int, _ stage: PeerStream.Stage) {
         slots[slot].stage = stage
+    }
+
+    mutating func setHeld(_ slot: Int, _ isHeld: Bool) {
+        slots[slot].isHeld = isHeld
     }
 
     mutating func beginDraining(_ slot: Int, at now: Instant) {

@@ -43,6 +43,8 @@ package struct RelayCounters: Hashable, Sendable {
     /// Packets beyond their allocation's bytes or packets per second.
     package var droppedBandwidth: UInt64 = 0
     package var droppedPacketRate: UInt64 = 0
+    /// Times that a stream of a TCP allocation had to wait for its allocation's bytes per second.
+    package var streamsHeld: UInt64 = 0
     /// Requests for peers beyond their allocation's rate of new ones.
     package var refusedNewPeers: UInt64 = 0
     /// ICMP errors that clients were told, and those that were not.
@@ -147,8 +149,7 @@ package struct RelayCounters: Hashable, Sendable {
         \.droppedUnexpected, \.droppedLoop, \.droppedLimited, \.droppedUnpermittedFromClient,
         \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
         \.sendCalls, \.allocationsRedirected, \.allocationsMoved, \.droppedHandedOver, \.droppedBandwidth,
-        \.droppedPacketRate, \.refusedNewPeers, \.peerErrors,
-        \.droppedPeerErrors,
+        \.droppedPacketRate, \.streamsHeld, \.refusedNewPeers, \.peerErrors, \.droppedPeerErrors,
         \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.droppedFullConnection, \.sessionsLive,
         \.hellosAnswered, \.cookiesRefused, \.handshakesCompleted, \.handshakesFailed, \.droppedSessionLimit,
         \.droppedStrayRecords,

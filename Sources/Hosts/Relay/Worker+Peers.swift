@@ -144,10 +144,16 @@ extension Worker {
             }
             // Payloads of datagrams may wait in the buffer to be sent.
             if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
-            let room = UnsafeMutableRawBufferPointer(rebasing: wireBuffer.bytes.prefix(Self.readByteCount))
+            guard !outbox.peers.slots[slot].isHeld else { return }
+            let room = UnsafeMutableRawBufferPointer(rebasing: wireBuffer.bytes.prefix(allowed))
             switch outbox.peers.slots[slot].socket.receive(into: room) {
             case .bytes(let count):
                 counters.bytesFromPeers &+= UInt64(truncatingIfNeeded: count)
+            let allowed = allowance(ofPeer: slot)
+            guard allowed > 0 else {
+                holdPeer(slot)
+                return
+            }
                 counters.bytesToClients &+= UInt64(truncatingIfNeeded: count)
                 outbox.connections.pipe(UnsafeRawBufferPointer(rebasing: room.prefix(count)), to: client)
             case .nothing:
@@ -155,6 +161,7 @@ extension Worker {
             case .end, .broken:
                 losePeer(slot)
                 return
+                engine.streamed(count, on: id, from: .peer)
             }
         }
         queue.remindOfStream(outbox.peers.slots[slot].socket.descriptor, as: event)
@@ -237,6 +244,7 @@ extension Worker {
     }
 
     /// Peers that do not take the last bytes.
+        engine.streamed(bytes.count, on: outbox.peers.slots[slot].id, from: .client)
     mutating func sweepPeers() {
         for slot in 0..<outbox.peers.slots.count {
             guard case .draining = outbox.peers.slots[slot].stage, outbox.peers.slots[slot].isOpen,

@@ -64,13 +64,20 @@ extension Worker {
         if readiness.isWritable { outbox.connections.drain(slot) }
         guard readiness.isReadable else { return }
         for _ in 0..<Self.rounds {
-            guard outbox.connections.slots[slot].isReading, !outbox.connections.slots[slot].isPaused else { return }
+            guard outbox.connections.slots[slot].isReading, !outbox.connections.slots[slot].isPaused,
+                !outbox.connections.slots[slot].isHeld
+            else { return }
+            let allowed = allowance(ofClient: slot)
+            guard allowed > 0 else {
+                holdClient(slot)
+                return
+            }
             // Payloads of earlier messages are sent from the same buffer.
             if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
             let target = wireBuffer.bytes
             let isSecure = outbox.connections.slots[slot].session != nil
             let held = isSecure ? 0 : Self.copyUnread(of: outbox.connections.slots[slot], to: target)
-            let room = UnsafeMutableRawBufferPointer(rebasing: target.dropFirst(held).prefix(Self.readByteCount))
+            let room = UnsafeMutableRawBufferPointer(rebasing: target.dropFirst(held).prefix(allowed))
             switch outbox.connections.slots[slot].socket.receive(into: room) {
             case .bytes(let count):
                 take(UnsafeRawBufferPointer(rebasing: target.prefix(held &+ count)), from: slot)

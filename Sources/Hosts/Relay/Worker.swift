@@ -38,6 +38,8 @@ struct Worker: ~Copyable {
     /// Empty, but for its capacity.
     var handedOver = HandedOver()
     var now: Instant
+    /// Streams of TCP allocations that wait for their bandwidth.
+    var heldStreams = HeldStreams()
     /// Connections wait to be accepted until descriptors are free.
     var isShortOfDescriptors = false
     private var nextSweep = Instant(nanoseconds: 0)
@@ -112,6 +114,7 @@ struct Worker: ~Copyable {
             now = SystemClock.now()
             isPublished = isPublished && count == 0
             for index in 0..<count { handle(queue[index], queue.readiness(index)) }
+            resumeHeldStreams()
             flush()
             if now >= nextTick { tick() }
             if now >= nextPublish { publish() }
@@ -125,7 +128,7 @@ struct Worker: ~Copyable {
 
     private var waitMilliseconds: Int32 {
         // The last packets of a burst are counted too, although nothing follows them.
-        let next = isPublished ? nextTick : min(nextTick, nextPublish)
+        let next = min(isPublished ? nextTick : min(nextTick, nextPublish), heldStreams.next)
         return Int32(clamping: min(next.nanoseconds(since: now), 1_000_000_000) / 1_000_000 &+ 1)
     }
 

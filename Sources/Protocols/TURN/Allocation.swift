@@ -100,6 +100,16 @@ struct Spending {
         return .passes
     }
 
+    /// Bytes of a stream that may pass now, at most `wanted`.
+    mutating func allowance(upTo wanted: Int, _ limits: AllocationLimits, at now: Instant) -> Int {
+        limits.bytesPerSecond == 0 ? wanted : bytes.available(upTo: wanted, limits.bytes, at: now)
+    }
+
+    /// Takes bytes that have passed, also more than there were.
+    mutating func owe(_ byteCount: Int) {
+        bytes.giveBack(-byteCount)
+    }
+
     mutating func limit(to limits: AllocationLimits) {
         bytes.limit(to: limits.bytes)
         packets.limit(to: limits.packets)

@@ -3,8 +3,8 @@ package import Wire
 /// What one allocation may relay. 0 stands for no limit.
 ///
 /// Each is a bucket of tokens that holds a second's worth (ten seconds' worth of new peers), so a burst passes and a
-/// stream does not. Packets beyond are dropped, as a full wire would drop them; a request for a peer beyond is refused
-/// with 508.
+/// stream does not. Packets beyond are dropped, as a full wire would drop them, and TCP streams wait; a request for a peer
+/// beyond is refused with 508.
 package struct AllocationLimits: Hashable, Sendable {
     /// Payload, each way.
     package var bytesPerSecond: UInt64
@@ -76,7 +76,20 @@ struct TokenBucket {
         tokens = min(tokens, rate.burst)
     }
 
+    /// How many of so many wanted tokens there are now, 0 while more were taken than there were.
+    mutating func available(upTo wanted: Int, _ rate: TokenRate, at now: Instant) -> Int {
+        if tokens < Int64(wanted) { fill(rate, at: now) }
+        return max(0, min(wanted, Int(tokens)))
+    }
+
     private mutating func fillAndTake(_ count: Int64, _ rate: TokenRate, at now: Instant) -> Bool {
+        fill(rate, at: now)
+        guard tokens >= count else { return false }
+        tokens &-= count
+        return true
+    }
+
+    private mutating func fill(_ rate: TokenRate, at now: Instant) {
         if rate.perSecond == 0 {
             tokens = rate.burst
         } else {
@@ -91,8 +104,5 @@ struct TokenBucket {
                     ? now : filledAt.adding(nanoseconds: earned &* 1_000_000_000 / rate.perSecond)
             }
         }
-        guard tokens >= count else { return false }
-        tokens &-= count
-        return true
     }
 }

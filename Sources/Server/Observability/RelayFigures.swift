@@ -22,6 +22,7 @@ extension OperatorFigures {
         for (reason, count) in relay.refusals {
             set("relay_allocations_refused_total", count, [("limit", reason.rawValue)])
         }
+        set("relay_streams_held_total", counters.streamsHeld)
         set("relay_icmp_told_total", counters.peerErrors)
         set("relay_reserved_ports", relay.outstanding.reservedPorts)
         set("relay_draining", relay.isDraining ? 1 : 0)
