@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -177,6 +178,124 @@ def test_streams_wait_for_the_allocations_bandwidth(make_server, certificate, li
     assert receive(peer, 4 * len(blob)) == blob * 4
     thread.join()
     assert figure(server, "relay_streams_held_total") <= held + 1
+
+
+class Goodbye:
+    """A TLS connection whose end can be said without hearing the other side's: `ssl.SSLSocket` does not offer it."""
+
+    def __init__(self, connection: socket.socket, certificate: dict[str, str]):  # noqa: F811
+        self.connection = connection
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        context = ssl.create_default_context(cafile=certificate["certificate"])
+        self.secure = context.wrap_bio(self.incoming, self.outgoing, server_hostname="localhost")
+        self.until(self.secure.do_handshake)
+
+    def until(self, step):
+        while True:
+            try:
+                result = step()
+                self.connection.sendall(self.outgoing.read())
+                return result
+            except ssl.SSLWantReadError:
+                self.connection.sendall(self.outgoing.read())
+                received = self.connection.recv(65536)
+                self.incoming.write(received) if received else self.incoming.write_eof()
+
+    def sendall(self, data: bytes) -> None:
+        self.secure.write(data)
+        self.connection.sendall(self.outgoing.read())
+
+    def recv(self, count: int) -> bytes:
+        """Nothing after the other side's goodbye; without one an end is an error."""
+        try:
+            return self.until(lambda: self.secure.read(count))
+        except ssl.SSLZeroReturnError:
+            return b""
+
+    def shutdown(self, _how: int) -> None:
+        with contextlib.suppress(ssl.SSLWantReadError):
+            self.secure.unwrap()
+        self.connection.sendall(self.outgoing.read())
+
+    def settimeout(self, seconds: float) -> None:
+        self.connection.settimeout(seconds)
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+@pytest.fixture(params=["tcp", "tls"])
+def half_door(request, relay, certificate):  # noqa: F811
+    """Makes clients' connections that can be closed in one direction."""
+    return lambda: Goodbye(connect(relay), certificate) if request.param == "tls" else connect(relay)
+
+
+def joined(server: Server, door, listener) -> tuple[stun.Client, socket.socket, socket.socket]:
+    """An allocation, and both ends of one connection through it."""
+    control, _ = allocated(server, connect(server))
+    error, number = ask(control, *listener.getsockname())
+    assert error == 0
+    peer, _ = listener.accept()
+    peer.settimeout(10)
+    data = door()
+    assert claim(server, data, number) == 0
+    return control, data, peer
+
+
+def test_a_client_that_sends_no_more_still_receives(relay, half_door, listener):
+    """As HTTP/1.0, rsync and others do it: the end of the request asks for the answer."""
+    control, data, peer = joined(relay, half_door, listener)
+    blob = os.urandom(1 << 20)
+    thread = threading.Thread(target=lambda: (data.sendall(blob), data.shutdown(socket.SHUT_WR)))
+    thread.start()
+    assert receive(peer, len(blob)) == blob
+    thread.join()
+    assert peer.recv(1) == b""
+    for part in range(3):
+        peer.sendall(b"%d" % part)
+        assert receive(data, 1) == b"%d" % part
+    thread = threading.Thread(target=lambda: (peer.sendall(blob), peer.close()))
+    thread.start()
+    assert receive(data, len(blob)) == blob
+    thread.join()
+    assert data.recv(1) == b""
+    # Both have ended: the connection is forgotten, and another one to the same peer may be made.
+    eventually(lambda: ask(control, *listener.getsockname())[0] == 0)
+    control.close()
+
+
+def test_a_peer_that_sends_no_more_still_receives(relay, half_door, listener):
+    control, data, peer = joined(relay, half_door, listener)
+    blob = os.urandom(1 << 20)
+    thread = threading.Thread(target=lambda: (peer.sendall(blob), peer.shutdown(socket.SHUT_WR)))
+    thread.start()
+    assert receive(data, len(blob)) == blob
+    thread.join()
+    assert data.recv(1) == b""
+    for part in range(3):
+        data.sendall(b"%d" % part)
+        assert receive(peer, 1) == b"%d" % part
+    thread = threading.Thread(target=lambda: (data.sendall(blob), data.shutdown(socket.SHUT_WR)))
+    thread.start()
+    assert receive(peer, len(blob)) == blob
+    thread.join()
+    assert peer.recv(1) == b""
+    eventually(lambda: ask(control, *listener.getsockname())[0] == 0)
+    control.close()
+
+
+@pytest.mark.parametrize("who", ["client", "peer"])
+def test_who_is_gone_after_a_half_close_frees_the_connection(relay, half_door, listener, who):
+    """A reset from the side that had said that it sends no more."""
+    control, data, peer = joined(relay, half_door, listener)
+    plain = data.connection if isinstance(data, Goodbye) else data
+    (peer if who == "peer" else data).shutdown(socket.SHUT_WR)
+    assert (data if who == "peer" else peer).recv(1) == b""
+    going = peer if who == "peer" else plain
+    going.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    going.close()
+    eventually(lambda: ask(control, *listener.getsockname())[0] == 0)
+    control.close()
 
 
 def test_the_last_bytes_of_a_peer_arrive(relay, door, listener):

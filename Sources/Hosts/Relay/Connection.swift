@@ -19,6 +19,16 @@ struct Connection: ~Copyable {
         case moving(UInt8)
     }
 
+    /// How far a client has been told that its peer sends no more.
+    enum Farewell {
+        case none
+        /// When everything before it has left.
+        case owed
+        /// TLS's goodbye is on its way; TCP's follows.
+        case closingTLS
+        case said
+    }
+
     let socket: StreamSocket
     /// Raised each time the slot is given up, so that late events of the last tenant find nobody.
     let generation: UInt32
@@ -33,8 +43,14 @@ struct Connection: ~Copyable {
     var isTouched = false
     /// The client sends no more; the connection ends when its last answers have left.
     var isDraining = false
+    /// The client of a stream sends no more; what its peer sends goes on.
+    var hasEnded = false
+    /// The peer of a stream sends no more, which the client is told behind the last byte.
+    var farewell = Farewell.none
     /// The peer does not take what it sends fast enough.
     var isPaused = false
+    /// It has to wait until its allocation's bandwidth allows more: see `HeldStreams`.
+    var isHeld = false
     /// Why it ends at the end of this round.
     var end: ConnectionEnd?
     /// When its last whole message came.
@@ -49,8 +65,6 @@ struct Connection: ~Copyable {
         self.stage = stage
         quietSince = now
         idleSince = now
-    /// It has to wait until its allocation's bandwidth allows more: see `HeldStreams`.
-    var isHeld = false
     }
 
     static func closed(generation: UInt32) -> Connection {
@@ -66,7 +80,7 @@ struct Connection: ~Copyable {
 
     /// Whether what it receives is still of interest.
     var isReading: Bool {
-        isOpen && end == nil && !isDraining
+        isOpen && end == nil && !isDraining && !hasEnded
     }
 
     var peer: Int? {

@@ -174,6 +174,18 @@ struct ConnectionTable: ~Copyable {
         slots[slot].isHeld = isHeld
     }
 
+    /// The client of a stream sends no more.
+    mutating func setEnded(_ slot: Int) {
+        slots[slot].hasEnded = true
+    }
+
+    /// The peer of a stream sends no more: the client hears it behind the last byte, and may go on sending.
+    mutating func endSending(_ slot: Int) {
+        guard case .none = slots[slot].farewell else { return }
+        slots[slot].farewell = .owed
+        touch(slot)
+    }
+
     /// A relayed packet with its framing. False when it was dropped.
     mutating func forward(_ packet: UnsafeRawBufferPointer, on flow: Flow) -> Bool {
         guard let slot = byFlow[flow].map({ Int($0) }), hasRoom(slot, packet.count) else {
@@ -280,14 +292,29 @@ struct ConnectionTable: ~Copyable {
     }
 
     private mutating func endIfDrained(_ slot: Int) {
-        guard slots[slot].isDraining, slots[slot].end == nil, slots[slot].collected.isEmpty,
-            slots[slot].backlog.isEmpty
-        else { return }
+        guard slots[slot].end == nil, slots[slot].collected.isEmpty, slots[slot].backlog.isEmpty else { return }
+        guard slots[slot].isDraining else {
+            sayFarewell(slot)
+            return
+        }
         if let session = slots[slot].session {
             session.close()
             write(slot, pipe.outgoing)
         }
         end(slot, .client)
+    }
+
+    private mutating func sayFarewell(_ slot: Int) {
+        if case .owed = slots[slot].farewell {
+            slots[slot].farewell = .closingTLS
+            if let session = slots[slot].session {
+                session.close()
+                write(slot, pipe.outgoing)
+            }
+        }
+        guard case .closingTLS = slots[slot].farewell, slots[slot].backlog.isEmpty else { return }
+        slots[slot].farewell = .said
+        slots[slot].socket.endSending()
     }
 
     /// Ends the connection at the end of the round.

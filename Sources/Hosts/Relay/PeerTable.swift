@@ -32,6 +32,10 @@ struct PeerStream: ~Copyable {
     var isPaused = false
     /// It has to wait until its allocation's bandwidth allows more: see `HeldStreams`.
     var isHeld = false
+    /// The peer sends no more; what its client sends goes on.
+    var hasEnded = false
+    /// The client sends no more, which the peer is told behind the last byte.
+    var owesFarewell = false
     var drainingSince = Instant(nanoseconds: 0)
 
     init(_ socket: consuming StreamSocket, generation: UInt32, _ id: PeerConnectionID, _ stage: Stage) {
@@ -92,6 +96,22 @@ struct PeerTable: ~Copyable {
         slots[slot].stage = stage
     }
 
+    mutating func setEnded(_ slot: Int) {
+        slots[slot].hasEnded = true
+    }
+
+    /// The client sends no more: the peer hears it behind the last byte, and may go on sending.
+    mutating func endSending(_ slot: Int) {
+        slots[slot].owesFarewell = true
+        sayFarewell(slot)
+    }
+
+    private mutating func sayFarewell(_ slot: Int) {
+        guard slots[slot].owesFarewell, slots[slot].backlog.isEmpty else { return }
+        slots[slot].owesFarewell = false
+        slots[slot].socket.endSending()
+    }
+
     mutating func setHeld(_ slot: Int, _ isHeld: Bool) {
         slots[slot].isHeld = isHeld
     }
@@ -145,6 +165,7 @@ struct PeerTable: ~Copyable {
             slots[slot].backlog.removeFirst(taken)
         }
         slots[slot].backlog.release()
+        sayFarewell(slot)
         return true
     }
 

@@ -122,7 +122,12 @@ extension Worker {
             if !outbox.peers.drain(slot) || outbox.peers.slots[slot].backlog.isEmpty { losePeer(slot) }
         case .piped(let client):
             if readiness.isWritable { drainPeer(slot, client) }
-            if readiness.isReadable, outbox.peers.slots[slot].isOpen { readPeer(slot, client, event) }
+            guard readiness.isReadable, outbox.peers.slots[slot].isOpen else { return }
+            if !outbox.peers.slots[slot].hasEnded {
+                readPeer(slot, client, event)
+            } else if readiness.hasError {
+                losePeer(slot)
+            }
         }
     }
 
@@ -137,34 +142,49 @@ extension Worker {
     }
 
     private mutating func readPeer(_ slot: Int, _ client: Int, _ event: UInt64) {
+        let id = outbox.peers.slots[slot].id
         for _ in 0..<Self.rounds {
+            guard !outbox.peers.slots[slot].isHeld else { return }
             guard outbox.connections.hasRoom(client) else {
                 outbox.peers.pause(slot)
                 return
             }
-            // Payloads of datagrams may wait in the buffer to be sent.
-            if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
-            guard !outbox.peers.slots[slot].isHeld else { return }
-            let room = UnsafeMutableRawBufferPointer(rebasing: wireBuffer.bytes.prefix(allowed))
-            switch outbox.peers.slots[slot].socket.receive(into: room) {
-            case .bytes(let count):
-                counters.bytesFromPeers &+= UInt64(truncatingIfNeeded: count)
             let allowed = allowance(ofPeer: slot)
             guard allowed > 0 else {
                 holdPeer(slot)
                 return
             }
+            // Payloads of datagrams may wait in the buffer to be sent.
+            if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
+            let room = UnsafeMutableRawBufferPointer(rebasing: wireBuffer.bytes.prefix(allowed))
+            switch outbox.peers.slots[slot].socket.receive(into: room) {
+            case .bytes(let count):
+                counters.bytesFromPeers &+= UInt64(truncatingIfNeeded: count)
                 counters.bytesToClients &+= UInt64(truncatingIfNeeded: count)
+                engine.streamed(count, on: id, from: .peer)
                 outbox.connections.pipe(UnsafeRawBufferPointer(rebasing: room.prefix(count)), to: client)
             case .nothing:
                 return
-            case .end, .broken:
+            case .end:
+                endReadingPeer(slot, client)
+                return
+            case .broken:
                 losePeer(slot)
                 return
-                engine.streamed(count, on: id, from: .peer)
             }
         }
         queue.remindOfStream(outbox.peers.slots[slot].socket.descriptor, as: event)
+    }
+
+    /// The peer sends no more. A client that still does may go on: each direction of a stream ends by itself.
+    private mutating func endReadingPeer(_ slot: Int, _ client: Int) {
+        guard outbox.connections.slots[client].hasEnded else {
+            outbox.peers.setEnded(slot)
+            outbox.connections.endSending(client)
+            return
+        }
+        releasePeer(slot)
+        outbox.connections.beginDraining(client, at: now)
     }
 
     /// The peer's connection is gone: the client's ends when everything that came has left.
@@ -224,6 +244,7 @@ extension Worker {
         counters.bytesFromClients &+= UInt64(truncatingIfNeeded: bytes.count)
         counters.bytesToPeers &+= UInt64(truncatingIfNeeded: bytes.count)
         outbox.connections.sawAllocation(client, at: now)
+        engine.streamed(bytes.count, on: outbox.peers.slots[slot].id, from: .client)
         guard outbox.peers.write(bytes, to: slot) else {
             losePeer(slot)
             return
@@ -231,7 +252,7 @@ extension Worker {
         if outbox.peers.isFull(slot) { outbox.connections.setPaused(client, true) }
     }
 
-    /// The client's connection is gone, or sends no more: the peer's ends when everything that came has left.
+    /// The client's connection is gone, or both sides have ended: the peer's ends when everything that came has left.
     mutating func releasePeer(_ slot: Int) {
         guard slot < outbox.peers.slots.count, let client = outbox.peers.slots[slot].client else { return }
         if outbox.connections.slots[client].peer == slot { outbox.connections.setStage(client, .messages) }
@@ -244,7 +265,6 @@ extension Worker {
     }
 
     /// Peers that do not take the last bytes.
-        engine.streamed(bytes.count, on: outbox.peers.slots[slot].id, from: .client)
     mutating func sweepPeers() {
         for slot in 0..<outbox.peers.slots.count {
             guard case .draining = outbox.peers.slots[slot].stage, outbox.peers.slots[slot].isOpen,

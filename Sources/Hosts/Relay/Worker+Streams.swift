@@ -63,6 +63,8 @@ extension Worker {
     mutating func serve(_ slot: Int, _ readiness: Readiness, _ event: UInt64) {
         if readiness.isWritable { outbox.connections.drain(slot) }
         guard readiness.isReadable else { return }
+        // A client that said that it sends no more, and is gone now.
+        if outbox.connections.slots[slot].hasEnded, readiness.hasError { outbox.connections.end(slot, .broken) }
         for _ in 0..<Self.rounds {
             guard outbox.connections.slots[slot].isReading, !outbox.connections.slots[slot].isPaused,
                 !outbox.connections.slots[slot].isHeld
@@ -90,6 +92,8 @@ extension Worker {
             case .nothing:
                 return
             case .end:
+                // Without the goodbye of TLS this is no end of a stream but the loss of its client.
+                if outbox.connections.slots[slot].session == nil, endStream(slot) { return }
                 endReading(slot)
                 return
             case .broken:
@@ -182,7 +186,7 @@ extension Worker {
         outbox.connections.sendHandshake(slot)
         switch progress {
         case .plaintext, .drained: return
-        case .closed: endReading(slot)
+        case .closed: if !endStream(slot) { endReading(slot) }
         case .failed: outbox.connections.end(slot, .tls)
         }
     }
@@ -242,6 +246,15 @@ extension Worker {
         let forward = engine.receive(message.bytes, on: flow, at: now, into: &outbox)
         if let forward { sendToPeer(forward, message) }
         if outbox.hasWishes { settle() }
+    }
+
+    /// The client of a stream sends no more, and its peer still does: each direction ends by itself. False for everything
+    /// else.
+    private mutating func endStream(_ slot: Int) -> Bool {
+        guard let peer = outbox.connections.slots[slot].peer, !outbox.peers.slots[peer].hasEnded else { return false }
+        outbox.connections.setEnded(slot)
+        outbox.peers.endSending(peer)
+        return true
     }
 
     /// The client sends no more, so its allocation ends, and its connection once the last answers have left.
