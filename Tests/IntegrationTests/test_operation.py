@@ -22,6 +22,8 @@ import stun
 from certificates import self_signed
 from conftest import BINARY, Server, User, free_port
 from endpoint import client_id
+from test_relay_streams import connect, ends
+from test_relay_tcp_allocations import allocated, ask, claim
 
 SECRET = "a secret of the tests, long enough"
 OPEN = {"listen": ["127.0.0.1"], "peers": {"allow": ["127.0.0.0/8"]}}
@@ -173,6 +175,40 @@ def test_a_closed_range_is_closed_at_once_and_opens_again(make_server, client, e
     change(server, "relay", "peers", "allow", to=["127.0.0.0/8"])
     tool(server, "reload")
     wait_until(lambda: made.bind(0x4001, *echo) == 0, "the range is open again")
+
+
+def test_a_denied_peer_is_cut_off_at_once(make_server, client, echo):
+    """Channels, permissions and RFC 6062 connections to what `relay.peers.deny` names end with the reload; others go on."""
+    server = make_server({"relay": OPEN})
+    made = client(server)
+    relayed = made.allocate()
+    assert made.bind(0x4000, *echo) == 0 and relays(made)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other, contextlib.ExitStack() as stack:
+        other.bind(("127.0.0.2", 0))
+        other.settimeout(5)
+        assert made.bind(0x4001, *other.getsockname()) == 0
+        control, _ = allocated(server, connect(server))
+        streams = []
+        for address in ("127.0.0.1", "127.0.0.2"):
+            listener = stack.enter_context(socket.create_server((address, 0)))
+            error, number = ask(control, *listener.getsockname())
+            assert error == 0
+            peer = stack.enter_context(listener.accept()[0])
+            data = stack.enter_context(connect(server))
+            assert claim(server, data, number) == 0
+            streams.append((data, peer))
+        change(server, "relay", "peers", "deny", to=["127.0.0.1/32"])
+        assert "relay.peers.deny (added 127.0.0.1/32)" in tool(server, "reload").stdout
+        wait_until(lambda: not relays(made), "the channel is cut")
+        assert made.permit("127.0.0.1") == 403
+        (denied, denied_peer), (data, peer) = streams
+        for closed in (denied, denied_peer):
+            assert ends(closed, 10)
+        data.sendall(b"hello")
+        assert peer.recv(10) == b"hello"
+        other.sendto(b"hello", relayed)
+        while made.socket.recv(2000) != b"\x40\x01\x00\x05hello":
+            pass
 
 
 def test_limits_change_while_running(make_server, client):

@@ -5,11 +5,17 @@ import Wire
 
 @Suite("Rules that change while calls go on")
 struct AdoptingTests {
-    private func adopt(_ lab: Lab, users: [String: String] = ["alice": "other"], allowed: [String] = []) {
+    @discardableResult
+    private func adopt(
+        _ lab: Lab, users: [String: String] = ["alice": "other"], allowed: [String] = [], denied: [String] = []
+    ) -> Recorder {
         let policy = PeerPolicy(
-            allowed: allowed.compactMap { AddressRange($0) }, own: [Lab.serverIPv4, Lab.serverIPv6],
+            allowed: allowed.compactMap { AddressRange($0) }, denied: denied.compactMap { AddressRange($0) },
+            own: [Lab.serverIPv4, Lab.serverIPv6],
             externals: [(Lab.external, Lab.serverIPv4)], deniedOwnPorts: [3478], live: lab.relays)
-        lab.engine.adopt(Credentials(realm: "test", users: users, secrets: []), policy)
+        var recorder = Recorder()
+        lab.engine.adopt(Credentials(realm: "test", users: users, secrets: []), policy, into: &recorder)
+        return recorder
     }
 
     @Test("an allocation keeps its key, a new one needs the new password")
@@ -60,5 +66,47 @@ struct AdoptingTests {
         #expect(try alice.bind(lab, 0x4000, atBob).isSuccess)
         adopt(lab)
         #expect(alice.sendChannel(lab, 0x4000, [1]) != nil)
+    }
+
+    @Test("a public range that is denied is cut off, too")
+    func denied() throws {
+        let lab = try Lab()
+        var client = LabClient()
+        _ = try client.allocate(lab)
+        let id = try #require(lab.bound.keys.first)
+        #expect(try client.bind(lab, 0x4000, Lab.peer).isSuccess)
+        adopt(lab, denied: ["8.8.8.0/24"])
+        #expect(client.sendChannel(lab, 0x4000, [1]) == nil)
+        #expect(client.send(lab, [1], to: Lab.peer) == nil)
+        #expect(lab.engine.receiveFromPeer(on: id, from: Lab.peer, byteCount: 100, at: lab.now) == nil)
+        #expect(try client.bind(lab, 0x4000, Lab.peer).error == 403)
+        // What was cut off does not come back by itself.
+        adopt(lab)
+        #expect(client.sendChannel(lab, 0x4000, [1]) == nil)
+        #expect(try client.bind(lab, 0x4001, Lab.peer).isSuccess)
+    }
+
+    @Test("connections to peers that are forbidden from now on close in the same moment, others go on")
+    func connections() throws {
+        let lab = try Lab()
+        lab.engine.worker = 0
+        var client = LabClient(transport: .tcp)
+        try client.learnNonce(lab)
+        let allocate = client.request(.allocate, lab) { $0.append(.requestedTransport, integer: UInt32(6) << 24) }
+        #expect(try Answer(lab.receive(allocate, on: client.flow)).isSuccess)
+        func connect(_ peer: TransportAddress) throws -> PeerConnectionID {
+            var recorder = Recorder()
+            let request = client.request(.connect, lab) { $0.append(.xorPeerAddress, xor: peer) }
+            _ = lab.engine.receive(request.span.bytes, on: client.flow, at: lab.now, into: &recorder)
+            return try #require(recorder.connecting.first).0
+        }
+        let (closing, staying) = (
+            try connect(Lab.peer), try connect(TransportAddress(IPAddress(ipv4: 0x0909_0909), port: 9))
+        )
+        var recorder = Recorder()
+        lab.engine.peerConnected(closing, at: lab.now, into: &recorder)
+        lab.engine.peerConnected(staying, at: lab.now, into: &recorder)
+        #expect(adopt(lab, denied: ["8.8.8.8/32"]).closedPeers == [closing])
+        #expect(adopt(lab, denied: ["8.8.8.8/32", "9.0.0.0/8"]).closedPeers == [staying])
     }
 }

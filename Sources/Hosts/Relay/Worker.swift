@@ -265,7 +265,8 @@ struct Worker: ~Copyable {
             engine.revoke(name, voidingUntil: unixSeconds, into: &outbox)
             settle()
         case .adopt(let rules):
-            engine.adopt(rules.credentials, rules.policy)
+            engine.adopt(rules.credentials, rules.policy, into: &outbox)
+            settle()
             engine.limits = rules.limits.perAllocation
             engine.alternates = rules.alternates
             outbox.connections.limit = shared.share(of: rules.limits.connections)

@@ -1,18 +1,22 @@
 import BasicContainers
+import Wire
 
 // What an operator changes while calls go on.
 
 extension TURNEngine {
     /// Goes on with other credentials and another policy.
     ///
-    /// Allocations stay, with the keys that they were made with. Permissions and channels whose peer the new policy
-    /// forbids end now: a range is closed when the operator closes it, not five minutes later.
-    package mutating func adopt(_ credentials: Credentials, _ policy: PeerPolicy) {
+    /// Allocations stay, with the keys that they were made with. Permissions, channels and connections whose peer the new
+    /// policy forbids end now: a range is closed when the operator closes it, not five minutes later.
+    package mutating func adopt(
+        _ credentials: Credentials, _ policy: PeerPolicy, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
         self.credentials = credentials
         self.policy = policy
         for slot in 0..<allocations.count where allocations[slot].isOpen {
             allocations[slot].permissions.removeAll { !policy.allowsSome($0.peer) }
             allocations[slot].channels.removeAll { policy.verdict(on: $0.peer) == .forbidden }
         }
+        closeConnections(into: &outbox) { policy.verdict(on: $0.peer) == .forbidden }
     }
 }

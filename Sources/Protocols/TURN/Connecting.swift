@@ -137,11 +137,17 @@ extension TURNEngine {
         outbox.bindPeer(id, to: request.flow)
     }
 
-    /// Closes connections that took too long to be made or claimed, and those to peers that a new policy forbids.
+    /// Closes connections that took too long to be made or claimed, and those to own relays that are gone.
     mutating func closeOverdueConnections(at now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
+        let policy = policy
+        closeConnections(into: &outbox) { $0.isOver(at: now) || policy.verdict(on: $0.peer) == .forbidden }
+    }
+
+    mutating func closeConnections(
+        into outbox: inout some RelayOutbox & ~Copyable, where isOver: (PeerConnection) -> Bool
+    ) {
         guard !peerConnections.isEmpty else { return }
-        for (id, connection) in peerConnections
-        where connection.isOver(at: now) || policy.verdict(on: connection.peer) == .forbidden {
+        for (id, connection) in peerConnections where isOver(connection) {
             outbox.closePeer(id)
             peerClosed(id, into: &outbox)
         }
