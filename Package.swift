@@ -222,16 +222,18 @@ if Context.environment["SWITCHBOARD_BENCH"] != nil {
 if Context.environment["SWITCHBOARD_FUZZ"] != nil {
     func fuzz(_ name: String, _ uses: [Target.Dependency]) -> Target {
         .executableTarget(
-            name: name, dependencies: uses, path: "Tests/Fuzz/\(name)",
+            name: name, dependencies: uses, path: "Tests/Fuzz/\(name)", exclude: ["corpus"],
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
     }
     package.targets += [
         .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
+        fuzz("FuzzRealtime", ["FuzzInput", "Realtime", "Model", nioCore]),
         fuzz("FuzzSDP", ["SDP"]),
         fuzz("FuzzSRTP", ["FuzzInput", "SecureMedia", "Wire"]),
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
         fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
+        fuzz("FuzzTURNClient", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
     ]
 }

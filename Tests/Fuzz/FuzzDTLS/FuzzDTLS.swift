@@ -19,6 +19,9 @@ public func fuzzDTLS(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
+/// Made once: OpenSSL takes longer to look its functions up than a run takes. libFuzzer has one thread.
+nonisolated(unsafe) private let openSSL = OpenSSLAuthentication()
+
 private final class Harness {
     private var door: HelloDoor
     private var now = Instant(nanoseconds: 1_000_000_000_000)
@@ -26,7 +29,7 @@ private final class Harness {
     private var keys: UInt8 = 0
 
     init?() {
-        guard let authentication = OpenSSLAuthentication() else { return nil }
+        guard let authentication = openSSL else { return nil }
         let key = Array("key".utf8)
         door = HelloDoor(cookies: CookieMint(key: Digest(key.span.bytes)), authentication: authentication)
     }

@@ -1,7 +1,7 @@
-import NIOCore
+package import NIOCore
 
 /// What a client sent over its WebSocket.
-enum WebSocketEvent: Equatable {
+package enum WebSocketEvent: Equatable {
     /// A whole text message, valid UTF-8.
     case text([UInt8])
     case ping(ByteBuffer)
@@ -11,14 +11,14 @@ enum WebSocketEvent: Equatable {
 }
 
 /// Why a connection is closed, of the codes of RFC 6455 section 7.4.1.
-struct WebSocketCode: Error, Hashable {
-    let number: UInt16
+package struct WebSocketCode: Error, Hashable {
+    package let number: UInt16
 
-    static let normal = Self(number: 1000)
-    static let protocolError = Self(number: 1002)
-    static let unsupportedData = Self(number: 1003)
-    static let invalidPayload = Self(number: 1007)
-    static let messageTooBig = Self(number: 1009)
+    package static let normal = Self(number: 1000)
+    package static let protocolError = Self(number: 1002)
+    package static let unsupportedData = Self(number: 1003)
+    package static let invalidPayload = Self(number: 1007)
+    package static let messageTooBig = Self(number: 1009)
 }
 
 /// Takes the bytes of a client's WebSocket apart (RFC 6455 section 5), without extensions: what breaks the rules is thrown
@@ -36,18 +36,18 @@ struct WebSocketCode: Error, Hashable {
 ///
 /// A message is bounded as soon as its length is announced, fragments included, so that nothing is kept in the hope of an
 /// end. Between messages the reader holds no memory.
-struct WebSocketReader {
+package struct WebSocketReader {
     private let limit: Int
     /// Bytes that are no whole frame yet.
     private var pending: ByteBuffer?
     /// The payload of a fragmented message so far.
     private var fragments: [UInt8]?
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
-    mutating func append(_ bytes: ByteBuffer) {
+    package mutating func append(_ bytes: ByteBuffer) {
         if pending == nil {
             pending = bytes
         } else {
@@ -63,7 +63,7 @@ struct WebSocketReader {
     }
 
     /// The next event, or nil until more bytes come.
-    mutating func next() throws(WebSocketCode) -> WebSocketEvent? {
+    package mutating func next() throws(WebSocketCode) -> WebSocketEvent? {
         while var buffer = pending {
             guard let frame = try Self.frame(from: &buffer, atMost: limit - (fragments?.count ?? 0)) else { return nil }
             pending = buffer.readableBytes > 0 ? buffer : nil

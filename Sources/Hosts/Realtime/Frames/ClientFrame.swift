@@ -1,7 +1,7 @@
-import Model
+package import Model
 
 /// One message of a client.
-enum ClientFrame: Equatable {
+package enum ClientFrame: Equatable {
     case hello(Int64, Hello)
     case listen(Int64, StreamName, after: Position?)
     case unlisten(Int64, StreamName)
@@ -12,35 +12,35 @@ enum ClientFrame: Equatable {
 }
 
 /// How a client introduces itself.
-struct Hello: Equatable {
-    var token: String
-    var endpoint: EndpointID?
-    var secret: String?
+package struct Hello: Equatable {
+    package var token: String
+    package var endpoint: EndpointID?
+    package var secret: String?
     /// The streams that the client wants to go on listening to, in the order in which it named them.
-    var resume: [Resumption] = []
+    package var resume: [Resumption] = []
 
-    struct Resumption: Equatable {
-        var stream: StreamName
-        var after: Position
+    package struct Resumption: Equatable {
+        package var stream: StreamName
+        package var after: Position
     }
 }
 
 /// Why a message is no frame of the protocol, and the id to answer it with where that was legible.
-struct FrameFault: Error, Equatable {
-    var id: Int64?
-    var problem: Problem
+package struct FrameFault: Error, Equatable {
+    package var id: Int64?
+    package var problem: Problem
 }
 
 extension ClientFrame {
     /// Ids are whole numbers that every JSON library keeps exactly.
-    static let ids: ClosedRange<Int64> = 0...9_007_199_254_740_991
-    static let longestToken = 16 * 1024
-    static let longestName = 64
+    package static let ids: ClosedRange<Int64> = 0...9_007_199_254_740_991
+    package static let longestToken = 16 * 1024
+    package static let longestName = 64
 
     /// Reads one message. Members that it does not know are ignored, and `null` is as good as absent.
     ///
     /// - Parameter resumptions: How many streams a hello may resume.
-    static func parse(_ text: [UInt8], resumptions: Int) throws(FrameFault) -> ClientFrame {
+    package static func parse(_ text: [UInt8], resumptions: Int) throws(FrameFault) -> ClientFrame {
         let members: Members
         do { members = try Members(text) } catch { throw FrameFault(id: nil, problem: .unreadable(error)) }
         var id: Int64?
@@ -53,7 +53,7 @@ extension ClientFrame {
     }
 
     /// Reads the hello of a client that has no WebSocket: the object that a hello frame would contain.
-    static func parseHello(_ text: [UInt8], resumptions: Int) throws(Problem) -> Hello {
+    package static func parseHello(_ text: [UInt8], resumptions: Int) throws(Problem) -> Hello {
         do {
             var reader = JSONReader(text)
             let range = try reader.skip()
