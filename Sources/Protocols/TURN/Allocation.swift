@@ -5,6 +5,9 @@ import Wire
 ///
 /// Permissions and channels are short arrays that are scanned: a call has two or three, and the engine bounds them.
 /// Each channel carries its permission's expiry, so that forwarding a packet takes one scan.
+///
+/// At the rate of a call an allocation has left the processor's caches before its next packet comes, and fetching a line
+/// of memory costs as much as all that is done with it. So what a packet needs stands first and together.
 struct Allocation {
     enum Stage {
         case free
@@ -15,13 +18,26 @@ struct Allocation {
 
     /// Raised each time the slot is given up, so that late events of the last tenant find nobody.
     var generation: UInt32 = 0
-    var stage: Stage
+    /// Whether `stage` is `open`.
+    private(set) var isOpen = false
     /// The client may be heard on another flow from now on: see `Mobility`.
     var isMoving = false
+    let transport: RelayTransport
+    /// The one of `channels` that a packet came through last, and most likely the next one does; nil when they changed.
+    var recentChannel: Channel?
+    var toPeers: Spending
+    var toClient: Spending
+    var flow: Flow
+    var channels: [Channel] = [] {
+        didSet { recentChannel = nil }
+    }
+    var permissions: [Permission] = []
+    // What follows is for requests.
+    var stage: Stage {
+        didSet { if case .open = stage { isOpen = true } else { isOpen = false } }
+    }
     /// nil where the client did not ask for a ticket.
     var mobility: Mobility?
-    let transport: RelayTransport
-    var flow: Flow
     var username: String
     var user: String
     /// When the access token ends that made or last refreshed it, in Unix seconds; nil where a user did.
@@ -36,11 +52,7 @@ struct Allocation {
     var expiry: Instant
     var ipv4: RelayOpening.Relay?
     var ipv6: RelayOpening.Relay?
-    var permissions: [Permission] = []
-    var channels: [Channel] = []
     var peerConnections: [PeerConnectionID] = []
-    var toPeers: Spending
-    var toClient: Spending
     var newPeers: TokenBucket
     var errors: TokenBucket
 
@@ -67,10 +79,6 @@ struct Allocation {
 
     /// The flow was closed while the host was opening the relay.
     var isAbandoned = false
-
-    var isOpen: Bool {
-        if case .open = stage { true } else { false }
-    }
 
     func relay(_ family: IPAddress.Family) -> RelayOpening.Relay? {
         family == .ipv4 ? ipv4 : ipv6

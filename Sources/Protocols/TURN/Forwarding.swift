@@ -130,8 +130,10 @@ extension TURNEngine {
         return ToClient(flow: allocations[slot].flow, framing: .indication(policy.told(peer)))
     }
 
-    private func channel(in slot: Int, where matches: (Channel) -> Bool) -> Channel? {
+    private mutating func channel(in slot: Int, where matches: (Channel) -> Bool) -> Channel? {
+        if let recent = allocations[slot].recentChannel, matches(recent) { return recent }
         for index in 0..<allocations[slot].channels.count where matches(allocations[slot].channels[index]) {
+            allocations[slot].recentChannel = allocations[slot].channels[index]
             return allocations[slot].channels[index]
         }
         return nil

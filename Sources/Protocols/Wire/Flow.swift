@@ -24,6 +24,11 @@ package struct Flow: Hashable, Sendable {
         self.remote = remote
     }
 
+    @inlinable
+    package static func == (left: Flow, right: Flow) -> Bool {
+        left.remote == right.remote && left.local == right.local && left.transport.rawValue == right.transport.rawValue
+    }
+
     // A flow is looked up for every datagram of a client, so it is hashed as few words as it has.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(

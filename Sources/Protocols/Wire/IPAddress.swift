@@ -25,6 +25,12 @@ package struct IPAddress: Hashable, Sendable {
         family = .ipv6
     }
 
+    // Every packet compares addresses. What the compiler makes is called through tables from other modules.
+    @inlinable
+    package static func == (left: IPAddress, right: IPAddress) -> Bool {
+        left.low == right.low && left.high == right.high && left.family.rawValue == right.family.rawValue
+    }
+
     /// The IPv4 address as an integer in host order; 0 for IPv6.
     package var ipv4: UInt32 {
         family == .ipv4 ? UInt32(truncatingIfNeeded: low) : 0
@@ -60,5 +66,10 @@ package struct TransportAddress: Hashable, Sendable {
     package init(_ address: IPAddress, port: UInt16) {
         self.address = address
         self.port = port
+    }
+
+    @inlinable
+    package static func == (left: TransportAddress, right: TransportAddress) -> Bool {
+        left.port == right.port && left.address == right.address
     }
 }

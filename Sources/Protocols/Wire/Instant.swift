@@ -12,9 +12,17 @@ package struct Instant: Comparable, Hashable, Sendable {
     /// The end of time: a deadline that never comes.
     package static let distantFuture = Instant(nanoseconds: .max)
 
-    package static func < (left: Instant, right: Instant) -> Bool {
-        left.nanoseconds < right.nanoseconds
-    }
+    // Every packet compares instants. Those that the compiler makes are called through tables from other modules.
+    @inlinable
+    package static func == (left: Instant, right: Instant) -> Bool { left.nanoseconds == right.nanoseconds }
+    @inlinable
+    package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+    @inlinable
+    package static func > (left: Instant, right: Instant) -> Bool { left.nanoseconds > right.nanoseconds }
+    @inlinable
+    package static func <= (left: Instant, right: Instant) -> Bool { left.nanoseconds <= right.nanoseconds }
+    @inlinable
+    package static func >= (left: Instant, right: Instant) -> Bool { left.nanoseconds >= right.nanoseconds }
 
     package func adding(seconds: UInt32) -> Instant {
         adding(nanoseconds: UInt64(seconds) &* 1_000_000_000)
