@@ -102,6 +102,8 @@ extension TURNEngine {
         into outbox: inout some RelayOutbox & ~Copyable
     ) {
         guard var mobility = allocations[slot].mobility else { return }
+        // It may have left this very flow a moment ago: that is told before it is kept again.
+        settleDepartures(into: &outbox)
         if let abandoned = mobility.pending { unmap(abandoned, of: slot) }
         mobility.pending = request.flow
         mobility.serial &+= 1
