@@ -64,7 +64,9 @@ extension World {
             }
             if variation & 0x10 != 0 { writer.append(.mobilityTicket, bytes: []) }
         case .refresh:
-            if variation & 1 != 0 { writer.append(.lifetime, integer: variation & 2 == 0 ? 0 : UInt32(variation) * 100) }
+            if variation & 1 != 0 {
+                writer.append(.lifetime, integer: variation & 2 == 0 ? 0 : UInt32(variation) * 100)
+            }
             if variation & 4 != 0 { writer.append(.requestedAddressFamily, integer: UInt32(variation >> 3 & 3) << 24) }
             if variation & 0x20 != 0, !tickets.isEmpty {
                 let (text, key) = tickets[Int(input.byte()) % tickets.count]

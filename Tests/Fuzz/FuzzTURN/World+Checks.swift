@@ -27,7 +27,9 @@ extension World {
             }
         case .refresh:
             guard let key = sent.ticket, !hadAllocation, answer.lifetime != 0, allocations[key] != nil else { return }
-            if key.worker != worker.number || allocations[key]?.username != username { fatalError("a move of another's") }
+            if key.worker != worker.number || allocations[key]?.username != username {
+                fatalError("a move of another's")
+            }
             worker.holders[flow] = key
             if let text = answer.ticket { note(text, of: key) }
         default: break
@@ -150,7 +152,11 @@ extension World {
     }
 
     private func adopt() {
-        for worker in workers { worker.engine.adopt(credentials(), policy.policy(relays)) }
+        for worker in workers {
+            var recorder = Recorder()
+            worker.engine.adopt(credentials(), policy.policy(relays), into: &recorder)
+            settle(&recorder, at: worker)
+        }
         allocations = allocations.mapValues { allocation in
             var allocation = allocation
             allocation.permissions = allocation.permissions.filter { !policy.forbidsAll(of: $0.key, relays) }

@@ -152,10 +152,12 @@ extension World {
     // MARK: Connections to peers
 
     private func connect(
-        _ id: PeerConnectionID, _ relay: RelayID, _ peer: TransportAddress, at worker: Worker, _ sent: Sent?, on flow: Flow?
+        _ id: PeerConnectionID, _ relay: RelayID, _ peer: TransportAddress, at worker: Worker, _ sent: Sent?,
+        on flow: Flow?
     ) {
         let key = AllocationKey(worker: worker.number, id: relay.allocation)
-        guard let sent, let flow, sent.method == .connect, worker.holders[flow] == key, let allocation = allocations[key],
+        guard let sent, let flow, sent.method == .connect, worker.holders[flow] == key,
+            let allocation = allocations[key],
             allocation.isOpen, allocation.username == sent.username, allocation.request.transport == .tcp,
             let address = allocation.relays[relay.family], peer.address.family == relay.family
         else { fatalError("a connection that nobody may ask for") }

@@ -60,7 +60,8 @@ final class World {
         else { return nil }
         for number: UInt8 in 0...1 {
             var engine = TURNEngine(
-                credentials: credentials(), policy: policy.policy(relays), nonces: NonceMint(key: Digest(key.span.bytes)),
+                credentials: credentials(), policy: policy.policy(relays),
+                nonces: NonceMint(key: Digest(key.span.bytes)),
                 limiter: AnswerLimiter(perSecond: 0, burst: 0, seed: 1), authentication: openSSL)
             engine.decryption = OpenSSLDecryption()
             engine.tickets = TicketMint(key: Digest(key.span.bytes), worker: number)
@@ -217,7 +218,9 @@ final class World {
         if owner.engine.hasAllocation(on: flow), !isStranger, !here.engine.hasAllocation(on: flow) {
             fatalError("a guest whose datagrams stay where they arrive")
         }
-        if owner.guests.contains(flow), !owner.engine.hasAllocation(on: flow) { fatalError("a guest without an allocation") }
+        if owner.guests.contains(flow), !owner.engine.hasAllocation(on: flow) {
+            fatalError("a guest without an allocation")
+        }
     }
 
     private func isStranger(_ flow: Flow, at worker: Worker) -> Bool {
