@@ -64,13 +64,14 @@ struct ComposerTests {
             target[.transportSequence] = 5
             var values = ExtensionValues()
             values.transportSequence = 1
+            values.frameNumber = 0xABCD
             let written = try #require(
                 try Self.compose(PacketComposer(from: source, to: target), PacketBytes.twoByte, header, values))
             let packet = try RTPPacket(written.span.bytes)
             let (descriptor, sequence) = (
                 packet.element(.dependencyDescriptor, target)?.copyToArray(), packet.transportSequence(target)
             )
-            #expect(descriptor == (allows ? [0x0A, 0x0B, 0x0C] : nil))
+            #expect(descriptor == (allows ? [0x0A, 0xAB, 0xCD] : nil))
             #expect(sequence == 1)
         }
     }

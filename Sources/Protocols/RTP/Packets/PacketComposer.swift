@@ -10,6 +10,8 @@ package struct ExtensionValues: Hashable, Sendable {
     package var repairedStreamIdentification: [UInt8] = []
     /// In place of the source's level.
     package var audioLevel: AudioLevel?
+    /// In place of the one in AV1's dependency descriptor.
+    package var frameNumber: UInt16?
 
     package init() {}
 }
@@ -57,7 +59,12 @@ package struct PacketComposer: Hashable, Sendable {
             guard let id = forwardedID(of: element.id, values), let value = packet.bytes.part(element.range) else {
                 continue
             }
-            _ = block.append(id, value, into: &target)
+            let offset = block.append(id, value, into: &target)
+            if let number = values.frameNumber, let offset, id == targetIDs[.dependencyDescriptor],
+                value.byteCount >= DependencyDescriptor.frameNumberOffset &+ 2
+            {
+                target.store(number, at: offset &+ DependencyDescriptor.frameNumberOffset)
+            }
         }
         let marks = append(values, to: &block, into: &target)
         var offset = finish(&block, into: &target)

@@ -2,7 +2,7 @@ package import Wire
 
 /// What a receiver report says about one stream: sequence numbers as in RFC 3550 appendix A.1, loss as in A.3, jitter as
 /// in A.8.
-package struct ReceiveStatistics: Hashable, Sendable {
+package struct ReceiveStatistics: Sendable {
     package enum Verdict: Hashable, Sendable {
         case accepted
         /// The source began again from another sequence number; what was counted before is forgotten.
@@ -111,15 +111,5 @@ package struct ReceiveStatistics: Hashable, Sendable {
             ssrc: ssrc, fractionLost: UInt8(truncatingIfNeeded: fraction), cumulativeLost: lost,
             highestSequence: highestSequence, jitter: jitter, lastSenderReport: lastReport?.compactTime ?? 0,
             delaySinceSenderReport: delay ?? 0)
-    }
-
-    package static func == (left: Self, right: Self) -> Bool {
-        left.highestSequence == right.highestSequence && left.received == right.received
-            && left.scaledJitter == right.scaledJitter && left.packetCount == right.packetCount
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(highestSequence)
-        hasher.combine(received)
     }
 }

@@ -1,0 +1,68 @@
+import Wire
+
+/// The latest packets of one published track, for all who may ask for one again.
+///
+/// The packets lie in one ring of bytes, each whole; the buffer grows until it has `byteLimit` bytes and then stays. What
+/// the ring overwrote is known by its position, which only grows, so nothing is searched and nothing is freed.
+package struct PacketHistory: ~Copyable {
+    /// More packets than this are not remembered, however small they are.
+    package static let packetLimit = 1024
+
+    private struct Entry {
+        var position: UInt64 = 0
+        var byteCount = 0
+        var sequence: UInt16 = 0
+    }
+
+    package let byteLimit: Int
+    private var storage: [UInt8] = []
+    private var entries = [Entry](repeating: Entry(), count: Self.packetLimit)
+    /// Where the next packet goes, counted from the first ever.
+    private var position: UInt64 = 0
+
+    package init(byteLimit: Int = 512 * 1024) {
+        self.byteLimit = max(byteLimit, 4096)
+    }
+
+    /// Bytes that are held now.
+    package var byteCount: Int { storage.count }
+
+    /// A packet larger than half of the ring is not kept.
+    package mutating func store(_ packet: borrowing RTPPacket) {
+        let bytes = packet.bytes
+        guard bytes.byteCount > 0, bytes.byteCount <= byteLimit / 2 else { return }
+        let limit = UInt64(truncatingIfNeeded: byteLimit)
+        var offset = Int(truncatingIfNeeded: position % limit)
+        if offset &+ bytes.byteCount > byteLimit {
+            position &+= limit &- UInt64(truncatingIfNeeded: offset)
+            offset = 0
+        }
+        let end = offset &+ bytes.byteCount
+        if end > storage.count {
+            storage.append(contentsOf: repeatElement(0, count: end &- storage.count))
+        }
+        var span = storage.mutableSpan
+        var target = span.mutableBytes
+        target.store(bytes, at: offset)
+        entries[Int(packet.sequence) & (Self.packetLimit &- 1)] = Entry(
+            position: position, byteCount: bytes.byteCount, sequence: packet.sequence)
+        position &+= UInt64(truncatingIfNeeded: bytes.byteCount)
+    }
+
+    /// The packet, nil when it never came or is gone.
+    @_lifetime(borrow self)
+    package func packet(_ sequence: UInt16) -> RawSpan? {
+        let entry = entries[Int(sequence) & (Self.packetLimit &- 1)]
+        guard entry.byteCount > 0, entry.sequence == sequence,
+            // The bytes behind the writing position are those of one turn ago.
+            position &- entry.position <= UInt64(truncatingIfNeeded: byteLimit)
+        else { return nil }
+        let offset = Int(truncatingIfNeeded: entry.position % UInt64(truncatingIfNeeded: byteLimit))
+        return storage.span.bytes.part(offset..<offset &+ entry.byteCount)
+    }
+
+    /// The track began again: nothing of before is asked for any more.
+    package mutating func removeAll() {
+        for index in entries.indices { entries[index].byteCount = 0 }
+    }
+}

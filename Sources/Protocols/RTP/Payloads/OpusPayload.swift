@@ -1,0 +1,59 @@
+import Wire
+
+/// What can be told of an Opus packet without decoding it (RFC 6716 section 3.1).
+package struct OpusPayload: Hashable, Sendable {
+    /// Samples at 48 kHz, the unit of its timestamps.
+    package let duration: UInt32
+    /// Nothing but comfort noise: what an encoder sends now and then while nobody speaks (DTX).
+    package let isSilence: Bool
+
+    /// Nil for an empty payload, or one that names more frames than 120 ms hold.
+    package init?(_ payload: RawSpan) {
+        guard let first = payload.byte(at: 0) else { return nil }
+        let frames: UInt32
+        switch first & 3 {
+        case 0: frames = 1
+        case 1, 2: frames = 2
+        default:
+            guard let count = payload.byte(at: 1) else { return nil }
+            frames = UInt32(count & 63)
+        }
+        duration = frames &* Self.frameDuration(configuration: first >> 3)
+        guard duration > 0, duration <= 5760 else { return nil }
+        isSilence = payload.byteCount <= 2
+    }
+
+    private static func frameDuration(configuration: UInt8) -> UInt32 {
+        let size = UInt32(configuration & 3)
+        switch configuration {
+        // SILK: 10, 20, 40, 60 ms.
+        case 0..<12: return size == 3 ? 2880 : 480 << size
+        // Hybrid: 10 or 20 ms.
+        case 12..<16: return 480 << (size & 1)
+        // CELT: 2.5, 5, 10, 20 ms.
+        default: return 120 << size
+        }
+    }
+}
+
+/// Redundant audio (RFC 2198), which is forwarded as it is: only the newest block is looked at.
+package enum RedundantAudio {
+    /// The newest block's payload type and where it lies in the payload; nil when the blocks run past the end.
+    ///
+    ///     |1|   block PT  |  timestamp offset         |   block length    |      for each older block
+    ///     |0|   block PT  |      for the newest
+    package static func newest(in payload: RawSpan) -> (payloadType: UInt8, range: Range<Int>)? {
+        var offset = 0
+        var redundantByteCount = 0
+        while let first = payload.byte(at: offset) {
+            guard first & 0x80 != 0 else {
+                let start = offset &+ 1 &+ redundantByteCount
+                return start <= payload.byteCount ? (first, start..<payload.byteCount) : nil
+            }
+            guard let length = payload.integer(at: offset &+ 2, as: UInt16.self) else { return nil }
+            redundantByteCount &+= Int(length & 0x3FF)
+            offset &+= 4
+        }
+        return nil
+    }
+}
