@@ -1,0 +1,159 @@
+package import Wire
+
+/// How much a leg can receive, told from what became of each packet that was sent to it: Google's congestion control as
+/// published (draft-ietf-rmcat-gcc-02), with the trend line of the later implementations in place of the Kalman filter,
+/// and bursts that try for more.
+///
+/// The host numbers every packet of the leg with a transport-wide sequence number and says so (`sent`), hands in the
+/// feedback, tells how much would be of use (`wanted`), calls `advance` every 25 to 100 ms, and sends what `Pacer` lets
+/// go. Where a peer has no transport-wide feedback its REMB and its receiver reports set the rate.
+package struct BandwidthEstimate: Sendable {
+    package struct Limits: Hashable, Sendable {
+        package var initial: UInt64
+        package var minimum: UInt64
+        package var maximum: UInt64
+
+        package init(initial: UInt64 = 600_000, minimum: UInt64 = 50_000, maximum: UInt64 = 30_000_000) {
+            self.minimum = max(minimum, 1_000)
+            self.maximum = max(maximum, self.minimum)
+            self.initial = min(max(initial, self.minimum), self.maximum)
+        }
+    }
+
+    /// Bits per second that would be sent if the link carried them: the sum of the layers asked for. Probes aim at it.
+    package var wanted: UInt64 = 0
+    /// Smoothed, in nanoseconds. Feedback waits a while at the receiver, so this is rather too long.
+    package private(set) var roundTripNanoseconds: UInt64 = 100_000_000
+    package private(set) var hasTransportFeedback = false
+
+    private let limits: Limits
+    private var packets = SentPackets()
+    private var trend = DelayTrend()
+    private var throughput = Throughput()
+    private var control: RateControl
+    private var loss = LossControl()
+    private var probing: Probing
+    private var receiverLimit: Double?
+    private var arrivalTicks: Int64?
+    private var lastFeedback: Double?
+    private var lastSent: Double?
+    private var lastSilence: Double?
+
+    package init(_ limits: Limits = Limits()) {
+        self.limits = limits
+        probing = Probing(initial: Double(limits.initial))
+        control = RateControl(
+            initial: Double(limits.initial), minimum: Double(limits.minimum), maximum: Double(limits.maximum))
+    }
+
+    /// Bits per second that may be sent, RTP packets whole.
+    package var bitrate: UInt64 {
+        var rate = min(control.rate, loss.limit)
+        if !hasTransportFeedback, let receiverLimit { rate = min(loss.limit, receiverLimit) }
+        return min(max(bitCount(rate), limits.minimum), limits.maximum)
+    }
+
+    /// The share of packets that were lost lately, 0 to 1.
+    package var lossRatio: Double { loss.lossRatio }
+    /// Bits per second that the receiver got lately.
+    package var receivedBitrate: UInt64? { throughput.bitsPerSecond.map(bitCount) }
+    package var isOverUsed: Bool { trend.usage == .over }
+
+    /// One packet went out. `probe` is the id of the burst that it belongs to, or 0.
+    package mutating func sent(_ sequence: UInt16, byteCount: Int, probe: UInt8 = 0, at now: Instant) {
+        let time = milliseconds(now)
+        packets.add(sequence, byteCount: byteCount, probe: probe, at: now)
+        probing.sent(probe, byteCount: byteCount, at: time)
+        lastSent = time
+    }
+
+    package mutating func receive(_ feedback: borrowing TransportFeedback, at now: Instant) {
+        let time = milliseconds(now)
+        var lostCount = 0
+        var settledCount = 0
+        var newestSent: UInt64 = 0
+        var proven: Double?
+        feedback.visit { sequence, ticks in
+            guard let packet = packets.settle(sequence, isReceived: ticks != nil) else { return }
+            let wasLost = packet.fate == .lost
+            if !wasLost { settledCount += 1 }
+            guard let ticks else {
+                lostCount += 1
+                return
+            }
+            if wasLost { lostCount -= 1 }
+            let arrival = unwrapped(ticks)
+            newestSent = max(newestSent, packet.sent)
+            throughput.receive(byteCount: Int(packet.byteCount), at: arrival)
+            trend.receive(sent: Double(packet.sent) / 1_000_000, arrival: arrival)
+            let rate = probing.received(packet.probe, byteCount: Int(packet.byteCount), arrival: arrival, at: time)
+            proven = rate ?? proven
+        }
+        guard settledCount > 0 || newestSent > 0 else { return }
+        hasTransportFeedback = true
+        lastFeedback = time
+        lastSilence = nil
+        if newestSent > 0 {
+            let sample = now.nanoseconds > newestSent ? min(now.nanoseconds &- newestSent, 10_000_000_000) : 0
+            roundTripNanoseconds = (roundTripNanoseconds &* 7 &+ sample) / 8
+        }
+        decide(proven, lost: lostCount, settled: settledCount, at: time)
+    }
+
+    private mutating func decide(_ proven: Double?, lost: Int, settled: Int, at time: Double) {
+        let usage = trend.usage
+        if usage == .over {
+            loss.noteOverUse(at: time)
+            probing.back(at: time)
+        }
+        if let proven, usage != .over {
+            // A full link proves a rate too, which may be lower than the one that was hoped for.
+            if proven > control.rate || proven < control.rate * 0.85 { control.set(proven) }
+            if loss.lossRatio < 0.02 { loss.raise(to: proven) }
+        }
+        control.update(
+            usage, throughput: throughput.bitsPerSecond, roundTrip: Double(roundTripNanoseconds) / 1_000_000, at: time)
+        loss.receive(
+            lost: lost, total: settled, rate: control.rate, minimum: Double(limits.minimum), at: time)
+    }
+
+    /// What the receiver itself thinks that it can take; heeded only while there is no transport-wide feedback.
+    package mutating func receive(estimatedMaximumBitrate bitrate: UInt64) {
+        receiverLimit = Double(bitrate)
+    }
+
+    /// Loss and round trip from a receiver report, for a leg without transport-wide feedback.
+    package mutating func receive(_ block: ReportBlock, roundTrip: UInt64?, at now: Instant) {
+        guard !hasTransportFeedback else { return }
+        if let roundTrip { roundTripNanoseconds = (roundTripNanoseconds &* 7 &+ min(roundTrip, 10_000_000_000)) / 8 }
+        loss.receive(
+            fraction: Double(block.fractionLost) / 256, rate: Double(bitrate), minimum: Double(limits.minimum),
+            at: milliseconds(now))
+    }
+
+    /// Time passes: a burst to send, if one is due. Without any feedback the rate falls, because the link may be gone.
+    package mutating func advance(to now: Instant) -> Probe? {
+        let time = milliseconds(now)
+        if let lastFeedback, let lastSent, lastSent > lastFeedback, time - lastFeedback > 1_000,
+            time - (lastSilence ?? 0) >= 500
+        {
+            lastSilence = time
+            control.set(control.rate * 0.8)
+        }
+        // Before the first feedback nobody knows whether there will be any; then REMB may have to do.
+        guard hasTransportFeedback else { return nil }
+        return probing.begin(
+            rate: Double(bitrate), wanted: Double(min(wanted, limits.maximum)), maximum: Double(limits.maximum),
+            isFree: trend.usage == .normal && loss.lossRatio < 0.1, at: time)
+    }
+
+    /// The receiver's clock in milliseconds; its feedback has only 32 bits of 250 µs.
+    private mutating func unwrapped(_ ticks: Int64) -> Double {
+        let last = arrivalTicks ?? (1 << 40) &+ ticks
+        let value = last &+ Int64(Int32(truncatingIfNeeded: ticks &- last))
+        arrivalTicks = max(arrivalTicks ?? value, value)
+        return Double(value) / 4
+    }
+
+    private func milliseconds(_ now: Instant) -> Double { Double(now.nanoseconds) / 1_000_000 }
+}

@@ -1,0 +1,52 @@
+/// The loss-based limit (draft-ietf-rmcat-gcc-02 section 6): cut where much is lost, released where little is.
+///
+/// The draft cuts above 10 % and grows below 2 %. Those hold here while the delay showed over-use in the last seconds. A
+/// radio link that loses 10 % without any queue would starve under them, though retransmissions repair it: without
+/// over-use the limits are twice and five times as high.
+struct LossControl: Sendable {
+    private static let window = 500.0
+    private static let memory = 3_000.0
+
+    /// Bits per second; infinite when loss says nothing.
+    private(set) var limit = Double.infinity
+    /// Of the last whole window, 0 to 1.
+    private(set) var lossRatio = 0.0
+    private var lost = 0
+    private var total = 0
+    private var windowStart: Double?
+    private var lastOverUse: Double?
+
+    mutating func noteOverUse(at now: Double) {
+        lastOverUse = now
+    }
+
+    mutating func receive(lost newlyLost: Int, total newlySettled: Int, rate: Double, minimum: Double, at now: Double) {
+        lost += newlyLost
+        total += newlySettled
+        guard let start = windowStart else {
+            windowStart = now
+            return
+        }
+        guard now - start >= Self.window, total >= 20 else { return }
+        lossRatio = min(max(Double(lost) / Double(total), 0), 1)
+        let isCongested = lastOverUse.map { now - $0 < Self.memory } ?? false
+        if lossRatio > (isCongested ? 0.1 : 0.2) {
+            limit = max(minimum, min(rate, limit) * (1 - 0.5 * lossRatio))
+        } else if lossRatio < (isCongested ? 0.02 : 0.1), limit.isFinite {
+            limit *= 1 + 0.08 * min(now - start, 2_000) / 1000
+            if limit > 4 * rate { limit = .infinity }
+        }
+        lost = 0
+        total = 0
+        windowStart = now
+    }
+
+    /// A receiver report's fraction, where there is no transport-wide feedback.
+    mutating func receive(fraction: Double, rate: Double, minimum: Double, at now: Double) {
+        receive(lost: Int(min(max(fraction, 0), 1) * 256), total: 256, rate: rate, minimum: minimum, at: now)
+    }
+
+    mutating func raise(to proven: Double) {
+        limit = max(limit, proven)
+    }
+}

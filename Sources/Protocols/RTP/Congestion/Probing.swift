@@ -1,0 +1,132 @@
+import Wire
+
+/// A burst above the present rate, to learn whether the link carries more: media first, then padding, best of all as
+/// retransmissions of what was sent already (RFC 4588), which help a receiver that lost it.
+package struct Probe: Hashable, Sendable {
+    /// Never 0. Given to `BandwidthEstimate.sent` with each packet of the burst.
+    package let id: UInt8
+    /// At which the burst is to be sent, in bits per second.
+    package let rate: UInt64
+    /// After so many the burst ends.
+    package let byteCount: Int
+}
+
+/// When to probe, how fast, and what came of it.
+///
+/// There are probes as long as somebody wants more than there is (`wanted`): the first two at three and at six times the
+/// first estimate, then each at twice the estimate; the next at once when the last one went well, else after a pause.
+struct Probing: Sendable {
+    private struct Burst {
+        let probe: Probe
+        let begun: Double
+        var sent: (first: Double, last: Double, bytes: Double, lastBytes: Double, count: Int)?
+        var arrived: (first: Double, last: Double, bytes: Double, firstBytes: Double, count: Int)?
+    }
+
+    private static let shortestPause = 2_000.0
+    private static let longestPause = 4_000.0
+    private static let packetCount = 5
+
+    private var burst: Burst?
+    private var nextID: UInt8 = 1
+    private var notBefore = 0.0
+    private var pause = Self.shortestPause
+    /// Rates of the first bursts.
+    private var beginnings: [Double]
+
+    init(initial: Double) {
+        beginnings = [initial * 3, initial * 6]
+    }
+
+    /// A burst to send now.
+    mutating func begin(rate: Double, wanted: Double, maximum: Double, isFree: Bool, at now: Double) -> Probe? {
+        if let burst, now - burst.begun > 1_000 {
+            // Never measured: too little of it was sent or came through.
+            self.burst = nil
+            fail(at: now)
+        }
+        guard burst == nil, now >= notBefore else { return nil }
+        guard isFree, wanted > rate * 1.05 else { return nil }
+        var aim = rate * 2
+        if let beginning = beginnings.first {
+            beginnings.removeFirst()
+            aim = max(aim, beginning)
+        }
+        aim = min(aim, wanted * 1.2, maximum)
+        guard aim > rate * 1.1 else { return nil }
+        // 15 ms at least, and five packets.
+        let bytes = max(Double(Self.packetCount) * 1_000, aim * 0.015 / 8)
+        let probe = Probe(id: nextID, rate: bitCount(aim), byteCount: Int(min(bytes, 1_000_000)))
+        nextID = nextID == .max ? 1 : nextID + 1
+        burst = Burst(probe: probe, begun: now)
+        return probe
+    }
+
+    mutating func sent(_ id: UInt8, byteCount: Int, at now: Double) {
+        guard id != 0, var burst, burst.probe.id == id else { return }
+        let bytes = Double(byteCount)
+        if let sent = burst.sent {
+            burst.sent = (sent.first, now, sent.bytes + bytes, bytes, sent.count + 1)
+        } else {
+            burst.sent = (now, now, bytes, bytes, 1)
+        }
+        self.burst = burst
+    }
+
+    /// The rate that a packet of a burst proved, once enough of the burst is known.
+    mutating func received(_ id: UInt8, byteCount: Int, arrival: Double, at now: Double) -> Double? {
+        guard id != 0, var burst, burst.probe.id == id else { return nil }
+        let bytes = Double(byteCount)
+        if let arrived = burst.arrived {
+            burst.arrived = (
+                min(arrived.first, arrival), max(arrived.last, arrival), arrived.bytes + bytes, arrived.firstBytes,
+                arrived.count + 1
+            )
+        } else {
+            burst.arrived = (arrival, arrival, bytes, bytes, 1)
+        }
+        self.burst = burst
+        guard let sent = burst.sent, let arrived = burst.arrived, arrived.count >= 4,
+            arrived.bytes >= 0.8 * Double(burst.probe.byteCount)
+        else { return nil }
+        let sentTime = sent.last - sent.first
+        let arrivedTime = arrived.last - arrived.first
+        self.burst = nil
+        guard sentTime > 0, arrivedTime > 0, sentTime < 1_000, arrivedTime < 1_000 else {
+            fail(at: now)
+            return nil
+        }
+        // Between the first and the last packet: the bytes of one of the two do not count.
+        let sendRate = (sent.bytes - sent.lastBytes) * 8_000 / sentTime
+        let arrivalRate = (arrived.bytes - arrived.firstBytes) * 8_000 / arrivedTime
+        guard arrivalRate < 2 * sendRate else {
+            fail(at: now)
+            return nil
+        }
+        if arrivalRate >= 0.9 * sendRate {
+            pause = Self.shortestPause
+            notBefore = now + 200
+            return min(sendRate, arrivalRate)
+        }
+        // The queue began to grow: the link was full.
+        fail(at: now)
+        beginnings.removeAll()
+        return 0.95 * arrivalRate
+    }
+
+    private mutating func fail(at now: Double) {
+        notBefore = now + pause
+        pause = min(pause * 1.5, Self.longestPause)
+    }
+
+    /// Over-use: the link just said that it is full.
+    mutating func back(at now: Double) {
+        beginnings.removeAll()
+        notBefore = max(notBefore, now + Self.shortestPause)
+    }
+}
+
+/// A rate as a whole number, for any number that came out of a division.
+func bitCount(_ rate: Double) -> UInt64 {
+    rate.isFinite && rate > 0 ? UInt64(min(rate, 1e12)) : 0
+}
