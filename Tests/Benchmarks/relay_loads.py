@@ -16,6 +16,8 @@ import stun
 from relay_servers import PASSWORD, PEER_PORT, PORT, USER, Servers
 
 PAYLOAD = 160
+# Debian's numbers channels as RFC 5766 did, which newer servers refuse.
+UCLIENT = os.environ.get("UCLIENT", "turnutils_uclient")
 
 
 def cpu_seconds(pid: int) -> float:
@@ -43,7 +45,7 @@ def load(network, pid: int, transport: list[str], allocations: int, interval: in
     """
     with network.at_clients():
         process = subprocess.Popen(
-            ["stdbuf", "-oL", "turnutils_uclient", "-u", USER, "-w", PASSWORD, "-p", str(PORT), "-r", str(PEER_PORT),
+            ["stdbuf", "-oL", UCLIENT, "-u", USER, "-w", PASSWORD, "-p", str(PORT), "-r", str(PEER_PORT),
              "-e", network.peer, "-X", "-c", *transport, "-m", str(allocations), "-z", str(interval), "-n",
              str(packets), "-l", str(PAYLOAD), network.server],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

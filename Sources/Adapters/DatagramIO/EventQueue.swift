@@ -61,7 +61,7 @@ package struct EventQueue: ~Copyable {
 
     /// Waits for at most `milliseconds`, for ever when negative, and returns how many numbers there are to read.
     package func wait(milliseconds: Int32) -> Int {
-        let count = epoll_wait(descriptor, events, Int32(Self.capacity), milliseconds)
+        let count = clinux_wait(descriptor, events, Int32(Self.capacity), milliseconds)
         return count > 0 ? Int(count) : 0
     }
 

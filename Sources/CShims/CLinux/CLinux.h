@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,8 +28,6 @@ struct mmsghdr {
     struct msghdr msg_hdr;
     unsigned int msg_len;
 };
-extern int recvmmsg(int, struct mmsghdr *, unsigned int, int, struct timespec *);
-extern int sendmmsg(int, struct mmsghdr *, unsigned int, int);
 extern int pthread_setname_np(pthread_t, const char *);
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
 extern int sched_getaffinity(pid_t, size_t, unsigned long *);
@@ -79,13 +78,18 @@ static inline int clinux_pending_error(int socket) {
 }
 static inline int clinux_end_sending(int socket) { return shutdown(socket, SHUT_WR); }
 static inline int clinux_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+// The calls that each round makes go past glibc's wrappers, which make them points where a thread may be cancelled: two
+// locked instructions more for each. No thread of ours is.
+static inline int clinux_wait(int queue, struct epoll_event *events, int count, int milliseconds) {
+    return (int)syscall(SYS_epoll_pwait, queue, events, count, milliseconds, NULL, 0);
+}
 static inline int clinux_receive(int socket, struct mmsghdr *messages, unsigned int count) {
-    return recvmmsg(socket, messages, count, MSG_DONTWAIT, NULL);
+    return (int)syscall(SYS_recvmmsg, socket, messages, count, MSG_DONTWAIT, NULL);
 }
 static inline int clinux_send(int socket, struct mmsghdr *messages, unsigned int count) {
     // The plain call is the cheaper one for a single datagram.
-    if (count == 1) return sendmsg(socket, &messages->msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
-    return sendmmsg(socket, messages, count, MSG_DONTWAIT);
+    if (count == 1) return syscall(SYS_sendmsg, socket, &messages->msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
+    return (int)syscall(SYS_sendmmsg, socket, messages, count, MSG_DONTWAIT);
 }
 // Generic segmentation offload: the kernel cuts what the message carries into datagrams of this size. `control` has room
 // for CLINUX_SEGMENT_CONTROL bytes and stays with the message.
