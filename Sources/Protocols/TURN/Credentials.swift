@@ -25,7 +25,8 @@ package struct Credentials: Sendable {
     }
 
     /// USERHASH is offered where every name can be found by its hash: with static users and no others (RFC 8489 section
-    /// 9.2).
+    /// 9.2). `serve` therefore never offers it: it always has a secret, since the API signs every user's credentials with
+    /// one. Who sends USERHASH all the same and is a static user is served.
     var features: NonceMint.Features {
         secrets.isEmpty && tokenKeys.isEmpty && !users.isEmpty ? .usernameAnonymity : .passwordAlgorithms
     }
