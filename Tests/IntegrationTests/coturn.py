@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import re
@@ -47,6 +48,29 @@ def uclient(port: int, arguments: list[str], *, clients: int = 4, prefix: list[s
     lost = re.search(r"Total lost packets (\d+)", output)
     sent, received = counts[-1] if counts else (-1, -1)
     return Report(int(sent), int(received), int(lost.group(1)) if lost else -1, output)
+
+
+class SideBySide:
+    """Runs of a program for the selected parameters of one test, a few at a time: each takes seconds and mostly waits.
+
+    The first test that asks starts them all, and each gets the result of its own run.
+    """
+
+    def __init__(self, request: pytest.FixtureRequest, test: str, run):
+        self.pool = concurrent.futures.ThreadPoolExecutor(8)
+        request.addfinalizer(lambda: self.pool.shutdown(cancel_futures=True))
+        chosen = [item for item in request.session.items if item.module is request.module and item.originalname == test]
+        self.runs = {self.key(item.callspec.params): self.pool.submit(run, **item.callspec.params) for item in chosen}
+        self.done = 0
+
+    @staticmethod
+    def key(parameters: dict) -> str:
+        return repr(sorted(parameters.items()))
+
+    def __call__(self, **parameters):
+        result = self.runs[self.key(parameters)].result()
+        self.done += 1
+        return result
 
 
 @contextlib.contextmanager

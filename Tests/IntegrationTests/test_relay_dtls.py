@@ -17,6 +17,7 @@ import dtls
 import stun
 from certificates import self_signed
 from conftest import Server, free_port, free_relay_port
+from coturn import SideBySide
 from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
 
 
@@ -84,17 +85,36 @@ MODES = [("ipv4", mode) for mode in ([], ["-c"], ["-s"], ["-c", "-s"], ["-c", "-
 MODES += [("ipv6", mode) for mode in ([], ["-c", "-s"])]
 
 
-@pytest.mark.parametrize("family, mode", MODES, ids=[" ".join([family, *mode]) for family, mode in MODES])
-def test_uclient_loses_nothing_over_dtls(relay, echo_port, family, mode):  # noqa: F811
+@pytest.fixture(scope="module")
+def dtls_runs(request, relay, echo_port):  # noqa: F811
     before = settled(relay, "relay_dtls_handshakes_total", outcome="completed")
-    target = ["-e", "127.0.0.1", "-X", "127.0.0.1"] if family == "ipv4" else ["-x", "-e", "::1", "::1"]
-    assert uclient(relay, ["-S", "-r", str(echo_port), *STATIC, *mode, *target]) == 0
-    assert waits_for(lambda: figure(relay, "relay_dtls_handshakes_total", outcome="completed") >= before + 4)
+
+    def run(family, mode):
+        target = ["-e", "127.0.0.1", "-X", "127.0.0.1"] if family == "ipv4" else ["-x", "-e", "::1", "::1"]
+        return uclient(relay, ["-S", "-r", str(echo_port), *STATIC, *mode, *target])
+
+    runs = SideBySide(request, "test_uclient_loses_nothing_over_dtls", run)
+    runs.before = before
+    return runs
+
+
+@pytest.mark.parametrize("family, mode", MODES, ids=[" ".join([family, *mode]) for family, mode in MODES])
+def test_uclient_loses_nothing_over_dtls(relay, dtls_runs, family, mode):
+    assert dtls_runs(family=family, mode=mode) == 0
+    # Four clients each, and all of them over DTLS.
+    wanted = dtls_runs.before + 4 * dtls_runs.done
+    assert waits_for(lambda: figure(relay, "relay_dtls_handshakes_total", outcome="completed") >= wanted)
+
+
+@pytest.fixture(scope="module")
+def runs_between_clients(request, relay):
+    run = lambda mode: uclient(relay, ["-S", *STATIC, *mode, "127.0.0.1"])  # noqa: E731
+    return SideBySide(request, "test_uclient_loses_nothing_between_dtls_clients", run)
 
 
 @pytest.mark.parametrize("mode", [["-y"], ["-y", "-c"], ["-y", "-s", "-c"]], ids=" ".join)
-def test_uclient_loses_nothing_between_dtls_clients(relay, mode):
-    assert uclient(relay, ["-S", *STATIC, *mode, "127.0.0.1"]) == 0
+def test_uclient_loses_nothing_between_dtls_clients(runs_between_clients, mode):
+    assert runs_between_clients(mode=mode) == 0
 
 
 def test_uclient_with_ephemeral_credentials_on_the_port_of_tls(relay, echo_port):  # noqa: F811
@@ -243,7 +263,10 @@ def test_an_answer_is_smaller_than_its_question(relay):
         assert len(client.recv(2000)) < len(shortest[0])
 
 
-def test_forged_and_foreign_cookies_begin_nothing(relay):
+def test_forged_and_foreign_cookies_begin_nothing(make_server, certificate):
+    settings = relay_settings(certificate)
+    settings["relay"]["limits"] = {**OPEN["limits"], "dtlsHandshakeSeconds": 3}
+    relay = make_server(settings)
     server = ("127.0.0.1", relay.relay_port)
     with contextlib.ExitStack() as stack:
         owner, other = (stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2))

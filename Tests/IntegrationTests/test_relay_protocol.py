@@ -13,6 +13,7 @@ import pytest
 
 import stun
 from conftest import Server
+from coturn import SideBySide
 from test_relay import STATIC, client, echo_port, uclient  # noqa: F401 (fixtures)
 
 ICMP, DONT_FRAGMENT, ALTERNATE_SERVER = 0x8004, 0x1A, 0x8023
@@ -30,21 +31,34 @@ def other_side(echo_port: int) -> list[str]:
     return ["-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
 
 
+def modes(test: str):
+    """A fixture that runs a test's modes of uclient side by side."""
+    @pytest.fixture(scope="module")
+    def runs(request, relay, echo_port):
+        return SideBySide(request, test, lambda mode: uclient(relay, [*STATIC, *mode, *other_side(echo_port)]))
+    return runs
+
+
+with_dont_fragment_runs = modes("test_uclient_with_dont_fragment")
+moves_runs = modes("test_uclient_moves")
+with_access_tokens_runs = modes("test_uclient_with_access_tokens")
+
+
 @pytest.mark.parametrize("mode", [["-g"], ["-g", "-c"], ["-g", "-s", "-c"]], ids=" ".join)
-def test_uclient_with_dont_fragment(relay, echo_port, mode):
-    assert uclient(relay, [*STATIC, *mode, *other_side(echo_port)]) == 0
+def test_uclient_with_dont_fragment(with_dont_fragment_runs, mode):
+    assert with_dont_fragment_runs(mode=mode) == 0
 
 
 @pytest.mark.parametrize("mode", [["-M"], ["-M", "-c"], ["-M", "-s"], ["-M", "-s", "-c"]], ids=" ".join)
-def test_uclient_moves(relay, echo_port, mode):
+def test_uclient_moves(moves_runs, mode):
     """Each client changes its port and goes on with a ticket: with two workers, half of them land on the other one."""
-    assert uclient(relay, [*STATIC, *mode, *other_side(echo_port)]) == 0
+    assert moves_runs(mode=mode) == 0
 
 
 @pytest.mark.parametrize("mode", [["-J"], ["-J", "-c"], ["-J", "-s"]], ids=" ".join)
-def test_uclient_with_access_tokens(relay, echo_port, mode):
+def test_uclient_with_access_tokens(with_access_tokens_runs, mode):
     """Each Allocate and Refresh brings a new token, sealed with one of three keys."""
-    assert uclient(relay, [*STATIC, *mode, *other_side(echo_port)]) == 0
+    assert with_access_tokens_runs(mode=mode) == 0
 
 
 def test_a_closed_port_is_told_to_the_client(relay, client):

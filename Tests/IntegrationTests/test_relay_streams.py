@@ -15,9 +15,9 @@ import pytest
 import stun
 from certificates import self_signed
 from conftest import HTTP, Server, free_port
+from coturn import SideBySide
 from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
 
-# A client that neither allocates nor completes a message has ten seconds; twice that is patience enough.
 PATIENCE = 25
 
 
@@ -36,6 +36,12 @@ def relay(make_server, certificate) -> Server:
     server = make_server({"relay": settings})
     server.tls_port = tls_port
     return server
+
+
+@pytest.fixture(scope="module")
+def hasty(make_server, certificate) -> Server:
+    """A client that neither allocates nor completes a message has two seconds here instead of ten."""
+    return make_server({"relay": {**OPEN, **certificate, "tlsPorts": [], "limits": {"messageSeconds": 2}}})
 
 
 class Frames:
@@ -159,30 +165,50 @@ BINDING = stun.message(stun.BINDING, b"b" * 12, b"")
 MODES = [[], ["-c"], ["-s"], ["-c", "-s"], ["-D"], ["-c", "-D"], ["-c", "-G"]]
 
 
+def target(family: str) -> list[str]:
+    return ["-e", "127.0.0.1", "-X", "127.0.0.1"] if family == "ipv4" else ["-x", "-e", "::1", "::1"]
+
+
+@pytest.fixture(scope="module")
+def tcp_runs(request, relay, echo_port):  # noqa: F811
+    def run(mode, family):
+        return uclient(relay, ["-t", "-r", str(echo_port), *STATIC, *mode, *target(family)])
+    return SideBySide(request, "test_uclient_loses_nothing_over_tcp", run)
+
+
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: " ".join(mode) or "plain")
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])
-def test_uclient_loses_nothing_over_tcp(relay, echo_port, mode, family):  # noqa: F811
-    target = ["-e", "127.0.0.1", "-X", "127.0.0.1"] if family == "ipv4" else ["-x", "-e", "::1", "::1"]
-    assert uclient(relay, ["-t", "-r", str(echo_port), *STATIC, *mode, *target]) == 0
+def test_uclient_loses_nothing_over_tcp(tcp_runs, mode, family):
+    assert tcp_runs(mode=mode, family=family) == 0
+
+
+@pytest.fixture(scope="module")
+def runs_between_clients(request, relay):
+    run = lambda mode: uclient(relay, ["-t", *STATIC, *mode, "127.0.0.1"])  # noqa: E731
+    return SideBySide(request, "test_uclient_loses_nothing_between_tcp_clients", run)
 
 
 @pytest.mark.parametrize("mode", [["-y"], ["-y", "-c"], ["-y", "-s", "-c"]], ids=" ".join)
-def test_uclient_loses_nothing_between_tcp_clients(relay, mode):
-    assert uclient(relay, ["-t", *STATIC, *mode, "127.0.0.1"]) == 0
+def test_uclient_loses_nothing_between_tcp_clients(runs_between_clients, mode):
+    assert runs_between_clients(mode=mode) == 0
 
 
 def test_uclient_with_ephemeral_credentials_over_tcp(relay, echo_port):  # noqa: F811
-    target = ["-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
-    assert uclient(relay, ["-t", "-c", *EPHEMERAL, *target]) == 0
+    assert uclient(relay, ["-t", "-c", *EPHEMERAL, "-r", str(echo_port), *target("ipv4")]) == 0
+
+
+@pytest.fixture(scope="module")
+def tls_runs(request, relay, echo_port):  # noqa: F811
+    def run(mode, family):
+        return uclient(relay, ["-p", str(relay.tls_port), "-t", "-S", "-r", str(echo_port), *STATIC, *mode, *target(family)])
+    return SideBySide(request, "test_uclient_loses_nothing_over_tls", run)
 
 
 @pytest.mark.parametrize("mode", [[], ["-c"], ["-s"], ["-c", "-s"], ["-c", "-D"]], ids=lambda mode: " ".join(mode) or "plain")
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])
-def test_uclient_loses_nothing_over_tls(relay, echo_port, mode, family):  # noqa: F811
+def test_uclient_loses_nothing_over_tls(tls_runs, mode, family):
     """Its client-to-client mode is not here: over TLS it loses some also with coturn's own server."""
-    target = ["-e", "127.0.0.1", "-X", "127.0.0.1"] if family == "ipv4" else ["-x", "-e", "::1", "::1"]
-    arguments = ["-p", str(relay.tls_port), "-t", "-S", "-r", str(echo_port), *STATIC, *mode, *target]
-    assert uclient(relay, arguments) == 0
+    assert tls_runs(mode=mode, family=family) == 0
 
 
 def test_messages_that_come_together_are_records_of_their_own(relay, echo_port):  # noqa: F811
@@ -367,18 +393,33 @@ def test_the_largest_messages_are_relayed(relay, peer):
 
 @pytest.mark.parametrize("opening", [b"", b"\0", BINDING[:19], b"\x16\x03\x01", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"],
                          ids=["silent", "byte", "message", "tls", "hello"])
-def test_half_open_connections_are_closed(relay, opening):
+def test_half_open_connections_are_closed(hasty, opening):
     """Incident class: slow and half-open TCP. Bytes that never become a message do not keep a connection."""
-    before = closed(relay, "idle")
-    connection = connect(relay)
+    before = closed(hasty, "idle")
+    connection = connect(hasty)
     connection.sendall(opening)
     assert ends(connection)
-    eventually(lambda: closed(relay, "idle") > before)
+    eventually(lambda: closed(hasty, "idle") > before)
 
 
-def test_dripping_bytes_do_not_keep_a_connection(relay):
-    """A byte a second of a message that is never whole."""
-    connection = connect(relay)
+def test_whole_messages_alone_do_not_keep_a_connection(make_server):
+    """Who asks for bindings and never allocates is closed too, later."""
+    server = make_server({"relay": {**OPEN, "limits": {"messageSeconds": 3600, "idleSeconds": 2}}})
+    connection = connect(server)
+    connection.settimeout(0.2)
+    deadline = time.monotonic() + PATIENCE
+    with contextlib.suppress(ConnectionError):
+        while True:
+            assert time.monotonic() < deadline, "the connection is kept"
+            connection.sendall(BINDING)
+            with contextlib.suppress(TimeoutError):
+                if not connection.recv(2000):
+                    break
+
+
+def test_dripping_bytes_do_not_keep_a_connection(hasty):
+    """Two bytes a second of a message that is never whole."""
+    connection = connect(hasty)
     connection.settimeout(0.5)
     message = stun.message(stun.BINDING, b"d" * 12, stun.attribute(0x8022, bytes(400)))
     deadline = time.monotonic() + PATIENCE
@@ -391,13 +432,13 @@ def test_dripping_bytes_do_not_keep_a_connection(relay):
                 break
 
 
-def test_an_allocation_keeps_a_silent_connection(relay, peer):
+def test_an_allocation_keeps_a_silent_connection(hasty, peer):
     """Three times the patience that others get, which are closed meanwhile."""
-    client = over(connect(relay), relay)
+    client = over(connect(hasty), hasty)
     relayed = client.allocate()
     assert client.bind(0x4000, *peer.getsockname()) == 0
     for _ in range(2):
-        assert ends(connect(relay))
+        assert ends(connect(hasty))
     peer.sendto(b"still here", relayed)
     assert client.socket.recv() == b"\x40\x00\x00\x0astill here"
     # Refresh with lifetime 0 keeps the connection for another allocation.

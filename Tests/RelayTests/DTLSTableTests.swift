@@ -13,12 +13,12 @@ struct DTLSTableTests {
     func bounds() throws {
         let lab = try TableLab(limit: 10_000)
         for port in 1...200 as ClosedRange<UInt16> { _ = try lab.begin(TableLab.flow(port)) }
-        #expect(lab.count == DTLSTable.maximumHandshakesPerSource)
+        #expect(lab.count == 128)
         for address in 2...20 as ClosedRange<UInt32> {
             for port in 1...100 as ClosedRange<UInt16> { _ = try lab.begin(TableLab.flow(port, address: address)) }
         }
-        #expect(lab.count == DTLSTable.maximumHandshakes)
-        #expect(lab.tally.refused == UInt64(200 + 1900 - DTLSTable.maximumHandshakes))
+        #expect(lab.count == 512)
+        #expect(lab.tally.refused == UInt64(200 + 1900 - 512))
         // All time out, and the places are free again.
         lab.now = lab.now.adding(seconds: 15)
         for place in lab.due() {
@@ -27,6 +27,23 @@ struct DTLSTableTests {
         }
         #expect(lab.count == 0 && lab.handshakeCount == 0)
         #expect(try lab.begin(TableLab.flow(1)) == .welcome)
+    }
+
+    @Test("limits that change hold for what exists, too")
+    func changed() throws {
+        let lab = try TableLab(limit: 10_000)
+        #expect(try lab.begin(TableLab.flow(1)) == .welcome)
+        lab.table.limits.handshakes = 8
+        #expect(try lab.begin(TableLab.flow(2)) == .welcome)
+        #expect(try lab.begin(TableLab.flow(3)) == .refused)
+        lab.table.limits.handshakeSeconds = 2
+        lab.now = lab.now.adding(seconds: 2)
+        #expect(lab.due().count == 2)
+        for place in lab.due() { #expect(!lab.retransmit(place)) }
+        lab.table.limits.handshakesPerSecond = 1
+        lab.table.limits.handshakesAtOnce = 1
+        #expect(try lab.begin(TableLab.flow(4, address: 2)) == .welcome)
+        #expect(try lab.begin(TableLab.flow(5, address: 3)) == .refused)
     }
 
     @Test("established sessions of one source are bounded too")
@@ -168,9 +185,13 @@ private final class TableLab {
         let authentication = try #require(OpenSSLAuthentication())
         let context = try #require(DTLSContext.server(try ServerCertificate.forTests()))
         clientContext = try #require(DTLSContext.client(authorities: nil))
+        var limits = DTLSLimits()
+        limits.sessions = limit
+        limits.sessionsPerSource = 300
+        limits.handshakesPerSecond = 0
         table = DTLSTable(
             HelloDoor(cookies: CookieMint(key: Digest(key.span.bytes)), authentication: authentication), context,
-            limit: limit, limitPerSource: 300, handshakeLimiter: AnswerLimiter(perSecond: 0, burst: 0, seed: 1))
+            limits, seed: 1)
     }
 
     deinit { buffer.deallocate() }

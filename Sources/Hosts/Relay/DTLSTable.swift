@@ -40,6 +40,36 @@ enum DTLSEnd {
     case idle
 }
 
+/// How many DTLS sessions and handshakes one worker has, and for how long.
+struct DTLSLimits: Hashable, Sendable {
+    var sessions = 20_000
+    /// Of one IPv4 address or IPv6 /64.
+    var sessionsPerSource = 512
+    /// Under way at a time; a quarter of them for one source.
+    var handshakes = 512
+    /// Of the sources of one address prefix; 0 means no limit.
+    var handshakesPerSecond: UInt32 = 100
+    var handshakesAtOnce: UInt32 = 500
+    var handshakeSeconds: UInt32 = 15
+    /// For a session without an allocation.
+    var idleSeconds: UInt32 = 60
+
+    var handshakesPerSource: Int { max(1, handshakes / 4) }
+}
+
+extension DTLSLimits {
+    /// A worker's part of them.
+    init(_ limits: RelayLimits, sessions: Int) {
+        self.sessions = sessions
+        sessionsPerSource = limits.datagramSessionsPerSource
+        handshakes = limits.datagramHandshakes
+        handshakesPerSecond = limits.handshakesPerSecond
+        handshakesAtOnce = limits.handshakesAtOnce
+        handshakeSeconds = limits.handshakeSeconds
+        idleSeconds = limits.idleSeconds
+    }
+}
+
 /// The DTLS sessions of a worker's clients, by flow.
 ///
 /// Behind the front door, so whoever has a place here is where he says. Still nobody is trusted: places are bounded in all,
@@ -48,10 +78,6 @@ enum DTLSEnd {
 /// somebody else) gets a second session, its successor, which takes over when its handshake is complete: no hello alone
 /// ends anything.
 struct DTLSTable: ~Copyable {
-    static let maximumHandshakes = 512
-    static let maximumHandshakesPerSource = 128
-    private static let handshakeSeconds: UInt32 = 15
-    private static let idleSeconds: UInt32 = 60
     private static let quietSeconds: UInt32 = 10
     private static let handshakePeriod: UInt64 = 100_000_000
     /// How many places are looked at for one that may be given to somebody else.
@@ -74,8 +100,10 @@ struct DTLSTable: ~Copyable {
     let exchange = DTLSExchange()
     private(set) var places = UniqueArray<DTLSPlace>()
     private(set) var tally = DTLSTally()
-    private let limit: Int
-    private let limitPerSource: Int
+    /// Those that hold for what is new; lower ones end nothing that exists but what is too old for them.
+    var limits: DTLSLimits {
+        didSet { handshakeLimiter.limit(perSecond: limits.handshakesPerSecond, burst: limits.handshakesAtOnce) }
+    }
     private let gate = RecordGate()
     private var free: [Int] = []
     private var flows: [Flow: Places] = [:]
@@ -89,14 +117,13 @@ struct DTLSTable: ~Copyable {
     private var nextSweep = Instant(nanoseconds: 0)
 
     init(
-        _ door: consuming HelloDoor, _ context: DTLSContext?, limit: Int, limitPerSource: Int,
-        handshakeLimiter: AnswerLimiter
+        _ door: consuming HelloDoor, _ context: DTLSContext?, _ limits: DTLSLimits, seed: UInt64
     ) {
         self.door = door
         self.context = context
-        self.limit = limit
-        self.limitPerSource = limitPerSource
-        self.handshakeLimiter = handshakeLimiter
+        self.limits = limits
+        handshakeLimiter = AnswerLimiter(
+            perSecond: limits.handshakesPerSecond, burst: limits.handshakesAtOnce, seed: seed)
     }
 
     /// A reload may have taken the certificate away: then those who are here may stay.
@@ -140,14 +167,14 @@ struct DTLSTable: ~Copyable {
         if knows(hello.random, on: flow) { return .known }
         if let successor = flows[flow]?.successor { _ = end(successor, .failed) }
         let source = sources[flow.remote.address.sourcePrefix] ?? SourceCount()
-        guard source.all < limitPerSource, source.handshakes < Self.maximumHandshakesPerSource,
-            handshakes.count < Self.maximumHandshakes, handshakeBudget.allowsMore(at: now),
+        guard source.all < limits.sessionsPerSource, source.handshakes < limits.handshakesPerSource,
+            handshakes.count < limits.handshakes, handshakeBudget.allowsMore(at: now),
             handshakeLimiter.allows(flow.remote.address, at: now)
         else {
             tally.refused &+= 1
             return .refused
         }
-        return count < limit ? .welcome : .full
+        return count < limits.sessions ? .welcome : .full
     }
 
     /// Begins a session. The answer to the hello is in the exchange.
@@ -304,7 +331,7 @@ struct DTLSTable: ~Copyable {
     mutating func dueHandshakes(at now: Instant) -> [Int] {
         var due: [Int] = []
         for place in handshakes {
-            let isLate = now.seconds(since: places[place].beganAt) >= Self.handshakeSeconds
+            let isLate = now.seconds(since: places[place].beganAt) >= limits.handshakeSeconds
             if isLate || places[place].session?.retransmission == 0 { due.append(place) }
         }
         return due
@@ -312,7 +339,8 @@ struct DTLSTable: ~Copyable {
 
     /// Says the last flight again. False when the handshake has to end. The flight is in the exchange.
     mutating func retransmit(_ place: Int, at now: Instant) -> Bool {
-        now.seconds(since: places[place].beganAt) < Self.handshakeSeconds && places[place].session?.retransmit() == true
+        now.seconds(since: places[place].beganAt) < limits.handshakeSeconds
+            && places[place].session?.retransmit() == true
     }
 
     /// The sessions that may have no allocation for too long, once a second. Those that are quiet give back their buffers.
@@ -322,7 +350,7 @@ struct DTLSTable: ~Copyable {
         door.advance(to: now)
         var suspects: [Int] = []
         for place in 0..<places.count where places[place].isEstablished && places[place].session != nil {
-            if now.seconds(since: places[place].usefulAt) >= Self.idleSeconds { suspects.append(place) }
+            if now.seconds(since: places[place].usefulAt) >= limits.idleSeconds { suspects.append(place) }
             guard places[place].hasBuffers, now.seconds(since: places[place].heardAt) >= Self.quietSeconds else {
                 continue
             }

@@ -69,6 +69,14 @@ package struct RelayLimits: Hashable, Sendable {
     /// DTLS sessions of all workers, and handshakes per second and at once of the sources of one address prefix, per worker:
     /// more hellos are not answered. 0 handshakes per second means no limit.
     package var datagramSessions = 20_000
+    /// DTLS handshakes under way at a time, per worker; a quarter of them for one source.
+    package var datagramHandshakes = 512
+    /// How long a DTLS handshake may take, in seconds.
+    package var handshakeSeconds: UInt32 = 15
+    /// Seconds that a TCP client without allocation has for each message, and that any client of TCP or DTLS may be
+    /// here without one.
+    package var messageSeconds: UInt32 = 10
+    package var idleSeconds: UInt32 = 60
     /// DTLS sessions of one IPv4 address or IPv6 /64, per worker.
     package var datagramSessionsPerSource = 512
     package var handshakesPerSecond: UInt32 = 100

@@ -13,9 +13,6 @@ extension Worker {
     static let streamBufferByteCount = readByteCount + StreamFraming.maximumByteCount
     /// The largest message of a client that has no allocation yet: several times what a request needs.
     private static let strangerByteCount = 4096
-    /// Seconds that a client without allocation has for each message, and in all.
-    private static let quietSeconds: UInt32 = 10
-    private static let idleSeconds: UInt32 = 60
     private static let acceptedAtOnce = 64
 
     mutating func accept(listener index: Int, _ event: UInt64) {
@@ -279,8 +276,8 @@ extension Worker {
     mutating func sweepConnections() {
         for slot in 0..<outbox.connections.slots.count where outbox.connections.slots[slot].isOpen {
             guard
-                now.seconds(since: outbox.connections.slots[slot].quietSince) >= Self.quietSeconds
-                    || now.seconds(since: outbox.connections.slots[slot].idleSince) >= Self.idleSeconds
+                now.seconds(since: outbox.connections.slots[slot].quietSince) >= limits.messageSeconds
+                    || now.seconds(since: outbox.connections.slots[slot].idleSince) >= limits.idleSeconds
             else { continue }
             if engine.hasAllocation(on: outbox.connections.slots[slot].flow)
                 || outbox.connections.slots[slot].isPiping

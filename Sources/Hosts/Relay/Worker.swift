@@ -34,6 +34,8 @@ struct Worker: ~Copyable {
     var counters = RelayCounters()
     private var transactions: SeededRandom
     let shared: SharedRelay
+    /// Those that hold now.
+    var limits: RelayLimits
     let mailbox: WorkerMailbox
     /// Empty, but for its capacity.
     var handedOver = HandedOver()
@@ -81,10 +83,7 @@ struct Worker: ~Copyable {
         engine.tickets = shared.ticketKey.map { TicketMint(key: $0, worker: neighbours.own) }
         let sessions = DTLSTable(
             HelloDoor(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
-            limit: shared.share(of: rules.limits.datagramSessions),
-            limitPerSource: rules.limits.datagramSessionsPerSource,
-            handshakeLimiter: AnswerLimiter(
-                perSecond: rules.limits.handshakesPerSecond, burst: rules.limits.handshakesAtOnce, seed: seed))
+            DTLSLimits(rules.limits, sessions: shared.share(of: rules.limits.datagramSessions)), seed: seed)
         return Worker(engine, sockets, sessions, queue, SeededRandom(seed: seed), shared, neighbours, mailbox, now)
     }
 
@@ -103,6 +102,7 @@ struct Worker: ~Copyable {
         self.queue = queue
         self.transactions = transactions
         self.shared = shared
+        limits = shared.rules.limits
         streamContext = shared.rules.streamContext
         self.mailbox = mailbox
         self.now = now
@@ -270,6 +270,8 @@ struct Worker: ~Copyable {
             engine.limits = rules.limits.perAllocation
             engine.alternates = rules.alternates
             outbox.connections.limit = shared.share(of: rules.limits.connections)
+            limits = rules.limits
+            outbox.sessions.limits = DTLSLimits(limits, sessions: shared.share(of: limits.datagramSessions))
             outbox.sessions.context = rules.datagramContext
             streamContext = rules.streamContext
         case .keepStranger(let flow, let owner):

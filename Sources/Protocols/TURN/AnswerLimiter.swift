@@ -12,8 +12,8 @@ package struct AnswerLimiter: Sendable {
     }
 
     private static let bucketCount = 4096
-    private let perSecond: UInt32
-    private let burst: UInt32
+    private var perSecond: UInt32
+    private var burst: UInt32
     private let seed: UInt64
     private var buckets: [Bucket]
 
@@ -23,6 +23,13 @@ package struct AnswerLimiter: Sendable {
         self.burst = burst
         self.seed = seed
         buckets = Array(repeating: Bucket(tokens: burst, lastRefill: 0), count: Self.bucketCount)
+    }
+
+    /// Goes on with another limit.
+    package mutating func limit(perSecond: UInt32, burst: UInt32) {
+        self.perSecond = perSecond
+        self.burst = burst
+        for index in buckets.indices { buckets[index].tokens = min(buckets[index].tokens, burst) }
     }
 
     /// Takes a token of the source's prefix, false when there is none.

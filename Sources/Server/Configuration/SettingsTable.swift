@@ -134,12 +134,32 @@ package enum SettingsTable {
         Setting(
             "relay.limits.connections", .integer(1...1_000_000), .integer(15000), "TCP and TLS connections in total."
         ).live,
+        Setting(
+            "relay.limits.messageSeconds", .integer(1...3600), .integer(10),
+            "Seconds that a TCP client without an allocation has until its next whole message."
+        ).live,
+        Setting(
+            "relay.limits.idleSeconds", .integer(1...3600), .integer(60),
+            "Seconds after which a TCP connection or DTLS session without an allocation is closed in any case."
+        ).live,
+        Setting("relay.limits.dtlsSessions", .integer(1...1_000_000), .integer(20000), "DTLS sessions in total.").live,
+        Setting(
+            "relay.limits.dtlsHandshakes", .integer(1...100_000), .integer(512),
+            "DTLS handshakes under way at a time for each thread of the relay, a quarter of them for one address."
+        ).live,
+        Setting(
+            "relay.limits.dtlsHandshakesPerSecond", .integer(0...1_000_000), .integer(100),
+            "DTLS handshakes a second for each /24, and five times as many at once, by each thread. 0: no limit."
+        ).live,
+        Setting(
+            "relay.limits.dtlsHandshakeSeconds", .integer(1...3600), .integer(15), "Seconds that a DTLS handshake may take."
+        ).live,
         Setting("relay.limits.allocations", .integer(1...1_000_000), .integer(15000), "Allocations in total.").live,
         Setting("relay.limits.allocationsPerUser", .integer(1...1_000_000), .integer(64), "Allocations for each user.")
             .live,
         Setting(
             "relay.limits.bytesPerSecond", .integer(rates), .integer(12_500_000),
-            "Payload that an allocation relays each way, in bytes a second; more is dropped. 0: no limit."
+            "Payload that an allocation relays each way, in bytes a second; more is dropped, or waits over TCP. 0: no limit."
         ).live,
         Setting(
             "relay.limits.packetsPerSecond", .integer(rates), .integer(10_000),

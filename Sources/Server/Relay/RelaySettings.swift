@@ -95,6 +95,14 @@ struct RelaySettings {
         configuration.limits.connections = settings.integer("relay.limits.connections")
         configuration.limits.allocations = settings.integer("relay.limits.allocations")
         configuration.limits.allocationsPerUser = settings.integer("relay.limits.allocationsPerUser")
+        configuration.limits.messageSeconds = UInt32(clamping: settings.integer("relay.limits.messageSeconds"))
+        configuration.limits.idleSeconds = UInt32(clamping: settings.integer("relay.limits.idleSeconds"))
+        configuration.limits.datagramSessions = settings.integer("relay.limits.dtlsSessions")
+        configuration.limits.datagramHandshakes = settings.integer("relay.limits.dtlsHandshakes")
+        let handshakes = settings.integer("relay.limits.dtlsHandshakesPerSecond")
+        configuration.limits.handshakesPerSecond = UInt32(clamping: handshakes)
+        configuration.limits.handshakesAtOnce = UInt32(clamping: handshakes * 5)
+        configuration.limits.handshakeSeconds = UInt32(clamping: settings.integer("relay.limits.dtlsHandshakeSeconds"))
         configuration.limits.perAllocation = AllocationLimits(
             bytesPerSecond: UInt64(clamping: settings.integer("relay.limits.bytesPerSecond")),
             packetsPerSecond: UInt64(clamping: settings.integer("relay.limits.packetsPerSecond")),
