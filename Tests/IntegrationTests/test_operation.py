@@ -547,6 +547,23 @@ def test_check_says_what_is_wrong(make_server, options, words):
     assert words in done.stdout and "checks failed" in done.stdout
 
 
+def test_check_names_a_limit_of_connections_that_is_too_low(make_server):
+    server = make_server({"relay": {**OPEN, "workers": 1, "limits": {"connections": 1}}})
+    done = tool(server, "check")
+    assert done.returncode == 1
+    assert f"TCP 127.0.0.1:{server.relay_port}: FAILS: the relay closes the connection, since relay.limits.connections (1)" in done.stdout
+    assert "raise it to at least 2" in done.stdout
+    # Others' connections use it up.
+    change(server, "relay", "limits", to={"connections": 4})
+    assert tool(server, "reload").returncode == 0
+    assert tool(server, "check").returncode == 0
+    with contextlib.ExitStack() as stack:
+        for _ in range(4):
+            stack.enter_context(connect(server))
+        done = tool(server, "check")
+        assert done.returncode == 1 and "relay.limits.connections (4) is reached" in done.stdout
+
+
 @pytest.fixture
 def secured(make_server, tmp_path):
     """Makes a server whose relay has a certificate, for TLS and DTLS on a port of their own."""

@@ -1,3 +1,4 @@
+import DatagramIO
 import OpenSSLCrypto
 import Relay
 import TURN
@@ -22,11 +23,14 @@ enum CheckWords {
         case .connection(.timedOut), .connection(.unreachable), .silent:
             return "no answer. A firewall drops \(port), or there is no way to \(target.address.address). "
                 + (target.isExternal ? externalAdvice(target) : "Open the port on this machine.")
-        case .connection(.closed): return "the connection is closed at once: another program listens on \(port)."
+        case .connection(.closed):
+            return tooFewConnections(target, configuration)
+                ?? "the connection is closed at once: relay.limits.connections "
+                + "(\(configuration.integer("relay.limits.connections"))) is reached, or another program listens on \(port)."
         case .connection(.other(let words)): return "\(words)."
         case .connection(.handshake(nil)):
-            return
-                "connected, but no \(target.transport.words) handshake: another program listens on \(port), or it has no "
+            return tooFewConnections(target, configuration)
+                ?? "connected, but no \(target.transport.words) handshake: another program listens on \(port), or it has no "
                 + "certificate."
         case .connection(.handshake(let words?)):
             return
@@ -43,6 +47,18 @@ enum CheckWords {
                 + "\(configuration.integer("relay.maxPort"))."
         case .senseless: return "the answers are not those of a TURN server: another program listens on \(port)."
         }
+    }
+
+    /// The check holds two connections at a time, as a call between two clients does. Each thread of the relay has a share of
+    /// all, and both may come to the same one.
+    private static func tooFewConnections(_ target: CheckTarget, _ configuration: ServerConfiguration) -> String? {
+        let all = configuration.integer("relay.limits.connections")
+        let configured = configuration.integer("relay.workers")
+        let threads = configured == 0 ? ProcessorCount.available : configured
+        guard target.transport.isStream, all / threads < 2 else { return nil }
+        return "the relay closes the connection, since relay.limits.connections (\(all)) leaves each of its \(threads) "
+            + "threads a share of \(max(1, all / threads)): raise it to at least \(2 * threads), better to some for "
+            + "each client."
     }
 
     private static func externalAdvice(_ target: CheckTarget) -> String {
