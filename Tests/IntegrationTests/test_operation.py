@@ -22,7 +22,7 @@ import stun
 from certificates import self_signed
 from conftest import BINARY, Server, User, free_port
 from endpoint import client_id
-from test_relay_streams import connect, ends
+from test_relay_streams import connect, ends, over, tls
 from test_relay_tcp_allocations import allocated, ask, claim
 
 SECRET = "a secret of the tests, long enough"
@@ -259,7 +259,7 @@ def test_a_renewed_certificate_is_served_after_a_reload(make_server, tmp_path):
 
 
 def test_the_relays_certificate_is_renewed_too(make_server, tmp_path):
-    """On its TLS port, for new connections; while a port that opens with the first certificate waits for a restart."""
+    """On its TLS port, for new connections."""
     certificate, key = self_signed(tmp_path, "before")
     port = free_port()
     server = make_server({"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [port]}})
@@ -269,10 +269,66 @@ def test_the_relays_certificate_is_renewed_too(make_server, tmp_path):
     after = ssl.PEM_cert_to_DER_cert(certificate.read_text())
     wait_until(lambda: served_certificate(port) == after, "the new certificate")
     assert tool(server, "check", "--authorities", str(certificate)).returncode == 0
+
+
+def test_ports_of_tls_open_and_close_with_a_reload(make_server, client, tmp_path):
+    """With the first certificate, with another list of ports, and with the loss of the last certificate."""
+    certificate, key = self_signed(tmp_path)
+    first, second = free_port(), free_port()
+    server = make_server({"relay": {**OPEN, "tlsPorts": [first]}})
+    urls = lambda: [url for one in server.user().get("/v1/ice-servers").json()["iceServers"] for url in one["urls"]]  # noqa: E731
+
+    def is_open(port: int) -> bool:
+        with contextlib.suppress(ConnectionError):
+            return served_certificate(port) == ssl.PEM_cert_to_DER_cert(certificate.read_text())
+        return False
+
+    assert not is_open(first) and not any(url.startswith("turns:") for url in urls())
+    change(server, "relay", "certificate", to=str(certificate))
+    change(server, "relay", "privateKey", to=str(key))
+    answer = tool(server, "reload").stdout
+    assert "relay.certificate" in answer and "restart" not in answer
+    assert is_open(first) and is_open(server.relay_port)
+    assert f"turns:127.0.0.1:{first}?transport=tcp" in urls()
+    secure = over(tls(connect(server, port=first), {"certificate": str(certificate)}), server)
+    secure.allocate()
+    # All or nothing: a port that another program has leaves everything as it was.
+    with socket.create_server(("127.0.0.1", second)):
+        change(server, "relay", "tlsPorts", to=[second])
+        change(server, "relay", "users", to={"alice": "wonderland", "bob": "builder"})
+        refused = tool(server, "reload")
+        assert refused.returncode != 0 and f"relay.tlsPorts: TCP port {second} on 127.0.0.1 is taken" in refused.stderr
+    assert is_open(first) and not is_open(second)
+    assert client(server, "bob", "builder").request(stun.ALLOCATE, ASK)[0] == 401
+    # Datagrams through a port that closes are lost, so what was allocated through it ends.
+    datagrams = stun.Client("127.0.0.1", first, "alice", "wonderland")
+    datagrams.allocate()
+    allocations = lambda: httpx.get(server.admin_url + "/admin/figures").json()["allocations"]  # noqa: E731
+    wait_until(lambda: allocations() == 2, "two allocations")
+    assert f"relay.tlsPorts ({first} before, {second} now)" in tool(server, "reload").stdout
+    wait_until(lambda: is_open(second) and not is_open(first), "the other port")
+    wait_until(lambda: allocations() == 1, "one allocation less")
+    assert tool(server, "check", "--authorities", str(certificate)).returncode == 0
+    # Connections through a port that is closed now go on.
+    assert secure.request(stun.REFRESH)[0] == 0
+    # No peer may reach it, and what is closed is a port like any other.
+    control, _ = allocated(server, connect(server))
+    assert ask(control, "127.0.0.1", second)[0] == 403
+    assert ask(control, "127.0.0.1", first)[0] == 447
+    for _ in range(5):
+        change(server, "relay", "tlsPorts", to=[first, second])
+        tool(server, "reload")
+        wait_until(lambda: is_open(first) and is_open(second), "both")
+        change(server, "relay", "tlsPorts", to=[first])
+        tool(server, "reload")
+        wait_until(lambda: is_open(first) and not is_open(second), "one")
     change(server, "relay", "certificate")
     change(server, "relay", "privateKey")
-    assert "needs a restart: relay.certificate" in tool(server, "reload").stdout
-    assert served_certificate(port) == after
+    assert "restart" not in tool(server, "reload").stdout
+    wait_until(lambda: not is_open(first), "no port of TLS")
+    assert not any(url.startswith("turns:") for url in urls())
+    assert secure.request(stun.REFRESH)[0] == 0
+    datagrams.close()
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp", "tls", "dtls"])

@@ -10,23 +10,34 @@ struct Listening {
     /// How often a free port is looked for that UDP and TCP both have on every address.
     private static let attempts = 64
 
-    private let local: [IPAddress]
+    let local: [IPAddress]
     let port: UInt16
-    let tlsPorts: [UInt16]
+    var tlsPorts: [UInt16]
+    /// The ports of TLS that were asked for, where 0 stands for a free one.
+    var wished: [UInt16]
     let discoveries: [NATDiscovery]
     private let discoveryAddresses: [TransportAddress]
 
     init(_ configuration: RelayConfiguration, on local: [IPAddress]) throws(RelayError) {
         self.local = local
         port = try configuration.port == 0 ? Self.freePort(on: local) : configuration.port
-        var tlsPorts: [UInt16] = []
-        for wished in configuration.certificate == nil ? [] : configuration.tlsPorts {
-            let port = try wished == 0 ? Self.freePort(on: local) : wished
-            // The port of TURN speaks TLS and DTLS, too.
-            if port != self.port, !tlsPorts.contains(port) { tlsPorts.append(port) }
-        }
-        self.tlsPorts = tlsPorts
+        wished = Self.wishedPorts(configuration)
+        tlsPorts = try Self.tlsPorts(wished, port: port, on: local)
         (discoveries, discoveryAddresses) = try Self.discoveries(configuration, on: local, port: port)
+    }
+
+    static func wishedPorts(_ configuration: RelayConfiguration) -> [UInt16] {
+        configuration.certificate == nil ? [] : configuration.tlsPorts
+    }
+
+    static func tlsPorts(_ wished: [UInt16], port: UInt16, on local: [IPAddress]) throws(RelayError) -> [UInt16] {
+        var ports: [UInt16] = []
+        for wish in wished {
+            let found = try wish == 0 ? freePort(on: local) : wish
+            // The port of TURN speaks TLS and DTLS, too.
+            if found != port, !ports.contains(found) { ports.append(found) }
+        }
+        return ports
     }
 
     /// The first two addresses of each family that has two, which must also differ for whoever sees them from outside.
@@ -69,12 +80,29 @@ struct Listening {
     func sockets(workers: Int) throws(RelayError) -> UniqueArray<WorkerSockets> {
         var sockets = UniqueArray<WorkerSockets>()
         for _ in 0..<workers { sockets.append(WorkerSockets()) }
-        for (address, setting) in addresses.map({ ($0, "relay.port") }) + tlsAddresses.map({ ($0, "relay.tlsPorts") }) {
-            try bindDatagrams(address, setting, into: &sockets)
-            try bindStreams(address, setting, into: &sockets)
-        }
+        for address in addresses { try bind(address, "relay.port", into: &sockets) }
+        for address in tlsAddresses { try bind(address, "relay.tlsPorts", into: &sockets) }
         for address in discoveryAddresses { try bindDatagrams(address, "relay.natDiscovery", into: &sockets) }
         return sockets
+    }
+
+    /// Those of some ports of TLS alone.
+    func sockets(workers: Int, tlsPorts: [UInt16]) throws(RelayError) -> UniqueArray<WorkerSockets> {
+        var sockets = UniqueArray<WorkerSockets>()
+        for _ in 0..<workers { sockets.append(WorkerSockets()) }
+        for address in local {
+            for port in tlsPorts {
+                try bind(TransportAddress(address, port: port), "relay.tlsPorts", into: &sockets)
+            }
+        }
+        return sockets
+    }
+
+    private func bind(
+        _ address: TransportAddress, _ setting: String, into sockets: inout UniqueArray<WorkerSockets>
+    ) throws(RelayError) {
+        try bindDatagrams(address, setting, into: &sockets)
+        try bindStreams(address, setting, into: &sockets)
     }
 
     // SO_REUSEPORT would share a port with another program that sets it too, so each port is tried without first.

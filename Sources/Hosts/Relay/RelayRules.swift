@@ -15,4 +15,6 @@ package struct RelayRules: Sendable {
     let datagramContext: DTLSContext?
     /// The same for TLS connections.
     let streamContext: TLSServerContext?
+    /// nil when the ports stay as they are.
+    let ports: PortChange?
 }

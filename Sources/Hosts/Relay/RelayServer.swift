@@ -16,7 +16,7 @@ package final class RelayServer: Sendable {
         let threads: [WorkerThread]
         let mailboxes: [WorkerMailbox]
         let shared: SharedRelay
-        let listening: Listening
+        var listening: Listening
     }
 
     private let configuration: RelayConfiguration
@@ -61,17 +61,28 @@ package final class RelayServer: Sendable {
         post(.revoke(name, voidingUntil: seconds > 0 ? SystemClock.unixSeconds() + seconds : 0))
     }
 
-    /// Checks a configuration whose rules are to replace those that the relay runs with, and makes them. nil when it does not
-    /// run.
+    /// Checks a configuration whose rules are to replace those that the relay runs with, and makes them, with the sockets of
+    /// ports that it adds. nil when it does not run.
     package func rules(for configuration: RelayConfiguration) throws(RelayError) -> RelayRules? {
         try configuration.check()
-        let shared = running.withLock { $0?.shared }
-        return shared?.rules(for: configuration)
+        guard
+            let (shared, listening, workers) = running.withLock({ running in
+                running.map { ($0.shared, $0.listening, $0.threads.count) }
+            })
+        else { return nil }
+        let change = try listening.change(to: configuration, workers: workers)
+        var next = listening
+        if let change { next.adopt(change) }
+        return shared.rules(for: configuration, listeningOn: next.ports, change)
     }
 
     /// Goes on with other rules. Allocations stay.
     package func adopt(_ rules: RelayRules) {
-        guard let shared = running.withLock({ $0?.shared }) else { return }
+        let shared = running.withLock { running in
+            if let change = rules.ports { running?.listening.adopt(change) }
+            return running?.shared
+        }
+        guard let shared else { return }
         shared.adopt(rules)
         post(.adopt(rules))
     }

@@ -19,7 +19,6 @@ final class SharedRelay: Sendable {
     let ticketKey: Digest?
     private let ports: RelayPorts
     private let own: [IPAddress]
-    private let deniedOwnPorts: Set<UInt16>
     private let currentRules: Mutex<RelayRules>
     private let nonceKeys: Mutex<(mint: NonceMint, rotatedAt: Instant)>
     private let cookieKeys: Mutex<(mint: CookieMint, rotatedAt: Instant)>
@@ -32,7 +31,6 @@ final class SharedRelay: Sendable {
         self.ticketKey = ticketKey
         self.discoveries = discoveries
         self.own = own
-        self.deniedOwnPorts = deniedOwnPorts
         workerCount = configuration.workerCount
         balancers = configuration.balancers
         joinsDatagrams = configuration.joinsDatagrams
@@ -41,14 +39,14 @@ final class SharedRelay: Sendable {
         ports = RelayPorts(
             table: table, addresses: addresses, range: configuration.minPort...configuration.maxPort)
         currentRules = Mutex(
-            Self.rules(configuration, addresses, deniedOwnPorts: deniedOwnPorts, own: own, live: table))
+            Self.rules(configuration, addresses, deniedOwnPorts: deniedOwnPorts, own: own, live: table, ports: nil))
         nonceKeys = Mutex((NonceMint(key: nonceKey), SystemClock.now()))
         cookieKeys = Mutex((CookieMint(key: cookieKey), SystemClock.now()))
     }
 
     private static func rules(
         _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>,
-        own: [IPAddress], live: PortTable
+        own: [IPAddress], live: PortTable, ports: PortChange?
     ) -> RelayRules {
         RelayRules(
             credentials: Credentials(
@@ -60,12 +58,16 @@ final class SharedRelay: Sendable {
                 deniedOwnPorts: deniedOwnPorts, live: live), limits: configuration.limits,
             alternates: configuration.alternates,
             datagramContext: configuration.certificate.flatMap { DTLSContext.server($0) },
-            streamContext: configuration.certificate.flatMap { TLSServerContext($0) })
+            streamContext: configuration.certificate.flatMap { TLSServerContext($0) }, ports: ports)
     }
 
-    /// The rules of another configuration for the addresses and ports that this relay runs with.
-    func rules(for configuration: RelayConfiguration) -> RelayRules {
-        Self.rules(configuration, ports.addresses, deniedOwnPorts: deniedOwnPorts, own: own, live: table)
+    /// The rules of another configuration for the addresses that this relay runs with.
+    func rules(for configuration: RelayConfiguration, listeningOn open: Set<UInt16>, _ change: PortChange?)
+        -> RelayRules
+    {
+        Self.rules(
+            configuration, ports.addresses, deniedOwnPorts: configuration.deniedOwnPorts.union(open), own: own,
+            live: table, ports: change)
     }
 
     /// What new workers begin with.

@@ -128,6 +128,16 @@ extension Worker {
         if outbox.hasWishes { settle() }
     }
 
+    /// Ends those whose clients came through ports that are closed.
+    mutating func endSessions(on ports: Set<UInt16>) {
+        for place in 0..<outbox.sessions.places.count
+        where outbox.sessions.places[place].session != nil
+            && ports.contains(outbox.sessions.places[place].flow.local.port)
+        {
+            end(place, .closed)
+        }
+    }
+
     /// What is due: flights to be said again, handshakes that take too long, sessions without use.
     mutating func advanceSessions() {
         for place in outbox.sessions.dueHandshakes(at: now) {

@@ -16,7 +16,7 @@ extension Worker {
     private static let acceptedAtOnce = 64
 
     mutating func accept(listener index: Int, _ event: UInt64) {
-        guard index < streamListeners.count else { return }
+        guard index < streamListeners.count, streamListeners[index].isOpen else { return }
         for _ in 0..<Self.acceptedAtOnce {
             switch streamListeners[index].listener.accept() {
             case .nothing:
@@ -52,7 +52,7 @@ extension Worker {
     mutating func acceptAgain() {
         guard isShortOfDescriptors else { return }
         isShortOfDescriptors = false
-        for index in 0..<streamListeners.count {
+        for index in 0..<streamListeners.count where streamListeners[index].isOpen {
             queue.remind(of: streamListeners[index].listener.descriptor, as: EventTag.streamListener(index))
         }
     }

@@ -22,7 +22,7 @@ struct Worker: ~Copyable {
     var outbox: WorkerOutbox
     private var received = ReceiveBatch()
     let queue: EventQueue
-    let streamListeners: UniqueArray<StreamEntrance>
+    var streamListeners: UniqueArray<StreamEntrance>
     /// Where bytes of connections are read, one connection at a time.
     let wireBuffer = SharedBuffer(byteCount: Worker.streamBufferByteCount)
     /// Where they are decrypted.
@@ -265,6 +265,7 @@ struct Worker: ~Copyable {
             engine.revoke(name, voidingUntil: unixSeconds, into: &outbox)
             settle()
         case .adopt(let rules):
+            if let change = rules.ports { adopt(change) }
             engine.adopt(rules.credentials, rules.policy, into: &outbox)
             settle()
             engine.limits = rules.limits.perAllocation

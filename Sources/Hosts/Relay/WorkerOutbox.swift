@@ -5,8 +5,8 @@ import Wire
 
 /// One of the worker's sockets for clients, with what waits to leave through it.
 struct Listener: ~Copyable {
-    let socket: DatagramSocket
-    let address: TransportAddress
+    var socket: DatagramSocket
+    var address: TransportAddress
     var batch = SendBatch()
 
     init(_ socket: consuming DatagramSocket, _ address: TransportAddress) {
@@ -23,6 +23,15 @@ struct StreamEntrance: ~Copyable {
     init(_ listener: consuming StreamListener, _ address: TransportAddress) {
         self.listener = listener
         self.address = address
+    }
+
+    /// A place without a socket.
+    static var closed: StreamEntrance {
+        StreamEntrance(StreamListener(adopting: -1), TransportAddress(IPAddress(ipv4: 0), port: 0))
+    }
+
+    var isOpen: Bool {
+        listener.descriptor >= 0
     }
 }
 
@@ -152,6 +161,22 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
     mutating func forbidJoining() {
         toPeers.forbidJoining()
         for index in 0..<listeners.count { listeners[index].batch.forbidJoining() }
+    }
+
+    /// Puts a new socket into a free place, which keeps the totals of the one before.
+    mutating func add(_ listener: consuming Listener) -> Int {
+        for index in 0..<listeners.count where listeners[index].socket.descriptor < 0 {
+            listeners[index].address = listener.address
+            listeners[index].socket = DatagramSocket(adopting: listener.surrender())
+            return index
+        }
+        listeners.append(listener)
+        return listeners.count - 1
+    }
+
+    mutating func closeListener(_ index: Int) {
+        listeners[index].socket = .none
+        listeners[index].address = TransportAddress(IPAddress(ipv4: 0), port: 0)
     }
 
     mutating func flush() {

@@ -257,6 +257,16 @@ package struct TURNEngine: ~Copyable {
         end(slot: slot, into: &outbox)
     }
 
+    /// No datagram arrives on these ports of the server any more, so what was made through them ends like a connection.
+    package mutating func portsClosed(_ ports: Set<UInt16>, into outbox: inout some RelayOutbox & ~Copyable) {
+        for slot in 0..<allocations.count {
+            let flow = allocations[slot].flow
+            if !flow.transport.isStream, ports.contains(flow.local.port), flows[flow].map({ Int($0) }) == slot {
+                flowClosed(flow, into: &outbox)
+            }
+        }
+    }
+
     /// Whether a source that has not authenticated may be answered now. For what the host answers by itself, such as a hello
     /// of DTLS: all such answers share one limit for each prefix.
     package mutating func allowsAnswer(to source: IPAddress, at now: Instant) -> Bool {

@@ -83,7 +83,8 @@ package enum SettingsTable {
             "Addresses that the relay listens on; empty: every address of the machine."),
         Setting(
             "relay.tlsPorts", .integers(ports), .integers([5349]),
-            "Ports of TURN over TLS and DTLS, opened when there is a certificate. relay.port speaks both, too."),
+            "Ports of TURN over TLS and DTLS, opened when there is a certificate. relay.port speaks both, too."
+        ).live,
         Setting(
             "relay.certificate", .text, .text(""),
             "PEM file with the certificate chain of TURN over TLS and DTLS; empty: that of http.certificate."
@@ -152,7 +153,8 @@ package enum SettingsTable {
             "DTLS handshakes a second for each /24, and five times as many at once, by each thread. 0: no limit."
         ).live,
         Setting(
-            "relay.limits.dtlsHandshakeSeconds", .integer(1...3600), .integer(15), "Seconds that a DTLS handshake may take."
+            "relay.limits.dtlsHandshakeSeconds", .integer(1...3600), .integer(15),
+            "Seconds that a DTLS handshake may take."
         ).live,
         Setting("relay.limits.allocations", .integer(1...1_000_000), .integer(15000), "Allocations in total.").live,
         Setting("relay.limits.allocationsPerUser", .integer(1...1_000_000), .integer(64), "Allocations for each user.")

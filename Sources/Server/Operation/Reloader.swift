@@ -100,17 +100,13 @@ final class Reloader: Sendable {
         return report
     }
 
-    /// The settings that can be applied now. The first certificate and the loss of the last one cannot: HTTP becomes
-    /// HTTPS, and the relay's TLS ports open.
+    /// The settings that can be applied now. The first certificate of HTTP and the loss of it cannot: the port would
+    /// become one of HTTPS.
     private func liveKeys(from old: ServerConfiguration, to new: ServerConfiguration) -> Set<String> {
         func has(_ key: String, _ configuration: ServerConfiguration) -> Bool { !configuration.text(key).isEmpty }
         var keys = Set(SettingsTable.all.filter(\.isLive).map(\.key))
         if has("http.certificate", old) != has("http.certificate", new) {
             keys.subtract(["http.certificate", "http.privateKey"])
-        }
-        let hadOne = has("relay.certificate", old) || has("http.certificate", old)
-        if hadOne != (has("relay.certificate", new) || has("http.certificate", new)) {
-            keys.subtract(["relay.certificate", "relay.privateKey"])
         }
         return keys
     }

@@ -19,6 +19,11 @@ final class CurrentRelay: Sendable {
     /// Whether clients that ask for this name or address accept the certificate.
     func isCertified(for name: String) -> Bool { current.withLock { $0.certificate }?.covers(name) ?? false }
 
+    /// Ports of TURN over TLS that clients are told.
+    var tlsPorts: [Int] {
+        current.withLock { $0.certificate == nil ? [] : $0.tlsPorts.map(Int.init) }
+    }
+
     func adopt(_ configuration: RelayConfiguration) { current.withLock { $0 = configuration } }
 }
 
@@ -156,7 +161,7 @@ struct RelaySettings {
     func issuer(_ current: CurrentRelay) -> ICEServerIssuer {
         ICEServerIssuer(
             address: address, port: Int(configuration.port),
-            tlsPorts: configuration.certificate == nil ? [] : configuration.tlsPorts.map(Int.init),
+            tlsPorts: { current.tlsPorts },
             isCertified: { current.isCertified(for: $0) }
         ) { user, call, expiresAt in
             EphemeralCredential.make(secret: current.newestSecret, user: user, call: call, expiresAt: expiresAt)

@@ -10,7 +10,7 @@ package struct ICEServerIssuer: Sendable {
 
     private let address: String?
     private let port: Int
-    private let tlsPorts: [Int]
+    private let tlsPorts: @Sendable () -> [Int]
     private let isCertified: @Sendable (String) -> Bool
     private let mint: Mint
 
@@ -23,10 +23,11 @@ package struct ICEServerIssuer: Sendable {
     /// - Parameters:
     ///   - address: what clients reach the relay by; nil: the host that their request came in on.
     ///   - port: of STUN and TURN over UDP and TCP.
-    ///   - tlsPorts: of TURN over TLS.
+    ///   - tlsPorts: of TURN over TLS at the time.
     ///   - isCertified: whether the relay's certificate is good for a name or address.
     package init(
-        address: String?, port: Int, tlsPorts: [Int], isCertified: @escaping @Sendable (String) -> Bool,
+        address: String?, port: Int, tlsPorts: @escaping @Sendable () -> [Int],
+        isCertified: @escaping @Sendable (String) -> Bool,
         mint: @escaping Mint
     ) {
         self.address = address
@@ -59,7 +60,7 @@ package struct ICEServerIssuer: Sendable {
         let authority = Self.authority(address, port)
         // TLS clients compare the name that they were told with the certificate.
         let certified = [address, host].compactMap { $0 }.first(where: isCertified) ?? address
-        let secure = tlsPorts.map { "turns:\(Self.authority(certified, $0))?transport=tcp" }
+        let secure = tlsPorts().map { "turns:\(Self.authority(certified, $0))?transport=tcp" }
         return Answer(
             iceServers: [
                 .init(urls: ["stun:\(authority)"]),
