@@ -230,6 +230,8 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzRealtime", ["FuzzInput", "Realtime", "Model", nioCore]),
+        fuzz("FuzzRTCP", ["RTP", "Wire"]),
+        fuzz("FuzzRTP", ["FuzzInput", "RTP", "Wire"]),
         fuzz("FuzzSDP", ["SDP"]),
         fuzz("FuzzSRTP", ["FuzzInput", "SecureMedia", "Wire"]),
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
