@@ -112,7 +112,7 @@ let package = Package(
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
         module("Adapters", "OpenSSLCrypto", ["Wire", "DTLS", "COpenSSL"]),
-        module("Adapters", "SecureMedia", ["Wire", "RTP", "OpenSSLCrypto"]),
+        module("Adapters", "SecureMedia", ["Wire", "RTP", "DTLS", "OpenSSLCrypto"]),
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module("Adapters", "Storage", ["Model", "Accounts", "Calls", grdb, sqlite]),

@@ -13,6 +13,8 @@ package final class DTLSContext: Sendable {
     private static let ciphers = "ECDHE+AESGCM:!aNULL:!PSK"
     /// A server asks for no certificate, so a client's other messages bound what the library may set aside.
     private static let longestListOfServers = 2048
+    /// A peer's self-signed certificate has some 1,000 bytes.
+    private static let longestMediaCertificate = 8192
 
     private init?(_ method: OpaquePointer?, isServer: Bool) {
         guard let method, let pointer = SSL_CTX_new(method) else { return nil }
@@ -45,6 +47,28 @@ package final class DTLSContext: Sendable {
             }
             SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
         }
+        return context
+    }
+
+    /// For sessions that agree on keys for media (RFC 5764): both sides show a certificate that nobody vouches for, and
+    /// whoever holds the session compares the peer's fingerprint with the one that was signalled (RFC 8122). `profiles` are
+    /// OpenSSL's names of SRTP profiles, the preferred first. A server's sessions have no cookies: their peers have proved
+    /// where they are by an ICE check.
+    package static func media(
+        isServer: Bool, _ identity: MediaIdentity, profiles: [String]
+    ) -> DTLSContext? {
+        let method = isServer ? DTLS_server_method() : DTLS_client_method()
+        guard let context = DTLSContext(method, isServer: isServer), context.restrict(),
+            identity.install(in: context.pointer),
+            // Zero is success here.
+            SSL_CTX_set_tlsext_use_srtp(context.pointer, profiles.joined(separator: ":")) == 0
+        else {
+            ERR_clear_error()
+            return nil
+        }
+        copenssl_set_longest_certificate_list(context.pointer, longestMediaCertificate)
+        SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        SSL_CTX_set_cert_verify_callback(context.pointer, { _, _ in 1 }, nil)
         return context
     }
 

@@ -13,7 +13,7 @@ package struct DTLSSession: ~Copyable {
     /// What a datagram of a handshake may have, as IPv6 and tunnels let it through.
     package static let defaultMTU = 1200
 
-    private let connection: OpaquePointer
+    let connection: OpaquePointer
     private let exchange: DTLSExchange
     // Lives as long as what it made.
     private let context: DTLSContext
@@ -57,6 +57,20 @@ package struct DTLSSession: ~Copyable {
         }
         SSL_set_connect_state(session.connection)
         return session.begun()
+    }
+
+    /// Agrees on keys for media with a context for that: a client's end says hello, a server's waits for one.
+    package static func exchangingMediaKeys(
+        _ context: DTLSContext, _ exchange: DTLSExchange, mtu: Int = defaultMTU
+    ) -> DTLSSession? {
+        guard let session = make(context, exchange, mtu) else { return nil }
+        copenssl_retransmit_soon(session.connection)
+        guard context.isServer else {
+            SSL_set_connect_state(session.connection)
+            return session.begun()
+        }
+        SSL_set_accept_state(session.connection)
+        return session
     }
 
     private static func make(_ context: DTLSContext, _ exchange: DTLSExchange, _ mtu: Int) -> DTLSSession? {

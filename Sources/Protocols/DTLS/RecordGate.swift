@@ -9,7 +9,8 @@ import Wire
 /// AES-GCM alone.
 package struct RecordGate: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
-        /// The hello is answered; the client's key and ChangeCipherSpec are awaited.
+        /// The hello is answered, or is still to come where there are no cookies; the client's key and ChangeCipherSpec are
+        /// awaited.
         case keyAwaited
         /// The client has changed to encryption; its Finished is awaited.
         case finishedAwaited
@@ -29,8 +30,13 @@ package struct RecordGate: Hashable, Sendable {
     /// Whether clients are asked for a certificate, so that two more messages are theirs to send.
     package let asksForCertificate: Bool
 
-    package init(asksForCertificate: Bool = false) {
+    /// Whether a hello comes by the front door, so that sessions see none. Without cookies it is the session's first
+    /// message, in as many fragments as it likes.
+    package let hasCookies: Bool
+
+    package init(asksForCertificate: Bool = false, hasCookies: Bool = true) {
         self.asksForCertificate = asksForCertificate
+        self.hasCookies = hasCookies
     }
 
     package func admits(_ record: RecordHeader, of datagram: RawSpan, in phase: Phase) -> Bool {
@@ -66,15 +72,19 @@ package struct RecordGate: Hashable, Sendable {
     }
 
     private func admits(_ fragment: HandshakeFragment) -> Bool {
-        // The hello with the cookie was number 1.
-        switch HandshakeFragment.MessageType(rawValue: fragment.type) {
+        // A first hello is number 0, one with a cookie number 1.
+        let hello: UInt16 = hasCookies ? 1 : 0
+        return switch HandshakeFragment.MessageType(rawValue: fragment.type) {
+        case .clientHello:
+            !hasCookies && fragment.messageSequence == hello
+                && fragment.messageByteCount <= HelloDoor.maximumHelloByteCount
         case .clientKeyExchange where !asksForCertificate:
-            fragment.messageSequence == 2 && fragment.messageByteCount <= Self.maximumMessageByteCount
+            fragment.messageSequence == hello + 1 && fragment.messageByteCount <= Self.maximumMessageByteCount
         case .clientKeyExchange, .certificateVerify:
-            asksForCertificate && (2...4).contains(fragment.messageSequence)
+            asksForCertificate && (hello + 1...hello + 3).contains(fragment.messageSequence)
                 && fragment.messageByteCount <= Self.maximumMessageByteCount
         case .certificate:
-            asksForCertificate && fragment.messageSequence == 2
+            asksForCertificate && fragment.messageSequence == hello + 1
                 && fragment.messageByteCount <= HelloDoor.maximumHelloByteCount
         default:
             false
