@@ -31,22 +31,29 @@ def other_side(echo_port: int) -> list[str]:
     return ["-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
 
 
-def modes(test: str):
-    """A fixture that runs a test's modes of uclient side by side."""
+def modes(test: str, server: str = "relay"):
+    """A fixture that runs a test's modes of uclient side by side, against the server of another fixture."""
     @pytest.fixture(scope="module")
-    def runs(request, relay, echo_port):
-        return SideBySide(request, test, lambda mode: uclient(relay, [*STATIC, *mode, *other_side(echo_port)]))
+    def runs(request, echo_port):
+        target = request.getfixturevalue(server)
+        return SideBySide(request, test, lambda mode: uclient(target, [*STATIC, *mode, *other_side(echo_port)]))
     return runs
 
 
 with_dont_fragment_runs = modes("test_uclient_with_dont_fragment")
-moves_runs = modes("test_uclient_moves")
+moves_runs = modes("test_uclient_moves", "moving")
 with_access_tokens_runs = modes("test_uclient_with_access_tokens")
 
 
 @pytest.mark.parametrize("mode", [["-g"], ["-g", "-c"], ["-g", "-s", "-c"]], ids=" ".join)
 def test_uclient_with_dont_fragment(with_dont_fragment_runs, mode):
     assert with_dont_fragment_runs(mode=mode) == 0
+
+
+@pytest.fixture(scope="module")
+def moving(make_server) -> Server:
+    """A server whose clients all can move: an allocation that cannot, left behind by a test, keeps its port from movers."""
+    return make_server({"relay": {"workers": 2, "limits": {"allocationsPerUser": 1000}}})
 
 
 @pytest.mark.parametrize("mode", [["-M"], ["-M", "-c"], ["-M", "-s"], ["-M", "-s", "-c"]], ids=" ".join)

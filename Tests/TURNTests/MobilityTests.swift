@@ -201,7 +201,8 @@ struct MobilityTests {
         #expect(try Answer(lab.receive(request(client, lab, ticket), on: client.flow)).error == 400)
         var other = LabClient(port: 2)
         #expect(try self.ticket(other.allocate(lab)) == nil)
-        #expect(try Answer(lab.receive(request(other, lab, ticket), on: other.flow)).error == 400)
+        // Another's: its allocation is not mobile and keeps the flow.
+        #expect(try Answer(lab.receive(request(other, lab, ticket), on: other.flow)).error == 437)
         #expect(client.sendChannel(lab, 0x4000, [1]) != nil)
     }
 
@@ -245,97 +246,66 @@ struct MobilityTests {
 
     // Two workers --------------------------------------------------------------------------------------------------
 
-    /// Delivers what workers hand to each other.
-    private func deliver(_ outcome: Lab.Outcome, _ labs: [Lab], from worker: UInt8) -> [Lab.Outcome] {
-        outcome.handedOver.map { handed in
-            labs[Int(handed.worker)].receiveHandedOver(handed.bytes, on: handed.flow, from: worker)
-        }
+    @Test(
+        "a move that lands on another worker goes to the owner, and so does all that follows", arguments: Self.datagrams
+    )
+    func handedOver(transport: Flow.Transport) throws {
+        let crew = try Crew(2)
+        var mover = try Mover(crew, port: crew.port(0, at: 0), transport)
+        #expect(try mover.move(crew, to: crew.port(1, at: 1), transport).isSuccess)
+        #expect(crew.labs[1].engine.audit.strangers == [mover.client.flow: 0])
+        #expect(crew.channel(mover.client) == mover.relay)
+        #expect(crew.toClient(mover.relay) == mover.client.flow)
+        #expect(try crew.refresh(mover.client, lifetime: 0).lifetime == 0)
+        #expect(crew.contradictions == [])
+        // The flow is its worker's own again.
+        #expect(try Mover(crew, port: crew.port(1, at: 1), transport).relay.worker == 1)
+        #expect(crew.labs[0].liveAllocations == 0)
     }
 
-    private func settle(_ outcome: Lab.Outcome, _ labs: [Lab], owner: UInt8) {
-        for guest in outcome.guests {
-            if guest.isKept {
-                labs[Int(guest.worker)].engine.keepStranger(guest.flow, of: owner)
-            } else {
-                labs[Int(guest.worker)].engine.forgetStranger(guest.flow, of: owner)
-            }
-        }
-    }
+    private static let datagrams = [Flow.Transport.udp, .dtls]
 
-    @Test("a move that lands on another worker goes to the owner, and so does all that follows")
-    func handedOver() throws {
-        let labs = [try serving(worker: 0), try serving(worker: 1)]
-        let (_, ticket) = try opened(labs[0])
-        let new = try elsewhere(labs[1], port: 2000)
-        let landed = labs[1].receive(request(new, labs[1], ticket), on: new.flow)
-        #expect(landed.messages.isEmpty)
-        let moved = try #require(deliver(landed, labs, from: 1).first)
-        #expect(try Answer(moved).isSuccess)
-        #expect(moved.messages.first?.flow == new.flow)
-        #expect(moved.guests.map { $0.isKept } == [true])
-        settle(moved, labs, owner: 0)
-
-        var bytes: [UInt8] = []
-        bytes.append(bigEndian: UInt16(0x4000))
-        bytes.append(bigEndian: UInt16(2))
-        let data = labs[1].receive(bytes + [8, 9], on: new.flow)
-        #expect(data.toPeer == nil)
-        #expect(deliver(data, labs, from: 1).first?.toPeer?.payload == 4..<6)
-        #expect(try toClient(labs[0]) == new.flow)
-
-        let refresh = labs[1].receive(
-            new.request(.refresh, labs[1]) { $0.append(.lifetime, integer: UInt32(0)) }, on: new.flow)
-        let ended = try #require(deliver(refresh, labs, from: 1).first)
-        #expect(try Answer(ended).lifetime == 0)
-        #expect(ended.guests.map { $0.isKept } == [false])
-        settle(ended, labs, owner: 0)
-        // The flow is this worker's own again.
-        var again = new
-        #expect(try again.allocate(labs[1]).isSuccess)
-        #expect(labs[0].liveAllocations == 0)
-    }
-
-    @Test("what the owner does not take is forgotten, and only who has a good nonce is handed over at all")
+    @Test("nothing is remembered of a flow before the owner has agreed, and only who has a good nonce is handed over")
     func refusedByOwner() throws {
-        let labs = [try serving(worker: 0), try serving(worker: 1)]
-        let (client, ticket) = try opened(labs[0])
-        var thief = LabClient(port: 2000, username: "bob", password: "builder")
-        thief.nonce = client.nonce
-        let unproved = labs[1].receive(request(thief, labs[1], ticket), on: thief.flow)
-        #expect(unproved.handedOver.isEmpty)
-        #expect(try Answer(unproved).error == 438)
-
-        try thief.learnNonce(labs[1])
-        let landed = labs[1].receive(request(thief, labs[1], ticket), on: thief.flow)
-        let refused = try #require(deliver(landed, labs, from: 1).first)
-        #expect(try Answer(refused).error == 441)
-        #expect(refused.guests.map { $0.isKept } == [false])
-        settle(refused, labs, owner: 0)
-        #expect(labs[1].receive(request(thief, labs[1], [1, 2]), on: thief.flow).handedOver.isEmpty)
+        let crew = try Crew(2)
+        let mover = try Mover(crew, port: crew.port(0, at: 0))
+        var thief = LabClient(port: crew.port(1, at: 1), username: "bob", password: "builder")
+        thief.nonce = mover.client.nonce
+        #expect(try crew.ask(Mover.request(thief, crew, mover.ticket), on: thief.flow).error == 438)
+        #expect(crew.mailCount == 0)
+        try crew.learnNonce(&thief)
+        #expect(try crew.ask(Mover.request(thief, crew, mover.ticket), on: thief.flow).error == 441)
+        #expect(crew.labs[1].engine.audit.strangers.isEmpty)
+        #expect(crew.mailCount > 0)
+        crew.mailCount = 0
         // A forged ticket never leaves the worker.
-        let forged = TicketMint(key: Digest([UInt8](repeating: 9, count: 32).span.bytes), worker: 0)
         let other = try serving()
-        other.engine.tickets = forged
+        other.engine.tickets = TicketMint(key: Digest([UInt8](repeating: 9, count: 32).span.bytes), worker: 0)
         let (_, wrong) = try opened(other)
-        #expect(labs[1].receive(request(thief, labs[1], wrong), on: thief.flow).handedOver.isEmpty)
+        for forged in [wrong, [1, 2]] {
+            #expect(try crew.ask(Mover.request(thief, crew, forged), on: thief.flow).error == 437)
+            #expect(crew.mailCount == 0)
+        }
     }
 
-    @Test("a guest that moves away, and one whose allocation expires, are given back")
-    func departures() throws {
-        let labs = [try serving(worker: 0), try serving(worker: 1)]
-        let (_, first) = try opened(labs[0])
-        let guest = try elsewhere(labs[1], port: 2000)
-        let landed = labs[1].receive(request(guest, labs[1], first), on: guest.flow)
-        let moved = try #require(deliver(landed, labs, from: 1).first)
-        settle(moved, labs, owner: 0)
-        let second = try #require(try ticket(Answer(moved)))
-        let home = try elsewhere(labs[0], port: 3000)
-        let back = labs[0].receive(request(home, labs[0], second), on: home.flow)
-        #expect(try Answer(back).isSuccess)
-        #expect(back.guests.map { $0.flow } == [guest.flow])
-        #expect(home.sendChannel(labs[0], 0x4000, [1]) != nil)
-        labs[0].advance(seconds: 700)
-        #expect(labs[0].liveAllocations == 0)
+    @Test("a guest that moves away, and one whose allocation expires, are given back", arguments: Self.datagrams)
+    func departures(transport: Flow.Transport) throws {
+        let crew = try Crew(2)
+        var mover = try Mover(crew, port: crew.port(0, at: 0), transport)
+        for step in 1...6 {
+            #expect(try mover.move(crew, to: crew.port(step, at: step % 2), transport).isSuccess)
+            #expect(crew.channel(mover.client) == mover.relay)
+            crew.advance(seconds: 1)
+            crew.settle()
+            #expect(crew.contradictions == [])
+            #expect(crew.labs[1].engine.audit.strangers.count == step % 2)
+        }
+        #expect(try mover.move(crew, to: crew.port(7, at: 1), transport).isSuccess)
+        crew.advance(seconds: 700)
+        crew.settle()
+        #expect(crew.contradictions == [])
+        #expect(crew.labs[1].engine.audit.strangers.isEmpty)
+        #expect(crew.liveAllocations == 0)
     }
 
     @Test("datagrams of a flow whose allocation is gone are not taken for requests of it")
@@ -343,21 +313,52 @@ struct MobilityTests {
         let lab = try serving()
         let client = try elsewhere(lab, port: 2000)
         let allocate = client.request(.allocate, lab) { $0.append(.requestedTransport, integer: UInt32(17) << 24) }
-        let outcome = lab.receiveHandedOver(allocate, on: client.flow, from: 1)
+        let outcome = lab.receive(.datagram(allocate, client.flow, isTaken: false), from: 1)
         #expect(outcome.messages.isEmpty)
-        #expect(outcome.guests.map { $0.isKept } == [false])
+        #expect(outcome.posts.isEmpty)
         #expect(lab.engine.allocationCount == 0)
     }
 
-    @Test("a connection stays with its worker: another's ticket is nobody's there")
-    func connectionElsewhere() throws {
-        let labs = [try serving(worker: 0), try serving(worker: 1)]
-        let (_, ticket) = try opened(labs[0])
-        var client = LabClient(port: 2000, transport: .tcp)
-        try client.learnNonce(labs[1])
-        let outcome = labs[1].receive(request(client, labs[1], ticket), on: client.flow)
-        #expect(outcome.handedOver.isEmpty)
-        #expect(try Answer(outcome).error == 437)
+    @Test("a connection is brought to the worker that its ticket names, if its nonce is good and it has no allocation")
+    func connections() throws {
+        let crew = try Crew(2)
+        let mover = try Mover(crew, port: crew.port(0, at: 0))
+        var client = try crew.client(crew.port(1, at: 1), .tcp)
+        let good = Mover.request(client, crew, mover.ticket)
+        func worker(_ bytes: [UInt8], at home: Int = 1) -> UInt8? {
+            crew.labs[home].engine.workerOfTicket(in: bytes.span.bytes, on: client.flow, at: crew.labs[home].now)
+        }
+        #expect(worker(good) == 0)
+        #expect(worker(good, at: 0) == nil)
+        #expect(worker(Mover.request(client, crew, [1, 2])) == nil)
+        #expect(worker(client.request(.allocate, crew.labs[0])) == nil)
+        // Where it came anyway, it is nobody's.
+        #expect(try crew.ask(good, on: client.flow).error == 437)
+        let nonce = client.nonce
+        client.nonce[20] ^= 1
+        #expect(worker(Mover.request(client, crew, mover.ticket)) == nil)
+        client.nonce = nonce
+        #expect(try client.allocate(crew.labs[1]).isSuccess)
+        #expect(worker(good) == nil)
+        #expect(try crew.ask(good, on: client.flow).error == 437)
+    }
+
+    @Test("an allocation for TCP moves to connections only")
+    func connectionsOnly() throws {
+        let lab = try serving()
+        lab.engine.worker = 0
+        var client = LabClient(port: 1000, transport: .tcp)
+        try client.learnNonce(lab)
+        let allocate = client.request(.allocate, lab) { writer in
+            writer.append(.requestedTransport, integer: UInt32(6) << 24)
+            writer.append(.mobilityTicket, bytes: [])
+        }
+        let ticket = try #require(try ticket(Answer(lab.receive(allocate, on: client.flow))))
+        let datagrams = try elsewhere(lab, port: 2000)
+        #expect(try Answer(lab.receive(request(datagrams, lab, ticket), on: datagrams.flow)).error == 400)
+        var connection = LabClient(port: 3000, transport: .tls)
+        try connection.learnNonce(lab)
+        #expect(try Answer(lab.receive(request(connection, lab, ticket), on: connection.flow)).isSuccess)
     }
 }
 

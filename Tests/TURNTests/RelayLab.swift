@@ -5,34 +5,6 @@ import TURN
 import Testing
 import Wire
 
-/// What the engine asked for during one call.
-struct Recorder: ~Copyable, RelayOutbox {
-    var messages: [(bytes: [UInt8], flow: Flow)] = []
-    var requests: [RelayRequest] = []
-    var closed: [RelayID] = []
-    var ended: [(AllocationID, String)] = []
-    var handedOver: [(bytes: [UInt8], flow: Flow, worker: UInt8)] = []
-    var guests: [(flow: Flow, worker: UInt8, isKept: Bool)] = []
-    var connecting: [(PeerConnectionID, TransportAddress)] = []
-    var boundPeers: [(PeerConnectionID, Flow)] = []
-    var closedPeers: [PeerConnectionID] = []
-
-    mutating func send(_ message: RawSpan, on flow: Flow) { messages.append((message.copyToArray(), flow)) }
-    mutating func openRelay(_ request: RelayRequest) { requests.append(request) }
-    mutating func closeRelay(_ relay: RelayID) { closed.append(relay) }
-    mutating func connectPeer(_ connection: PeerConnectionID, from relay: RelayID, to peer: TransportAddress) {
-        connecting.append((connection, peer))
-    }
-    mutating func bindPeer(_ connection: PeerConnectionID, to flow: Flow) { boundPeers.append((connection, flow)) }
-    mutating func closePeer(_ connection: PeerConnectionID) { closedPeers.append(connection) }
-    mutating func endAllocation(_ allocation: AllocationID, user: String) { ended.append((allocation, user)) }
-    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8) {
-        handedOver.append((message.copyToArray(), flow, worker))
-    }
-    mutating func keep(_ flow: Flow, at worker: UInt8) { guests.append((flow, worker, true)) }
-    mutating func forget(_ flow: Flow, at worker: UInt8) { guests.append((flow, worker, false)) }
-}
-
 /// The relays of a laboratory, live while their port is open.
 final class LabRelays: LiveRelays {
     private let open = Mutex<Set<TransportAddress>>([])
@@ -96,8 +68,7 @@ final class Lab {
     struct Outcome {
         var messages: [(bytes: [UInt8], flow: Flow)] = []
         var toPeer: ToPeer?
-        var handedOver: [(bytes: [UInt8], flow: Flow, worker: UInt8)] = []
-        var guests: [(flow: Flow, worker: UInt8, isKept: Bool)] = []
+        var posts: [(worker: UInt8, post: Post)] = []
     }
 
     /// Gives the engine a client's datagram and does what it asks for, as a host would.
@@ -105,24 +76,39 @@ final class Lab {
         var recorder = Recorder()
         let forward = engine.receive(bytes.span.bytes, on: flow, at: now, into: &recorder)
         settle(&recorder)
-        return Outcome(
-            messages: recorder.messages, toPeer: forward, handedOver: recorder.handedOver, guests: recorder.guests)
+        return Outcome(messages: recorder.messages, toPeer: forward, posts: recorder.posts)
     }
 
-    /// The same for a datagram that another worker received.
-    func receiveHandedOver(_ bytes: [UInt8], on flow: Flow, from worker: UInt8) -> Outcome {
+    /// The same for what another worker posted.
+    func receive(_ post: Post, from worker: UInt8) -> Outcome {
         var recorder = Recorder()
-        let forward = engine.receiveHandedOver(bytes.span.bytes, on: flow, from: worker, at: now, into: &recorder)
+        var forward: ToPeer?
+        switch post {
+        case .datagram(let bytes, let flow, let isTaken):
+            forward = engine.receiveHandedOver(
+                bytes.span.bytes, on: flow, from: worker, isTaken: isTaken, at: now, into: &recorder)
+        case .outgoing(let bytes, let flow):
+            if engine.mayPass(bytes.span.bytes, on: flow, of: worker) { recorder.messages.append((bytes, flow)) }
+        case .keep(let flow, let claim, let answer):
+            if engine.keepStranger(flow, of: worker, claim, into: &recorder) {
+                recorder.messages.append((answer, flow))
+            }
+        case .forget(let flow, let claim):
+            engine.forgetStranger(flow, of: worker, claim)
+        case .evict(let flow, let claim):
+            engine.loseGuest(flow, claim, into: &recorder)
+        }
         settle(&recorder)
-        return Outcome(
-            messages: recorder.messages, toPeer: forward, handedOver: recorder.handedOver, guests: recorder.guests)
+        return Outcome(messages: recorder.messages, toPeer: forward, posts: recorder.posts)
     }
 
-    func advance(seconds: UInt32) {
+    @discardableResult
+    func advance(seconds: UInt32) -> Outcome {
         now = now.adding(seconds: seconds)
         var recorder = Recorder()
         engine.advance(to: now, into: &recorder)
         settle(&recorder)
+        return Outcome(messages: recorder.messages, posts: recorder.posts)
     }
 
     /// Tells the engine of an ICMP error and returns what it told the client.
@@ -138,10 +124,12 @@ final class Lab {
         settle(&recorder)
     }
 
-    func close(_ flow: Flow) {
+    @discardableResult
+    func close(_ flow: Flow) -> Outcome {
         var recorder = Recorder()
         engine.flowClosed(flow, into: &recorder)
         settle(&recorder)
+        return Outcome(messages: recorder.messages, posts: recorder.posts)
     }
 
     private func settle(_ recorder: inout Recorder) {

@@ -12,11 +12,20 @@ struct Neighbours: Sendable {
     }
 }
 
-/// Datagrams on their way to the worker that owns their flow: one after the other in a buffer that is used again.
+/// Datagrams on their way to the worker that owns their flow, or back to the one that sends them: one after the other in a
+/// buffer that is used again.
 struct HandedOver: Sendable {
+    enum Kind: Sendable {
+        /// From a client. `isTaken`: an allocation of the worker that received it has the flow and cannot leave it.
+        case received(isTaken: Bool)
+        /// For a client.
+        case outgoing
+    }
+
     struct Entry: Sendable {
         let flow: Flow
         let worker: UInt8
+        let kind: Kind
         let range: Range<Int>
     }
 
@@ -27,14 +36,16 @@ struct HandedOver: Sendable {
     private(set) var entries: [Entry] = []
     private(set) var dropped: UInt64 = 0
 
-    mutating func append(_ message: UnsafeRawBufferPointer, on flow: Flow, from worker: UInt8) {
+    mutating func append(
+        _ message: UnsafeRawBufferPointer, on flow: Flow, from worker: UInt8, _ kind: Kind
+    ) {
         guard bytes.count + message.count <= Self.byteLimit else {
             dropped &+= 1
             return
         }
         let start = bytes.count
         bytes.append(contentsOf: message)
-        entries.append(Entry(flow: flow, worker: worker, range: start..<bytes.count))
+        entries.append(Entry(flow: flow, worker: worker, kind: kind, range: start..<bytes.count))
     }
 
     mutating func removeAll() {
@@ -45,7 +56,8 @@ struct HandedOver: Sendable {
 }
 
 extension Worker {
-    /// Serves the datagrams that other workers received for this one's allocations.
+    /// Serves the datagrams that other workers received for this one's allocations, and sends what they have for clients
+    /// of this one's sessions.
     mutating func receiveHandedOver() {
         // The two buffers change places, so that neither is made anew.
         var batch = handedOver
@@ -55,10 +67,16 @@ extension Worker {
         batch.bytes.withUnsafeBytes { bytes in
             for entry in batch.entries {
                 let datagram = UnsafeRawBufferPointer(rebasing: bytes[entry.range])
-                let forward = engine.receiveHandedOver(
-                    datagram.bytes, on: entry.flow, from: entry.worker, at: now, into: &outbox)
-                if let forward { sendToPeer(forward, datagram) }
-                if outbox.hasWishes { settle() }
+                switch entry.kind {
+                case .received(let isTaken):
+                    let forward = engine.receiveHandedOver(
+                        datagram.bytes, on: entry.flow, from: entry.worker, isTaken: isTaken, at: now, into: &outbox)
+                    if let forward { sendToPeer(forward, datagram) }
+                    if outbox.hasWishes { settle() }
+                case .outgoing:
+                    guard engine.mayPass(datagram.bytes, on: entry.flow, of: entry.worker) else { continue }
+                    outbox.send(datagram.bytes, on: entry.flow)
+                }
             }
             // Payloads leave from where they lie.
             if !batch.entries.isEmpty { flush() }

@@ -241,7 +241,11 @@ struct Worker: ~Copyable {
         guard let packet = received.widened(slot, before: framing.headerByteCount, after: padding) else { return }
         var header = packet.mutableBytes
         guard framing.write(payload: payload, transaction: nextTransaction(), into: &header) else { return }
-        guard outbox.forward(UnsafeRawBufferPointer(packet), on: forward.flow) else { return }
+        if let worker = forward.worker {
+            outbox.forward(UnsafeRawBufferPointer(packet), on: forward.flow, through: worker)
+        } else {
+            guard outbox.forward(UnsafeRawBufferPointer(packet), on: forward.flow) else { return }
+        }
         counters.packetsToClients &+= 1
         counters.bytesToClients &+= UInt64(truncatingIfNeeded: payload)
     }
@@ -275,10 +279,12 @@ struct Worker: ~Copyable {
             outbox.sessions.limits = DTLSLimits(limits, sessions: shared.share(of: limits.datagramSessions))
             outbox.sessions.context = rules.datagramContext
             streamContext = rules.streamContext
-        case .keepStranger(let flow, let owner):
-            engine.keepStranger(flow, of: owner)
-        case .forgetStranger(let flow, let owner):
-            engine.forgetStranger(flow, of: owner)
+        case .keepStranger(let flow, let owner, let claim, let answer):
+            if engine.keepStranger(flow, of: owner, claim, into: &outbox) { outbox.send(answer.span.bytes, on: flow) }
+        case .forgetStranger(let flow, let owner, let claim):
+            engine.forgetStranger(flow, of: owner, claim)
+        case .loseGuest(let flow, let claim):
+            engine.loseGuest(flow, claim, into: &outbox)
         case .take(let moved):
             take(moved)
         case .stop:

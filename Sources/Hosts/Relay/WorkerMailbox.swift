@@ -9,9 +9,11 @@ enum WorkerCommand: Sendable {
     case revoke(RevokedName, voidingUntil: Int64)
     /// What a reload changed.
     case adopt(RelayRules)
-    /// What becomes of a flow that this worker receives and another one owns.
-    case keepStranger(Flow, of: UInt8)
-    case forgetStranger(Flow, of: UInt8)
+    /// What becomes of a flow that this worker receives and another one owns, with the answer to the move.
+    case keepStranger(Flow, of: UInt8, Claim, answer: [UInt8])
+    case forgetStranger(Flow, of: UInt8, Claim)
+    /// Another worker receives this flow and has given it to somebody else.
+    case loseGuest(Flow, Claim)
     /// A client's connection that claims a peer's connection of this worker.
     case take(MovedConnection)
     case stop
@@ -41,13 +43,11 @@ final class WorkerMailbox: Sendable {
         }
     }
 
-    /// A datagram for this worker that another one received.
-    func handOver(_ message: RawSpan, on flow: Flow, from worker: UInt8) {
-        let isFirst = message.withUnsafeBytes { bytes in
-            handedOver.withLock { handedOver in
-                handedOver.append(bytes, on: flow, from: worker)
-                return handedOver.entries.count == 1
-            }
+    /// A datagram for this worker that another one received, or a message that this one is to send.
+    func handOver(_ message: UnsafeRawBufferPointer, on flow: Flow, from worker: UInt8, _ kind: HandedOver.Kind) {
+        let isFirst = handedOver.withLock { handedOver in
+            handedOver.append(message, on: flow, from: worker, kind)
+            return handedOver.entries.count == 1
         }
         if isFirst { wake.raise() }
     }

@@ -126,16 +126,32 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
         ledger.release(user)
     }
 
-    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8) {
-        neighbours.mailbox(worker)?.handOver(message, on: flow, from: neighbours.own)
+    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8, isTaken: Bool) {
+        message.withUnsafeBytes {
+            neighbours.mailbox(worker)?.handOver($0, on: flow, from: neighbours.own, .received(isTaken: isTaken))
+        }
     }
 
-    mutating func keep(_ flow: Flow, at worker: UInt8) {
-        neighbours.mailbox(worker)?.post(.keepStranger(flow, of: neighbours.own))
+    mutating func send(_ message: RawSpan, on flow: Flow, through worker: UInt8) {
+        message.withUnsafeBytes { forward($0, on: flow, through: worker) }
     }
 
-    mutating func forget(_ flow: Flow, at worker: UInt8) {
-        neighbours.mailbox(worker)?.post(.forgetStranger(flow, of: neighbours.own))
+    /// A relayed packet that another worker has to send.
+    func forward(_ packet: UnsafeRawBufferPointer, on flow: Flow, through worker: UInt8) {
+        neighbours.mailbox(worker)?.handOver(packet, on: flow, from: neighbours.own, .outgoing)
+    }
+
+    mutating func keep(_ flow: Flow, _ claim: Claim, at worker: UInt8, answer: RawSpan) {
+        let command = WorkerCommand.keepStranger(flow, of: neighbours.own, claim, answer: answer.copyToArray())
+        neighbours.mailbox(worker)?.post(command)
+    }
+
+    mutating func forget(_ flow: Flow, _ claim: Claim, at worker: UInt8) {
+        neighbours.mailbox(worker)?.post(.forgetStranger(flow, of: neighbours.own, claim))
+    }
+
+    mutating func evict(_ flow: Flow, _ claim: Claim, at worker: UInt8) {
+        neighbours.mailbox(worker)?.post(.loseGuest(flow, claim))
     }
 
     var hasWishes: Bool {

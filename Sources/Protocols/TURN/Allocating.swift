@@ -154,7 +154,7 @@ extension TURNEngine {
     }
 
     mutating func refresh(
-        _ message: borrowing Message, _ request: Request, _ held: Int?,
+        _ message: borrowing Message, _ request: Request, _ held: UInt32?,
         into outbox: inout some RelayOutbox & ~Copyable
     ) {
         if endings.holds(message.transaction, of: request.credential.username, on: request.flow, at: request.now) {
@@ -170,16 +170,17 @@ extension TURNEngine {
             let slot = openSlot(
                 message, request, of: held, knowing: Self.refreshAttributes, into: &outbox)
         else { return }
-        if let (transaction, lifetime) = allocations[slot].mobility?.lastMove, transaction == message.transaction,
-            flows[request.flow] != nil
+        // Only a ticket leads to an allocation that is not the flow's own.
+        let isMove = flows[request.flow] != UInt32(truncatingIfNeeded: slot)
+        if !isMove, let (transaction, lifetime) = allocations[slot].mobility?.lastMove,
+            transaction == message.transaction
         {
             // The answer to the move was lost.
-            writeRefreshed(message.transaction, lifetime: lifetime, request, ticketOf: slot, into: &outbox)
+            answerMove(message.transaction, lifetime: lifetime, request, slot, into: &outbox)
             return
         }
-        let isMove = flows[request.flow] == nil
         guard isMove || !message.has(.mobilityTicket) else {
-            // RFC 8016 section 3.2.1: a client that did not move sends no ticket.
+            // RFC 8016 section 3.2.2: a client that did not move sends no ticket.
             refuse(message, .badRequest, request, into: &outbox)
             return
         }
@@ -199,8 +200,21 @@ extension TURNEngine {
             refuse(message, .badRequest, request, into: &outbox)
             return
         }
-        if !isMove { hear(request.flow, slot) }
         let wished = message.integer32(.lifetime)
+        if isMove {
+            // RFC 6062 section 4.1: an allocation for TCP has a connection.
+            guard allocations[slot].transport == .udp || request.flow.transport.isStream else {
+                refuse(message, .badRequest, request, into: &outbox)
+                return
+            }
+            // A Refresh of 0 takes no flow.
+            guard wished == 0 || mayTake(request.flow) else {
+                refuse(message, .allocationMismatch, request, into: &outbox)
+                return
+            }
+        } else {
+            hear(request.flow, slot)
+        }
         let lifetime =
             wished == 0
             ? 0 : granted(wished, until: request.credential.tokenExpiry ?? allocations[slot].tokenExpiry, request.now)
@@ -221,7 +235,7 @@ extension TURNEngine {
             }
             if isMove {
                 move(slot: slot, message.transaction, lifetime: lifetime, request, into: &outbox)
-                writeRefreshed(message.transaction, lifetime: lifetime, request, ticketOf: slot, into: &outbox)
+                answerMove(message.transaction, lifetime: lifetime, request, slot, into: &outbox)
                 return
             }
         }
@@ -237,12 +251,11 @@ extension TURNEngine {
     }
 
     private mutating func writeRefreshed(
-        _ transaction: TransactionID, lifetime: UInt32, _ request: Request, ticketOf slot: Int? = nil,
+        _ transaction: TransactionID, lifetime: UInt32, _ request: Request,
         into outbox: inout some RelayOutbox & ~Copyable
     ) {
         writer.begin(MessageType(.success, .refresh), transaction)
         writer.append(.lifetime, integer: lifetime)
-        if let ticket = slot.flatMap({ ticket(of: $0) }) { writer.append(.mobilityTicket, bytes: ticket) }
         finish(request.shape, on: request.flow, into: &outbox)
     }
 
@@ -270,10 +283,10 @@ extension TURNEngine {
     /// The slot of the request's allocation, after the checks that every request but Allocate begins with. nil when it was
     /// refused.
     mutating func openSlot(
-        _ message: borrowing Message, _ request: Request, of held: Int? = nil, knowing known: Set<AttributeType>,
+        _ message: borrowing Message, _ request: Request, of held: UInt32?, knowing known: Set<AttributeType>,
         into outbox: inout some RelayOutbox & ~Copyable
     ) -> Int? {
-        guard let slot = held ?? flows[request.flow].map({ Int($0) }), allocations[slot].isOpen,
+        guard let slot = held.map({ Int($0) }), allocations[slot].isOpen,
             allocations[slot].expiry > request.now
         else {
             refuse(message, .allocationMismatch, request, into: &outbox)

@@ -119,15 +119,29 @@ extension TURNEngine {
     mutating func finish(
         _ shape: AnswerShape, on flow: Flow, into outbox: inout some RelayOutbox & ~Copyable
     ) {
+        if sign(shape) { send(on: flow, into: &outbox) }
+    }
+
+    /// False when the cryptography failed.
+    mutating func sign(_ shape: AnswerShape) -> Bool {
         if let (algorithm, key) = shape.integrity {
             let bytes = key.copyToArray()
             guard writer.appendIntegrity(algorithm, key: bytes.span.bytes, authentication) else {
                 tally.failures &+= 1
-                return
+                return false
             }
         }
         if shape.hasFingerprint { writer.appendFingerprint() }
-        outbox.send(writer.bytes.span.bytes, on: flow)
+        return true
+    }
+
+    /// Sends what was written: see `host(of:)` for where.
+    mutating func send(on flow: Flow, into outbox: inout some RelayOutbox & ~Copyable) {
+        if let worker = host(of: flow) {
+            outbox.send(writer.bytes.span.bytes, on: flow, through: worker)
+        } else {
+            outbox.send(writer.bytes.span.bytes, on: flow)
+        }
     }
 }
 

@@ -9,7 +9,10 @@ extension TURNEngine {
     mutating func connect(
         _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard let slot = openSlot(message, request, knowing: Self.permissionAttributes, into: &outbox) else { return }
+        guard
+            let slot = openSlot(
+                message, request, of: flows[request.flow], knowing: Self.permissionAttributes, into: &outbox)
+        else { return }
         guard allocations[slot].transport == .tcp else {
             refuse(message, .allocationMismatch, request, into: &outbox)
             return
@@ -105,7 +108,7 @@ extension TURNEngine {
         errorSerial &+= 1
         writer.append(.connectionID, integer: id.rawValue)
         writer.append(.xorPeerAddress, xor: policy.told(peer))
-        outbox.send(writer.bytes.span.bytes, on: allocations[slot].flow)
+        send(on: allocations[slot].flow, into: &outbox)
         return id
     }
 

@@ -23,10 +23,13 @@ package struct ToPeer: Hashable, Sendable {
 package struct ToClient: Hashable, Sendable {
     package let flow: Flow
     package let framing: Framing
+    /// The worker that has to send it, nil for this one: see `TURNEngine.host(of:)`.
+    package let worker: UInt8?
 
-    package init(flow: Flow, framing: Framing) {
+    package init(flow: Flow, framing: Framing, through worker: UInt8? = nil) {
         self.flow = flow
         self.framing = framing
+        self.worker = worker
     }
 
     package enum Framing: Hashable, Sendable {
@@ -118,7 +121,7 @@ extension TURNEngine {
                 return nil
             }
             guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)) else { return nil }
-            return ToClient(flow: allocations[slot].flow, framing: .channel(channel.number))
+            return toClient(slot, .channel(channel.number))
         }
         guard hasPermission(slot, peer.address, at: now), allocations[slot].transport == .udp,
             !policy.isOwn(peer.address) || policy.allowsOwn(peer)
@@ -127,7 +130,12 @@ extension TURNEngine {
             return nil
         }
         guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)) else { return nil }
-        return ToClient(flow: allocations[slot].flow, framing: .indication(policy.told(peer)))
+        return toClient(slot, .indication(policy.told(peer)))
+    }
+
+    private func toClient(_ slot: Int, _ framing: ToClient.Framing) -> ToClient {
+        let flow = allocations[slot].flow
+        return ToClient(flow: flow, framing: framing, through: host(of: flow))
     }
 
     private mutating func channel(in slot: Int, where matches: (Channel) -> Bool) -> Channel? {

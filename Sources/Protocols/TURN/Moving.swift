@@ -8,9 +8,10 @@ package import Wire
 // there, packets from peers go on to the old flow and both are served; then the old flow ends. A ticket is replaced each
 // time that it is used, and the one before is good until the old flow ends, in case its answer was lost.
 //
-// The kernel hands a flow to the worker that it pleases. A ticket names the worker that owns the allocation, and the one
-// that received it hands over the request and, from then on, every datagram of the flow: it remembers a stranger, the
-// owner a guest. The owner answers from its own socket, which is bound to the same address.
+// The new flow may have an allocation: of a client that went away without a word, and whose port somebody else has now.
+// That is no reason to refuse, as it is where the ticket is for that very allocation (section 3.2.2). Once the request is
+// authenticated, as for the ticket's allocation, the occupant leaves as if its connection were closed, and goes on when
+// its own client brings its ticket. One that is not mobile could not go on: it keeps the flow, and the answer is 437.
 
 /// How an allocation moves.
 struct Mobility {
@@ -23,9 +24,6 @@ struct Mobility {
 }
 
 extension TURNEngine {
-    /// Flows of other workers' allocations that this worker remembers: far more than clients that move in an hour.
-    static let maximumStrangers = 65_536
-
     enum TicketHolder {
         /// The slot of the allocation that the ticket is for.
         case own(Int)
@@ -34,8 +32,8 @@ extension TURNEngine {
         case nobody
     }
 
-    /// Whose allocation a Refresh on a flow without one is for.
-    func holder(of message: borrowing Message, on flow: Flow) -> TicketHolder {
+    /// Whose allocation a Refresh with a ticket is for.
+    func holder(of message: borrowing Message) -> TicketHolder {
         guard message.type.method == .refresh, let tickets, let text = message.attribute(.mobilityTicket),
             let ticket = tickets.read(text, authentication)
         else { return .nobody }
@@ -48,52 +46,15 @@ extension TURNEngine {
         return .own(slot)
     }
 
-    /// Hands a Refresh with another worker's ticket over to it. Only datagrams can be: a connection stays where it is. The
-    /// nonce has been to this address and back, so what is remembered of the flow is no forger's; the owner says
-    /// whether it is to be kept.
-    mutating func handOver(
-        _ message: borrowing Message, to worker: UInt8, on flow: Flow, at now: Instant,
-        into outbox: inout some RelayOutbox & ~Copyable
-    ) -> Bool {
-        guard flow.transport == .udp, !isHandedOver, strangers.count < Self.maximumStrangers,
-            message.integrityToCheck != nil, let nonce = message.attribute(.nonce),
-            nonces.isValid(nonce, for: flow.remote, at: now, authentication)
-        else { return false }
-        strangers[flow] = worker
-        outbox.handOver(message.bytes, on: flow, to: worker)
-        return true
+    /// Whether an allocation may move to this flow: nobody is there, or one that can go on elsewhere.
+    func mayTake(_ flow: Flow) -> Bool {
+        if let delivery, delivery.isTaken { return false }
+        guard let occupant = flows[flow] else { return true }
+        return canLeave(Int(occupant))
     }
 
-    /// A datagram that another worker received and handed over. What it returns is to be sent to a peer.
-    package mutating func receiveHandedOver(
-        _ bytes: RawSpan, on flow: Flow, from worker: UInt8, at now: Instant,
-        into outbox: inout some RelayOutbox & ~Copyable
-    ) -> ToPeer? {
-        deliverer = worker
-        defer { deliverer = nil }
-        guard flows[flow] != nil || isRefreshWithTicket(bytes) else {
-            // Its allocation ended in the meantime.
-            outbox.forget(flow, at: worker)
-            return nil
-        }
-        let forward = receive(bytes, on: flow, at: now, into: &outbox)
-        if flows[flow] == nil { outbox.forget(flow, at: worker) }
-        return forward
-    }
-
-    private func isRefreshWithTicket(_ bytes: RawSpan) -> Bool {
-        guard let message = try? Message(bytes) else { return false }
-        return message.type == MessageType(.request, .refresh) && message.has(.mobilityTicket)
-    }
-
-    /// The owner keeps a flow whose datagrams arrive here.
-    package mutating func keepStranger(_ flow: Flow, of worker: UInt8) {
-        strangers[flow] = worker
-    }
-
-    /// The owner has no more use for a flow whose datagrams arrive here.
-    package mutating func forgetStranger(_ flow: Flow, of worker: UInt8) {
-        if strangers[flow] == worker { strangers[flow] = nil }
+    func canLeave(_ slot: Int) -> Bool {
+        allocations[slot].isOpen && allocations[slot].mobility != nil
     }
 
     /// Makes the request's flow the one that the allocation moves to, under a new ticket.
@@ -105,20 +66,44 @@ extension TURNEngine {
         // It may have left this very flow a moment ago: that is told before it is kept again.
         settleDepartures(into: &outbox)
         if let abandoned = mobility.pending { unmap(abandoned, of: slot) }
+        clear(request.flow, into: &outbox)
         mobility.pending = request.flow
         mobility.serial &+= 1
         mobility.lastMove = (transaction, lifetime)
         allocations[slot].mobility = mobility
         allocations[slot].isMoving = true
         flows[request.flow] = UInt32(truncatingIfNeeded: slot)
-        if let deliverer {
-            guests[request.flow] = deliverer
-            outbox.keep(request.flow, at: deliverer)
-        }
         tally.moved &+= 1
         // The old connection is closed already.
         if allocations[slot].flow == .none { arrive(slot: slot) }
-        settleDepartures(into: &outbox)
+    }
+
+    /// Whoever has the flow leaves it.
+    private mutating func clear(_ flow: Flow, into outbox: inout some RelayOutbox & ~Copyable) {
+        if let occupant = flows[flow] { detach(slot: Int(occupant), from: flow) }
+        if let stranger = strangers.removeValue(forKey: flow) {
+            outbox.evict(flow, stranger.claim, at: stranger.owner)
+        }
+    }
+
+    /// The answer to a move, with the ticket that is good now. When another worker has the flow's datagrams, it agrees to
+    /// the move first: so the client says nothing yet that would go to who was there before.
+    mutating func answerMove(
+        _ transaction: TransactionID, lifetime: UInt32, _ request: Request, _ slot: Int,
+        into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        writer.begin(MessageType(.success, .refresh), transaction)
+        writer.append(.lifetime, integer: lifetime)
+        if let ticket = ticket(of: slot) { writer.append(.mobilityTicket, bytes: ticket) }
+        guard sign(request.shape) else { return }
+        guard let delivery else {
+            outbox.send(writer.bytes.span.bytes, on: request.flow)
+            return
+        }
+        let claim = lastClaim.next()
+        lastClaim = claim
+        guests[request.flow] = Guest(host: delivery.worker, claim: claim)
+        outbox.keep(request.flow, claim, at: delivery.worker, answer: writer.bytes.span.bytes)
     }
 
     /// The client was heard on the flow that its allocation moves to: the old flow ends.
@@ -148,14 +133,7 @@ extension TURNEngine {
         // A new connection may have the flow of one that was closed while its relay was being opened.
         guard flows[flow] == UInt32(truncatingIfNeeded: slot) else { return }
         flows[flow] = nil
-        if let worker = guests.removeValue(forKey: flow) { departures.append((flow, worker)) }
-    }
-
-    /// Tells other workers of guests that have gone.
-    mutating func settleDepartures(into outbox: inout some RelayOutbox & ~Copyable) {
-        guard !departures.isEmpty else { return }
-        for (flow, worker) in departures { outbox.forget(flow, at: worker) }
-        departures = []
+        if let guest = guests.removeValue(forKey: flow) { departures.append((flow, guest)) }
     }
 
     /// The ticket that is good now, for an answer.

@@ -54,6 +54,6 @@ extension TURNEngine {
         errorSerial &+= 1
         writer.append(.xorPeerAddress, xor: policy.told(peer))
         writer.append(icmpType: error.type, code: error.code, errorData: error.errorData(relay.family))
-        outbox.send(writer.bytes.span.bytes, on: allocations[slot].flow)
+        send(on: allocations[slot].flow, into: &outbox)
     }
 }

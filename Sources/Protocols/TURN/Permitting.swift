@@ -11,7 +11,10 @@ extension TURNEngine {
     mutating func createPermission(
         _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard let slot = openSlot(message, request, knowing: Self.permissionAttributes, into: &outbox) else { return }
+        guard
+            let slot = openSlot(
+                message, request, of: flows[request.flow], knowing: Self.permissionAttributes, into: &outbox)
+        else { return }
         var peers: [JudgedPeer] = []
         var refusal: ErrorCode?
         let transaction = message.transaction
@@ -41,7 +44,10 @@ extension TURNEngine {
     mutating func bindChannel(
         _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard let slot = openSlot(message, request, knowing: Self.channelAttributes, into: &outbox) else { return }
+        guard
+            let slot = openSlot(
+                message, request, of: flows[request.flow], knowing: Self.channelAttributes, into: &outbox)
+        else { return }
         // Channels carry datagrams.
         guard allocations[slot].transport == .udp, let value = message.attribute(.channelNumber), value.byteCount == 4,
             let number = value.integer(at: 0, as: UInt16.self), Channel.numbers.contains(number),

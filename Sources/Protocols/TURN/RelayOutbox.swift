@@ -19,10 +19,14 @@ package protocol RelayOutbox: Outbox, ~Copyable {
     mutating func endAllocation(_ allocation: AllocationID, user: String)
 
     /// A datagram of this flow belongs to another worker, which gets it by `receiveHandedOver`.
-    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8)
-    /// That other worker's engine is told `keepStranger`, or `forgetStranger`. In the order of the calls.
-    mutating func keep(_ flow: Flow, at worker: UInt8)
-    mutating func forget(_ flow: Flow, at worker: UInt8)
+    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8, isTaken: Bool)
+    /// A message that only the worker can send to which the flow's datagrams come: see `TURNEngine.mayPass`.
+    mutating func send(_ message: RawSpan, on flow: Flow, through worker: UInt8)
+    /// What another worker's engine is told by `keepStranger`, `forgetStranger` and `loseGuest`, in the order of the calls.
+    /// `answer` leaves there, once that worker agreed.
+    mutating func keep(_ flow: Flow, _ claim: Claim, at worker: UInt8, answer: RawSpan)
+    mutating func forget(_ flow: Flow, _ claim: Claim, at worker: UInt8)
+    mutating func evict(_ flow: Flow, _ claim: Claim, at worker: UInt8)
 }
 
 /// An allocation, told apart from an earlier one in the same slot by its generation.

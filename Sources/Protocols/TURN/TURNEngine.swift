@@ -57,11 +57,12 @@ package struct TURNEngine: ~Copyable {
     var occupied = 0
     /// Flows whose datagrams arrive here and belong to another worker, and flows of this worker's allocations whose
     /// datagrams arrive at another.
-    var strangers: [Flow: UInt8] = [:]
-    var guests: [Flow: UInt8] = [:]
-    var departures: [(Flow, UInt8)] = []
-    /// The worker that handed over the datagram which is being received.
-    var deliverer: UInt8?
+    var strangers: [Flow: Stranger] = [:]
+    var guests: [Flow: Guest] = [:]
+    var departures: [(Flow, Guest)] = []
+    var lastClaim = Claim(rawValue: 0)
+    /// Where the datagram comes from that is being received, if another worker handed it over.
+    var delivery: Delivery?
     /// Numbers the indications that the engine sends by itself.
     var errorSerial: UInt32 = 0
     /// Connections of TCP allocations to peers.
@@ -93,10 +94,6 @@ package struct TURNEngine: ~Copyable {
         occupied
     }
 
-    var isHandedOver: Bool {
-        deliverer != nil
-    }
-
     /// Tells the engine what the wall clock shows now.
     package mutating func setWallClock(unixSeconds: Int64, at now: Instant) {
         unixSecondsAtZero = unixSeconds - Int64(clamping: now.nanoseconds / 1_000_000_000)
@@ -114,8 +111,8 @@ package struct TURNEngine: ~Copyable {
             tally.malformed &+= 1
             return nil
         }
-        if !strangers.isEmpty, !isHandedOver, let owner = strangers[flow] {
-            outbox.handOver(bytes, on: flow, to: owner)
+        if !strangers.isEmpty, delivery == nil, let owner = strangers[flow]?.owner, !isForAnother(bytes, than: owner) {
+            outbox.handOver(bytes, on: flow, to: owner, isTaken: false)
             return nil
         }
         if first & 0xC0 == 0x40 {
@@ -160,13 +157,13 @@ package struct TURNEngine: ~Copyable {
             return
         }
         var slot = flows[flow].map { Int($0) }
-        if slot == nil {
-            switch holder(of: message, on: flow) {
-            case .own(let held): slot = held
-            case .elsewhere(let worker):
-                if handOver(message, to: worker, on: flow, at: now, into: &outbox) { return }
-            case .nobody: break
-            }
+        switch holder(of: message) {
+        case .own(let held): slot = held
+        case .elsewhere(let worker):
+            if handOver(message, to: worker, on: flow, at: now, into: &outbox) { return }
+            // Not one of this worker's, whatever the flow has.
+            slot = nil
+        case .nobody: break
         }
         let credential: Credential
         switch authenticate(message, on: flow, of: slot, at: now) {
@@ -179,12 +176,13 @@ package struct TURNEngine: ~Copyable {
         let request = Request(flow: flow, now: now, credential: credential, hasFingerprint: message.hasFingerprint)
         switch message.type.method {
         case .allocate: allocate(message, request, into: &outbox)
-        case .refresh: refresh(message, request, slot, into: &outbox)
+        case .refresh: refresh(message, request, slot.map { UInt32(truncatingIfNeeded: $0) }, into: &outbox)
         case .createPermission: createPermission(message, request, into: &outbox)
         case .connect: connect(message, request, into: &outbox)
         case .connectionBind: bindConnection(message, request, into: &outbox)
         default: bindChannel(message, request, into: &outbox)
         }
+        settleDepartures(into: &outbox)
     }
 
     /// When `advance` has something to do next.
@@ -204,6 +202,7 @@ package struct TURNEngine: ~Copyable {
             counted = TransportCounts()
             revocations.forget(before: unixSeconds(at: now))
         }
+        settleDepartures(into: &outbox)
     }
 
     private mutating func reclaim(slot: Int, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
@@ -229,6 +228,7 @@ package struct TURNEngine: ~Copyable {
             tally.revoked &+= 1
             end(slot: slot, into: &outbox)
         }
+        settleDepartures(into: &outbox)
     }
 
     private mutating func limitAllocations() {
@@ -241,6 +241,9 @@ package struct TURNEngine: ~Copyable {
 
     /// The client's connection is closed, and its allocation with it (RFC 8656 section 3.1).
     package mutating func flowClosed(_ flow: Flow, into outbox: inout some RelayOutbox & ~Copyable) {
+        if let stranger = strangers.removeValue(forKey: flow) {
+            outbox.evict(flow, stranger.claim, at: stranger.owner)
+        }
         guard let slot = flows[flow].map({ Int($0) }) else { return }
         guard allocations[slot].isOpen else {
             // Its relay is on its way: `relayOpened` gives it back.
@@ -277,9 +280,9 @@ package struct TURNEngine: ~Copyable {
         return true
     }
 
-    /// Whether a client on this flow has authenticated and holds an allocation.
+    /// Whether a client on this flow has authenticated and holds an allocation, here or at another worker.
     package func hasAllocation(on flow: Flow) -> Bool {
-        flows[flow] != nil
+        flows[flow] != nil || !strangers.isEmpty && strangers[flow] != nil
     }
 
     /// Gives up every allocation, when the host stops.

@@ -20,13 +20,14 @@ struct Recorder: ~Copyable, RelayOutbox {
         case connect(PeerConnectionID, RelayID, TransportAddress)
         case bind(PeerConnectionID, Flow)
         case closePeer(PeerConnectionID)
-        case keep(Flow)
-        case forget(Flow)
+        case keep(Flow, Claim)
+        case forget(Flow, Claim)
+        case evict(Flow, Claim)
     }
 
     var answers: [Answer] = []
     var wishes: [Wish] = []
-    var handedOver: [[UInt8]] = []
+    var handedOver: [(bytes: [UInt8], isTaken: Bool)] = []
 
     /// Whether the engine did what only who has authenticated may have done.
     var changedState: Bool {
@@ -52,9 +53,14 @@ struct Recorder: ~Copyable, RelayOutbox {
     mutating func bindPeer(_ connection: PeerConnectionID, to flow: Flow) { wishes.append(.bind(connection, flow)) }
     mutating func closePeer(_ connection: PeerConnectionID) { wishes.append(.closePeer(connection)) }
     mutating func endAllocation(_ allocation: AllocationID, user: String) { wishes.append(.end(allocation, user)) }
-    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8) {
-        handedOver.append(message.copyToArray())
+    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8, isTaken: Bool) {
+        handedOver.append((message.copyToArray(), isTaken))
     }
-    mutating func keep(_ flow: Flow, at worker: UInt8) { wishes.append(.keep(flow)) }
-    mutating func forget(_ flow: Flow, at worker: UInt8) { wishes.append(.forget(flow)) }
+    mutating func send(_ message: RawSpan, on flow: Flow, through worker: UInt8) { send(message, on: flow) }
+    mutating func keep(_ flow: Flow, _ claim: Claim, at worker: UInt8, answer: RawSpan) {
+        send(answer, on: flow)
+        wishes.append(.keep(flow, claim))
+    }
+    mutating func forget(_ flow: Flow, _ claim: Claim, at worker: UInt8) { wishes.append(.forget(flow, claim)) }
+    mutating func evict(_ flow: Flow, _ claim: Claim, at worker: UInt8) { wishes.append(.evict(flow, claim)) }
 }

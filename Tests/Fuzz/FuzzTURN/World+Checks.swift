@@ -8,7 +8,7 @@ import Wire
 extension World {
     /// The engine did what a client asked: the model grants it, where that client could ask for it.
     func obeyed(
-        _ sent: Sent, _ answer: Recorder.Answer, on flow: Flow, at worker: Worker, hadAllocation: Bool
+        _ sent: Sent, _ answer: Recorder.Answer, on flow: Flow, at worker: Worker, hasMoved: Bool
     ) {
         guard let username = sent.username else {
             if sent.method == nil { return }
@@ -26,7 +26,8 @@ extension World {
                 if sent.method == .channelBind { allocations[key]?.channelPeers.insert(peer) }
             }
         case .refresh:
-            guard let key = sent.ticket, !hadAllocation, answer.lifetime != 0, allocations[key] != nil else { return }
+            guard hasMoved else { return }
+            guard let key = sent.ticket, allocations[key] != nil else { fatalError("a move without a ticket") }
             if key.worker != worker.number || allocations[key]?.username != username {
                 fatalError("a move of another's")
             }
@@ -95,7 +96,7 @@ extension World {
         for worker in workers {
             let count = allocations.keys.count { $0.worker == worker.number }
             if worker.engine.allocationCount != count { fatalError("an allocation that only one side knows") }
-            for flow in Flow.clients where worker.engine.hasAllocation(on: flow) && worker.holders[flow] == nil {
+            for flow in worker.engine.audit.flows where worker.holders[flow] == nil {
                 fatalError("a flow with an allocation that it was not given")
             }
         }

@@ -20,12 +20,14 @@ extension World {
             case .bind(let id, let flow): bind(id, to: flow, sent)
             case .closePeer(let id):
                 if connections.removeValue(forKey: id) == nil { fatalError("a connection closed twice") }
-            case .keep(let flow):
+            case .keep(let flow, let claim):
                 worker.guests.insert(flow)
-                other(worker).commands.append((flow, true))
-            case .forget(let flow):
+                other(worker).commands.append(.keep(flow, claim))
+            case .forget(let flow, let claim):
                 worker.guests.remove(flow)
-                other(worker).commands.append((flow, false))
+                other(worker).commands.append(.forget(flow, claim))
+            case .evict(let flow, let claim):
+                other(worker).commands.append(.evict(flow, claim))
             }
         }
         for answer in recorder.answers {

@@ -8,12 +8,21 @@ import Wire
 final class Worker {
     let number: UInt8
     var engine: TURNEngine
-    var commands: [(flow: Flow, isKept: Bool)] = []
-    var handedOver: [(sent: Sent, flow: Flow)] = []
+    var commands: [Command] = []
+    var handedOver: [(sent: Sent, flow: Flow, isTaken: Bool)] = []
     /// Whose each flow is: what the model knows of `TURNEngine.flows`, and never less.
     var holders: [Flow: AllocationKey] = [:]
     /// Flows that the other worker was told to keep for this one.
     var guests: Set<Flow> = []
+
+    /// What the other worker says of a flow.
+    enum Command {
+        case keep(Flow, Claim)
+        case forget(Flow, Claim)
+        case evict(Flow, Claim)
+    }
+
+    func holds(_ flow: Flow) -> Bool { engine.audit.flows.contains(flow) }
 
     init(_ number: UInt8, _ engine: consuming TURNEngine) {
         self.number = number
@@ -101,33 +110,36 @@ final class World {
         guard binding(on: flow) == nil else { return }
         let here = worker(of: flow)
         if flow.transport.isStream, let number = PeerConnectionID.claimed(by: sent.bytes.span.bytes)?.worker,
-            number <= 1, !here.engine.hasAllocation(on: flow)
+            number <= 1, !here.holds(flow)
         {
+            residences[flow] = number
+        }
+        if let number = here.engine.workerOfTicket(in: sent.bytes.span.bytes, on: flow, at: now), number <= 1 {
             residences[flow] = number
         }
         last = (sent, flow)
         receive(sent, on: flow, at: worker(of: flow), isHandedOver: false)
     }
 
-    func receive(_ sent: Sent, on flow: Flow, at worker: Worker, isHandedOver: Bool) {
+    func receive(_ sent: Sent, on flow: Flow, at worker: Worker, isHandedOver: Bool, isTaken: Bool = false) {
         var recorder = Recorder()
-        let hadAllocation = worker.engine.hasAllocation(on: flow)
+        let moved = worker.engine.tally.moved
         let forward =
             isHandedOver
             ? worker.engine.receiveHandedOver(
-                sent.bytes.span.bytes, on: flow, from: worker.number ^ 1, at: now, into: &recorder)
+                sent.bytes.span.bytes, on: flow, from: worker.number ^ 1, isTaken: isTaken, at: now, into: &recorder)
             : worker.engine.receive(sent.bytes.span.bytes, on: flow, at: now, into: &recorder)
         if sent.username == nil, recorder.changedState { fatalError("not authenticated") }
-        for bytes in recorder.handedOver {
+        for (bytes, isTaken) in recorder.handedOver {
             if isHandedOver || bytes != sent.bytes { fatalError("handed over twice, or changed on the way") }
-            other(worker).handedOver.append((sent, flow))
+            other(worker).handedOver.append((sent, flow, isTaken))
         }
         if let forward { check(forward, of: sent, on: flow, at: worker) }
         let success = recorder.answers.first {
             $0.type.messageClass == .success && $0.transaction == sent.transaction && $0.type.method == sent.method
         }
         settle(&recorder, at: worker, sent, on: flow)
-        if let success { obeyed(sent, success, on: flow, at: worker, hadAllocation: hadAllocation) }
+        if let success { obeyed(sent, success, on: flow, at: worker, hasMoved: worker.engine.tally.moved != moved) }
         checkCounts()
     }
 
@@ -149,7 +161,7 @@ final class World {
         worker.holders[flow] = nil
         residences[flow] = nil
         nonces[flow] = nil
-        if worker.engine.hasAllocation(on: flow) { fatalError("a closed connection that holds an allocation") }
+        if worker.holds(flow) { fatalError("a closed connection that holds an allocation") }
         checkCounts()
     }
 
@@ -175,18 +187,24 @@ final class World {
 
     private func deliverCommand(to worker: Worker) {
         guard !worker.commands.isEmpty else { return }
-        let (flow, isKept) = worker.commands.removeFirst()
-        if isKept {
-            worker.engine.keepStranger(flow, of: worker.number ^ 1)
-        } else {
-            worker.engine.forgetStranger(flow, of: worker.number ^ 1)
+        var recorder = Recorder()
+        switch worker.commands.removeFirst() {
+        case .keep(let flow, let claim):
+            let isKept = worker.engine.keepStranger(flow, of: worker.number ^ 1, claim, into: &recorder)
+            if isKept == worker.holds(flow) { fatalError("a flow of two workers, or of none") }
+        case .forget(let flow, let claim):
+            worker.engine.forgetStranger(flow, of: worker.number ^ 1, claim)
+        case .evict(let flow, let claim):
+            worker.engine.loseGuest(flow, claim, into: &recorder)
+            if worker.engine.audit.guests[flow] == nil { worker.guests.remove(flow) }
         }
+        settle(&recorder, at: worker)
     }
 
     private func deliverMessage(to worker: Worker) {
         guard !worker.handedOver.isEmpty else { return }
-        let (sent, flow) = worker.handedOver.removeFirst()
-        receive(sent, on: flow, at: worker, isHandedOver: true)
+        let (sent, flow, isTaken) = worker.handedOver.removeFirst()
+        receive(sent, on: flow, at: worker, isHandedOver: true, isTaken: isTaken)
     }
 
     private func deliverAll() {
@@ -204,7 +222,10 @@ final class World {
             pass(1_100_000_000)
             deliverAll()
         }
-        for flow in Flow.clients where flow.transport == .udp { checkAgreement(on: flow) }
+        for flow in Flow.clients where !flow.transport.isStream { checkAgreement(on: flow) }
+        for worker in workers {
+            if let wrong = worker.engine.audit.contradictions.first { fatalError(wrong) }
+        }
         for connection in connections.values {
             if !connection.stage.isBound, connection.until <= now { fatalError("a connection that nobody gives up") }
             if policy.forbids(connection.peer, relays) { fatalError("a connection to a peer that is forbidden") }
@@ -214,11 +235,11 @@ final class World {
     private func checkAgreement(on flow: Flow) {
         let (here, owner) = (worker(of: flow), other(worker(of: flow)))
         let isStranger = isStranger(flow, at: here)
-        if isStranger, !owner.engine.hasAllocation(on: flow) { fatalError("a stranger that nobody owns") }
-        if owner.engine.hasAllocation(on: flow), !isStranger, !here.engine.hasAllocation(on: flow) {
+        if isStranger, !owner.holds(flow) { fatalError("a stranger that nobody owns") }
+        if owner.holds(flow), !isStranger {
             fatalError("a guest whose datagrams stay where they arrive")
         }
-        if owner.guests.contains(flow), !owner.engine.hasAllocation(on: flow) {
+        if owner.guests.contains(flow), !owner.holds(flow) {
             fatalError("a guest without an allocation")
         }
     }
