@@ -62,6 +62,12 @@ def test_uclient_moves(moves_runs, mode):
     assert moves_runs(mode=mode) == 0
 
 
+@pytest.mark.parametrize("mode", [["-M", "-t"], ["-M", "-t", "-c"], ["-M", "-T"]], ids=" ".join)
+def test_uclient_moves_its_connections(moving, echo_port, mode):
+    """Not over TLS and DTLS: with -S, several clients that move fail at coturn's own server too, or crash."""
+    assert uclient(moving, [*STATIC, *mode, *other_side(echo_port)]) == 0
+
+
 @pytest.mark.parametrize("mode", [["-J"], ["-J", "-c"], ["-J", "-s"]], ids=" ".join)
 def test_uclient_with_access_tokens(with_access_tokens_runs, mode):
     """Each Allocate and Refresh brings a new token, sealed with one of three keys."""

@@ -47,6 +47,8 @@ struct Connection: ~Copyable {
     var hasEnded = false
     /// The peer of a stream sends no more, which the client is told behind the last byte.
     var farewell = Farewell.none
+    /// How often it went from worker to worker.
+    var moves: UInt8 = 0
     /// The peer does not take what it sends fast enough.
     var isPaused = false
     /// It has to wait until its allocation's bandwidth allows more: see `HeldStreams`.

@@ -9,16 +9,19 @@ final class MovedConnection: Sendable {
     let flow: Flow
     /// What was received and not yet understood.
     let unread: [UInt8]
+    /// How often it went from worker to worker, with this time.
+    let moves: UInt8
     // The worker that let go of the session does not touch it again.
     nonisolated(unsafe) let session: TLSSession?
     private let descriptor: Int32
     private let isTaken = TakenFlag()
 
-    init(_ descriptor: Int32, _ flow: Flow, _ session: TLSSession?, _ unread: [UInt8]) {
+    init(_ descriptor: Int32, _ flow: Flow, _ session: TLSSession?, _ unread: [UInt8], moves: UInt8) {
         self.descriptor = descriptor
         self.flow = flow
         self.session = session
         self.unread = unread
+        self.moves = moves
     }
 
     deinit {
@@ -166,6 +169,10 @@ struct ConnectionTable: ~Copyable {
         slots[slot].collected.append(bytes)
     }
 
+    mutating func setMoves(_ slot: Int, _ moves: UInt8) {
+        slots[slot].moves = moves
+    }
+
     mutating func setPaused(_ slot: Int, _ isPaused: Bool) {
         slots[slot].isPaused = isPaused
     }
@@ -213,6 +220,11 @@ struct ConnectionTable: ~Copyable {
         guard !touched.isEmpty else { return }
         for slot in touched { flush(Int(slot)) }
         touched.removeAll(keepingCapacity: true)
+    }
+
+    /// The same for one connection, before it goes away.
+    mutating func flushNow(_ slot: Int) {
+        if slots[slot].isTouched { flush(slot) }
     }
 
     private mutating func flush(_ slot: Int) {
@@ -356,9 +368,10 @@ struct ConnectionTable: ~Copyable {
         if byFlow[flow] == UInt32(truncatingIfNeeded: slot) { byFlow[flow] = nil }
         let session = slots[slot].session
         let unread = Array(slots[slot].unread.bytes)
+        let moves = slots[slot].moves &+ 1
         var connection = Connection.closed(generation: slots[slot].generation)
         swap(&connection, &slots[slot])
         vacate(slot)
-        return MovedConnection(connection.surrender(), flow, session, unread)
+        return MovedConnection(connection.surrender(), flow, session, unread, moves: moves)
     }
 }

@@ -12,6 +12,8 @@ extension Worker {
     private static let acceptedAtOnce = 16
     /// How long the last bytes for a peer may take, in seconds.
     private static let drainingSeconds: UInt32 = 10
+    /// How often a connection may go from worker to worker.
+    private static let movesOfConnection: UInt8 = 16
 
     mutating func fulfil(_ wish: PeerWish) {
         switch wish {
@@ -276,19 +278,34 @@ extension Worker {
 
     // MARK: From worker to worker
 
-    /// Which worker a message on a connection is for, when that is another one.
-    func target(of message: UnsafeRawBufferPointer) -> UInt8? {
-        // The type of a ConnectionBind request, before anything is parsed.
-        guard message.count >= 20, message[0] == 0, message[1] == 0x0B,
-            let worker = PeerConnectionID.claimed(by: message.bytes)?.worker, worker != outbox.neighbours.own,
-            outbox.neighbours.mailbox(worker) != nil
+    /// Which worker a message on a connection is for, when that is another one: it claims a peer's connection there, or
+    /// brings the ticket of an allocation there. A connection goes from worker to worker a few times in its life; after
+    /// that, or when the other has too much to take in, the message is one like any other.
+    func target(of message: UnsafeRawBufferPointer, from slot: Int) -> UInt8? {
+        // The type of the request, before anything is parsed.
+        guard message.count >= 20, message[0] == 0,
+            outbox.connections.slots[slot].moves < Self.movesOfConnection
         else { return nil }
-        return worker
+        let named: UInt8?
+        switch message[1] {
+        case 0x0B:
+            named = PeerConnectionID.claimed(by: message.bytes)?.worker
+        case 0x04 where outbox.connections.slots[slot].backlog.isEmpty:
+            named = engine.workerOfTicket(in: message.bytes, on: outbox.connections.slots[slot].flow, at: now)
+        default:
+            named = nil
+        }
+        guard let named, named != outbox.neighbours.own, let mailbox = outbox.neighbours.mailbox(named),
+            !mailbox.isCrowded
+        else { return nil }
+        return named
     }
 
     /// Sends a connection to the worker that holds what it claims.
     mutating func move(_ slot: Int, to worker: UInt8) {
         let descriptor = outbox.connections.slots[slot].socket.descriptor
+        // Answers to earlier requests.
+        outbox.connections.flushNow(slot)
         guard let moved = outbox.connections.surrender(slot) else {
             outbox.connections.end(slot, .broken)
             return
@@ -305,6 +322,7 @@ extension Worker {
             counters.connectionsRefused &+= 1
             return
         }
+        outbox.connections.setMoves(slot, moved.moves)
         if let session = moved.session {
             session.move(to: outbox.connections.pipe)
             outbox.connections.secure(slot, session)
@@ -318,5 +336,7 @@ extension Worker {
         let count = min(moved.unread.count, plainBuffer.bytes.count)
         plainBuffer.bytes.copyBytes(from: moved.unread.prefix(count))
         receiveMessages(UnsafeRawBufferPointer(rebasing: plainBuffer.bytes.prefix(count)), from: slot)
+        // What came after it is for yet another.
+        if let worker = outbox.connections.slots[slot].target { move(slot, to: worker) }
     }
 }

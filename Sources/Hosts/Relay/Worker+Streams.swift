@@ -213,7 +213,7 @@ extension Worker {
             switch StreamFraming.next(rest.bytes) {
             case .frame(let byteCount):
                 let message = UnsafeRawBufferPointer(rebasing: rest.prefix(byteCount))
-                if let worker = target(of: message) {
+                if let worker = target(of: message, from: slot) {
                     outbox.connections.setStage(slot, .moving(worker))
                     continue
                 }

@@ -31,6 +31,11 @@ final class WorkerMailbox: Sendable {
         self.wake = wake
     }
 
+    /// More commands wait than a worker finds between two rounds, unless somebody floods it with connections.
+    var isCrowded: Bool {
+        commands.withLock { $0.count >= 4096 }
+    }
+
     func post(_ command: WorkerCommand) {
         commands.withLock { $0.append(command) }
         wake.raise()
