@@ -68,8 +68,10 @@ def receive(connection: socket.socket, count: int) -> bytes:
     return data
 
 
-def test_uclient_loses_nothing(relay, echo_port):  # noqa: F811
-    arguments = ["-T", *STATIC, "-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
+@pytest.mark.parametrize("mode", [["-T"], ["-T", "-S"]], ids=" ".join)
+def test_uclient_loses_nothing(relay, echo_port, mode):  # noqa: F811
+    """Over TLS it begins most connections with a version that is refused, and tries again."""
+    arguments = [*mode, *STATIC, "-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
     assert uclient(relay, arguments) == 0
 
 
