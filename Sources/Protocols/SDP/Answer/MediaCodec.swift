@@ -1,0 +1,111 @@
+/// The kinds of media that the gateway forwards.
+package enum MediaKind: String, Hashable, Sendable, CaseIterable {
+    case audio
+    case video
+}
+
+/// A codec as far as two ends must agree on it: what differs in it cannot be forwarded from one to the other.
+package enum MediaCodec: Hashable, Sendable {
+    case opus
+    /// RFC 2198 around Opus.
+    case redundantAudio
+    case vp8
+    case vp9(profile: UInt8)
+    case h264(H264Profile, packetizationMode: UInt8)
+    case av1(profile: UInt8)
+
+    package enum H264Profile: Hashable, Sendable {
+        case constrainedBaseline
+        case baseline
+        case main
+        case constrainedHigh
+        case high
+
+        /// From `profile-level-id`, RFC 6184 section 8.1: the profile, its constraints, and the level.
+        init?(profileLevelID text: Substring) {
+            guard text.utf8.count == 6, let value = UInt32(text, radix: 16) else { return nil }
+            let constraints = UInt8(truncatingIfNeeded: value >> 8)
+            switch value >> 16 {
+            case 0x42: self = constraints & 0x40 != 0 ? .constrainedBaseline : .baseline
+            case 0x4D: self = constraints & 0x80 != 0 ? .constrainedBaseline : .main
+            case 0x64: self = constraints & 0x0C == 0x0C ? .constrainedHigh : .high
+            default: return nil
+            }
+        }
+    }
+
+    /// Nil for what the gateway does not know, and for retransmissions and the like, which are no codecs.
+    init?(_ format: PayloadFormat) {
+        guard let encoding = format.encoding else { return nil }
+        switch (encoding.name.lowercased(), encoding.clockRate) {
+        case ("opus", 48000): self = .opus
+        case ("red", 48000): self = .redundantAudio
+        case ("vp8", 90000): self = .vp8
+        case ("vp9", 90000):
+            guard let profile = (format.parameter("profile-id") ?? "0").number(as: UInt8.self) else { return nil }
+            self = .vp9(profile: profile)
+        case ("av1", 90000):
+            guard let profile = (format.parameter("profile") ?? "0").number(as: UInt8.self) else { return nil }
+            self = .av1(profile: profile)
+        case ("h264", 90000):
+            guard let mode = (format.parameter("packetization-mode") ?? "0").number(as: UInt8.self),
+                let profile = H264Profile(profileLevelID: format.parameter("profile-level-id") ?? "420010")
+            else { return nil }
+            self = .h264(profile, packetizationMode: mode)
+        default: return nil
+        }
+    }
+
+    /// The parameters of `fmtp` that an answer repeats, because they say which codec it is.
+    var identifyingParameters: [String] {
+        switch self {
+        case .opus, .redundantAudio, .vp8: []
+        case .vp9: ["profile-id"]
+        case .h264: ["level-asymmetry-allowed", "packetization-mode", "profile-level-id"]
+        case .av1: ["profile", "level-idx", "tier"]
+        }
+    }
+}
+
+/// What a receiver may say about a stream (RFC 4585 section 4.2, RFC 5104 section 7.1, and two of libwebrtc's).
+package struct MediaFeedback: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let nack = MediaFeedback(rawValue: 1)
+    package static let pictureLoss = MediaFeedback(rawValue: 2)
+    package static let fullIntraRequest = MediaFeedback(rawValue: 4)
+    package static let transportWide = MediaFeedback(rawValue: 8)
+    package static let receiverEstimatedBitrate = MediaFeedback(rawValue: 16)
+
+    static let names: [(MediaFeedback, String)] = [
+        (.receiverEstimatedBitrate, "goog-remb"), (.transportWide, "transport-cc"), (.fullIntraRequest, "ccm fir"),
+        (.nack, "nack"), (.pictureLoss, "nack pli"),
+    ]
+
+    init(_ lines: [String]) {
+        self.init()
+        for (feedback, name) in Self.names where lines.contains(name) { insert(feedback) }
+    }
+
+    var lines: [String] {
+        Self.names.filter { contains($0.0) }.map(\.1)
+    }
+}
+
+/// The header extensions that this module itself must know; every other is only a URI to it.
+package enum ExtensionURI {
+    package static let audioLevel = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+    package static let mid = "urn:ietf:params:rtp-hdrext:sdes:mid"
+    package static let rid = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
+    package static let repairedRID = "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
+    package static let absoluteSendTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
+    package static let transportWide =
+        "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+    package static let dependencyDescriptor =
+        "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
+    package static let videoOrientation = "urn:3gpp:video-orientation"
+}

@@ -1,0 +1,75 @@
+/// What an offer and its answer agreed on, for those who forward.
+package struct NegotiatedLeg: Hashable, Sendable {
+    package var answer: SessionDescription
+    package var sections: [NegotiatedSection]
+    package var remote: RemoteTransport
+    /// The gateway's ICE credentials that are now in force.
+    package var credentials: ICECredentials
+    /// The client's credentials changed (RFC 8839 section 4.4.1.1): a new ICE generation begins.
+    package var isICERestart: Bool
+    /// One-byte and two-byte header extensions may stand in one stream.
+    package var allowsMixedExtensions: Bool
+}
+
+/// The client's side of the transport.
+package struct RemoteTransport: Hashable, Sendable {
+    package var credentials: ICECredentials
+    /// One of these must be that of the certificate which the client shows.
+    package var fingerprints: [CertificateFingerprint]
+    package var candidates: [Candidate]
+    package var trickles: Bool
+    /// libwebrtc's renomination: the controlling side may change its mind, with a number in each nomination.
+    package var renominates: Bool
+}
+
+/// One section, seen from the gateway: where it receives, the client publishes a track; where it sends is a slot.
+package struct NegotiatedSection: Hashable, Sendable {
+    /// Its place in the description, from 0.
+    package var index: Int
+    package var mid: String
+    /// Nil when it is neither audio nor video, and then it is rejected.
+    package var kind: MediaKind?
+    package var direction: Direction
+    /// Why it was rejected, nil when it was not.
+    package var rejection: String?
+    /// What may be sent in it, in the order of preference.
+    package var codecs: [NegotiatedCodec] = []
+    package var extensions: [NegotiatedExtension] = []
+    /// The names of the simulcast encodings that the client sends, in its order; empty without simulcast.
+    package var rids: [String] = []
+    /// The sources that the client announced; one that uses rids announces none.
+    package var sources: [AnnouncedSource] = []
+    /// The client's own name for what it sends.
+    package var stream: StreamName?
+    package var slot: SlotIdentity?
+    package var hasReducedSizeRTCP = false
+
+    package func codec(_ payloadType: UInt8) -> NegotiatedCodec? {
+        codecs.first { $0.payloadType == payloadType || $0.retransmission == payloadType }
+    }
+
+    package func extensionID(_ uri: String) -> UInt8? {
+        extensions.first { $0.uri == uri }?.id
+    }
+}
+
+package struct NegotiatedCodec: Hashable, Sendable {
+    package var codec: MediaCodec
+    package var payloadType: UInt8
+    package var clockRate: UInt32
+    package var feedback: MediaFeedback
+    /// The payload type of its retransmissions (RFC 4588).
+    package var retransmission: UInt8?
+}
+
+package struct NegotiatedExtension: Hashable, Sendable {
+    package var id: UInt8
+    package var uri: String
+    /// Seen from the gateway.
+    package var direction: Direction
+}
+
+package struct AnnouncedSource: Hashable, Sendable {
+    package var ssrc: UInt32
+    package var retransmission: UInt32?
+}

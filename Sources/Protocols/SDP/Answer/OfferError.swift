@@ -1,0 +1,60 @@
+/// Why an offer cannot be answered.
+package struct OfferError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Reason: Hashable, Sendable {
+        case noSections
+        case noBundle
+        case noMid
+        case repeatedMid
+        case noRTCPMultiplexing
+        case noICECredentials
+        case noFingerprint
+        /// `passive` or `holdconn`: the gateway waits for a handshake, it never begins one.
+        case setup(SetupRole)
+        /// A payload type means something else than in another section, or than it did before.
+        case payloadTypeChanged(UInt8)
+        /// The same of a header extension's number.
+        case extensionChanged(UInt16)
+        /// There are fewer sections than in the offer before.
+        case sectionsMissing(Int)
+        /// Sections keep their mid and kind until they are rejected.
+        case sectionChanged(was: String)
+        case fingerprintChanged
+        /// Every section had to be rejected; this is why the first one was.
+        case nothingAcceptable(String)
+        /// No SSRC could be found that the client does not use itself.
+        case noFreeSource
+    }
+
+    package let reason: Reason
+    /// Where the section stands in the offer, from 0; nil when it is about the whole.
+    package let section: Int?
+    package let mid: String?
+
+    package var description: String {
+        guard let section else { return reason.text }
+        return "section \(section + 1)\(mid.map { " (mid \($0))" } ?? ""): \(reason.text)"
+    }
+}
+
+extension OfferError.Reason {
+    package var text: String {
+        switch self {
+        case .noSections: "the offer has no sections"
+        case .noBundle: "there is no a=group:BUNDLE; all media goes over one transport here (RFC 9143)"
+        case .noMid: "it has no a=mid"
+        case .repeatedMid: "another section has the same a=mid"
+        case .noRTCPMultiplexing: "it has no a=rtcp-mux; RTCP goes with RTP here (RFC 8834)"
+        case .noICECredentials: "a=ice-ufrag or a=ice-pwd is missing"
+        case .noFingerprint: "there is no a=fingerprint of sha-256, sha-384 or sha-512; media needs DTLS"
+        case .setup(let role):
+            "a=setup:\(role.rawValue) is offered; the gateway is passive, so actpass or active must be"
+        case .payloadTypeChanged(let type): "payload type \(type) means another codec than elsewhere or before"
+        case .extensionChanged(let id): "a=extmap:\(id) means another extension than elsewhere or before"
+        case .sectionsMissing(let count): "\(count) sections were there before; sections may be rejected, never removed"
+        case .sectionChanged(let was): "it was \(was) before, and has not been rejected since"
+        case .fingerprintChanged: "the certificate's fingerprint changed; that needs a new leg"
+        case .nothingAcceptable(let why): "no section can be accepted: \(why)"
+        case .noFreeSource: "no SSRC is free"
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// Which payload types of an offered section are used, and how an answer writes them.
+struct PayloadChoice {
+    private(set) var codecs: [NegotiatedCodec] = []
+    private(set) var formats: [PayloadFormat] = []
+
+    init(_ section: MediaSection, _ kind: MediaKind, _ capabilities: GatewayCapabilities, hasTransportWide: Bool) {
+        var retransmissions: [UInt8: PayloadFormat] = [:]
+        var offered: [MediaCodec: PayloadFormat] = [:]
+        for payload in section.payloads {
+            if payload.encoding?.name.lowercased() == "rtx" {
+                if let type = payload.parameter("apt")?.number(as: UInt8.self), retransmissions[type] == nil {
+                    retransmissions[type] = payload
+                }
+            } else if let codec = MediaCodec(payload), offered[codec] == nil {
+                // The first of equals is the one that the client prefers.
+                offered[codec] = payload
+            }
+        }
+        for codec in capabilities.codecs(kind) {
+            guard let payload = offered[codec], let encoding = payload.encoding else { continue }
+            // Redundancy needs what it repeats.
+            if codec == .redundantAudio, offered[.opus] == nil { continue }
+            var feedback = MediaFeedback(payload.feedback)
+            if kind == .audio { feedback.formIntersection(.transportWide) }
+            // One estimate of the bandwidth: the receiver's only where there is no feedback about every packet.
+            if !hasTransportWide { feedback.remove(.transportWide) }
+            if feedback.contains(.transportWide) { feedback.remove(.receiverEstimatedBitrate) }
+            let retransmission = feedback.contains(.nack) ? retransmissions[payload.payloadType] : nil
+            codecs.append(
+                NegotiatedCodec(
+                    codec: codec, payloadType: payload.payloadType, clockRate: encoding.clockRate, feedback: feedback,
+                    retransmission: retransmission?.payloadType))
+
+            var format = PayloadFormat(payload.payloadType, encoding)
+            format.feedback = feedback.lines
+            format.parameters = Self.parameters(codec, payload, capabilities)
+            formats.append(format)
+            if let retransmission {
+                var format = PayloadFormat(retransmission.payloadType, retransmission.encoding)
+                format.parameters = "apt=\(payload.payloadType)"
+                formats.append(format)
+            }
+        }
+    }
+
+    /// Something besides redundancy can be sent.
+    var isUsable: Bool {
+        codecs.contains { $0.codec != .redundantAudio }
+    }
+
+    private static func parameters(
+        _ codec: MediaCodec, _ payload: PayloadFormat, _ capabilities: GatewayCapabilities
+    ) -> String? {
+        switch codec {
+        case .opus: "minptime=10;useinbandfec=1" + (capabilities.wantsSilenceSuppressed ? ";usedtx=1" : "")
+        case .redundantAudio: payload.parameters
+        default:
+            codec.identifyingParameters.compactMap { name in
+                payload.parameter(name).map { "\(name)=\($0)" }
+            }.joined(separator: ";").nilIfEmpty
+        }
+    }
+}
+
+extension String {
+    fileprivate var nilIfEmpty: String? {
+        isEmpty ? nil : self
+    }
+}

@@ -1,0 +1,115 @@
+/// Answers one section after the other, without what concerns the transport of all of them.
+struct SectionBuilder {
+    private let offer: SessionDescription
+    private let capabilities: GatewayCapabilities
+    private(set) var allowsMixedExtensions: Bool
+
+    init(_ offer: SessionDescription, _ capabilities: GatewayCapabilities) {
+        self.offer = offer
+        self.capabilities = capabilities
+        allowsMixedExtensions = offer.attributes.allowsMixedExtensions
+    }
+
+    mutating func build(
+        _ section: MediaSection, index: Int, mid: String, isBundled: Bool, slots: [MediaKind: Int]
+    ) -> (NegotiatedSection, MediaSection) {
+        func rejected(_ why: String) -> (NegotiatedSection, MediaSection) {
+            var made = NegotiatedSection(
+                index: index, mid: mid, kind: MediaKind(rawValue: section.kind), direction: .inactive)
+            made.rejection = why
+            return (made, section.rejecting)
+        }
+        guard !section.isRejected else { return rejected("the offer rejects it") }
+        guard let kind = MediaKind(rawValue: section.kind) else { return rejected("\(section.kind) is not forwarded") }
+        guard section.transport.hasSuffix("RTP/SAVPF") else { return rejected("\(section.transport) is not spoken") }
+        guard isBundled else { return rejected("it is not in the BUNDLE group") }
+
+        let offered = section.direction ?? offer.attributes.direction ?? .sendReceive
+        let direction = Direction(
+            sends: offered.receives && slots[kind, default: 0] < capabilities.slots(kind),
+            receives: offered.sends && capabilities.mayPublish.contains(kind))
+        let mixes = section.attributes.allowsMixedExtensions || offer.attributes.allowsMixedExtensions
+        let maps = extensions(section, direction, mixes: mixes)
+        let choice = PayloadChoice(
+            section, kind, capabilities, hasTransportWide: maps.contains { $0.uri == ExtensionURI.transportWide })
+        guard choice.isUsable else { return rejected("no codec of this call is offered in it") }
+        allowsMixedExtensions = allowsMixedExtensions || mixes
+
+        var made = NegotiatedSection(index: index, mid: mid, kind: kind, direction: direction)
+        made.codecs = choice.codecs
+        made.extensions = maps.map { map in
+            NegotiatedExtension(
+                id: UInt8(truncatingIfNeeded: map.id), uri: map.uri, direction: map.direction ?? .sendReceive)
+        }
+        made.hasReducedSizeRTCP = section.hasReducedSizeRTCP
+
+        var answer = MediaSection(kind: section.kind, port: 9, transport: section.transport)
+        answer.mid = mid
+        answer.payloads = choice.formats
+        answer.attributes.direction = direction
+        answer.attributes.extensions = maps
+        answer.attributes.allowsMixedExtensions = section.attributes.allowsMixedExtensions
+        answer.hasRTCPMultiplexing = true
+        answer.hasReducedSizeRTCP = section.hasReducedSizeRTCP
+        if direction.receives {
+            made.stream = section.streams.first
+            made.sources = section.announcedSources
+            made.rids = encodings(section, maps)
+            answer.restrictionIDs = made.rids.map { RestrictionID($0, .recv) }
+            if !made.rids.isEmpty { answer.simulcast = Simulcast(receive: made.rids.map { [.init($0)] }) }
+            if let bitrate = kind == .audio ? capabilities.audioBitrate : capabilities.videoBitrate {
+                answer.bandwidths = [Bandwidth("AS", max(1, bitrate / 1000)), Bandwidth("TIAS", bitrate)]
+            }
+        }
+        return (made, answer)
+    }
+
+    /// The extensions of the answer: those of the offer that the gateway knows and that have a use in this direction, with
+    /// the offer's numbers (RFC 8285 section 7.2).
+    private func extensions(_ section: MediaSection, _ direction: Direction, mixes: Bool) -> [ExtensionMap] {
+        var seen: Set<String> = []
+        return section.attributes.extensions.compactMap { map in
+            // 15 ends a one-byte block, and above 14 only two-byte headers reach (RFC 8285 section 4.2).
+            guard capabilities.extensions.contains(map.uri),
+                (1...14).contains(map.id) || mixes && (16...255).contains(map.id)
+            else { return nil }
+            let own = (map.direction ?? .sendReceive).reversed
+            let isUsed =
+                own.receives && direction.receives || own.sends && direction.sends || direction == .inactive
+            // Which encoding a packet belongs to is told by clients only: a slot has one.
+            let isOfEncodings = map.uri == ExtensionURI.rid || map.uri == ExtensionURI.repairedRID
+            guard isUsed, !isOfEncodings || own.receives && direction.receives, seen.insert(map.uri).inserted else {
+                return nil
+            }
+            return ExtensionMap(map.id, map.uri, direction: map.direction?.reversed)
+        }
+    }
+
+    /// The rids that are taken (RFC 8853 section 5.3.2), the first alternative of each stream. Without a rid in every
+    /// packet they could not be told apart.
+    private func encodings(_ section: MediaSection, _ maps: [ExtensionMap]) -> [String] {
+        guard let streams = section.simulcast?.send, maps.contains(where: { $0.uri == ExtensionURI.rid }),
+            maps.contains(where: { $0.uri == ExtensionURI.mid })
+        else { return [] }
+        let sent = Set(section.restrictionIDs.lazy.filter { $0.direction == .send }.map(\.id))
+        var seen: Set<String> = []
+        let rids = streams.compactMap { $0.first?.rid }.filter { sent.contains($0) && seen.insert($0).inserted }
+        return rids.count > 1 ? Array(rids.prefix(capabilities.maximumEncodings)) : []
+    }
+}
+
+extension MediaSection {
+    /// The same section, rejected (RFC 3264 section 6): port 0, and a format because there must be one.
+    var rejecting: MediaSection {
+        var answer = MediaSection(kind: kind, port: 0, transport: transport)
+        answer.formats = formats
+        if let first = payloads.first {
+            var payload = PayloadFormat(first.payloadType, first.encoding)
+            payload.parameters = nil
+            answer.payloads = [payload]
+        }
+        answer.mid = mid
+        answer.attributes.direction = .inactive
+        return answer
+    }
+}
