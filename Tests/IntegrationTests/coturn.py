@@ -73,24 +73,39 @@ class SideBySide:
         return result
 
 
+def free_port_pair() -> int:
+    """A UDP port that nobody has, nor the next one, on 127.0.0.1 and ::1."""
+    while True:
+        port = free_port(socket.SOCK_DGRAM)
+        with contextlib.suppress(OSError, OverflowError), contextlib.ExitStack() as stack:
+            for family, host in [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]:
+                for number in (port, port + 1):
+                    stack.enter_context(socket.socket(family, socket.SOCK_DGRAM)).bind((host, number))
+            return port
+
+
 @contextlib.contextmanager
 def echoing_peer():
-    """turnutils_peer on a port of 127.0.0.1 and ::1, which it returns."""
+    """turnutils_peer on a port of 127.0.0.1 and ::1, which it returns. It has the next one too, to which uclient without -c
+    sends every other packet."""
     require("turnutils_peer")
-    port = free_port(socket.SOCK_DGRAM)
+    port = free_port_pair()
     process = subprocess.Popen(
         ["turnutils_peer", "-L", "127.0.0.1", "-L", "::1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.settimeout(0.1)
+            waiting = {("127.0.0.1", port), ("127.0.0.1", port + 1)}
             for _ in range(100):
-                probe.sendto(b"ready?", ("127.0.0.1", port))
+                for target in waiting:
+                    probe.sendto(b"ready?", target)
                 with contextlib.suppress(TimeoutError, ConnectionError):
-                    probe.recv(100)
+                    waiting.discard(probe.recvfrom(100)[1])
+                if not waiting:
                     break
             else:
-                raise AssertionError("turnutils_peer does not answer")
+                raise AssertionError(f"turnutils_peer does not answer on {waiting}")
         yield port
     finally:
         process.kill()

@@ -368,6 +368,14 @@ def test_refusals(relay, make_server, listener):
         assert ask(control, address, 80)[0] == 403, address
 
 
+def test_a_connection_with_an_allocation_claims_nothing(relay, door):
+    """Whichever worker the number names, the connection stays where its allocation is."""
+    control, _ = allocated(relay, door())
+    for worker in range(4):
+        assert control.request(CONNECTION_BIND, stun.attribute(CONNECTION_ID, bytes([worker, 0, 0, 1])))[0] == 400
+        assert control.permit("127.0.0.1") == 0
+
+
 def test_two_relays_reach_each_other(relay, listener):
     """Each allocation connects to the other's relayed address."""
     alice, at_alice = allocated(relay, connect(relay))

@@ -288,7 +288,7 @@ extension Worker {
         else { return nil }
         let named: UInt8?
         switch message[1] {
-        case 0x0B:
+        case 0x0B where !engine.hasAllocation(on: outbox.connections.slots[slot].flow):
             named = PeerConnectionID.claimed(by: message.bytes)?.worker
         case 0x04 where outbox.connections.slots[slot].backlog.isEmpty:
             named = engine.workerOfTicket(in: message.bytes, on: outbox.connections.slots[slot].flow, at: now)
