@@ -102,6 +102,7 @@ let package = Package(
         module("Protocols", "RTP", ["Wire"]),
         module("Protocols", "STUN", ["Wire"]),
         module("Protocols", "TURN", ["Wire", "STUN", basicContainers]),
+        module("Protocols", "Gateway", ["Wire", "RTP", "SDP", basicContainers]),
         module("Protocols", "SDP"),
 
         // Domain: pure, what the product means.
@@ -167,6 +168,7 @@ let package = Package(
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "DTLS", "Wire"]),
         tests("SecureMediaTests", ["SecureMedia", "RTP", "Wire", "OpenSSLCrypto", "CSRTP"]),
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
+        tests("GatewayTests", ["Gateway", "RTP", "SDP", "Wire"]),
         tests("RTPTests", ["RTP", "Wire"]),
         tests("SDPTests", ["SDP", "Wire"], resources: [.copy("Fixtures")]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
@@ -229,6 +231,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
         .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
+        fuzz("FuzzGateway", ["FuzzInput", "Gateway", "RTP", "SDP", "Wire"]),
         fuzz("FuzzRealtime", ["FuzzInput", "Realtime", "Model", nioCore]),
         fuzz("FuzzRTCP", ["RTP", "Wire"]),
         fuzz("FuzzRTP", ["FuzzInput", "RTP", "Wire"]),

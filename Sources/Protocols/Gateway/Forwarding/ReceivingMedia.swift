@@ -1,0 +1,255 @@
+import BasicContainers
+import RTP
+import SDP
+package import Wire
+
+// From a publisher's packet to those of its subscribers.
+
+extension GatewayEngine {
+    /// A packet of RTP that a leg received, in the clear. Its bytes may be changed.
+    package mutating func receiveRTP(
+        _ bytes: inout MutableRawSpan, from id: LegID, at now: Instant,
+        into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard let place = place(of: id) else { return }
+        tally.received &+= 1
+        guard let stream = stream(of: bytes.bytes, place, at: now) else { return }
+        let encoding = tracks[stream.track].encodings[stream.encoding].number
+        guard stream.isRepair else {
+            forward(bytes.bytes, of: stream, encoding, from: place, at: now, into: &outbox)
+            return
+        }
+        guard let payloadType = bytes.bytes.byte(at: 1),
+            let meaning = legs[place].payloads.meaning(of: payloadType), meaning.isRepair,
+            let ssrc = tracks[stream.track].encodings[stream.encoding].ssrc,
+            let range = Retransmission.unwrap(&bytes, payloadType: meaning.codec.payloadType, ssrc: ssrc),
+            let repaired = bytes.bytes.part(range)
+        else {
+            // Padding on a repair stream only probes the way.
+            return
+        }
+        forward(repaired, of: stream, encoding, from: place, at: now, into: &outbox)
+    }
+
+    /// Where the packet belongs: by its source, or by the names in its header extensions (RFC 8852, RFC 9143 section 9.2).
+    private mutating func stream(of bytes: RawSpan, _ place: Int, at now: Instant) -> StreamPlace? {
+        let packet: RTPPacket
+        do {
+            packet = try RTPPacket(bytes)
+        } catch {
+            tally.malformed &+= 1
+            return nil
+        }
+        let extensions = legs[place].extensions
+        if let sequence = packet.transportSequence(extensions) {
+            legs[place].arrivals.record(sequence, at: now)
+        }
+        if let known = legs[place].streams[packet.ssrc] { return known }
+        guard let found = discover(packet, extensions, place), note(packet.ssrc, found, place) else {
+            tally.unknownStream &+= 1
+            return nil
+        }
+        if found.isRepair {
+            tracks[found.track].encodings[found.encoding].repairSSRC = packet.ssrc
+        } else {
+            tracks[found.track].encodings[found.encoding].ssrc = packet.ssrc
+        }
+        return found
+    }
+
+    private func discover(_ packet: borrowing RTPPacket, _ ids: HeaderExtensionIDs, _ place: Int) -> StreamPlace? {
+        let mid = packet.text(.mediaIdentification, ids)
+        let repairs = packet.text(.repairedStreamIdentification, ids)
+        let rid = packet.text(.streamIdentification, ids)
+        return discover(packet.payloadType, mid: mid, rid: rid, repairs: repairs, place)
+    }
+
+    private func discover(
+        _ payloadType: UInt8, mid: String?, rid: String?, repairs: String?, _ place: Int
+    ) -> StreamPlace? {
+        guard let meaning = legs[place].payloads.meaning(of: payloadType),
+            let track = track(named: mid, meaning.codec.clockRate, place)
+        else { return nil }
+        let isRepair = meaning.isRepair || repairs != nil
+        let name = isRepair ? repairs : rid
+        guard let encoding = tracks[track].encoding(named: name, isRepair: isRepair) else { return nil }
+        return StreamPlace(track: track, encoding: encoding, isRepair: isRepair)
+    }
+
+    /// The track of a mid; without one the only track whose packets these can be.
+    private func track(named mid: String?, _ clockRate: UInt32, _ place: Int) -> Int? {
+        let all = legs[place].tracks
+        if let mid { return all.first { tracks[$0].name.mid == mid } }
+        let fitting = all.filter { track in tracks[track].encodings[0].clock.rate == clockRate }
+        return fitting.count == 1 ? fitting.first : nil
+    }
+
+    private mutating func forward(
+        _ bytes: RawSpan, of stream: StreamPlace, _ number: UInt32, from place: Int, at now: Instant,
+        into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        let packet: RTPPacket
+        do {
+            packet = try RTPPacket(bytes)
+        } catch {
+            tally.malformed &+= 1
+            return
+        }
+        guard let meaning = legs[place].payloads.meaning(of: packet.payloadType), !meaning.isRepair else {
+            tally.unknownStream &+= 1
+            return
+        }
+        let extensions = legs[place].extensions
+        guard note(packet, stream, at: now, into: &outbox) else { return }
+        let traits = PacketTraits(packet, meaning.codec.codec, extensions)
+        if traits.isEntry { tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived() }
+        tracks[stream.track].encodings[stream.encoding].history?.store(packet)
+        for index in 0..<tracks[stream.track].subscribers.count {
+            let subscriber = tracks[stream.track].subscribers[index]
+            send(packet, number, traits, meaning.codec, extensions, to: subscriber, at: now, into: &outbox)
+        }
+    }
+
+    /// Counts a packet in. False when it came before, or is of no use any more.
+    private mutating func note(
+        _ packet: borrowing RTPPacket, _ stream: StreamPlace, at now: Instant,
+        into outbox: inout some GatewayOutbox & ~Copyable
+    ) -> Bool {
+        let wasHeard = tracks[stream.track].encodings[stream.encoding].isHeard(at: now)
+        tracks[stream.track].encodings[stream.encoding].hear(at: now)
+        if !stream.isRepair {
+            let verdict = tracks[stream.track].encodings[stream.encoding].statistics.receive(
+                packet.header, byteCount: packet.bytes.byteCount, at: now)
+            switch verdict {
+            case .rejected: return false
+            case .restarted: restart(stream)
+            case .accepted: break
+            }
+        }
+        if !wasHeard { chooseAgain(stream.track, at: now) }
+        // Audio is not asked for again, but what came twice is known all the same.
+        switch tracks[stream.track].encodings[stream.encoding].losses.receive(packet.sequence, at: now) {
+        case .old:
+            tally.repeated &+= 1
+            return false
+        case .overwhelmed:
+            askForKeyFrame(of: stream, at: now, into: &outbox)
+            return true
+        case .inOrder, .recovered: return true
+        }
+    }
+
+    /// The source began again with other numbers.
+    private mutating func restart(_ stream: StreamPlace) {
+        tracks[stream.track].encodings[stream.encoding].losses.reset()
+        tracks[stream.track].encodings[stream.encoding].history?.removeAll()
+        let number = tracks[stream.track].encodings[stream.encoding].number
+        for place in tracks[stream.track].subscribers where legs[place.leg].slots[place.slot].encoding == number {
+            legs[place.leg].slots[place.slot].rewriter.restart()
+        }
+    }
+
+    /// An encoding began or stopped: slots may show another one.
+    mutating func chooseAgain(_ track: Int, at now: Instant) {
+        for place in tracks[track].subscribers { choose(for: place, at: now) }
+    }
+
+    // MARK: To one subscriber
+
+    private mutating func send(
+        _ packet: borrowing RTPPacket, _ number: UInt32, _ traits: PacketTraits, _ codec: NegotiatedCodec,
+        _ extensions: HeaderExtensionIDs, to place: SlotPlace, at now: Instant,
+        into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard let own = legs[place.leg].payloads.own(codec.codec) else { return }
+        let numbers: SlotPacket
+        switch legs[place.leg].slots[place.slot].rewriter.receive(packet.header, from: number, traits, at: now) {
+        case .drop: return
+        case .forward(let given), .fill(let given): numbers = given
+        }
+        let marker = packet.marker || numbers.isSwitch && legs[place.leg].slots[place.slot].kind == .audio
+        write(
+            packet, numbers, traits, PacketComposer(from: extensions, to: legs[place.leg].extensions),
+            payloadType: own.payloadType, marker: marker, repairs: false, to: place, at: now, into: &outbox)
+        tally.forwarded &+= 1
+    }
+
+    /// Writes a packet under the numbers of a slot, as itself or as a repair.
+    mutating func write(
+        _ packet: borrowing RTPPacket, _ numbers: SlotPacket, _ traits: PacketTraits, _ composer: PacketComposer,
+        payloadType: UInt8, marker: Bool, repairs: Bool, to place: SlotPlace, at now: Instant,
+        into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        let identity = legs[place.leg].slots[place.slot].identity
+        guard let room = outbox.reserve(for: legs[place.leg].id) else {
+            tally.noRoom &+= 1
+            return
+        }
+        var header = RTPHeader(
+            payloadType: payloadType, marker: marker, sequence: numbers.sequence, timestamp: numbers.timestamp,
+            ssrc: identity.ssrc)
+        if repairs {
+            header.sequence = legs[place.leg].slots[place.slot].repairSequence
+            header.ssrc = identity.retransmissionSSRC
+        }
+        var values = ExtensionValues()
+        if composer.targetIDs[.transportSequence] != 0 { values.transportSequence = legs[place.leg].transportSequence }
+        if composer.targetIDs[.absoluteSendTime] != 0 { values.absoluteSendTime = AbsoluteSendTime.value(at: now) }
+        values.frameNumber = numbers.frameNumber
+        var target = room.mutableBytes
+        guard
+            let composed = composer.write(
+                packet, header: header, values: values, originalSequence: repairs ? numbers.sequence : nil,
+                into: &target)
+        else {
+            tally.noRoom &+= 1
+            return
+        }
+        traits.vp8?.set(
+            pictureID: numbers.pictureID, baseLayerIndex: numbers.baseLayerIndex, in: &target,
+            at: composed.payloadOffset)
+        outbox.commit(composed.byteCount)
+        if composed.transportSequenceOffset != nil { legs[place.leg].transportSequence &+= 1 }
+        if repairs {
+            legs[place.leg].slots[place.slot].repairSequence &+= 1
+        } else {
+            legs[place.leg].slots[place.slot].count(
+                header, byteCount: composed.byteCount &- composed.payloadOffset, at: now)
+        }
+    }
+}
+
+extension PacketTraits {
+    init(_ packet: borrowing RTPPacket, _ codec: MediaCodec, _ ids: HeaderExtensionIDs) {
+        let isEmpty = packet.payload.byteCount == 0
+        switch codec {
+        case .opus, .redundantAudio: self.init(isEntry: true, isEmpty: isEmpty)
+        case .vp8:
+            let descriptor = VP8Descriptor(packet.payload)
+            self.init(isEntry: descriptor?.isKeyFrame ?? false, vp8: descriptor, isEmpty: isEmpty)
+        case .vp9:
+            self.init(isEntry: VideoCodec.vp9.beginsKeyFrame(packet.payload), isEmpty: isEmpty)
+        case .h264:
+            self.init(isEntry: VideoCodec.h264.beginsKeyFrame(packet.payload), isEmpty: isEmpty)
+        case .av1:
+            let descriptor = packet.element(.dependencyDescriptor, ids)
+            self.init(
+                isEntry: VideoCodec.av1.beginsKeyFrame(packet.payload, dependencyDescriptor: descriptor),
+                frameNumber: packet.frameNumber(ids), isEmpty: isEmpty)
+        }
+    }
+}
+
+extension RTPPacket {
+    /// The frame's number in AV1's dependency descriptor.
+    func frameNumber(_ ids: HeaderExtensionIDs) -> UInt16? {
+        guard let value = element(.dependencyDescriptor, ids) else { return nil }
+        return DependencyDescriptor(value)?.frameNumber
+    }
+
+    /// A header extension that is a name.
+    func text(_ kind: HeaderExtension, _ ids: HeaderExtensionIDs) -> String? {
+        guard let value = element(kind, ids) else { return nil }
+        return String(decoding: value.copyToArray(), as: UTF8.self)
+    }
+}

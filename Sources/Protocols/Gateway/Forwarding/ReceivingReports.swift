@@ -1,0 +1,132 @@
+import BasicContainers
+import RTP
+import SDP
+package import Wire
+
+// What legs say about what they sent and received.
+
+extension GatewayEngine {
+    /// A datagram of RTCP that a leg received, in the clear.
+    package mutating func receiveRTCP(
+        _ bytes: RawSpan, from id: LegID, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard let place = place(of: id) else { return }
+        guard var compound = try? RTCPCompound(bytes) else {
+            tally.malformed &+= 1
+            return
+        }
+        while let packet = compound.next() {
+            switch packet.kind {
+            case .senderReport: receiveSenderReport(packet, place, at: now)
+            case .nack: resend(packet, place, at: now, into: &outbox)
+            case .pictureLoss:
+                if let ssrc = packet.mediaSource { askForKeyFrame(ofSlot: ssrc, place, at: now, into: &outbox) }
+            case .fullIntraRequest:
+                var wanted: [UInt32] = []
+                packet.visitFullIntraRequests { ssrc, _ in wanted.append(ssrc) }
+                for ssrc in wanted { askForKeyFrame(ofSlot: ssrc, place, at: now, into: &outbox) }
+            case .goodbye:
+                var gone: [UInt32] = []
+                packet.visitGoodbyes { gone.append($0) }
+                for ssrc in gone { forget(ssrc, place) }
+            default: break
+            }
+        }
+    }
+
+    private mutating func receiveSenderReport(_ packet: borrowing RTCPPacket, _ place: Int, at now: Instant) {
+        guard let report = packet.senderReport, let stream = legs[place].streams[report.ssrc], !stream.isRepair else {
+            return
+        }
+        legs[place].clock.receive(report, at: wallClock(at: now))
+        tracks[stream.track].encodings[stream.encoding].statistics.receive(report, at: now)
+        tracks[stream.track].encodings[stream.encoding].clock.receive(report)
+    }
+
+    /// A source of simulcast may come back under another number; announced ones stay.
+    private mutating func forget(_ ssrc: UInt32, _ place: Int) {
+        guard let stream = legs[place].streams[ssrc],
+            !tracks[stream.track].encodings[stream.encoding].rid.isEmpty
+        else { return }
+        legs[place].streams[ssrc] = nil
+        if stream.isRepair {
+            tracks[stream.track].encodings[stream.encoding].repairSSRC = nil
+        } else {
+            tracks[stream.track].encodings[stream.encoding].ssrc = nil
+        }
+    }
+
+    // MARK: Asking for what was lost
+
+    /// Sends a receiver again what it lost, out of the history of what the slot showed (RFC 4585, RFC 4588).
+    private mutating func resend(
+        _ packet: borrowing RTCPPacket, _ place: Int, at now: Instant,
+        into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard let ssrc = packet.mediaSource, let slot = legs[place].slot(sending: ssrc) else { return }
+        var lost: [UInt16] = []
+        packet.visitLost { lost.append($0) }
+        for sequence in lost { resend(sequence, SlotPlace(leg: place, slot: slot), at: now, into: &outbox) }
+    }
+
+    private mutating func resend(
+        _ sequence: UInt16, _ place: SlotPlace, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard let original = legs[place.leg].slots[place.slot].rewriter.original(of: sequence),
+            let stream = encodings[original.source],
+            // The ring may be written while its packet is read, so the packet leaves it first.
+            let bytes = tracks[stream.track].encodings[stream.encoding].history?.copy(of: original.sequence),
+            let packet = try? RTPPacket(bytes.span.bytes),
+            let codec = legs[tracks[stream.track].leg].payloads.meaning(of: packet.payloadType)?.codec,
+            let repair = legs[place.leg].payloads.own(codec.codec)?.retransmission,
+            legs[place.leg].slots[place.slot].repairs.take(bytes.count, at: now)
+        else {
+            tally.repairsRefused &+= 1
+            return
+        }
+        let sourceIDs = legs[tracks[stream.track].leg].extensions
+        let targetIDs = legs[place.leg].extensions
+        let traits = PacketTraits(packet, codec.codec, sourceIDs)
+        let numbers = legs[place.leg].slots[place.slot].rewriter.numbers(of: original, packet.header, traits)
+        write(
+            packet, numbers, traits, PacketComposer(from: sourceIDs, to: targetIDs), payloadType: repair,
+            marker: packet.marker, repairs: true, to: place, at: now, into: &outbox)
+        tally.repaired &+= 1
+    }
+
+    private mutating func askForKeyFrame(
+        ofSlot ssrc: UInt32, _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard let slot = legs[place].slot(sending: ssrc), let number = legs[place].slots[slot].encoding,
+            let stream = encodings[number]
+        else { return }
+        askForKeyFrame(of: stream, at: now, into: &outbox)
+    }
+
+    /// Asks the publisher, unless it was asked a moment ago.
+    mutating func askForKeyFrame(
+        of stream: StreamPlace, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard tracks[stream.track].kind == .video,
+            tracks[stream.track].encodings[stream.encoding].keyFrames.request(at: now)
+        else { return }
+        sendPictureLoss(of: stream, into: &outbox)
+    }
+
+    mutating func sendPictureLoss(of stream: StreamPlace, into outbox: inout some GatewayOutbox & ~Copyable) {
+        guard let ssrc = tracks[stream.track].encodings[stream.encoding].ssrc else { return }
+        let leg = tracks[stream.track].leg
+        let own = legs[leg].ssrc
+        writer.begin()
+        writer.appendReceiverReport(from: own)
+        writer.appendPictureLoss(of: ssrc, from: own)
+        outbox.sendReport(writer.bytes, to: legs[leg].id)
+        tally.keyFramesAsked &+= 1
+    }
+}
+
+extension PacketHistory {
+    func copy(of sequence: UInt16) -> [UInt8]? {
+        packet(sequence)?.copyToArray()
+    }
+}

@@ -1,0 +1,103 @@
+import BasicContainers
+import RTP
+import SDP
+package import Wire
+
+// What happens because time passes: reports, feedback, and questions for what was lost.
+
+extension GatewayEngine {
+    /// How long after a call to `advance` the next one is to come: there is no deadline for each stream.
+    package static let tickNanoseconds: UInt64 = 10_000_000
+
+    /// Does what is due on every leg.
+    package mutating func advance(to now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
+        for place in 0..<legs.count where legs[place].isOpen {
+            askForLost(place, at: now, into: &outbox)
+            sendFeedback(place, at: now, into: &outbox)
+            report(place, at: now, into: &outbox)
+        }
+    }
+
+    /// Asks a publisher for packets that are missing and for key frames that somebody waits for.
+    private mutating func askForLost(
+        _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        let (id, own) = (legs[place].id, legs[place].ssrc)
+        for track in legs[place].tracks where tracks[track].kind == .video {
+            for index in 0..<tracks[track].encodings.count {
+                let stream = StreamPlace(track: track, encoding: index, isRepair: false)
+                if isAwaited(stream) {
+                    askForKeyFrame(of: stream, at: now, into: &outbox)
+                }
+                if tracks[track].encodings[index].keyFrames.advance(to: now) {
+                    sendPictureLoss(of: stream, into: &outbox)
+                }
+                tracks[track].encodings[index].losses.collect(at: now, into: &lost)
+                guard !lost.isEmpty, let ssrc = tracks[track].encodings[index].ssrc else { continue }
+                writer.begin()
+                writer.appendReceiverReport(from: own)
+                writer.appendNACK(lost, of: ssrc, from: own)
+                outbox.sendReport(writer.bytes, to: id)
+            }
+        }
+    }
+
+    /// Whether a slot waits to show the encoding and cannot begin.
+    private func isAwaited(_ stream: StreamPlace) -> Bool {
+        let number = tracks[stream.track].encodings[stream.encoding].number
+        return tracks[stream.track].subscribers.contains { place in
+            legs[place.leg].slots[place.slot].encoding == number
+                && legs[place.leg].slots[place.slot].rewriter.awaitsEntry
+        }
+    }
+
+    /// Tells a publisher which packets arrived and when, by which it estimates its bandwidth.
+    private mutating func sendFeedback(
+        _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        let (id, own) = (legs[place].id, legs[place].ssrc)
+        guard legs[place].nextFeedback <= now else { return }
+        legs[place].nextFeedback = now.adding(nanoseconds: Leg.feedbackNanoseconds)
+        guard let media = legs[place].streams.keys.first else { return }
+        while legs[place].arrivals.hasNews {
+            writer.begin()
+            writer.appendReceiverReport(from: own)
+            guard legs[place].arrivals.write(into: &writer, from: own, of: media) else { return }
+            outbox.sendReport(writer.bytes, to: id)
+        }
+    }
+
+    /// The reports of RFC 3550 section 6.4: on each slot as its sender, and on each stream as its receiver.
+    private mutating func report(_ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
+        let (id, own) = (legs[place].id, legs[place].ssrc)
+        guard legs[place].nextReport <= now else { return }
+        legs[place].nextReport = now.adding(nanoseconds: Leg.reportNanoseconds)
+        var blocks: [ReportBlock] = []
+        for (ssrc, stream) in legs[place].streams where !stream.isRepair {
+            guard let block = tracks[stream.track].encodings[stream.encoding].report(of: ssrc, at: now) else {
+                continue
+            }
+            blocks.append(block)
+        }
+        writer.begin()
+        writer.appendReceiverReport(from: own, blocks: blocks)
+        for slot in legs[place].slots {
+            guard let report = slot.report(at: now, wallClock: wallClock(at: now)) else { continue }
+            // Each of them is one source, so each has a report of its own; a full datagram leaves and another begins.
+            if !writer.append(report) {
+                outbox.sendReport(writer.bytes, to: id)
+                writer.begin()
+                writer.append(report)
+            }
+            writer.appendName(Array(slot.identity.cname.utf8), of: slot.identity.ssrc)
+        }
+        outbox.sendReport(writer.bytes, to: id)
+    }
+}
+
+extension Encoding {
+    /// Nil before its first packet.
+    mutating func report(of ssrc: UInt32, at now: Instant) -> ReportBlock? {
+        statistics.packetCount > 0 ? statistics.report(of: ssrc, at: now) : nil
+    }
+}

@@ -1,0 +1,36 @@
+import SDP
+
+/// What the payload types of a leg mean. They mean the same in all of its sections.
+struct PayloadTable {
+    struct Meaning {
+        let codec: NegotiatedCodec
+        /// The packet repairs another one (RFC 4588).
+        let isRepair: Bool
+    }
+
+    private var codecs: [NegotiatedCodec] = []
+    /// By payload type: 0 for none, else twice the place in `codecs` plus 1, or plus 2 for repairs.
+    private var meanings = InlineArray<128, UInt16>(repeating: 0)
+
+    init(_ sections: [NegotiatedSection]) {
+        for section in sections {
+            for codec in section.codecs where meanings[Int(codec.payloadType & 127)] == 0 {
+                let place = UInt16(truncatingIfNeeded: codecs.count &* 2)
+                codecs.append(codec)
+                meanings[Int(codec.payloadType & 127)] = place &+ 1
+                if let repair = codec.retransmission { meanings[Int(repair & 127)] = place &+ 2 }
+            }
+        }
+    }
+
+    func meaning(of payloadType: UInt8) -> Meaning? {
+        let number = Int(meanings[Int(payloadType & 127)])
+        guard number > 0, (number &- 1) / 2 < codecs.count else { return nil }
+        return Meaning(codec: codecs[(number &- 1) / 2], isRepair: number & 1 == 0)
+    }
+
+    /// How this leg numbers a codec of another one; nil when it does not have it.
+    func own(_ codec: MediaCodec) -> NegotiatedCodec? {
+        codecs.first { $0.codec == codec }
+    }
+}

@@ -1,0 +1,72 @@
+import RTP
+import SDP
+import Wire
+
+/// A section in which the gateway sends: one stream for ever, whichever track it shows.
+struct Slot {
+    let mid: String
+    let kind: MediaKind
+    let identity: SlotIdentity
+    /// The place of the track that it shows.
+    var track: Int?
+    /// Of which encoding, by its number.
+    var encoding: UInt32?
+    var rewriter: SlotRewriter
+    /// The next number of the repair stream.
+    var repairSequence: UInt16
+    var repairs = RepairBudget()
+    var packetCount: UInt32 = 0
+    var byteCount: UInt32 = 0
+    /// The newest packet's timestamp, and when it was sent.
+    var newest: (timestamp: UInt32, at: Instant)?
+
+    init(mid: String, kind: MediaKind, identity: SlotIdentity, clockRate: UInt32, random: inout SeededRandom) {
+        self.mid = mid
+        self.kind = kind
+        self.identity = identity
+        let bits = random.next()
+        // A first number in the lower half, since rollover counters are guessed from it (RFC 3711 section 3.3.1).
+        rewriter = SlotRewriter(
+            clockRate: clockRate, sequence: UInt16(truncatingIfNeeded: bits) & 0x7FFF,
+            timestamp: UInt32(truncatingIfNeeded: bits >> 16))
+        repairSequence = UInt16(truncatingIfNeeded: bits >> 48) & 0x7FFF
+    }
+
+    mutating func count(_ header: RTPHeader, byteCount: Int, at now: Instant) {
+        packetCount &+= 1
+        self.byteCount &+= UInt32(truncatingIfNeeded: byteCount)
+        if let newest, !header.timestamp.isNewer(than: newest.timestamp) { return }
+        newest = (header.timestamp, now)
+    }
+
+    /// The report on it (RFC 3550 section 6.4.1); nil before its first packet.
+    func report(at now: Instant, wallClock: NTPTime) -> SenderReport? {
+        guard let newest else { return nil }
+        let elapsed =
+            MediaClock.ticks(at: now, rate: rewriter.clockRate)
+            &- MediaClock.ticks(at: newest.at, rate: rewriter.clockRate)
+        return SenderReport(
+            ssrc: identity.ssrc, ntpTime: wallClock.bits, rtpTimestamp: newest.timestamp &+ elapsed,
+            packetCount: packetCount, byteCount: byteCount)
+    }
+}
+
+/// How much a receiver may have sent again: a NACK of a kilobyte names thousands of packets.
+struct RepairBudget {
+    private static let bytesPerSecond: UInt64 = 512 * 1024
+    private static let burst: UInt64 = 128 * 1024
+    private var available = Self.burst
+    private var at = Instant(nanoseconds: 0)
+
+    mutating func take(_ count: Int, at now: Instant) -> Bool {
+        let earned = min(now.nanoseconds(since: at), 1_000_000_000) &* Self.bytesPerSecond / 1_000_000_000
+        if earned > 0 {
+            available = min(Self.burst, available &+ earned)
+            at = now
+        }
+        let count = UInt64(clamping: count)
+        guard available >= count else { return false }
+        available &-= count
+        return true
+    }
+}

@@ -1,0 +1,95 @@
+import BasicContainers
+import RTP
+import SDP
+import Wire
+
+/// What a participant sends in one section, in one encoding or, with simulcast, in several.
+struct Track: ~Copyable {
+    /// The place of its leg in the engine's table.
+    let leg: Int
+    let name: TrackName
+    let kind: MediaKind
+    var encodings = UniqueArray<Encoding>()
+    /// The slots that show it, in the order in which they came.
+    var subscribers: [SlotPlace] = []
+
+    init(leg: Int, name: TrackName, kind: MediaKind) {
+        self.leg = leg
+        self.name = name
+        self.kind = kind
+    }
+
+    /// Gives back what it holds. Its place waits for another one.
+    mutating func close() {
+        encodings = UniqueArray()
+        subscribers = []
+    }
+
+    /// The encoding that a source which is heard for the first time belongs to. One that announced itself, or was heard
+    /// before, is not replaced by who comes without a name.
+    func encoding(named rid: String?, isRepair: Bool) -> Int? {
+        for index in 0..<encodings.count where encodings[index].rid.isEmpty || encodings[index].rid == rid {
+            let isKnown = isRepair ? encodings[index].repairSSRC != nil : encodings[index].ssrc != nil
+            if !isKnown || rid != nil { return index }
+        }
+        return nil
+    }
+
+    /// The encoding that slots show: the last of those that are being sent, since clients name the best one last.
+    func bestEncoding(at now: Instant) -> Int? {
+        var best: Int?
+        for index in 0..<encodings.count where encodings[index].isHeard(at: now) { best = index }
+        return best
+    }
+}
+
+/// One stream of packets of a track, and all that is kept about it.
+struct Encoding: ~Copyable {
+    /// An encoding that sent nothing for so long is not there: nanoseconds.
+    private static let silence: UInt64 = 2_000_000_000
+
+    /// Tells it apart from every other one that this engine ever had.
+    let number: UInt32
+    /// Empty without simulcast.
+    let rid: String
+    var ssrc: UInt32?
+    var repairSSRC: UInt32?
+    var statistics: ReceiveStatistics
+    var losses = NACKGenerator()
+    /// What slots may ask for again; audio is not repaired.
+    var history: PacketHistory?
+    var keyFrames = KeyFrameRequests()
+    var clock: TrackClock
+    private var heardAt: Instant?
+
+    init(number: UInt32, rid: String, source: AnnouncedSource?, kind: MediaKind, clockRate: UInt32) {
+        self.number = number
+        self.rid = rid
+        ssrc = source?.ssrc
+        repairSSRC = source?.retransmission
+        statistics = ReceiveStatistics(clockRate: clockRate)
+        clock = TrackClock(rate: clockRate)
+        history = kind == .video ? PacketHistory() : nil
+    }
+
+    mutating func hear(at now: Instant) {
+        heardAt = now
+    }
+
+    func isHeard(at now: Instant) -> Bool {
+        heardAt.map { now.nanoseconds(since: $0) < Self.silence } ?? false
+    }
+}
+
+/// A slot of a leg, by their places.
+struct SlotPlace: Hashable {
+    let leg: Int
+    let slot: Int
+}
+
+/// Where the packets of an SSRC belong.
+struct StreamPlace {
+    let track: Int
+    let encoding: Int
+    let isRepair: Bool
+}

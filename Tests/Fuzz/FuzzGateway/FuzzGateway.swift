@@ -1,0 +1,118 @@
+import FuzzInput
+import Gateway
+import RTP
+import SDP
+import Wire
+
+/// Runs the gateway's engine through what the input says: participants come and go, packets and reports of theirs arrive,
+/// well-formed or not, and time passes. Checked on the way: nothing goes to a leg that is not there or back to who sent
+/// it, what goes out is RTP of one of the leg's own slots and never reuses a number, and one packet in is at most one
+/// packet out for each other leg. In the end nothing is left.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzGateway(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var world = World()
+    var input = FuzzInput(UnsafeRawBufferPointer(start: start, count: count))
+    var steps = 0
+    while !input.isEmpty, steps < 400 {
+        world.step(&input)
+        steps += 1
+    }
+    world.finish()
+    return 0
+}
+
+struct World: ~Copyable {
+    private var engine = GatewayEngine(random: SeededRandom(seed: 1))
+    private var outbox = CheckedOutbox()
+    private var now = Instant(nanoseconds: 1_000_000_000)
+    private var legs: [LegID] = []
+    private var joined = 0
+    private let shapes = Shape.all
+
+    mutating func step(_ input: inout FuzzInput) {
+        let kind = input.byte()
+        let leg = legs.isEmpty ? nil : legs[Int(input.byte()) % legs.count]
+        outbox.begin(from: leg)
+        switch kind % 8 {
+        case 0: join(Int(input.byte()))
+        case 1: leave(leg)
+        case 2, 3: receive(media(&input), from: leg)
+        case 4: receive(input.take(Int(input.byte())), from: leg)
+        case 5: report(input.take(Int(input.byte())), from: leg)
+        case 6: report(feedback(&input, to: leg), from: leg)
+        default: pass(milliseconds: UInt64(input.byte()))
+        }
+        if kind % 8 < 5, outbox.sent > max(0, legs.count - 1) { fatalError("more came out than went in") }
+    }
+
+    mutating func finish() {
+        for leg in legs { leave(leg) }
+        guard engine.legCount == 0, engine.trackCount == 0, engine.callCount == 0 else {
+            fatalError("something is left")
+        }
+    }
+
+    private mutating func join(_ choice: Int) {
+        guard legs.count < 6 else { return }
+        let shape = shapes[choice % shapes.count]
+        joined += 1
+        let id = engine.join("call", as: "participant \(joined)", shape, at: now, into: &outbox)
+        legs.append(id)
+        outbox.admit(id, shape)
+    }
+
+    private mutating func leave(_ leg: LegID?) {
+        guard let leg else { return }
+        legs.removeAll { $0 == leg }
+        outbox.dismiss(leg)
+        engine.leave(leg, at: now, into: &outbox)
+    }
+
+    private mutating func pass(milliseconds: UInt64) {
+        outbox.begin(from: nil)
+        now = now.adding(nanoseconds: milliseconds * 1_000_000)
+        engine.advance(to: now, into: &outbox)
+    }
+
+    private mutating func receive(_ packet: [UInt8], from leg: LegID?) {
+        guard let leg else { return }
+        var bytes = packet
+        var span = bytes.mutableSpan
+        var target = span.mutableBytes
+        engine.receiveRTP(&target, from: leg, at: now, into: &outbox)
+    }
+
+    private mutating func report(_ datagram: [UInt8], from leg: LegID?) {
+        guard let leg else { return }
+        engine.receiveRTCP(datagram.span.bytes, from: leg, at: now, into: &outbox)
+    }
+
+    /// A packet as a client of these shapes could send it.
+    private func media(_ input: inout FuzzInput) -> [UInt8] {
+        let types: [UInt8] = [111, 96, 97, 98]
+        let sources: [UInt32] = [11, 22, 23, 33, 71, 72, 73]
+        var packet: [UInt8] = [0x90, types[Int(input.byte() & 3)]]
+        packet += UInt16(input.byte()).bigEndianBytes + UInt32(input.byte()).bigEndianBytes
+        packet += sources[Int(input.byte()) % sources.count].bigEndianBytes
+        let names: [UInt8] = [0x10, 0x30 + input.byte() % 4, 0x20, 0x71 + input.byte() % 2, 0x31, 0, input.byte(), 0]
+        packet += [0xBE, 0xDE, 0, 2] + names
+        return packet + [0x90, 0x80, 0x80, input.byte(), input.byte()] + input.take(Int(input.byte() & 31))
+    }
+
+    /// What a receiver says of a slot of its own.
+    private func feedback(_ input: inout FuzzInput, to leg: LegID?) -> [UInt8] {
+        let ssrc = leg.flatMap { outbox.slot(of: $0, Int(input.byte())) } ?? 11
+        let sequence = (outbox.lastSequence ?? 0) &- UInt16(input.byte() & 15)
+        switch input.byte() & 3 {
+        case 0: return [0x81, 206, 0, 2] + UInt32(1).bigEndianBytes + ssrc.bigEndianBytes
+        case 1: return [0x80, 203 as UInt8, 0, 0] + [0x81, 203, 0, 1] + ssrc.bigEndianBytes
+        default:
+            return [0x81, 205, 0, 3] + UInt32(1).bigEndianBytes + ssrc.bigEndianBytes + sequence.bigEndianBytes
+                + UInt16(input.byte()).bigEndianBytes
+        }
+    }
+}
+
+extension FixedWidthInteger {
+    var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+}

@@ -1,0 +1,114 @@
+import Gateway
+import RTP
+import SDP
+import Wire
+
+/// A client's offer: what it sends and how many slots it wants. Payload types and extension ids are its own.
+struct Client {
+    /// An audio track's SSRC, video tracks with theirs, or with rids instead.
+    var audio: UInt32?
+    var video: [UInt32] = []
+    var rids: [String] = []
+    var audioSlots = 2
+    var videoSlots = 2
+    var opus: UInt8 = 111
+    var vp8: UInt8 = 96
+    var rtx: UInt8 = 97
+    var extensionBase: UInt16 = 1
+    var sources: [String: TrackSource] = [:]
+
+    var midID: UInt8 { UInt8(extensionBase) }
+    var ridID: UInt8 { UInt8(extensionBase + 1) }
+    var transportID: UInt8 { UInt8(extensionBase + 2) }
+
+    func negotiate() throws -> NegotiatedLeg {
+        var negotiation = LegNegotiation(session: 1)
+        var next: UInt32 = 900_000
+        let transport = GatewayTransport(
+            fingerprints: [CertificateFingerprint(algorithm: "sha-256", digest: [UInt8](repeating: 9, count: 32))],
+            candidates: [],
+            freshCredentials: ICECredentials(ufrag: "gate", password: "gatewaygatewaygatewayga"))
+        return try negotiation.answer(
+            SessionDescription(parsing: offer), GatewayCapabilities(), transport,
+            newSlot: { kind in
+                next += 2
+                return SlotIdentity(
+                    ssrc: next, retransmissionSSRC: next + 1, cname: "gateway", stream: "s\(next)", track: "\(kind)")
+            })
+    }
+
+    /// The mids: tracks first, then slots.
+    var offer: String {
+        var sections: [String] = []
+        func add(_ kind: String, _ direction: String, _ more: [String]) {
+            let types = kind == "audio" ? "\(opus)" : "\(vp8) \(rtx)"
+            var lines = [
+                "m=\(kind) 9 UDP/TLS/RTP/SAVPF \(types)", "c=IN IP4 0.0.0.0", "a=mid:\(sections.count)",
+                "a=rtcp-mux", "a=rtcp-rsize", "a=ice-ufrag:abcd", "a=ice-pwd:abcdabcdabcdabcdabcdabcd",
+                "a=fingerprint:sha-256 " + [String](repeating: "AA", count: 32).joined(separator: ":"),
+                "a=setup:actpass", "a=\(direction)",
+                "a=extmap:\(extensionBase) \(HeaderExtension.mediaIdentification.uri)",
+                "a=extmap:\(extensionBase + 1) \(HeaderExtension.streamIdentification.uri)",
+                "a=extmap:\(extensionBase + 2) \(HeaderExtension.transportSequence.uri)",
+            ]
+            if kind == "audio" {
+                lines.append("a=rtpmap:\(opus) opus/48000/2")
+            } else {
+                lines += [
+                    "a=rtpmap:\(vp8) VP8/90000", "a=rtcp-fb:\(vp8) nack", "a=rtcp-fb:\(vp8) nack pli",
+                    "a=rtcp-fb:\(vp8) transport-cc", "a=rtpmap:\(rtx) rtx/90000", "a=fmtp:\(rtx) apt=\(vp8)",
+                ]
+            }
+            sections.append((lines + more).joined(separator: "\r\n"))
+        }
+        if let audio { add("audio", "sendonly", ["a=ssrc:\(audio) cname:c"]) }
+        for ssrc in video { add("video", "sendonly", ["a=ssrc:\(ssrc) cname:c"]) }
+        if !rids.isEmpty {
+            add(
+                "video", "sendonly",
+                rids.map { "a=rid:\($0) send" } + ["a=simulcast:send \(rids.joined(separator: ";"))"])
+        }
+        for _ in 0..<audioSlots { add("audio", "recvonly", []) }
+        for _ in 0..<videoSlots { add("video", "recvonly", []) }
+        let mids = sections.indices.map(String.init).joined(separator: " ")
+        return (["v=0", "o=- 1 1 IN IP4 0.0.0.0", "s=-", "t=0 0", "a=group:BUNDLE \(mids)"] + sections)
+            .joined(separator: "\r\n") + "\r\n"
+    }
+
+    // MARK: Packets
+
+    func speech(_ sequence: UInt16, timestamp: UInt32, transport: UInt16? = nil) -> [UInt8] {
+        packet(
+            opus, sequence, timestamp, audio ?? 0, payload: [0x78, UInt8(truncatingIfNeeded: sequence), 2, 3],
+            elements: transport.map { [(transportID, $0.bigEndianBytes)] } ?? [])
+    }
+
+    /// A packet of VP8 (RFC 7741): start of a frame, with a picture id of 15 bits.
+    func frame(
+        _ sequence: UInt16, timestamp: UInt32, ssrc: UInt32, picture: UInt16, isKey: Bool = false,
+        elements: [(UInt8, [UInt8])] = []
+    ) -> [UInt8] {
+        let descriptor: [UInt8] = [0x90, 0x80] + (0x8000 | picture).bigEndianBytes
+        return packet(
+            vp8, sequence, timestamp, ssrc, marker: true, payload: descriptor + [isKey ? 0x00 : 0x01, 7, 7, 7],
+            elements: elements)
+    }
+
+    func packet(
+        _ type: UInt8, _ sequence: UInt16, _ timestamp: UInt32, _ ssrc: UInt32, marker: Bool = false,
+        payload: [UInt8], elements: [(UInt8, [UInt8])] = []
+    ) -> [UInt8] {
+        var bytes: [UInt8] = [elements.isEmpty ? 0x80 : 0x90, type | (marker ? 0x80 : 0)]
+        bytes += sequence.bigEndianBytes + timestamp.bigEndianBytes + ssrc.bigEndianBytes
+        if !elements.isEmpty {
+            var block = elements.flatMap { [$0.0 << 4 | UInt8($0.1.count - 1)] + $0.1 }
+            while block.count % 4 != 0 { block.append(0) }
+            bytes += [0xBE, 0xDE] + UInt16(block.count / 4).bigEndianBytes + block
+        }
+        return bytes + payload
+    }
+}
+
+extension FixedWidthInteger {
+    var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+}

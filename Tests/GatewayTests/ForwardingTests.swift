@@ -1,0 +1,189 @@
+import Gateway
+import RTP
+import SDP
+import Testing
+import Wire
+
+@Suite struct ForwardingTests {
+    @Test func speechReachesTheOthersUnderTheirOwnNumbers() throws {
+        var conference = Conference()
+        let ann = Client(audio: 11), ben = Client(audio: 22, opus: 109, extensionBase: 5), cleo = Client()
+        let first = try conference.join("ann", ann)
+        let second = try conference.join("ben", ben)
+        let third = try conference.join("cleo", cleo)
+        #expect(conference.outbox.names(on: first) == ["1": "ben microphone"])
+        #expect(conference.outbox.names(on: second) == ["1": "ann microphone"])
+        #expect(conference.outbox.names(on: third) == ["0": "ann microphone", "1": "ben microphone"])
+
+        for step in 0..<5 as Range<UInt16> {
+            conference.send(ann.speech(65_533 &+ step, timestamp: 1000 + 960 * UInt32(step)), from: first)
+        }
+        #expect(conference.outbox.take(first).isEmpty, "Nobody hears themselves.")
+        let heard = conference.outbox.take(second)
+        #expect(heard.count == 5)
+        #expect(Set(heard.map(\.header.payloadType)) == [109])
+        #expect(Set(heard.map(\.header.ssrc)).count == 1 && heard.first?.header.ssrc != 11)
+        #expect(heard.map(\.payload) == (0..<5).map { [0x78, UInt8(truncatingIfNeeded: 65_533 + $0), 2, 3] })
+        for (one, next) in zip(heard, heard.dropFirst()) {
+            #expect(next.header.sequence == one.header.sequence &+ 1)
+            #expect(next.header.timestamp == one.header.timestamp &+ 960)
+        }
+        #expect(heard.first?.header.marker == true, "The first after silence.")
+        #expect(conference.outbox.take(third).count == 5)
+    }
+
+    @Test func callsAreApart() throws {
+        var conference = Conference()
+        let ann = Client(audio: 11)
+        let first = try conference.join("ann", ann, call: "one")
+        let other = try conference.join("ben", Client(audio: 22), call: "two")
+        conference.send(ann.speech(1, timestamp: 1), from: first)
+        #expect(conference.outbox.take(other).isEmpty)
+        #expect(conference.outbox.names(on: other) == [:])
+    }
+
+    @Test func aVideoBeginsWithAKeyFrameThatThePublisherIsAskedFor() throws {
+        var conference = Conference()
+        let ann = Client(video: [33])
+        let first = try conference.join("ann", ann)
+        for step in 0..<3 as Range<UInt16> {
+            conference.send(ann.frame(step, timestamp: 3000 * UInt32(step), ssrc: 33, picture: step), from: first)
+        }
+        let second = try conference.join("ben", Client(vp8: 100, rtx: 101))
+        conference.advance(milliseconds: 20)
+        #expect(conference.outbox.takeReports(first).contains { $0.asksForKeyFrame(of: 33) })
+        conference.send(ann.frame(3, timestamp: 9000, ssrc: 33, picture: 3), from: first)
+        #expect(conference.outbox.take(second).isEmpty, "A receiver cannot begin here.")
+        conference.send(ann.frame(4, timestamp: 12_000, ssrc: 33, picture: 4, isKey: true), from: first)
+        conference.send(ann.frame(5, timestamp: 15_000, ssrc: 33, picture: 5), from: first)
+        let seen = conference.outbox.take(second)
+        #expect(seen.count == 2 && seen.allSatisfy { $0.header.payloadType == 100 && $0.header.marker })
+        conference.advance(milliseconds: 1500)
+        #expect(!conference.outbox.takeReports(first).contains { $0.asksForKeyFrame(of: 33) }, "It came.")
+    }
+
+    @Test func aSlotGoesOnWithoutABreakWhenItShowsAnother() throws {
+        var conference = Conference()
+        let ann = Client(video: [33], videoSlots: 0), ben = Client(video: [44], videoSlots: 0)
+        let viewer = try conference.join("viewer", Client(videoSlots: 1))
+        let first = try conference.join("ann", ann)
+        conference.send(ann.frame(100, timestamp: 90_000, ssrc: 33, picture: 10, isKey: true), from: first)
+        conference.send(ann.frame(101, timestamp: 93_000, ssrc: 33, picture: 11), from: first)
+        let second = try conference.join("ben", ben)
+        conference.leave(first)
+        #expect(conference.outbox.names(on: viewer) == ["2": "ben camera"])
+        conference.advance(milliseconds: 100)
+        conference.send(ben.frame(7, timestamp: 5, ssrc: 44, picture: 900, isKey: true), from: second)
+        let seen = conference.outbox.take(viewer)
+        #expect(seen.count == 3)
+        for (one, next) in zip(seen, seen.dropFirst()) {
+            #expect(next.header.ssrc == one.header.ssrc)
+            #expect(next.header.sequence == one.header.sequence &+ 1)
+            #expect(next.header.timestamp.isNewer(than: one.header.timestamp))
+            #expect(next.picture == (one.picture + 1) & 0x7FFF)
+        }
+    }
+
+    @Test func screensComeFirstWhereThereAreTooFewSlots() throws {
+        var conference = Conference()
+        let viewer = try conference.join("viewer", Client(videoSlots: 1))
+        var ann = Client(video: [33, 34])
+        ann.sources = ["1": .screen]
+        let first = try conference.join("ann", ann)
+        #expect(conference.outbox.names(on: viewer) == ["2": "ann screen"])
+        _ = try conference.join("ben", Client(video: [44]))
+        #expect(conference.outbox.names(on: viewer) == ["2": "ann screen"], "What is shown stays.")
+        conference.leave(first)
+        #expect(conference.outbox.names(on: viewer) == ["2": "ben camera"])
+    }
+
+    @Test func simulcastIsToldApartByNames() throws {
+        var conference = Conference()
+        let ann = Client(rids: ["q", "h"])
+        let first = try conference.join("ann", ann)
+        let viewer = try conference.join("viewer", Client())
+        func named(_ rid: String) -> [(UInt8, [UInt8])] {
+            [(ann.midID, Array("0".utf8)), (ann.ridID, Array(rid.utf8))]
+        }
+        conference.send(
+            ann.frame(1, timestamp: 1, ssrc: 71, picture: 1, isKey: true, elements: named("q")), from: first)
+        #expect(conference.outbox.take(viewer).count == 1, "It is all that there is.")
+        conference.send(
+            ann.frame(1, timestamp: 1, ssrc: 72, picture: 1, isKey: true, elements: named("h")), from: first)
+        // From now on without names.
+        conference.send(ann.frame(2, timestamp: 3000, ssrc: 71, picture: 2), from: first)
+        conference.send(ann.frame(2, timestamp: 3000, ssrc: 72, picture: 2), from: first)
+        let seen = conference.outbox.take(viewer)
+        #expect(seen.count == 2, "The better one is shown, the other one is not.")
+        conference.send(ann.frame(1, timestamp: 1, ssrc: 73, picture: 1, isKey: true), from: first)
+        conference.send(
+            ann.frame(1, timestamp: 1, ssrc: 74, picture: 1, isKey: true, elements: named("x")), from: first)
+        #expect(conference.outbox.take(viewer).isEmpty && conference.engine.tally.unknownStream == 2)
+    }
+
+    @Test func whatIsLostIsSentAgainAndAskedFor() throws {
+        var conference = Conference()
+        let ann = Client(video: [33])
+        let first = try conference.join("ann", ann)
+        let viewer = try conference.join("viewer", Client(vp8: 100, rtx: 101))
+        conference.send(ann.frame(10, timestamp: 0, ssrc: 33, picture: 1, isKey: true), from: first)
+        conference.send(ann.frame(11, timestamp: 3000, ssrc: 33, picture: 2), from: first)
+        conference.send(ann.frame(13, timestamp: 9000, ssrc: 33, picture: 4), from: first)
+        let seen = conference.outbox.take(viewer)
+        #expect(seen.map(\.header.sequence).last == seen[1].header.sequence &+ 2, "A gap stays a gap.")
+
+        conference.advance(milliseconds: 20)
+        #expect(conference.outbox.takeReports(first).contains { $0.asks(for: 12, of: 33) })
+        conference.send(ann.frame(12, timestamp: 6000, ssrc: 33, picture: 3), from: first)
+        #expect(conference.outbox.take(viewer).map(\.header.sequence) == [seen[1].header.sequence &+ 1])
+
+        let source = seen[0].header.ssrc
+        conference.report(.nack(seen[1].header.sequence, of: source), from: viewer)
+        let repairs = conference.outbox.take(viewer)
+        #expect(repairs.count == 1 && repairs[0].header.payloadType == 101 && repairs[0].header.ssrc == source + 1)
+        #expect(repairs[0].payload == seen[1].header.sequence.bigEndianBytes + seen[1].payload)
+        #expect(repairs[0].header.timestamp == seen[1].header.timestamp)
+
+        for _ in 0..<200 {
+            conference.report(.nack(seen[1].header.sequence, of: source, mask: 0xFFFF), from: viewer)
+        }
+        conference.report(.nack(seen[1].header.sequence &+ 5000, of: source), from: viewer)
+        #expect(conference.engine.tally.repairsRefused > 0, "Nobody has the same packets sent again for ever.")
+    }
+
+    @Test func eachStreamIsReportedOnAndEachPacketFedBack() throws {
+        var conference = Conference()
+        let ann = Client(audio: 11)
+        let first = try conference.join("ann", ann)
+        let listener = try conference.join("listener", Client())
+        for step in 0..<50 as Range<UInt16> {
+            conference.send(ann.speech(step, timestamp: 960 * UInt32(step), transport: step), from: first)
+            conference.advance(milliseconds: 20)
+        }
+        let back = conference.outbox.takeReports(first)
+        #expect(back.contains { $0.kinds.contains(.transportFeedback) })
+        #expect(back.contains { $0.blocks.contains { $0.ssrc == 11 && $0.cumulativeLost == 0 } })
+        let told = conference.outbox.takeReports(listener)
+        let report = try #require(told.compactMap(\.senderReport).last)
+        let heard = conference.outbox.take(listener)
+        #expect(report.ssrc == heard[0].header.ssrc && report.packetCount > 0 && report.packetCount <= 50)
+        #expect(told.contains { $0.kinds.contains(.sourceDescription) })
+    }
+
+    @Test func whoLeavesIsForgotten() throws {
+        var conference = Conference()
+        for round in 0..<100 as Range<UInt32> {
+            let ann = Client(audio: 11 + round, video: [33 + round])
+            let first = try conference.join("ann", ann)
+            let second = try conference.join("ben", Client(audio: 22))
+            conference.send(ann.speech(1, timestamp: 1), from: first)
+            conference.leave(first)
+            conference.send(ann.speech(2, timestamp: 961), from: first)
+            #expect(conference.outbox.take(second).count == 1)
+            conference.leave(second)
+            conference.leave(second)
+        }
+        #expect(
+            conference.engine.legCount == 0 && conference.engine.trackCount == 0 && conference.engine.callCount == 0)
+    }
+}
