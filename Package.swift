@@ -104,6 +104,7 @@ let package = Package(
         module("Protocols", "TURN", ["Wire", "STUN", basicContainers]),
         module("Protocols", "Gateway", ["Wire", "RTP", "SDP", basicContainers]),
         module("Protocols", "SDP"),
+        module("Protocols", "ICE", ["Wire", "STUN"]),
 
         // Domain: pure, what the product means.
         module("Domain", "Model"),
@@ -170,6 +171,7 @@ let package = Package(
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
         tests("GatewayTests", ["Gateway", "RTP", "SDP", "Wire"]),
         tests("RTPTests", ["RTP", "Wire"]),
+        tests("ICETests", ["ICE", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("SDPTests", ["SDP", "Wire"], resources: [.copy("Fixtures")]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),

@@ -64,4 +64,6 @@ package struct AttributeType: RawRepresentable, Hashable, Sendable {
     package static let useCandidate = AttributeType(rawValue: 0x0025)
     package static let iceControlled = AttributeType(rawValue: 0x8029)
     package static let iceControlling = AttributeType(rawValue: 0x802A)
+    /// libwebrtc's renomination (draft-thatcher-ice-renomination section 4): a number that grows with every nomination.
+    package static let nomination = AttributeType(rawValue: 0xC001)
 }

@@ -30,6 +30,8 @@ package struct ErrorCode: Hashable, Sendable {
     package static let connectionTimeoutOrFailure = ErrorCode(447, "Connection Timeout or Failure")
     // RFC 8016 section 5.
     package static let mobilityForbidden = ErrorCode(405, "Mobility Forbidden")
+    // RFC 8445 section 16.2.
+    package static let roleConflict = ErrorCode(487, "Role Conflict")
     // RFC 8656 section 19.
     package static let forbidden = ErrorCode(403, "Forbidden")
     package static let allocationMismatch = ErrorCode(437, "Allocation Mismatch")

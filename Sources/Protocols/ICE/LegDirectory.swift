@@ -1,0 +1,29 @@
+package import STUN
+
+/// Finds the leg that a connectivity check is for, by the ufrag in its USERNAME. A leg that restarts ICE stands in it twice
+/// until its new generation carries media.
+package struct LegDirectory<Leg: Hashable & Sendable>: Sendable {
+    private var legs: [LocalUfrag: Leg] = [:]
+
+    package init() {}
+
+    package var count: Int {
+        legs.count
+    }
+
+    /// False, and nothing changed, when another leg has that ufrag: then make others.
+    package mutating func add(_ ufrag: LocalUfrag, _ leg: Leg) -> Bool {
+        guard legs[ufrag] == nil else { return false }
+        legs[ufrag] = leg
+        return true
+    }
+
+    package mutating func remove(_ ufrag: LocalUfrag) {
+        legs[ufrag] = nil
+    }
+
+    package func leg(for message: borrowing Message) -> Leg? {
+        guard let ufrag = LocalUfrag(of: message) else { return nil }
+        return legs[ufrag]
+    }
+}

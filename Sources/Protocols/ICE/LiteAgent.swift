@@ -1,0 +1,197 @@
+package import STUN
+package import Wire
+
+/// The gateway's end of ICE for one leg (RFC 8445, lite as in section 2.5): it answers connectivity checks and sends none.
+///
+/// Media goes to the source of the latest valid check that nominates, by USE-CANDIDATE or by libwebrtc's nomination number.
+/// So a client that changes its address goes on without a gap, and one that nominates many pairs is followed. The checks are
+/// also the client's consent (RFC 7675): a flow without one for 30 s is given up, and a leg without flows is lost.
+///
+/// A restart begins a new generation of credentials. The old one is still answered, and keeps the media, until the new one
+/// is nominated.
+///
+///     check ── no fingerprint, wrong name, wrong code ──> dropped, nothing answered, nothing kept
+///       └── authentic ── no PRIORITY, unknown attribute, ICE-CONTROLLED ──> 400, 420, 487
+///             └── seen before: on another flow dropped, on this one answered
+///                   └── new ──> flow kept, consent renewed, maybe nominated
+///
+/// To those who do not prove the password nothing is answered, where RFC 8489 section 9.1.3 has a 401: their check would be
+/// a way to make the gateway send, and a client whose restart is not known here yet asks again by itself.
+package struct LiteAgent: Sendable {
+    /// Flows that one leg may have at a time; the stalest makes room.
+    package static let maximumFlows = 16
+    package static let consentSeconds: UInt32 = 30
+
+    private struct Generation: Sendable {
+        var credentials: LocalCredentials
+        var remoteUfrag: [UInt8]
+        var nominated: Flow?
+        var highestNomination: UInt32 = 0
+    }
+
+    private struct KnownFlow: Sendable {
+        var flow: Flow
+        var lastCheck: Instant
+    }
+
+    /// The newest is the last; at most two.
+    private var generations: [Generation]
+    private var flows: [KnownFlow] = []
+    private var history = CheckHistory()
+    private var begun: Instant
+    private var hasBeenChecked = false
+    private var isLost = false
+    /// Where media goes; nil before the first nomination and when its consent is gone.
+    package private(set) var selected: Flow?
+    package private(set) var tally = CheckTally()
+
+    /// `remoteUfrag` is the client's, from its offer.
+    package init(_ credentials: LocalCredentials, remoteUfrag: String, at now: Instant) {
+        generations = [Generation(credentials: credentials, remoteUfrag: Array(remoteUfrag.utf8))]
+        begun = now
+    }
+
+    /// The credentials of the newest generation.
+    package var credentials: LocalCredentials? {
+        generations.last?.credentials
+    }
+
+    /// The flows from which DTLS and SRTP are the leg's.
+    package var validFlows: [Flow] {
+        flows.map(\.flow)
+    }
+
+    package func isValid(_ flow: Flow) -> Bool {
+        flows.contains { $0.flow == flow }
+    }
+
+    /// Begins a new generation, for an offer with new credentials (RFC 8445 section 9). Answers a generation that is over: of
+    /// two that carry no media only the newer one is of use.
+    package mutating func restart(_ credentials: LocalCredentials, remoteUfrag: String) -> LocalUfrag? {
+        generations.append(Generation(credentials: credentials, remoteUfrag: Array(remoteUfrag.utf8)))
+        guard generations.count > 2 else { return nil }
+        let superfluous = generations[1].nominated == nil ? 1 : 0
+        return generations.remove(at: superfluous).credentials.ufrag
+    }
+
+    /// Takes a datagram that is STUN and was found to be this leg's. The answer is written with `writer` and goes into
+    /// `outbox`; on a stream the host frames it (`PacketFraming`).
+    package mutating func receive(
+        _ message: borrowing Message, on flow: Flow, at now: Instant, _ authentication: some MessageAuthentication,
+        _ writer: inout MessageWriter, into outbox: inout some Outbox & ~Copyable
+    ) -> CheckOutcome {
+        let outcome = check(message, on: flow, at: now, authentication, &writer, into: &outbox)
+        tally.add(outcome)
+        return outcome
+    }
+
+    private mutating func check(
+        _ message: borrowing Message, on flow: Flow, at now: Instant, _ authentication: some MessageAuthentication,
+        _ writer: inout MessageWriter, into outbox: inout some Outbox & ~Copyable
+    ) -> CheckOutcome {
+        guard !isLost else { return .dropped(.ended) }
+        guard message.type == MessageType(.request, .binding) else { return .dropped(.notACheck) }
+        // RFC 8445 section 7.1.1: every check has one.
+        guard message.hasFingerprint else { return .dropped(.noFingerprint) }
+        guard let index = generation(of: message) else { return .dropped(.wrongUsername) }
+        let password = generations[index].credentials.password
+        guard let algorithm = message.integrityToCheck,
+            message.hasIntegrity(algorithm, key: password.span.bytes, authentication)
+        else { return .dropped(.wrongIntegrity) }
+
+        let seen = history.seen(message.transaction, on: flow)
+        guard seen != .elsewhere else { return .dropped(.replayed) }
+        var answer = CheckAnswer(message, flow: flow, algorithm: algorithm, password: password)
+        if let refusal = answer.refusal(of: message) {
+            return answer.refuse(refusal, authentication, &writer, into: &outbox)
+                ? .refused(refusal) : .dropped(.notSigned)
+        }
+        guard answer.succeed(authentication, &writer, into: &outbox) else { return .dropped(.notSigned) }
+        // What came before renews nothing: it may be somebody who repeats it with the client's address as source.
+        guard seen == .never else { return .answered(.init()) }
+        history.add(message.transaction, on: flow)
+        var changes = CheckOutcome.Changes()
+        keep(flow, at: now, &changes)
+        nominate(message, on: flow, generation: index, &changes)
+        return .answered(changes)
+    }
+
+    /// USERNAME must be the gateway's ufrag, a colon, and the client's.
+    private func generation(of message: borrowing Message) -> Int? {
+        guard let ufrag = LocalUfrag(of: message), let name = message.attribute(.username),
+            let remote = name.part(9..<name.byteCount)
+        else { return nil }
+        // A loop and not a closure, which the span could not be taken into.
+        for index in generations.indices.reversed() where generations[index].credentials.ufrag == ufrag {
+            let expected = generations[index].remoteUfrag
+            return expected.span.bytes.equalsInConstantTime(remote) ? index : nil
+        }
+        return nil
+    }
+
+    private mutating func keep(_ flow: Flow, at now: Instant, _ changes: inout CheckOutcome.Changes) {
+        hasBeenChecked = true
+        if let index = flows.firstIndex(where: { $0.flow == flow }) {
+            flows[index].lastCheck = max(flows[index].lastCheck, now)
+            return
+        }
+        if flows.count >= Self.maximumFlows,
+            let stalest = flows.indices.filter({ flows[$0].flow != selected })
+                .min(by: { flows[$0].lastCheck < flows[$1].lastCheck })
+        {
+            changes.removed = flows.remove(at: stalest).flow
+        }
+        flows.append(KnownFlow(flow: flow, lastCheck: now))
+        changes.added = flow
+    }
+
+    private mutating func nominate(
+        _ message: borrowing Message, on flow: Flow, generation index: Int, _ changes: inout CheckOutcome.Changes
+    ) {
+        if let number = message.integer32(.nomination) {
+            // An older number is a check that was overtaken by a change of mind.
+            guard number >= generations[index].highestNomination else { return }
+            generations[index].highestNomination = number
+        } else if !message.has(.useCandidate) {
+            return
+        }
+        generations[index].nominated = flow
+        // What an old generation nominates is of no interest once the new one has.
+        if index == generations.count - 1, generations.count > 1 {
+            changes.ended = generations.removeFirst().credentials.ufrag
+        }
+        guard selected != flow else { return }
+        selected = flow
+        changes.selected = flow
+    }
+
+    /// When `advance` has something to do.
+    package var deadline: Instant? {
+        guard !isLost else { return nil }
+        let oldest = flows.map(\.lastCheck).min() ?? begun
+        return oldest.adding(seconds: Self.consentSeconds)
+    }
+
+    /// Gives up the flows whose consent has expired, which are added to `removed`; the leg is lost with the last.
+    package mutating func advance(to now: Instant, removed: inout [Flow]) -> LegLoss? {
+        guard !isLost, let deadline, deadline <= now else { return nil }
+        flows.removeAll { known in
+            let isExpired = known.lastCheck.adding(seconds: Self.consentSeconds) <= now
+            if isExpired { removed.append(known.flow) }
+            return isExpired
+        }
+        if let flow = selected, removed.contains(flow) { selected = nil }
+        guard flows.isEmpty else { return nil }
+        isLost = true
+        return hasBeenChecked ? .consentExpired : .neverChecked
+    }
+
+    /// A connection ended: its flow is the leg's no longer.
+    package mutating func forget(_ flow: Flow) {
+        flows.removeAll { $0.flow == flow }
+        if selected == flow { selected = nil }
+        for index in generations.indices where generations[index].nominated == flow {
+            generations[index].nominated = nil
+        }
+    }
+}

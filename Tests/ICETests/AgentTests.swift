@@ -1,0 +1,148 @@
+import ICE
+import STUN
+import Testing
+import Wire
+
+@Suite("The lite agent")
+struct AgentTests {
+    @Test(
+        "a check is answered with the address that it came from, signed", arguments: [IntegrityAlgorithm.sha1, .sha256])
+    func answer(algorithm: IntegrityAlgorithm) throws {
+        var lab = try LegLab()
+        let flow = LegLab.flow(4000)
+        let outcome = try lab.check(.init(algorithm: algorithm, transaction: 99), on: flow)
+        #expect(outcome.changes?.added == flow && outcome.changes?.selected == nil)
+        #expect(lab.agent.selected == nil && lab.agent.isValid(flow))
+        let (bytes, destination) = try #require(lab.sent.messages.first)
+        #expect(destination == flow)
+        let answer = try Message(bytes.span.bytes)
+        let (type, transaction, address) = (answer.type, answer.transaction, answer.xorAddress(.xorMappedAddress))
+        #expect(
+            type == MessageType(.success, .binding) && transaction == TransactionID(7, 99) && address == flow.remote)
+        let password = lab.credentials.password
+        let isSigned =
+            answer.hasIntegrity(algorithm, key: password.span.bytes, lab.authentication) && answer.hasFingerprint
+        #expect(isSigned)
+    }
+
+    @Test("the check of RFC 5769 section 2.1 is for no leg here")
+    func vector() throws {
+        // The sample request: evtj:h6vY, its password, PRIORITY, ICE-CONTROLLED, and a SOFTWARE padded with spaces.
+        let request: [UInt8] = [
+            0x00, 0x01, 0x00, 0x58, 0x21, 0x12, 0xA4, 0x42, 0xB7, 0xE7, 0xA7, 0x01, 0xBC, 0x34, 0xD6, 0x86, 0xFA, 0x87,
+            0xDF,
+            0xAE, 0x80, 0x22, 0x00, 0x10, 0x53, 0x54, 0x55, 0x4E, 0x20, 0x74, 0x65, 0x73, 0x74, 0x20, 0x63, 0x6C, 0x69,
+            0x65,
+            0x6E, 0x74, 0x00, 0x24, 0x00, 0x04, 0x6E, 0x00, 0x01, 0xFF, 0x80, 0x29, 0x00, 0x08, 0x93, 0x2F, 0xF9, 0xB1,
+            0x51,
+            0x26, 0x3B, 0x36, 0x00, 0x06, 0x00, 0x09, 0x65, 0x76, 0x74, 0x6A, 0x3A, 0x68, 0x36, 0x76, 0x59, 0x20, 0x20,
+            0x20,
+            0x00, 0x08, 0x00, 0x14, 0x9A, 0xEA, 0xA7, 0x0C, 0xBF, 0xD8, 0xCB, 0x56, 0x78, 0x1E, 0xF2, 0xB5, 0xB2, 0xD3,
+            0xF2,
+            0x49, 0xC1, 0xB5, 0x71, 0xA2, 0x80, 0x28, 0x00, 0x04, 0xE5, 0x7A, 0x3B, 0xCF,
+        ]
+        let message = try Message(request.span.bytes)
+        let isForAnyLeg = LocalUfrag(of: message) != nil
+        #expect(!isForAnyLeg, "its ufrag has four characters, and those made here have eight")
+        var lab = try LegLab()
+        #expect(try lab.receive(request, on: LegLab.flow(1)) == .dropped(.wrongUsername))
+        #expect(lab.sent.messages.isEmpty)
+    }
+
+    @Test("credentials are of ICE's characters and long enough, and find their leg")
+    func credentials() throws {
+        let credentials = try LegLab.credentials(0xFF)
+        #expect(credentials.ufrag.text == "////////" && credentials.passwordText == String(repeating: "/", count: 32))
+        let few = [UInt8](repeating: 0, count: 29)
+        let isEnough = LocalCredentials(random: few.span.bytes) != nil
+        #expect(!isEnough)
+        var lab = try LegLab()
+        var directory = LegDirectory<Int>()
+        let (isAdded, isAddedTwice) = (directory.add(lab.credentials.ufrag, 5), directory.add(lab.credentials.ufrag, 6))
+        #expect(isAdded && !isAddedTwice)
+        let bytes = lab.bytes(of: .init())
+        let message = try Message(bytes.span.bytes)
+        let found = directory.leg(for: message)
+        #expect(found == 5)
+        directory.remove(lab.credentials.ufrag)
+        let gone = directory.leg(for: message)
+        #expect(gone == nil && directory.count == 0)
+    }
+
+    @Test("media follows the latest nomination, from address to address")
+    func nomination() throws {
+        var lab = try LegLab()
+        #expect(try lab.check(.init(nominates: true), on: LegLab.flow(1)).changes?.selected == LegLab.flow(1))
+        #expect(try lab.check(.init(), on: LegLab.flow(2)).changes?.selected == nil)
+        #expect(lab.agent.selected == LegLab.flow(1))
+        #expect(try lab.check(.init(nominates: true), on: LegLab.flow(2)).changes?.selected == LegLab.flow(2))
+        #expect(try lab.check(.init(nominates: true), on: LegLab.flow(2)).changes?.selected == nil)
+        #expect(lab.agent.validFlows == [LegLab.flow(1), LegLab.flow(2)])
+    }
+
+    @Test("with renomination the highest number wins, whatever comes late")
+    func renomination() throws {
+        var lab = try LegLab()
+        _ = try lab.check(.init(nomination: 1), on: LegLab.flow(1))
+        _ = try lab.check(.init(nomination: 3), on: LegLab.flow(2))
+        #expect(try lab.check(.init(nominates: true, nomination: 2), on: LegLab.flow(1)).changes?.selected == nil)
+        #expect(lab.agent.selected == LegLab.flow(2))
+    }
+
+    @Test("a restart keeps the media where it is until the new generation is nominated")
+    func restart() throws {
+        var lab = try LegLab()
+        _ = try lab.check(.init(nominates: true), on: LegLab.flow(1))
+        let second = try LegLab.credentials(2)
+        #expect(lab.agent.restart(second, remoteUfrag: "next") == nil)
+        #expect(lab.agent.credentials == second && lab.agent.selected == LegLab.flow(1))
+        #expect(try lab.check(.init(nominates: true), on: LegLab.flow(3)).changes?.selected == LegLab.flow(3))
+        // The new generation has another name for the client too.
+        #expect(try lab.check(.init(), on: LegLab.flow(4), for: second) == .dropped(.wrongUsername))
+        let name = "\(second.ufrag.text):next"
+        #expect(try lab.check(.init(username: name), on: LegLab.flow(4), for: second).changes?.selected == nil)
+        let changes = try lab.check(.init(username: name, nominates: true), on: LegLab.flow(4), for: second).changes
+        #expect(changes?.selected == LegLab.flow(4) && changes?.ended == lab.credentials.ufrag)
+        #expect(try lab.check(.init(nominates: true), on: LegLab.flow(1)) == .dropped(.wrongUsername))
+        #expect(lab.agent.selected == LegLab.flow(4))
+    }
+
+    @Test("of many restarts the one that carries media and the last are kept")
+    func restarts() throws {
+        var lab = try LegLab()
+        _ = try lab.check(.init(nominates: true), on: LegLab.flow(1))
+        let (second, third) = try (LegLab.credentials(2), LegLab.credentials(3))
+        #expect(lab.agent.restart(second, remoteUfrag: "next") == nil)
+        #expect(lab.agent.restart(third, remoteUfrag: "last") == second.ufrag)
+        #expect(try lab.check(.init(), on: LegLab.flow(1)).changes != nil)
+    }
+
+    @Test("thirty seconds without a check end a flow, and the last flow the leg")
+    func consent() throws {
+        var lab = try LegLab()
+        _ = try lab.check(.init(nominates: true), on: LegLab.flow(1))
+        _ = lab.pass(seconds: 20)
+        _ = try lab.check(.init(), on: LegLab.flow(2))
+        #expect(lab.agent.deadline == lab.now.adding(seconds: 10))
+        let first = lab.pass(seconds: 10)
+        #expect(first.loss == nil && first.removed == [LegLab.flow(1)] && lab.agent.selected == nil)
+        let second = lab.pass(seconds: 19)
+        #expect(second.loss == nil && second.removed.isEmpty)
+        let third = lab.pass(seconds: 1)
+        #expect(third.loss == .consentExpired && third.removed == [LegLab.flow(2)])
+        #expect(lab.agent.deadline == nil)
+        #expect(try lab.check(.init(), on: LegLab.flow(2)) == .dropped(.ended))
+        var silent = try LegLab()
+        #expect(silent.pass(seconds: 29).loss == nil)
+        #expect(silent.pass(seconds: 1).loss == .neverChecked)
+    }
+
+    @Test("a connection that closes takes its nomination with it")
+    func forget() throws {
+        var lab = try LegLab()
+        _ = try lab.check(.init(nominates: true), on: LegLab.flow(1, .tcp))
+        lab.agent.forget(LegLab.flow(1, .tcp))
+        #expect(lab.agent.selected == nil && lab.agent.validFlows.isEmpty)
+        #expect(try lab.check(.init(nominates: true), on: LegLab.flow(2)).changes?.selected == LegLab.flow(2))
+    }
+}
