@@ -13,8 +13,8 @@ struct Housekeeping: Service {
     let accounts: AccountCommands
     let logger: Logger
 
-    func run() async throws {
-        try await cancelWhenGracefulShutdown {
+    func run() async {
+        await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(600))
                 if Task.isCancelled { return }

@@ -1,5 +1,5 @@
 internal import COpenSSL
-package import Wire
+import Wire
 
 /// AES-GCM from the system's OpenSSL. One value belongs to one thread.
 package final class OpenSSLDecryption: AuthenticatedDecryption {

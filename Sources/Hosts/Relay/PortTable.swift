@@ -23,7 +23,7 @@ final class PortTable: LiveRelays {
         }
         self.offsets = offsets
         let count = told.count * 65536
-        var ports = UniqueArray<Atomic<UInt8>>(capacity: count)
+        var ports = UniqueArray<Atomic<UInt8>>(minimumCapacity: count)
         for _ in 0..<count { ports.append(Atomic(0)) }
         self.ports = ports
     }

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// What one allocation may relay. 0 stands for no limit.
 ///

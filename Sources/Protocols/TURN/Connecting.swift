@@ -1,5 +1,5 @@
 import BasicContainers
-package import STUN
+import STUN
 package import Wire
 
 // TCP allocations: RFC 6062. The client asks for a connection to a peer (Connect), or is told of one that a peer made

@@ -1,6 +1,6 @@
 import BasicContainers
 import STUN
-package import Wire
+import Wire
 
 // Mobility: RFC 8016. An allocation whose client has a new address goes on there.
 //

@@ -1,5 +1,5 @@
-package import STUN
-package import Wire
+import STUN
+import Wire
 
 /// The number by which a client names one of its connections to peers: CONNECTION-ID, RFC 6062 section 6.2.1.
 ///

@@ -116,8 +116,8 @@ final class CallClock: CallEffectPerformer, Service {
     // MARK: Time
 
     /// Reads what has to be watched, then watches it until the server stops.
-    func run() async throws {
-        try await cancelWhenGracefulShutdown { [self] in
+    func run() async {
+        await cancelWhenGracefulShutdown { [self] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.fireDeadlines() }
                 group.addTask { await self.watchLeases() }

@@ -74,7 +74,7 @@ package struct RelayCheck {
     }
 
     private mutating func check(_ target: CheckTarget) -> Result<String, Fault> {
-        do {
+        do throws(RelayProbe.Failure) {
             let outcome = try probe(target, seconds: Self.credentialSeconds).run()
             if let certificate = outcome.certificate {
                 if let fault = CheckWords.fault(certificate, name: options.name, at: SystemClock.unixSeconds()) {
@@ -83,17 +83,15 @@ package struct RelayCheck {
                 note(CheckWords.warning(certificate, target, at: SystemClock.unixSeconds()))
             }
             return judge(outcome, target)
-        } catch let failure as RelayProbe.Failure {
-            if failure == .credentialsRefused, isClockWrong(target) {
+        } catch {
+            if error == .credentialsRefused, isClockWrong(target) {
                 return .failure(
                     Fault(
                         words:
                             "the server refuses credentials that are good for ten minutes and accepts those that are "
                             + "good for a year: its clock is ahead of this machine's. Set both by NTP."))
             }
-            return .failure(Fault(words: CheckWords.explain(failure, target, configuration)))
-        } catch {
-            return .failure(Fault(words: "\(error)"))
+            return .failure(Fault(words: CheckWords.explain(error, target, configuration)))
         }
     }
 

@@ -1,5 +1,5 @@
 package import Calls
-package import Model
+import Model
 package import Storage
 
 /// Runs call commands: one transaction each, then what follows from it outside the store.

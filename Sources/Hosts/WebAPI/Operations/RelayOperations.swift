@@ -1,6 +1,6 @@
 import Calls
 import HTTPTypes
-package import Model
+import Model
 import Storage
 
 /// Hands out ICE servers with credentials that hold for ten minutes and name their user.

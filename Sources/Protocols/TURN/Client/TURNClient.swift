@@ -1,4 +1,4 @@
-package import STUN
+import STUN
 package import Wire
 
 /// The client's half of STUN and TURN (RFC 8489, RFC 8656) for one allocation, without a socket or a clock.
