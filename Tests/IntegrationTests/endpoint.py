@@ -75,9 +75,11 @@ class Endpoint:
                 name: [stream.epoch, stream.seq] for name, stream in self.streams.items() if stream.epoch
             },
         }
+        asked = {name: self.streams[name] for name in hello["resume"]}
         greeting = await self.exchange({"hello": hello})
-        for name in list(self.streams):
-            if name not in greeting.get("resumed", {}) and self.streams[name].epoch:
+        for name, stream in asked.items():
+            # What came since is new: frames behind the greeting may have been read before this goes on.
+            if name not in greeting.get("resumed", {}) and self.streams.get(name) is stream:
                 del self.streams[name]
         self.connected.set()
         return greeting
