@@ -244,44 +244,26 @@ def joined(server: Server, door, listener) -> tuple[stun.Client, socket.socket, 
     return control, data, peer
 
 
-def test_a_client_that_sends_no_more_still_receives(relay, half_door, listener):
+@pytest.mark.parametrize("silent", ["client", "peer"])
+def test_who_sends_no_more_still_receives(relay, half_door, listener, silent):
     """As HTTP/1.0, rsync and others do it: the end of the request asks for the answer."""
     control, data, peer = joined(relay, half_door, listener)
+    asking, answering = (data, peer) if silent == "client" else (peer, data)
     blob = os.urandom(1 << 20)
-    thread = threading.Thread(target=lambda: (data.sendall(blob), data.shutdown(socket.SHUT_WR)))
+    thread = threading.Thread(target=lambda: (asking.sendall(blob), asking.shutdown(socket.SHUT_WR)))
     thread.start()
-    assert receive(peer, len(blob)) == blob
+    assert receive(answering, len(blob)) == blob
     thread.join()
-    assert peer.recv(1) == b""
+    assert answering.recv(1) == b""
     for part in range(3):
-        peer.sendall(b"%d" % part)
-        assert receive(data, 1) == b"%d" % part
-    thread = threading.Thread(target=lambda: (peer.sendall(blob), peer.close()))
+        answering.sendall(b"%d" % part)
+        assert receive(asking, 1) == b"%d" % part
+    thread = threading.Thread(target=lambda: (answering.sendall(blob), answering.shutdown(socket.SHUT_WR)))
     thread.start()
-    assert receive(data, len(blob)) == blob
+    assert receive(asking, len(blob)) == blob
     thread.join()
-    assert data.recv(1) == b""
+    assert asking.recv(1) == b""
     # Both have ended: the connection is forgotten, and another one to the same peer may be made.
-    eventually(lambda: ask(control, *listener.getsockname())[0] == 0)
-    control.close()
-
-
-def test_a_peer_that_sends_no_more_still_receives(relay, half_door, listener):
-    control, data, peer = joined(relay, half_door, listener)
-    blob = os.urandom(1 << 20)
-    thread = threading.Thread(target=lambda: (peer.sendall(blob), peer.shutdown(socket.SHUT_WR)))
-    thread.start()
-    assert receive(data, len(blob)) == blob
-    thread.join()
-    assert data.recv(1) == b""
-    for part in range(3):
-        data.sendall(b"%d" % part)
-        assert receive(peer, 1) == b"%d" % part
-    thread = threading.Thread(target=lambda: (data.sendall(blob), data.shutdown(socket.SHUT_WR)))
-    thread.start()
-    assert receive(peer, len(blob)) == blob
-    thread.join()
-    assert peer.recv(1) == b""
     eventually(lambda: ask(control, *listener.getsockname())[0] == 0)
     control.close()
 

@@ -10,6 +10,21 @@ struct MobilityTests {
         try #require(try Message(bytes.span.bytes).attribute(.mobilityTicket)?.copyToArray())
     }
 
+    /// Packets to the peer and back over the client's channel.
+    private func converse(
+        _ client: RelayClient, _ peer: TestSocket, over relayed: TransportAddress, _ round: UInt8,
+        _ numbers: Range<UInt8>
+    ) throws {
+        for number in numbers {
+            client.sendChannel(0x4000, [round, number])
+            let arrived = try #require(peer.receive())
+            #expect(arrived.bytes == [round, number])
+            #expect(arrived.source == relayed)
+            peer.send([number, round], to: relayed)
+            #expect(client.socket.receive()?.bytes == [0x40, 0, 0, 2, number, round])
+        }
+    }
+
     /// Each new port lands on one of four workers, so most moves are handed over, and so is all that follows them.
     @Test("an allocation follows its client from port to port, whichever worker the kernel chooses")
     func moves() throws {
@@ -31,14 +46,7 @@ struct MobilityTests {
             // Until the client is heard at its new address, both are served.
             peer.send([round, 1], to: relayed)
             #expect(client.socket.receive()?.bytes == [0x40, 0, 0, 2, round, 1])
-            for number in 2..<10 as Range<UInt8> {
-                next.sendChannel(0x4000, [round, number])
-                let arrived = try #require(peer.receive())
-                #expect(arrived.bytes == [round, number])
-                #expect(arrived.source == relayed)
-                peer.send([number, round], to: relayed)
-                #expect(next.socket.receive()?.bytes == [0x40, 0, 0, 2, number, round])
-            }
+            try converse(next, peer, over: relayed, round, 2..<10)
             #expect(try next.permit(peer.address) == nil)
             client = next
         }
@@ -82,14 +90,7 @@ struct MobilityTests {
             ticket = try self.ticket(moved)
             peer.send([round, 1], to: relayed)
             #expect(client.socket.receive()?.bytes == [0x40, 0, 0, 2, round, 1])
-            for number in 2..<6 as Range<UInt8> {
-                next.sendChannel(0x4000, [round, number])
-                let arrived = try #require(peer.receive())
-                #expect(arrived.bytes == [round, number])
-                #expect(arrived.source == relayed)
-                peer.send([number, round], to: relayed)
-                #expect(next.socket.receive()?.bytes == [0x40, 0, 0, 2, number, round])
-            }
+            try converse(next, peer, over: relayed, round, 2..<6)
             #expect(try next.permit(peer.address) == nil)
             client = next
         }
