@@ -57,13 +57,27 @@ def ephemeral(secret: str, user: str, seconds: int = 600) -> tuple[str, str]:
     return name, base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
 
 
+used_ports: set[int] = set()
+
+
+def fresh_socket(host: str) -> socket.socket:
+    """A UDP socket on a port that no client of this run has had: what an earlier one left on its 5-tuple stands for minutes."""
+    while True:
+        made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
+        made.bind((host, 0))
+        port = made.getsockname()[1]
+        if port not in used_ports:
+            used_ports.add(port)
+            return made
+        made.close()
+
+
 class Client:
     """One client of a TURN server over UDP. Every request returns its error number, 0 for success, and its attributes."""
 
     def __init__(self, host: str, port: int, user: str = "", password: str = "", local: str = ""):
         self.server = (host, port)
-        self.socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind((local or host, 0))
+        self.socket = fresh_socket(local or host)
         self.socket.settimeout(0.5)
         self.user, self.password = user, password
         self.realm = self.nonce = b""
