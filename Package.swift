@@ -123,6 +123,11 @@ let package = Package(
         // Hosts: pump the pure modules with real I/O.
         module("Hosts", "Relay", ["Wire", "DTLS", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
         module(
+            "Hosts", "MediaGateway",
+            [
+                "Wire", "STUN", "ICE", "RTP", "SDP", "Gateway", "DatagramIO", "OpenSSLCrypto", "SecureMedia",
+            ]),
+        module(
             "Hosts", "Realtime",
             [
                 "Model", "Bus", nioCore, nioHTTP1, nioWebSocket, nioHTTPTypes, nioHTTPTypesHTTP1, hummingbirdServer,

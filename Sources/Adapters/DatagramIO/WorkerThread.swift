@@ -65,6 +65,10 @@ package enum SystemClock {
         Int64(clamping: nanoseconds(CLOCK_REALTIME) / 1_000_000_000)
     }
 
+    package static func unixNanoseconds() -> UInt64 {
+        nanoseconds(CLOCK_REALTIME)
+    }
+
     private static func nanoseconds(_ clock: Int32) -> UInt64 {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -16,4 +16,16 @@ package struct GatewayTally: Hashable, Sendable {
     package var noRoom: UInt64 = 0
 
     package init() {}
+
+    package static func += (left: inout Self, right: Self) {
+        left.received &+= right.received
+        left.forwarded &+= right.forwarded
+        left.repaired &+= right.repaired
+        left.keyFramesAsked &+= right.keyFramesAsked
+        left.malformed &+= right.malformed
+        left.unknownStream &+= right.unknownStream
+        left.repeated &+= right.repeated
+        left.repairsRefused &+= right.repairsRefused
+        left.noRoom &+= right.noRoom
+    }
 }

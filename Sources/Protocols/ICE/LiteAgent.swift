@@ -56,6 +56,11 @@ package struct LiteAgent: Sendable {
         generations.last?.credentials
     }
 
+    /// Those of every generation that is answered.
+    package var ufrags: [LocalUfrag] {
+        generations.map(\.credentials.ufrag)
+    }
+
     /// The flows from which DTLS and SRTP are the leg's.
     package var validFlows: [Flow] {
         flows.map(\.flow)

@@ -81,9 +81,17 @@ extension GatewayEngine {
     }
 
     private mutating func tell(_ place: Int, into outbox: inout some GatewayOutbox & ~Copyable) {
-        let shown = legs[place].slots.map { slot in
+        outbox.show(shown(by: place), on: legs[place].id)
+    }
+
+    private func shown(by place: Int) -> [ShownSlot] {
+        legs[place].slots.map { slot in
             ShownSlot(mid: slot.mid, kind: slot.kind, track: slot.track.map { tracks[$0].name })
         }
-        outbox.show(shown, on: legs[place].id)
+    }
+
+    /// What a leg's slots show now; nil when it has gone.
+    package func slots(of id: LegID) -> [ShownSlot]? {
+        place(of: id).map { shown(by: $0) }
     }
 }

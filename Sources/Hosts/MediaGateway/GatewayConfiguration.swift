@@ -1,0 +1,50 @@
+import DatagramIO
+package import SecureMedia
+package import Wire
+
+/// Everything that the media gateway is told before it starts.
+package struct GatewayConfiguration: Sendable {
+    /// Addresses to listen on; none means each address of this machine, and so does a wildcard for its family.
+    package var listen: [IPAddress] = []
+    /// The first worker's port; each further one has the next. 0 lets the kernel choose, for tests.
+    package var port: UInt16 = 3480
+    /// What clients are told instead of a local address, behind a one-to-one NAT.
+    package var externals: [IPAddress: IPAddress] = [:]
+    /// In the order of preference.
+    package var profiles: [SRTPProfile] = SRTPProfile.preferred
+    /// Threads; nil means one for each core.
+    package var workers: Int?
+    /// Legs of all calls.
+    package var legs = 4_000
+
+    package init() {}
+
+    var workerCount: Int { max(1, workers ?? ProcessorCount.available) }
+
+    /// Where it listens, each address by itself: an answer has to leave from where it was asked.
+    func localAddresses(_ own: [IPAddress]) -> [IPAddress] {
+        guard !listen.isEmpty else { return own }
+        let wildcards = listen.filter { $0.isUnspecified }.map(\.family)
+        let named = listen.filter { !$0.isUnspecified }
+        return named + own.filter { wildcards.contains($0.family) && !named.contains($0) }
+    }
+}
+
+/// Why the gateway cannot start, in words that name the setting and what to do.
+package struct GatewayError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    init(_ failure: DatagramSocket.Failure, _ address: TransportAddress, _ transport: String) {
+        if failure.isPortTaken {
+            self.init("gateway.port: \(transport) \(address) is taken by another program; choose another port")
+        } else if failure.isAddressUnknown {
+            self.init("relay.listen: this machine has no address \(address.address)")
+        } else {
+            self.init("gateway.port: cannot listen on \(transport) \(address): \(failure.description)")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import DatagramIO
+import Gateway
+import ICE
+import SDP
+import Synchronization
+
+/// What a worker is told about a leg that is to be.
+struct LegOpening: Sendable {
+    let number: UInt64
+    let key: LegKey
+    let credentials: LocalCredentials
+    let negotiated: NegotiatedLeg
+    let sources: [String: TrackSource]
+}
+
+/// What other threads tell a worker.
+enum GatewayCommand: Sendable {
+    typealias Reply = @Sendable ([ShownSlot]?) -> Void
+
+    case open(LegOpening, Reply)
+    /// A later offer was answered; with new credentials when ICE begins again.
+    case renegotiate(number: UInt64, NegotiatedLeg, [String: TrackSource], LocalCredentials?, Reply)
+    case close(number: UInt64, LegEnd)
+    case stop
+}
+
+/// The only door into a running worker, and its figures, the only thing that comes out.
+final class GatewayMailbox: Sendable {
+    private struct State {
+        var commands: [GatewayCommand] = []
+        var isClosed = false
+    }
+
+    let wake: WakeSignal
+    private let state = Mutex(State())
+    private let published = Mutex(GatewayFigures())
+
+    init?() {
+        guard let wake = WakeSignal() else { return nil }
+        self.wake = wake
+    }
+
+    /// False when the worker has stopped: then nobody will read it.
+    func post(_ command: GatewayCommand) -> Bool {
+        let isOpen = state.withLock { state in
+            if !state.isClosed { state.commands.append(command) }
+            return !state.isClosed
+        }
+        if isOpen { wake.raise() }
+        return isOpen
+    }
+
+    func takeAll() -> [GatewayCommand] {
+        state.withLock { state in
+            defer { state.commands = [] }
+            return state.commands
+        }
+    }
+
+    /// Takes no more; what still waits is for the caller to answer.
+    func close() -> [GatewayCommand] {
+        state.withLock { state in
+            state.isClosed = true
+            defer { state.commands = [] }
+            return state.commands
+        }
+    }
+
+    /// Called by the worker a few times a second, never per packet.
+    func publish(_ figures: GatewayFigures) {
+        published.withLock { $0 = figures }
+    }
+
+    var figures: GatewayFigures { published.withLock { $0 } }
+}

@@ -1,0 +1,153 @@
+import DatagramIO
+import Gateway
+import RTP
+import SDP
+import SecureMedia
+import Wire
+
+/// A local address of a worker's socket.
+struct GatewayListener {
+    let descriptor: Int32
+    let address: TransportAddress
+}
+
+/// Takes what the engine and the ICE agents want sent, protects media, and sends in batches.
+struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
+    /// Where a leg's media goes; the engine names it by its place.
+    private struct Path {
+        var id: LegID
+        var session: SecureSession
+        var way: Way
+    }
+
+    private enum Way {
+        case datagrams(Int32, TransportAddress)
+        case connection(GatewayConnection)
+    }
+
+    private static let arenaByteCount = 256 * 1024
+    /// No packet grows by more on its way through: header extensions, the original number in a repair, SRTP.
+    private static let growth = 256
+    private static let room = ReceiveBatch.maximumByteCount + growth
+
+    let listeners: [GatewayListener]
+    private var paths: [Path?] = []
+    var connections: GatewayConnections
+    private var batch = SendBatch()
+    private let arena: UnsafeMutableRawPointer
+    private var used = 0
+    /// The path of the packet that is being written.
+    private var reserved: Int?
+    private(set) var shown: [(LegID, [ShownSlot])] = []
+    private(set) var packetsSent: UInt64 = 0
+    private(set) var bytesSent: UInt64 = 0
+
+    init(_ listeners: [GatewayListener], _ connections: GatewayConnections) {
+        self.listeners = listeners
+        self.connections = connections
+        arena = .allocate(byteCount: Self.arenaByteCount, alignment: 64)
+    }
+
+    deinit {
+        arena.deallocate()
+    }
+
+    var dropped: UInt64 { batch.dropped }
+
+    // MARK: Paths
+
+    mutating func set(_ id: LegID, _ session: SecureSession, _ flow: Flow?) {
+        let place = Int(id.place)
+        while paths.count <= place { paths.append(nil) }
+        paths[place] = flow.flatMap { way(of: $0) }.map { Path(id: id, session: session, way: $0) }
+    }
+
+    private func way(of flow: Flow) -> Way? {
+        switch flow.transport {
+        case .tcp: connections[flow].map { .connection($0) }
+        default: descriptor(of: flow).map { .datagrams($0, flow.remote) }
+        }
+    }
+
+    mutating func remove(_ id: LegID) {
+        let place = Int(id.place)
+        guard place < paths.count, paths[place]?.id == id else { return }
+        // What was written for it is protected already, and may leave.
+        paths[place] = nil
+    }
+
+    private func place(of id: LegID) -> Int? {
+        let place = Int(id.place)
+        guard place < paths.count, paths[place]?.id == id else { return nil }
+        return place
+    }
+
+    private func descriptor(of flow: Flow) -> Int32? {
+        listeners.first { $0.address == flow.local }?.descriptor
+    }
+
+    // MARK: What is sent
+
+    mutating func reserve(for leg: LegID) -> UnsafeMutableRawBufferPointer? {
+        reserved = place(of: leg)
+        guard reserved != nil else { return nil }
+        if Self.arenaByteCount &- used < Self.room { flush() }
+        return UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room &- SRTPSender.maximumExpansion)
+    }
+
+    mutating func commit(_ byteCount: Int) {
+        guard let place = reserved, let path = paths[place], byteCount <= Self.room else { return }
+        let room = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room)
+        guard let count = try? path.session.sender.protectRTP(room, count: byteCount) else { return }
+        send(count, path)
+    }
+
+    mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID) {
+        guard let place = place(of: leg), let path = paths[place],
+            bytes.count <= Self.room &- SRTPSender.maximumExpansion
+        else { return }
+        if Self.arenaByteCount &- used < Self.room { flush() }
+        let room = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room)
+        bytes.withUnsafeBytes { room.copyMemory(from: $0) }
+        guard let count = try? path.session.sender.protectRTCP(room, count: bytes.count) else { return }
+        send(count, path)
+    }
+
+    private mutating func send(_ count: Int, _ path: Path) {
+        let packet = UnsafeRawBufferPointer(start: arena + used, count: count)
+        switch path.way {
+        case .datagrams(let descriptor, let destination):
+            batch.append(packet, from: descriptor, to: destination)
+            used &+= count
+        case .connection(let connection):
+            connections.send(packet, on: connection)
+        }
+        packetsSent &+= 1
+        bytesSent &+= UInt64(truncatingIfNeeded: count)
+    }
+
+    mutating func send(_ message: RawSpan, on flow: Flow) {
+        switch way(of: flow) {
+        case .datagrams(let descriptor, let destination):
+            batch.appendCopy(message, from: descriptor, to: destination)
+        case .connection(let connection):
+            message.withUnsafeBytes { connections.send($0, on: connection) }
+        case nil: break
+        }
+    }
+
+    mutating func show(_ slots: [ShownSlot], on leg: LegID) {
+        shown.append((leg, slots))
+    }
+
+    mutating func takeShown() -> [(LegID, [ShownSlot])] {
+        defer { shown = [] }
+        return shown
+    }
+
+    mutating func flush() {
+        batch.flush()
+        connections.flush()
+        used = 0
+    }
+}

@@ -1,0 +1,121 @@
+import DatagramIO
+import ICE
+import Wire
+
+// Clients that only get through by TCP.
+
+/// What the event queue knows sockets by.
+enum GatewayEventTag {
+    case wake
+    case datagrams(Int)
+    case listener(Int)
+    case connection(UInt32)
+
+    private static let listeners: UInt64 = 1 << 32
+    private static let connections: UInt64 = 2 << 32
+    static let wakeBits: UInt64 = .max
+
+    init(bits: UInt64) {
+        let low = UInt32(truncatingIfNeeded: bits)
+        switch bits &- UInt64(low) {
+        case 0: self = .datagrams(Int(low))
+        case Self.listeners: self = .listener(Int(low))
+        case Self.connections: self = .connection(low)
+        default: self = .wake
+        }
+    }
+
+    var bits: UInt64 {
+        switch self {
+        case .wake: Self.wakeBits
+        case .datagrams(let index): UInt64(UInt32(truncatingIfNeeded: index))
+        case .listener(let index): Self.listeners | UInt64(UInt32(truncatingIfNeeded: index))
+        case .connection(let number): Self.connections | UInt64(number)
+        }
+    }
+}
+
+extension GatewayWorker {
+    private static let acceptedAtOnce = 64
+    private static let readsAtOnce = 8
+
+    mutating func accept(listener index: Int) {
+        guard index < wires.connections.listeners.count else { return }
+        let listener = wires.connections.listeners[index]
+        for _ in 0..<Self.acceptedAtOnce {
+            switch listener.accept() {
+            case .connection(let socket, let remote):
+                let flow = Flow(.tcp, local: listener.address, remote: remote)
+                guard let connection = wires.connections.add(socket, flow, at: now) else { continue }
+                let tag = GatewayEventTag.connection(connection.number).bits
+                if !queue.watchStream(connection.socket.descriptor, as: tag) { close(connection) }
+            // Without descriptors the next one waits until a connection ends and the sweep looks again.
+            case .nothing: return
+            case .shortage: return
+            }
+        }
+        queue.remind(of: listener.descriptor, as: GatewayEventTag.listener(index).bits)
+    }
+
+    mutating func serve(_ number: UInt32, _ readiness: Readiness) {
+        guard let connection = wires.connections.byNumber[number] else { return }
+        if readiness.isWritable, !connection.flush() {
+            close(connection)
+            return
+        }
+        guard readiness.isReadable else { return }
+        for _ in 0..<Self.readsAtOnce {
+            switch connection.socket.receive(into: buffer.bytes) {
+            case .bytes(let count):
+                connection.incoming.append(UnsafeRawBufferPointer(rebasing: buffer.bytes[0..<count]))
+                guard takePackets(of: connection) else {
+                    close(connection)
+                    return
+                }
+            case .nothing: return
+            case .end, .broken:
+                close(connection)
+                return
+            }
+        }
+        queue.remindOfStream(connection.socket.descriptor, as: GatewayEventTag.connection(number).bits)
+    }
+
+    /// Takes every whole packet out of what has come. False when this is no client of ours.
+    private mutating func takePackets(of connection: GatewayConnection) -> Bool {
+        while true {
+            switch PacketFraming.next(connection.incoming.bytes.bytes) {
+            case .incomplete(let byteCount):
+                return byteCount <= ReceiveBatch.maximumByteCount &+ PacketFraming.headerByteCount
+            case .packet(let range):
+                guard range.count <= ReceiveBatch.maximumByteCount else { return false }
+                let packet = UnsafeMutableRawBufferPointer(
+                    mutating: UnsafeRawBufferPointer(rebasing: connection.incoming.bytes[range]))
+                receive(packet, on: connection.flow)
+                // Its leg may have ended with this packet, and the connection with the leg.
+                guard wires.connections.byNumber[connection.number] != nil else { return true }
+                connection.incoming.removeFirst(range.upperBound)
+            }
+        }
+    }
+
+    mutating func close(_ connection: GatewayConnection) {
+        wires.connections.remove(connection)
+        queue.forget(connection.socket.descriptor)
+        guard let leg = flows.removeValue(forKey: connection.flow) else { return }
+        leg.agent.forget(connection.flow)
+        point(leg)
+    }
+
+    /// Closes connections that have not shown whose they are, and those that broke in sending.
+    mutating func sweepConnections() {
+        for connection in wires.connections.takeBroken() { close(connection) }
+        for connection in Array(wires.connections.byNumber.values)
+        where flows[connection.flow] == nil
+            && connection.accepted.adding(seconds: GatewayConnections.unknownSeconds) <= now
+        {
+            close(connection)
+        }
+        for index in wires.connections.listeners.indices { accept(listener: index) }
+    }
+}

@@ -1,0 +1,117 @@
+import DatagramIO
+import Gateway
+import ICE
+import SDP
+import SecureMedia
+import Wire
+
+// Legs from their first offer to their end.
+
+extension GatewayWorker {
+    /// Makes a leg that waits for the client's checks. False when there is no memory for its DTLS.
+    mutating func open(_ opening: LegOpening) -> Bool {
+        guard directory.add(opening.credentials.ufrag, opening.number) else { return false }
+        guard
+            let handshake = MediaHandshake.begin(
+                shared.context, exchange, peer: opening.negotiated.remote.certificates)
+        else {
+            directory.remove(opening.credentials.ufrag)
+            return false
+        }
+        let agent = LiteAgent(
+            opening.credentials, remoteUfrag: opening.negotiated.remote.credentials.ufrag, at: now)
+        legs[opening.number] = LegTransport(opening, agent, handshake, at: now)
+        return true
+    }
+
+    /// A later offer of the leg was answered. What its slots show now, nil when it has gone.
+    mutating func renegotiate(
+        _ number: UInt64, _ negotiated: NegotiatedLeg, _ sources: [String: TrackSource],
+        _ credentials: LocalCredentials?
+    ) -> [ShownSlot]? {
+        guard let leg = legs[number] else { return nil }
+        if let credentials {
+            guard directory.add(credentials.ufrag, number) else { return nil }
+            let ended = leg.agent.restart(credentials, remoteUfrag: negotiated.remote.credentials.ufrag)
+            if let ended { directory.remove(ended) }
+        }
+        leg.negotiated = negotiated
+        leg.sources = sources
+        guard let id = leg.id else { return [] }
+        engine.renegotiate(id, negotiated, sources: sources, at: now, into: &wires)
+        return engine.slots(of: id)
+    }
+
+    /// DTLS is done: the leg joins its call.
+    mutating func connect(_ leg: LegTransport, _ material: SRTPKeyingMaterial) {
+        guard let session = SecureSession(material) else {
+            end(leg, .handshakeFailed)
+            return
+        }
+        leg.session = session
+        leg.retransmission = .distantFuture
+        leg.handshake.releaseBuffers()
+        figures.handshakes &+= 1
+        let id = engine.join(
+            leg.key.call, as: leg.key.participant, leg.negotiated, sources: leg.sources, at: now, into: &wires)
+        leg.id = id
+        numbers[id] = leg.number
+        wires.set(id, session, leg.agent.selected)
+        shared.tell(.connected(leg.key), of: leg.number)
+    }
+
+    /// Frees everything that the leg has, and says why it ended.
+    mutating func end(_ leg: LegTransport, _ reason: LegEnd) {
+        guard legs.removeValue(forKey: leg.number) != nil else { return }
+        if let id = leg.id {
+            engine.leave(id, at: now, into: &wires)
+            // What it wrote in leaving is of no use to anybody who has gone.
+            wires.remove(id)
+            numbers[id] = nil
+        }
+        leg.handshake.close()
+        sendHandshake(leg, to: leg.agent.selected)
+        for flow in leg.agent.validFlows {
+            flows[flow] = nil
+            if let connection = wires.connections[flow] {
+                // The goodbye goes first.
+                _ = connection.flush()
+                close(connection)
+            }
+        }
+        for ufrag in leg.agent.ufrags { directory.remove(ufrag) }
+        figures.ended[reason, default: 0] &+= 1
+        shared.tell(.ended(leg.key, reason), of: leg.number)
+    }
+
+    /// What is due because time passes, twice a second.
+    mutating func sweep(_ leg: LegTransport) {
+        if leg.session == nil, leg.handshakeDeadline <= now, leg.agent.deadline.map({ $0 > now }) ?? true {
+            end(leg, .handshakeFailed)
+            return
+        }
+        var removed: [Flow] = []
+        let loss = leg.agent.advance(to: now, removed: &removed)
+        for flow in removed { flows[flow] = nil }
+        if !removed.isEmpty { point(leg) }
+        switch loss {
+        case .neverChecked: end(leg, .neverConnected)
+        case .consentExpired: end(leg, .connectionLost)
+        case nil: tellAlive(leg)
+        }
+    }
+
+    private func tellAlive(_ leg: LegTransport) {
+        guard let heard = leg.heardAt, leg.toldAliveAt.map({ heard > $0 }) ?? true,
+            leg.toldAliveAt.map({ now.nanoseconds(since: $0) >= LegTransport.aliveNanoseconds }) ?? true
+        else { return }
+        leg.toldAliveAt = now
+        shared.tell(.alive(leg.key), of: leg.number)
+    }
+
+    /// Media goes to where the client has its last nominated pair.
+    mutating func point(_ leg: LegTransport) {
+        guard let id = leg.id, let session = leg.session else { return }
+        wires.set(id, session, leg.agent.selected)
+    }
+}

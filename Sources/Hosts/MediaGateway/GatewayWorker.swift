@@ -1,0 +1,192 @@
+import DatagramIO
+import Gateway
+import ICE
+import OpenSSLCrypto
+import RTP
+import SDP
+import STUN
+import SecureMedia
+import Wire
+
+/// One thread of the gateway: its sockets, the legs of its calls, and the engine that forwards between them.
+///
+/// The first byte says what a datagram is (RFC 7983). STUN finds its leg by the ufrag that it was asked with; everything
+/// else only by the address that a valid check came from, so nobody reaches DTLS or SRTP who does not know a password.
+struct GatewayWorker: ~Copyable {
+    private static let rounds = 4
+    private static let publishNanoseconds: UInt64 = 200_000_000
+    private static let idleMilliseconds: Int32 = 1_000
+
+    let queue: EventQueue
+    let mailbox: GatewayMailbox
+    let shared: GatewayShared
+    let exchange = DTLSExchange()
+    let authentication: OpenSSLAuthentication
+    private let sockets: [DatagramSocketOwner]
+    private var received = ReceiveBatch()
+    /// For what is read from connections.
+    let buffer = SharedBuffer(byteCount: 64 * 1024)
+    var wires: GatewayWires
+    var engine: GatewayEngine
+    var writer = MessageWriter()
+    var directory = LegDirectory<UInt64>()
+    /// By their numbers.
+    var legs: [UInt64: LegTransport] = [:]
+    /// Whose the datagrams of a checked address are.
+    var flows: [Flow: LegTransport] = [:]
+    /// The engine's names.
+    var numbers: [LegID: UInt64] = [:]
+    var figures = GatewayFigures()
+    var now: Instant
+    private var nextTick: Instant
+    private var nextSweep: Instant
+    private var nextPublish: Instant
+    private var isStopping = false
+
+    /// nil when the system has no more descriptors or OpenSSL no memory.
+    static func make(
+        _ sockets: [DatagramSocketOwner], _ listeners: [StreamListenerOwner], _ shared: GatewayShared,
+        _ mailbox: GatewayMailbox
+    ) -> GatewayWorker? {
+        guard let queue = EventQueue(), let authentication = OpenSSLAuthentication(),
+            queue.watch(mailbox.wake.descriptor, as: GatewayEventTag.wakeBits)
+        else { return nil }
+        for (index, socket) in sockets.enumerated() {
+            guard queue.watch(socket.descriptor, as: GatewayEventTag.datagrams(index).bits) else { return nil }
+        }
+        for (index, listener) in listeners.enumerated() {
+            guard queue.watch(listener.descriptor, as: GatewayEventTag.listener(index).bits) else { return nil }
+        }
+        return GatewayWorker(sockets, listeners, queue, authentication, shared, mailbox)
+    }
+
+    private init(
+        _ sockets: [DatagramSocketOwner], _ listeners: [StreamListenerOwner], _ queue: consuming EventQueue,
+        _ authentication: OpenSSLAuthentication, _ shared: GatewayShared, _ mailbox: GatewayMailbox
+    ) {
+        self.sockets = sockets
+        self.queue = queue
+        self.authentication = authentication
+        self.shared = shared
+        self.mailbox = mailbox
+        wires = GatewayWires(
+            sockets.map { GatewayListener(descriptor: $0.descriptor, address: $0.address) },
+            GatewayConnections(listeners))
+        var generator = SystemRandomNumberGenerator()
+        engine = GatewayEngine(random: SeededRandom(seed: generator.next()))
+        now = SystemClock.now()
+        let start = NTPTime(unixNanoseconds: SystemClock.unixNanoseconds())
+        engine.wallClockAtZero = NTPTime(
+            bits: start.bits &- NTPTime(bits: 0).adding(nanoseconds: now.nanoseconds).bits)
+        nextTick = now
+        nextSweep = now
+        nextPublish = now
+    }
+
+    mutating func run() {
+        while !isStopping {
+            let count = queue.wait(milliseconds: waitMilliseconds)
+            now = SystemClock.now()
+            for index in 0..<count { handle(queue[index], queue.readiness(index)) }
+            if now >= nextTick { tick() }
+            finish()
+            if now >= nextPublish { publish() }
+        }
+        for leg in Array(legs.values) { end(leg, .stopped) }
+        finish()
+        for command in mailbox.close() { refuse(command) }
+        publish()
+    }
+
+    private var waitMilliseconds: Int32 {
+        guard !legs.isEmpty || wires.connections.count > 0 else { return Self.idleMilliseconds }
+        return Int32(clamping: nextTick.nanoseconds(since: now) / 1_000_000 &+ 1)
+    }
+
+    private mutating func handle(_ event: UInt64, _ readiness: Readiness) {
+        switch GatewayEventTag(bits: event) {
+        case .wake:
+            mailbox.wake.clear()
+            for command in mailbox.takeAll() { obey(command) }
+        case .datagrams(let index): read(index, event)
+        case .listener(let index): accept(listener: index)
+        case .connection(let number): serve(number, readiness)
+        }
+    }
+
+    /// Reads a socket until it is empty or has had its turn.
+    private mutating func read(_ index: Int, _ event: UInt64) {
+        guard index < sockets.count else { return }
+        let (descriptor, local) = (sockets[index].descriptor, sockets[index].address)
+        for _ in 0..<Self.rounds {
+            if received.used == ReceiveBatch.capacity { finish() }
+            let wanted = ReceiveBatch.capacity &- received.used
+            let slots = received.receive(from: descriptor, limit: wanted)
+            for slot in slots {
+                guard let source = received.source(of: slot) else {
+                    figures.dropped.unknownKind &+= 1
+                    continue
+                }
+                receive(received.datagram(slot), on: Flow(.udp, local: local, remote: source))
+            }
+            if slots.count < wanted { return }
+        }
+        queue.remind(of: descriptor, as: event)
+    }
+
+    /// Sends what was written and tells what has changed.
+    private mutating func finish() {
+        wires.flush()
+        received.reset()
+        for (id, slots) in wires.takeShown() {
+            guard let number = numbers[id], let leg = legs[number] else { continue }
+            shared.tell(.shows(leg.key, slots), of: number)
+        }
+    }
+
+    // MARK: Time
+
+    private mutating func tick() {
+        nextTick = now.adding(
+            nanoseconds: legs.isEmpty && wires.connections.count == 0 ? 1_000_000_000 : GatewayEngine.tickNanoseconds)
+        engine.advance(to: now, into: &wires)
+        for leg in Array(legs.values) where leg.retransmission <= now { retransmit(leg) }
+        guard now >= nextSweep else { return }
+        sweepConnections()
+        nextSweep = now.adding(nanoseconds: 500_000_000)
+        for leg in Array(legs.values) { sweep(leg) }
+    }
+
+    private mutating func publish() {
+        nextPublish = now.adding(nanoseconds: Self.publishNanoseconds)
+        figures.legs = legs.count
+        figures.connectedLegs = numbers.count
+        figures.calls = engine.callCount
+        figures.tracks = engine.trackCount
+        figures.tally = engine.tally
+        figures.packetsSent = wires.packetsSent
+        figures.bytesSent = wires.bytesSent
+        figures.packetsLost = wires.dropped
+        mailbox.publish(figures)
+    }
+
+    // MARK: Commands
+
+    private mutating func obey(_ command: GatewayCommand) {
+        switch command {
+        case .open(let opening, let reply): reply(open(opening) ? [] : nil)
+        case .renegotiate(let number, let negotiated, let sources, let credentials, let reply):
+            reply(renegotiate(number, negotiated, sources, credentials))
+        case .close(let number, let reason):
+            if let leg = legs[number] { end(leg, reason) }
+        case .stop: isStopping = true
+        }
+    }
+
+    private func refuse(_ command: GatewayCommand) {
+        switch command {
+        case .open(_, let reply), .renegotiate(_, _, _, _, let reply): reply(nil)
+        case .close, .stop: break
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import DatagramIO
+import ICE
+import SDP
+import SecureMedia
+import Synchronization
+import Wire
+
+/// What is known of a leg outside of its worker: how its offers are to be answered.
+final class LegRecord: Sendable {
+    struct State {
+        var negotiation: LegNegotiation
+        var isOpen = false
+        let name: String
+    }
+
+    let key: LegKey
+    let worker: Int
+    /// Tells it apart from every other leg that there was.
+    let number: UInt64
+    let state: Mutex<State>
+
+    init(_ key: LegKey, worker: Int, number: UInt64) {
+        self.key = key
+        self.worker = worker
+        self.number = number
+        var generator = SystemRandomNumberGenerator()
+        state = Mutex(
+            State(
+                negotiation: LegNegotiation(session: generator.next()),
+                name: String(generator.next() as UInt64, radix: 36)))
+    }
+}
+
+/// A worker, seen from outside.
+struct GatewayPlace: Sendable {
+    let mailbox: GatewayMailbox
+    let candidates: [Candidate]
+}
+
+/// What all workers have in common.
+final class GatewayShared: Sendable {
+    let context: MediaContext
+    private let events: @Sendable (GatewayEvent) -> Void
+    /// Called before the event that a leg has ended.
+    let ended = Mutex<@Sendable (LegKey, UInt64) -> Void>({ _, _ in })
+
+    init(_ context: MediaContext, _ events: @escaping @Sendable (GatewayEvent) -> Void) {
+        self.context = context
+        self.events = events
+    }
+
+    func tell(_ event: GatewayEvent, of number: UInt64) {
+        if case .ended(let key, _) = event { ended.withLock { $0 }(key, number) }
+        events(event)
+    }
+}
+
+/// A socket on its way to the thread that reads it.
+final class DatagramSocketOwner: Sendable {
+    /// 15 ms of a gigabit a second.
+    private static let receiveBuffer: Int32 = 2 << 20
+
+    private let socket: DatagramSocket
+    let address: TransportAddress
+
+    init(_ wanted: TransportAddress) throws(GatewayError) {
+        do {
+            socket = try DatagramSocket(wanted, .exclusive, receiveBuffer: Self.receiveBuffer)
+        } catch {
+            throw GatewayError(error, wanted, "UDP")
+        }
+        address = socket.address ?? wanted
+    }
+
+    var descriptor: Int32 { socket.descriptor }
+}
+
+extension LocalCredentials {
+    /// nil only if the arithmetic above were wrong.
+    static func make() -> LocalCredentials? {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<randomByteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        return LocalCredentials(random: bytes.span.bytes)
+    }
+}
+
+extension SlotIdentity {
+    static func random(_ kind: MediaKind, cname: String) -> SlotIdentity {
+        var generator = SystemRandomNumberGenerator()
+        let bits: UInt64 = generator.next()
+        return SlotIdentity(
+            ssrc: UInt32(truncatingIfNeeded: bits), retransmissionSSRC: UInt32(truncatingIfNeeded: bits >> 32),
+            cname: cname, stream: "slot-\(String(bits, radix: 36))", track: "\(kind)-\(String(bits, radix: 36))")
+    }
+}
+
+extension LegOffer.Part {
+    var capabilities: GatewayCapabilities {
+        var capabilities = GatewayCapabilities()
+        switch self {
+        case .participant: break
+        case .publisher: (capabilities.audioSlots, capabilities.videoSlots) = (0, 0)
+        case .viewer: capabilities.mayPublish = []
+        }
+        return capabilities
+    }
+}
+
+extension Candidate {
+    init(_ host: HostCandidate) {
+        self.init(
+            foundation: host.foundation, transport: host.transport == .udp ? "udp" : "tcp", priority: host.priority,
+            address: "\(host.address.address)", port: host.address.port, type: "host",
+            tcpType: host.transport == .udp ? nil : "passive")
+    }
+}

@@ -1,0 +1,246 @@
+import DatagramIO
+import Gateway
+import ICE
+import OpenSSLCrypto
+import SDP
+import SecureMedia
+import Synchronization
+import Wire
+
+/// The media gateway: a peer for each participant of a call, that forwards what the others send.
+///
+/// It has threads and sockets of its own beside the relay's, so that a burst of media never waits behind a relayed one, and
+/// a port for each thread: the answer names the port of the thread that the call lives on, and every datagram of the call
+/// arrives there. All legs of a call are on one thread.
+package final class MediaGateway: Sendable {
+    private struct State {
+        var records: [LegKey: LegRecord] = [:]
+        /// Which worker a call lives on, and how many legs it has.
+        var calls: [String: (worker: Int, legs: Int)] = [:]
+        var load: [Int]
+        var nextNumber: UInt64 = 1
+        var isStopped = false
+    }
+
+    private let configuration: GatewayConfiguration
+    private let workers: [GatewayPlace]
+    private let threads: [WorkerThread]
+    private let fingerprint: SDP.CertificateFingerprint
+    private let shared: GatewayShared
+    private let state: Mutex<State>
+
+    /// Binds every address and starts the workers. Nothing is left open when it throws.
+    package static func start(
+        _ configuration: GatewayConfiguration, events: @escaping @Sendable (GatewayEvent) -> Void
+    ) throws(GatewayError) -> MediaGateway {
+        let local = configuration.localAddresses(InterfaceAddresses.all())
+        guard !local.isEmpty else {
+            throw GatewayError("relay.listen: this machine has no address to listen on; name one in relay.listen")
+        }
+        guard let identity = MediaIdentity.make(), let fingerprint = identity.fingerprint(),
+            let context = MediaContext.server(identity, profiles: configuration.profiles)
+        else { throw GatewayError("OpenSSL cannot make a certificate: it has no memory or no random numbers") }
+        let shared = GatewayShared(context, events)
+        var workers: [GatewayPlace] = []
+        var threads: [WorkerThread] = []
+        do {
+            for index in 0..<configuration.workerCount {
+                let (place, thread) = try startWorker(index, local, configuration, shared)
+                workers.append(place)
+                threads.append(thread)
+            }
+        } catch {
+            for worker in workers { _ = worker.mailbox.post(.stop) }
+            for thread in threads { thread.join() }
+            throw error
+        }
+        return MediaGateway(configuration, workers, threads, fingerprint, shared)
+    }
+
+    private static func startWorker(
+        _ index: Int, _ local: [IPAddress], _ configuration: GatewayConfiguration, _ shared: GatewayShared
+    ) throws(GatewayError) -> (GatewayPlace, WorkerThread) {
+        guard configuration.port == 0 || Int(configuration.port) + index <= 65_535 else {
+            throw GatewayError("gateway.port: there is no port for worker \(index + 1) behind \(configuration.port)")
+        }
+        var sockets: [DatagramSocketOwner] = []
+        var entrances: [StreamListenerOwner] = []
+        for address in local {
+            let port = configuration.port == 0 ? 0 : configuration.port + UInt16(truncatingIfNeeded: index)
+            sockets.append(try DatagramSocketOwner(TransportAddress(address, port: port)))
+            entrances.append(try StreamListenerOwner(TransportAddress(address, port: port)))
+        }
+        let refusal = GatewayError("the system refuses more threads or descriptors: raise its limits (ulimit -n, -u)")
+        guard let mailbox = GatewayMailbox() else { throw refusal }
+        let (owners, listeners) = (sockets, entrances)
+        guard
+            let thread = WorkerThread.start(
+                "gateway-\(index)",
+                {
+                    guard var worker = GatewayWorker.make(owners, listeners, shared, mailbox) else {
+                        for case .open(_, let reply) in mailbox.close() { reply(nil) }
+                        return
+                    }
+                    worker.run()
+                })
+        else { throw refusal }
+        let candidates = HostCandidate.all(
+            udp: owners.map(\.address), tcp: listeners.map(\.address), external: configuration.externals)
+        return (GatewayPlace(mailbox: mailbox, candidates: candidates.map(Candidate.init)), thread)
+    }
+
+    private init(
+        _ configuration: GatewayConfiguration, _ workers: [GatewayPlace], _ threads: [WorkerThread],
+        _ fingerprint: OpenSSLCrypto.CertificateFingerprint, _ shared: GatewayShared
+    ) {
+        self.configuration = configuration
+        self.workers = workers
+        self.threads = threads
+        self.fingerprint = SDP.CertificateFingerprint(
+            algorithm: fingerprint.function.name, digest: fingerprint.bytes)
+        self.shared = shared
+        state = Mutex(State(load: Array(repeating: 0, count: workers.count)))
+        shared.ended.withLock { $0 = { [weak self] key, number in self?.forget(key, number) } }
+    }
+
+    /// Ends every leg and waits for the workers, which takes milliseconds.
+    package func stop() {
+        state.withLock { $0.isStopped = true }
+        for worker in workers { _ = worker.mailbox.post(.stop) }
+        for thread in threads { thread.join() }
+    }
+
+    /// The sums over all workers, a fraction of a second old.
+    package var figures: GatewayFigures {
+        var sum = GatewayFigures()
+        for worker in workers { sum += worker.mailbox.figures }
+        return sum
+    }
+
+    // MARK: Offers
+
+    /// Answers an offer: makes the leg, or changes the one that there is. One of another PeerConnection, which shows in its
+    /// certificate, replaces it.
+    package func answer(_ offer: LegOffer) async throws(LegRefusal) -> LegAnswer {
+        let description: SessionDescription
+        do {
+            description = try SessionDescription(parsing: offer.sdp)
+        } catch {
+            throw .badOffer("\(error)")
+        }
+        for _ in 0..<2 {
+            let record = try record(for: offer)
+            switch await attempt(offer, description, record) {
+            case .answered(let answer): return answer
+            case .refused(let refusal): throw refusal
+            case .replaced: end(offer.key, .replaced)
+            }
+        }
+        throw .gone
+    }
+
+    private enum Attempt {
+        case answered(LegAnswer)
+        case refused(LegRefusal)
+        /// The offer is of a PeerConnection that this leg is not.
+        case replaced
+    }
+
+    private func attempt(_ offer: LegOffer, _ description: SessionDescription, _ record: LegRecord) async -> Attempt {
+        let attempt = await withCheckedContinuation { (continuation: CheckedContinuation<Attempt, Never>) in
+            // In the lock, so that the worker hears of offers in the order in which they were answered.
+            record.state.withLock { state in
+                negotiate(offer, description, record, &state) { continuation.resume(returning: $0) }
+            }
+        }
+        if case .answered = attempt { return attempt }
+        if !record.state.withLock({ $0.isOpen }) { forget(record.key, record.number) }
+        return attempt
+    }
+
+    /// Answers an offer and tells the worker, which replies. `reply` is called once.
+    private func negotiate(
+        _ offer: LegOffer, _ description: SessionDescription, _ record: LegRecord, _ state: inout LegRecord.State,
+        reply: @escaping @Sendable (Attempt) -> Void
+    ) {
+        guard let credentials = LocalCredentials.make() else { return reply(.refused(.gone)) }
+        let worker = workers[record.worker]
+        let transport = GatewayTransport(
+            fingerprints: [fingerprint], candidates: worker.candidates,
+            freshCredentials: ICECredentials(ufrag: credentials.ufrag.text, password: credentials.passwordText))
+        let cname = state.name
+        let leg: NegotiatedLeg
+        do {
+            leg = try state.negotiation.answer(description, offer.part.capabilities, transport) { kind in
+                SlotIdentity.random(kind, cname: cname)
+            }
+        } catch {
+            return reply(Self.attempt(refusedWith: error, isOpen: state.isOpen))
+        }
+        let answered: GatewayCommand.Reply = { slots in
+            guard let slots else { return reply(.refused(.gone)) }
+            reply(.answered(LegAnswer(sdp: leg.answer.text, slots: slots, ufrag: leg.credentials.ufrag)))
+        }
+        let command: GatewayCommand =
+            if state.isOpen {
+                .renegotiate(
+                    number: record.number, leg, offer.sources,
+                    leg.credentials.ufrag == credentials.ufrag.text ? credentials : nil, answered)
+            } else {
+                .open(
+                    LegOpening(
+                        number: record.number, key: record.key, credentials: credentials, negotiated: leg,
+                        sources: offer.sources), answered)
+            }
+        state.isOpen = true
+        if !worker.mailbox.post(command) { answered(nil) }
+    }
+
+    private static func attempt(refusedWith error: OfferError, isOpen: Bool) -> Attempt {
+        switch error.reason {
+        case .fingerprintChanged, .sectionsMissing, .sectionChanged:
+            isOpen ? .replaced : .refused(.badOffer("\(error)"))
+        default: .refused(.badOffer("\(error)"))
+        }
+    }
+
+    /// Ends a leg, if there is one.
+    package func end(_ key: LegKey, _ reason: LegEnd = .left) {
+        let record = state.withLock { $0.records[key] }
+        guard let record else { return }
+        forget(key, record.number)
+        _ = workers[record.worker].mailbox.post(.close(number: record.number, reason))
+    }
+
+    // MARK: Records
+
+    private func record(for offer: LegOffer) throws(LegRefusal) -> LegRecord {
+        let found: Result<LegRecord, LegRefusal> = state.withLock { state in
+            if state.isStopped { return .failure(.gone) }
+            if let record = state.records[offer.key] { return .success(record) }
+            guard state.records.count < configuration.legs else { return .failure(.full) }
+            let worker =
+                state.calls[offer.key.call]?.worker
+                ?? state.load.indices.min { state.load[$0] < state.load[$1] } ?? 0
+            let record = LegRecord(offer.key, worker: worker, number: state.nextNumber)
+            state.nextNumber += 1
+            state.records[offer.key] = record
+            state.calls[offer.key.call, default: (worker, 0)].legs += 1
+            state.load[worker] += 1
+            return .success(record)
+        }
+        return try found.get()
+    }
+
+    /// The leg has ended, unless another one has its place already.
+    private func forget(_ key: LegKey, _ number: UInt64) {
+        state.withLock { state in
+            guard let record = state.records[key], record.number == number else { return }
+            state.records[key] = nil
+            state.load[record.worker] -= 1
+            guard var call = state.calls[key.call] else { return }
+            call.legs -= 1
+            state.calls[key.call] = call.legs > 0 ? call : nil
+        }
+    }
+}
