@@ -178,4 +178,26 @@ struct PeerPolicyTests {
         }
         #expect(lab.engine.tally.loops == 2)
     }
+
+    @Test("a service of this server that is open to all is open to peers too, under either of its addresses")
+    func openOwn() throws {
+        let lab = try Lab()
+        let gateway = TransportAddress(Lab.serverIPv4, port: 3480)
+        func policy(denied: [String]) -> PeerPolicy {
+            PeerPolicy(
+                allowed: [], denied: denied.compactMap { AddressRange($0) }, own: [Lab.serverIPv4, Lab.serverIPv6],
+                externals: [(Lab.external, Lab.serverIPv4)], deniedOwnPorts: [8080], openOwn: [gateway],
+                live: lab.relays)
+        }
+        let open = policy(denied: [])
+        for address in [Lab.serverIPv4, Lab.external] {
+            #expect(
+                open.verdict(on: TransportAddress(address, port: 3480)) == .allowed(destination: gateway, isOwn: true))
+            #expect(open.verdict(on: TransportAddress(address, port: 3481)) == .forbidden)
+        }
+        #expect(open.verdict(on: TransportAddress(Lab.serverIPv6, port: 3480)) == .forbidden)
+        #expect(open.verdict(on: TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 3480)) == .forbidden)
+        let closed = policy(denied: ["\(Lab.serverIPv4)/32"])
+        #expect(closed.verdict(on: gateway) == .forbidden)
+    }
 }

@@ -75,8 +75,10 @@ extension GatewayWorker {
         exchange.removeAll()
     }
 
-    private func schedule(_ leg: LegTransport) {
-        leg.retransmission = leg.handshake.retransmission.map { now.adding(nanoseconds: $0) } ?? .distantFuture
+    private mutating func schedule(_ leg: LegTransport) {
+        let wait = leg.handshake.retransmission
+        leg.retransmission = wait.map { now.adding(nanoseconds: $0) } ?? .distantFuture
+        shaking[leg.number] = wait == nil ? nil : leg
     }
 
     mutating func retransmit(_ leg: LegTransport) {

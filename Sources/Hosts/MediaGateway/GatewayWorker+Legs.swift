@@ -8,20 +8,21 @@ import Wire
 // Legs from their first offer to their end.
 
 extension GatewayWorker {
-    /// Makes a leg that waits for the client's checks. False when there is no memory for its DTLS.
-    mutating func open(_ opening: LegOpening) -> Bool {
-        guard directory.add(opening.credentials.ufrag, opening.number) else { return false }
+    /// Makes a leg that waits for the client's checks, whose slots show nothing yet. nil when there is no memory for its
+    /// DTLS.
+    mutating func open(_ opening: LegOpening) -> [ShownSlot]? {
+        guard directory.add(opening.credentials.ufrag, opening.number) else { return nil }
         guard
             let handshake = MediaHandshake.begin(
                 shared.context, exchange, peer: opening.negotiated.remote.certificates)
         else {
             directory.remove(opening.credentials.ufrag)
-            return false
+            return nil
         }
         let agent = LiteAgent(
             opening.credentials, remoteUfrag: opening.negotiated.remote.credentials.ufrag, at: now)
         legs[opening.number] = LegTransport(opening, agent, handshake, at: now)
-        return true
+        return opening.negotiated.emptySlots
     }
 
     /// A later offer of the leg was answered. What its slots show now, nil when it has gone.
@@ -37,7 +38,7 @@ extension GatewayWorker {
         }
         leg.negotiated = negotiated
         leg.sources = sources
-        guard let id = leg.id else { return [] }
+        guard let id = leg.id else { return negotiated.emptySlots }
         engine.renegotiate(id, negotiated, sources: sources, at: now, into: &wires)
         return engine.slots(of: id)
     }
@@ -50,6 +51,7 @@ extension GatewayWorker {
         }
         leg.session = session
         leg.retransmission = .distantFuture
+        shaking[leg.number] = nil
         leg.handshake.releaseBuffers()
         figures.handshakes &+= 1
         let id = engine.join(
@@ -63,6 +65,7 @@ extension GatewayWorker {
     /// Frees everything that the leg has, and says why it ended.
     mutating func end(_ leg: LegTransport, _ reason: LegEnd) {
         guard legs.removeValue(forKey: leg.number) != nil else { return }
+        shaking[leg.number] = nil
         if let id = leg.id {
             engine.leave(id, at: now, into: &wires)
             // What it wrote in leaving is of no use to anybody who has gone.
@@ -113,5 +116,14 @@ extension GatewayWorker {
     mutating func point(_ leg: LegTransport) {
         guard let id = leg.id, let session = leg.session else { return }
         wires.set(id, session, leg.agent.selected)
+    }
+}
+
+extension NegotiatedLeg {
+    var emptySlots: [ShownSlot] {
+        sections.compactMap { section in
+            guard section.slot != nil, let kind = section.kind else { return nil }
+            return ShownSlot(mid: section.mid, kind: kind, track: nil)
+        }
     }
 }

@@ -32,6 +32,8 @@ struct GatewayWorker: ~Copyable {
     var directory = LegDirectory<UInt64>()
     /// By their numbers.
     var legs: [UInt64: LegTransport] = [:]
+    /// Those whose DTLS waits for an answer.
+    var shaking: [UInt64: LegTransport] = [:]
     /// Whose the datagrams of a checked address are.
     var flows: [Flow: LegTransport] = [:]
     /// The engine's names.
@@ -150,7 +152,7 @@ struct GatewayWorker: ~Copyable {
         nextTick = now.adding(
             nanoseconds: legs.isEmpty && wires.connections.count == 0 ? 1_000_000_000 : GatewayEngine.tickNanoseconds)
         engine.advance(to: now, into: &wires)
-        for leg in Array(legs.values) where leg.retransmission <= now { retransmit(leg) }
+        for leg in Array(shaking.values) where leg.retransmission <= now { retransmit(leg) }
         guard now >= nextSweep else { return }
         sweepConnections()
         nextSweep = now.adding(nanoseconds: 500_000_000)
@@ -174,7 +176,7 @@ struct GatewayWorker: ~Copyable {
 
     private mutating func obey(_ command: GatewayCommand) {
         switch command {
-        case .open(let opening, let reply): reply(open(opening) ? [] : nil)
+        case .open(let opening, let reply): reply(open(opening))
         case .renegotiate(let number, let negotiated, let sources, let credentials, let reply):
             reply(renegotiate(number, negotiated, sources, credentials))
         case .close(let number, let reason):

@@ -34,6 +34,7 @@ final class LegRecord: Sendable {
 /// A worker, seen from outside.
 struct GatewayPlace: Sendable {
     let mailbox: GatewayMailbox
+    let addresses: [TransportAddress]
     let candidates: [Candidate]
 }
 

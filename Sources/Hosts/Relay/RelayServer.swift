@@ -87,6 +87,15 @@ package final class RelayServer: Sendable {
         post(.adopt(rules))
     }
 
+    /// Lets allocations reach services of this server that everybody may reach: those of clients for whom the relay is the
+    /// only way. Before the first other rules.
+    ///
+    /// - Parameter addresses: local ones.
+    package func openToPeers(_ addresses: Set<TransportAddress>) throws(RelayError) {
+        running.withLock { $0?.shared }?.openToPeers(addresses)
+        if let rules = try rules(for: configuration) { adopt(rules) }
+    }
+
     /// While draining, every new allocation is refused (508, or 300 with an alternate relay) and those that exist go on.
     package var isDraining: Bool {
         get { running.withLock { $0?.shared }?.ledger.isDraining ?? false }

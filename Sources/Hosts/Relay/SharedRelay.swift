@@ -19,6 +19,8 @@ final class SharedRelay: Sendable {
     let ticketKey: Digest?
     private let ports: RelayPorts
     private let own: [IPAddress]
+    /// Services of this server that peers may be.
+    private let openOwn = Mutex<Set<TransportAddress>>([])
     private let currentRules: Mutex<RelayRules>
     private let nonceKeys: Mutex<(mint: NonceMint, rotatedAt: Instant)>
     private let cookieKeys: Mutex<(mint: CookieMint, rotatedAt: Instant)>
@@ -39,14 +41,16 @@ final class SharedRelay: Sendable {
         ports = RelayPorts(
             table: table, addresses: addresses, range: configuration.minPort...configuration.maxPort)
         currentRules = Mutex(
-            Self.rules(configuration, addresses, deniedOwnPorts: deniedOwnPorts, own: own, live: table, ports: nil))
+            Self.rules(
+                configuration, addresses, deniedOwnPorts: deniedOwnPorts, openOwn: [], own: own, live: table,
+                ports: nil))
         nonceKeys = Mutex((NonceMint(key: nonceKey), SystemClock.now()))
         cookieKeys = Mutex((CookieMint(key: cookieKey), SystemClock.now()))
     }
 
     private static func rules(
         _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>,
-        own: [IPAddress], live: PortTable, ports: PortChange?
+        openOwn: Set<TransportAddress>, own: [IPAddress], live: PortTable, ports: PortChange?
     ) -> RelayRules {
         RelayRules(
             credentials: Credentials(
@@ -54,8 +58,8 @@ final class SharedRelay: Sendable {
                 tokenKeys: configuration.tokenKeys),
             policy: PeerPolicy(
                 allowed: configuration.allowedPeers, denied: configuration.deniedPeers, own: own,
-                externals: addresses.externals,
-                deniedOwnPorts: deniedOwnPorts, live: live), limits: configuration.limits,
+                externals: addresses.externals, deniedOwnPorts: deniedOwnPorts, openOwn: openOwn, live: live),
+            limits: configuration.limits,
             alternates: configuration.alternates,
             datagramContext: configuration.certificate.flatMap { DTLSContext.server($0) },
             streamContext: configuration.certificate.flatMap { TLSServerContext($0) }, ports: ports)
@@ -66,9 +70,12 @@ final class SharedRelay: Sendable {
         -> RelayRules
     {
         Self.rules(
-            configuration, ports.addresses, deniedOwnPorts: configuration.deniedOwnPorts.union(open), own: own,
-            live: table, ports: change)
+            configuration, ports.addresses, deniedOwnPorts: configuration.deniedOwnPorts.union(open),
+            openOwn: openOwn.withLock { $0 }, own: own, live: table, ports: change)
     }
+
+    /// From the next rules on, these local addresses may be peers.
+    func openToPeers(_ addresses: Set<TransportAddress>) { openOwn.withLock { $0 = addresses } }
 
     /// What new workers begin with.
     var rules: RelayRules { currentRules.withLock { $0 } }

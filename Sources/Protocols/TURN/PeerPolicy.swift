@@ -12,7 +12,9 @@ package protocol LiveRelays: AnyObject, Sendable {
 /// Everything special-purpose is refused, in every spelling, unless `allowed` opens it. The server's own addresses are
 /// refused whatever range they are in, but for the ports of live relays, so that two relayed clients reach each other
 /// and nobody reaches the server's other services. Opening a range that holds an own address opens its ports too, but
-/// for `deniedOwnPorts`. What `denied` names is refused in any case; relays of this server are the one exception.
+/// for `deniedOwnPorts`. `openOwn` are services of this server that everybody may reach anyway: clients that get through
+/// to nothing but the relay reach them by it. What `denied` names is refused in any case; relays of this server are the
+/// one exception.
 package struct PeerPolicy: Sendable {
     package enum Verdict: Hashable, Sendable {
         /// Send to `destination`, which differs from the peer where that is an own external address.
@@ -26,13 +28,14 @@ package struct PeerPolicy: Sendable {
     /// External addresses and the local ones behind them.
     private let externals: [(external: IPAddress, local: IPAddress)]
     private let deniedOwnPorts: Set<UInt16>
+    private let openOwn: Set<TransportAddress>
     private let live: any LiveRelays
 
-    /// `own` are all addresses of this machine; external ones are added to them.
+    /// `own` are all addresses of this machine; external ones are added to them. `openOwn` are local addresses.
     package init(
         allowed: [AddressRange], denied: [AddressRange] = [], own: [IPAddress],
         externals: [(external: IPAddress, local: IPAddress)],
-        deniedOwnPorts: Set<UInt16>, live: any LiveRelays
+        deniedOwnPorts: Set<UInt16>, openOwn: Set<TransportAddress> = [], live: any LiveRelays
     ) {
         self.allowed = allowed
         self.denied = denied
@@ -41,6 +44,7 @@ package struct PeerPolicy: Sendable {
         self.own = all
         self.externals = externals
         self.deniedOwnPorts = deniedOwnPorts
+        self.openOwn = openOwn
         self.live = live
     }
 
@@ -50,8 +54,9 @@ package struct PeerPolicy: Sendable {
     package func verdict(on peer: TransportAddress) -> Verdict {
         if isOwn(peer.address) {
             if let local = live.local(of: peer) { return .allowed(destination: local, isOwn: true) }
-            guard isListed(peer.address), !deniedOwnPorts.contains(peer.port) else { return .forbidden }
-            return .allowed(destination: TransportAddress(local(of: peer.address), port: peer.port), isOwn: true)
+            let local = TransportAddress(local(of: peer.address), port: peer.port)
+            guard isOpenOwn(local, as: peer.address) else { return .forbidden }
+            return .allowed(destination: local, isOwn: true)
         }
         guard isPermitted(peer.address),
             EmbeddedIPv4.addresses(in: peer.address).allSatisfy({ isPermitted($0) && !isOwn($0) })
@@ -66,7 +71,13 @@ package struct PeerPolicy: Sendable {
 
     /// Whether a packet to or from this port of an own address may pass now; `address` in its local form.
     func allowsOwn(_ address: TransportAddress) -> Bool {
-        live.local(of: address) != nil || isListed(address.address) && !deniedOwnPorts.contains(address.port)
+        live.local(of: address) != nil || isOpenOwn(address, as: address.address)
+    }
+
+    /// Whether a service of this machine is open to peers; clients may know its address by another name.
+    private func isOpenOwn(_ local: TransportAddress, as address: IPAddress) -> Bool {
+        if openOwn.contains(local) { return !isDenied(address) }
+        return isListed(address) && !deniedOwnPorts.contains(local.port)
     }
 
     /// Whether packets from here are our own relays', which must not become clients: a chain of them would be a loop.

@@ -5,14 +5,14 @@ import OpenSSLCrypto
 import SDP
 import SecureMedia
 import Synchronization
-import Wire
+package import Wire
 
 /// The media gateway: a peer for each participant of a call, that forwards what the others send.
 ///
 /// It has threads and sockets of its own beside the relay's, so that a burst of media never waits behind a relayed one, and
 /// a port for each thread: the answer names the port of the thread that the call lives on, and every datagram of the call
 /// arrives there. All legs of a call are on one thread.
-package final class MediaGateway: Sendable {
+package final class GatewayServer: Sendable {
     private struct State {
         var records: [LegKey: LegRecord] = [:]
         /// Which worker a call lives on, and how many legs it has.
@@ -32,7 +32,7 @@ package final class MediaGateway: Sendable {
     /// Binds every address and starts the workers. Nothing is left open when it throws.
     package static func start(
         _ configuration: GatewayConfiguration, events: @escaping @Sendable (GatewayEvent) -> Void
-    ) throws(GatewayError) -> MediaGateway {
+    ) throws(GatewayError) -> GatewayServer {
         let local = configuration.localAddresses(InterfaceAddresses.all())
         guard !local.isEmpty else {
             throw GatewayError("relay.listen: this machine has no address to listen on; name one in relay.listen")
@@ -54,7 +54,7 @@ package final class MediaGateway: Sendable {
             for thread in threads { thread.join() }
             throw error
         }
-        return MediaGateway(configuration, workers, threads, fingerprint, shared)
+        return GatewayServer(configuration, workers, threads, fingerprint, shared)
     }
 
     private static func startWorker(
@@ -86,7 +86,10 @@ package final class MediaGateway: Sendable {
         else { throw refusal }
         let candidates = HostCandidate.all(
             udp: owners.map(\.address), tcp: listeners.map(\.address), external: configuration.externals)
-        return (GatewayPlace(mailbox: mailbox, candidates: candidates.map(Candidate.init)), thread)
+        let place = GatewayPlace(
+            mailbox: mailbox, addresses: owners.map(\.address) + listeners.map(\.address),
+            candidates: candidates.map(Candidate.init))
+        return (place, thread)
     }
 
     private init(
@@ -116,6 +119,9 @@ package final class MediaGateway: Sendable {
         for worker in workers { sum += worker.mailbox.figures }
         return sum
     }
+
+    /// Where it listens, on UDP and TCP: local addresses.
+    package var addresses: Set<TransportAddress> { Set(workers.flatMap(\.addresses)) }
 
     // MARK: Offers
 
