@@ -164,10 +164,10 @@ let package = Package(
         tool(
             "switchboard-load",
             [
-                "SwitchboardClient", "Wire", "STUN", "TURN", "DTLS", "DatagramIO", "OpenSSLCrypto", argumentParser,
-                histogram,
-                nioCore,
-                nioPosix, basicContainers,
+                "SwitchboardClient", "Wire", "STUN", "ICE", "SDP", "RTP", "TURN", "DTLS", "DatagramIO", "OpenSSLCrypto",
+                "SecureMedia", argumentParser, histogram, nioCore, nioPosix, nioHTTP1, nioFoundation,
+                asyncHTTPClient, heap,
+                basicContainers,
             ]),
 
         tests("WireTests", ["Wire"]),

@@ -5,5 +5,5 @@ struct SwitchboardLoad: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "switchboard-load",
         abstract: "Puts load on a Switchboard server and measures what it does.",
-        subcommands: [CallsCommand.self, RelayCommand.self])
+        subcommands: [CallsCommand.self, MediaCommand.self, RelayCommand.self])
 }

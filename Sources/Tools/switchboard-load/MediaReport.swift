@@ -1,0 +1,171 @@
+import Foundation
+import Histogram
+import SecureMedia
+
+/// What a run of media found, as a table for people and as JSON.
+struct MediaReport: Sendable {
+    let load: MediaLoad
+    let legs: Int
+    var seconds = 0.0
+    var tally = MediaTally()
+    var server: ProcessTimes?
+    var own: ProcessTimes?
+    /// Bytes of the server before anybody joined, and at the end of measuring.
+    var idleMemory: Int?
+    var memory: Int?
+
+    init(_ load: MediaLoad, legs: Int) {
+        self.load = load
+        self.legs = legs
+    }
+
+    var errors: Int { tally.errors.values.reduce(0, +) }
+    var packets: UInt64 { tally.audio.account.packets + tally.video.account.packets }
+
+    private var pace: Double { seconds > 0 ? Double(packets) / seconds : 0 }
+
+    private func perPacket(_ seconds: Double) -> Double {
+        packets > 0 ? seconds * 1e6 / Double(packets) : 0
+    }
+
+    private var memoryPerParticipant: Double? {
+        guard let idleMemory, let memory else { return nil }
+        return Double(memory - idleMemory) / Double(max(1, load.calls * load.participants))
+    }
+
+    var table: String {
+        var lines = [
+            "\(load.calls) calls of \(load.participants), \(load.publishers) of each publish"
+                + (load.video ? " audio and video at \(load.bitrate / 1000) kbit/s" : " audio")
+                + ", \(legs) legs with \(tally.profiles.keys.sorted().joined(separator: ", "))",
+            "\(tally.sent) packets sent in \(decimal(seconds, 1)) s, \(packets) forwarded, \(decimal(pace, 0)) a second",
+        ]
+        for (name, kind) in [("audio", tally.audio), ("video", tally.video)] where kind.streams > 0 {
+            lines.append(
+                "\(kind.streams) streams of \(name): \(kind.account.lost) packets lost (\(decimal(kind.account.loss * 100, 4)) %, at worst"
+                    + " \(decimal(kind.worstLoss * 100, 2)) % of a stream), \(kind.account.repaired) repaired,"
+                    + " \(kind.account.reordered) reordered, \(kind.silent) streams silent")
+        }
+        lines += ["", row("microseconds", Self.points.map(\.0))]
+        for (name, kind) in [("audio, one way", tally.audio), ("video, one way", tally.video)] where kind.streams > 0 {
+            lines.append(row(name, percentiles(kind.latency)))
+        }
+        lines += [
+            row("offer to DTLS", percentiles(tally.connected)), row("offer to media", percentiles(tally.firstPacket)),
+        ]
+        lines += [""] + costs + [""]
+        if tally.left > 0 { lines.append("\(tally.joined) legs joined, \(tally.left) left") }
+        if tally.junk > 0 { lines.append("\(tally.junk) packets of junk sent") }
+        if tally.refused > 0 { lines.append("\(tally.refused) packets came that were of no leg") }
+        lines.append(errors == 0 ? "no errors" : "\(errors) errors:")
+        for (what, count) in tally.errors.sorted(by: { $0.value > $1.value }) { lines.append("  \(count) \(what)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private var costs: [String] {
+        var lines: [String] = []
+        if let server {
+            lines.append(
+                "server CPU for each forwarded packet: \(decimal(perPacket(server.all.total), 2)) µs"
+                    + " (user \(decimal(perPacket(server.all.user), 2)), system \(decimal(perPacket(server.all.system), 2)))"
+                    + ", \(decimal(share(server) * 100, 0)) % of a core")
+            for (name, times) in server.threads.sorted(by: { $0.value.total > $1.value.total }) where times.total > 0 {
+                lines.append("  \(name): \(decimal(perPacket(times.total), 2)) µs")
+            }
+        }
+        if let memory, let each = memoryPerParticipant {
+            lines.append(
+                "server memory: \(memory >> 20) MiB, \(decimal(each / 1024, 0)) KiB more for each participant than before"
+            )
+        }
+        if let own {
+            lines.append(
+                "this program: \(decimal(perPacket(own.all.total), 2)) µs CPU for each packet, "
+                    + "\(decimal(share(own) * 100, 0)) % of a core")
+            if share(own) > 0.95 * Double(load.threads) {
+                lines.append("It is at its limit: give it more --threads, or start it more than once.")
+            }
+        }
+        return lines
+    }
+
+    private func share(_ times: ProcessTimes) -> Double { seconds > 0 ? times.all.total / seconds : 0 }
+
+    var json: Data {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            return try encoder.encode(figures)
+        }
+    }
+
+    private struct Streams: Encodable {
+        var streams, silent, lossy: Int
+        var packets, lost, repaired, reordered: UInt64
+        var loss, worstLoss: Double
+        var oneWayMicroseconds: [String: UInt64]
+    }
+
+    private struct Figures: Encodable {
+        var calls, participants, publishers, legs: Int
+        var video: Bool
+        var bitrate: Int
+        var profiles: [String: Int]
+        var seconds: Double
+        var sent, received, forwarded, resent, nacks, pictureLosses, feedback, probes, refused, junk: UInt64
+        var forwardedPerSecond: Double
+        var audioStreams, videoStreams: Streams
+        var connectedMicroseconds, firstPacketMicroseconds: [String: UInt64]
+        var joined, left: Int
+        var serverMicrosecondsPerPacket, serverUserMicrosecondsPerPacket: Double?
+        var serverShareOfCore: Double?
+        var serverMicrosecondsPerPacketByThread: [String: Double]?
+        var serverMemory: Int?
+        var serverMemoryPerParticipant: Double?
+        var ownMicrosecondsPerPacket, ownShareOfCore: Double?
+        var errors: [String: Int]
+    }
+
+    private var figures: Figures {
+        Figures(
+            calls: load.calls, participants: load.participants, publishers: load.publishers, legs: legs,
+            video: load.video, bitrate: load.bitrate, profiles: tally.profiles, seconds: seconds,
+            sent: tally.sent, received: tally.received, forwarded: packets, resent: tally.resent, nacks: tally.nacks,
+            pictureLosses: tally.pictureLosses, feedback: tally.feedback, probes: tally.probes, refused: tally.refused,
+            junk: tally.junk, forwardedPerSecond: pace, audioStreams: streams(tally.audio),
+            videoStreams: streams(tally.video), connectedMicroseconds: named(tally.connected),
+            firstPacketMicroseconds: named(tally.firstPacket), joined: tally.joined, left: tally.left,
+            serverMicrosecondsPerPacket: server.map { perPacket($0.all.total) },
+            serverUserMicrosecondsPerPacket: server.map { perPacket($0.all.user) },
+            serverShareOfCore: server.map(share),
+            serverMicrosecondsPerPacketByThread: server?.threads.mapValues { perPacket($0.total) },
+            serverMemory: memory, serverMemoryPerParticipant: memoryPerParticipant,
+            ownMicrosecondsPerPacket: own.map { perPacket($0.all.total) }, ownShareOfCore: own.map(share),
+            errors: tally.errors)
+    }
+
+    private func streams(_ kind: MediaTally.StreamSummary) -> Streams {
+        Streams(
+            streams: kind.streams, silent: kind.silent, lossy: kind.lossy, packets: kind.account.packets,
+            lost: kind.account.lost, repaired: kind.account.repaired, reordered: kind.account.reordered,
+            loss: kind.account.loss, worstLoss: kind.worstLoss, oneWayMicroseconds: named(kind.latency))
+    }
+
+    private static let points = [("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", 99.9), ("max", 100)]
+
+    private func named(_ times: Histogram<UInt64>) -> [String: UInt64] {
+        Dictionary(
+            uniqueKeysWithValues: Self.points.map { ($0.0, times.totalCount == 0 ? 0 : times.valueAtPercentile($0.1)) })
+    }
+
+    private func percentiles(_ times: Histogram<UInt64>) -> [String] {
+        times.totalCount == 0 ? ["-"] : Self.points.map { "\(times.valueAtPercentile($0.1))" }
+    }
+
+    private func decimal(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
+
+    private func row(_ name: String, _ cells: [String]) -> String {
+        name.padding(toLength: 18, withPad: " ", startingAt: 0)
+            + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
+    }
+}

@@ -1,0 +1,141 @@
+import RTP
+import SDP
+import Synchronization
+import Wire
+
+/// One track that a virtual participant publishes: it writes its packets and remembers those of video, for whoever asks
+/// for one again.
+final class SendingTrack {
+    private static let sources = Atomic<UInt32>(1)
+    private static let historyByteCount = 256 * 1024
+
+    let plan: PublishedTrack
+    /// Whose packets these are, for the receivers in this program.
+    let source: UInt32
+    private let composer: PacketComposer
+    private let level: AudioLevel
+    private let frameByteCount: Int
+    /// A packet with a payload of noise, of which as much is taken as is needed.
+    private let raw: [UInt8]
+    private var history = PacketHistory(byteLimit: SendingTrack.historyByteCount)
+    private var number: UInt32 = 0
+    private var sequence: UInt16
+    private var repairSequence: UInt16
+    private var timestamp: UInt32
+    private var picture: UInt16
+    /// The next frame is a key frame.
+    private var needsKeyFrame = true
+    private(set) var packetCount: UInt32 = 0
+    private(set) var byteCount: UInt32 = 0
+    private(set) var lastTimestamp: UInt32 = 0
+
+    init(_ plan: PublishedTrack, _ extensions: HeaderExtensionIDs, bitrate: Int, _ chance: inout SeededRandom) {
+        self.plan = plan
+        source = Self.sources.wrappingAdd(1, ordering: .relaxed).newValue
+        composer = PacketComposer(from: extensions, to: extensions)
+        level = AudioLevel(below: UInt8.random(in: 20...50, using: &chance), isVoice: true)
+        // Key frames are asked for, so only now and then: the rate is that of the others.
+        frameByteCount = max(1, bitrate / 8 / Int(MediaClip.framesPerSecond))
+        sequence = UInt16.random(in: 0...UInt16.max, using: &chance)
+        repairSequence = UInt16.random(in: 0...UInt16.max, using: &chance)
+        timestamp = UInt32.random(in: 0...UInt32.max, using: &chance)
+        picture = UInt16.random(in: 0...0x7FFF, using: &chance)
+        let payload =
+            plan.kind == .audio
+            ? MediaClip.opus() : MediaClip.noise(MediaClip.largestPayload + RTPPacket.headerByteCount)
+        raw = [0x80] + [UInt8](repeating: 0, count: RTPPacket.headerByteCount - 1) + payload
+    }
+
+    var clockRate: UInt32 { plan.kind == .audio ? 48000 : 90000 }
+    var interval: UInt64 { plan.kind == .audio ? MediaClip.opusInterval : MediaClip.frameInterval }
+    /// The report of what was sent so far.
+    func report(at now: Instant, wallClock: NTPTime) -> SenderReport {
+        SenderReport(
+            ssrc: plan.ssrc, ntpTime: wallClock.bits, rtpTimestamp: lastTimestamp, packetCount: packetCount,
+            byteCount: byteCount)
+    }
+
+    func askForKeyFrame() { needsKeyFrame = true }
+
+    /// Sends what belongs to the next interval: a packet of audio, or all packets of a frame.
+    func send(on leg: MediaLeg) {
+        switch plan.kind {
+        case .audio:
+            write(payload: MediaClip.opusByteCount, marker: packetCount == 0, on: leg) { _, _ in }
+            timestamp &+= MediaClip.opusTicks
+        case .video:
+            let isKeyFrame = needsKeyFrame
+            needsKeyFrame = false
+            let frame = isKeyFrame ? frameByteCount * MediaClip.keyFrameFactor : frameByteCount
+            let (count, payload) = MediaClip.split(frame)
+            for index in 0..<count {
+                write(payload: payload, marker: index == count - 1, on: leg) { target, offset in
+                    MediaClip.writeVP8(
+                        isStart: index == 0, isKeyFrame: isKeyFrame, picture: self.picture, frame: frame, into: &target,
+                        at: offset)
+                }
+            }
+            picture = (picture &+ 1) & 0x7FFF
+            timestamp &+= MediaClip.frameTicks
+        }
+    }
+
+    private func write(
+        payload: Int, marker: Bool, on leg: MediaLeg, _ fill: (inout MutableRawSpan, Int) -> Void
+    ) {
+        let room = leg.tools.room
+        let header = RTPHeader(
+            payloadType: plan.payloadType, marker: marker, sequence: sequence, timestamp: timestamp, ssrc: plan.ssrc)
+        var values = leg.extensionValues(for: plan.mid)
+        if plan.kind == .audio { values.audioLevel = level }
+        var byteCount = 0
+        let raw = raw
+        do {
+            let packet = try RTPPacket(raw.span.bytes.extracting(0..<RTPPacket.headerByteCount + payload))
+            var target = room.mutableBytes
+            guard let made = composer.write(packet, header: header, values: values, into: &target) else { return }
+            byteCount = made.byteCount
+            fill(&target, made.payloadOffset)
+            MediaMark(source: source, number: number, sentAt: leg.clock().nanoseconds)
+                .write(into: &target, endingAt: byteCount)
+            if plan.retransmission != nil { history.store(try RTPPacket(target.bytes.extracting(0..<byteCount))) }
+        } catch {
+            return
+        }
+        sequence &+= 1
+        number &+= 1
+        packetCount &+= 1
+        lastTimestamp = timestamp
+        self.byteCount &+= UInt32(truncatingIfNeeded: payload)
+        leg.protectAndSend(room, count: byteCount)
+        leg.tools.tally.sent += 1
+    }
+
+    /// Sends a packet again, as a retransmission (RFC 4588), if it is remembered.
+    func resend(_ lost: UInt16, on leg: MediaLeg) {
+        guard let type = plan.retransmission, let bytes = history.packet(lost)?.copyToArray() else {
+            return
+        }
+        let room = leg.tools.room
+        var byteCount = 0
+        do {
+            let packet = try RTPPacket(bytes.span.bytes)
+            var header = packet.header
+            header.payloadType = type
+            header.ssrc = plan.retransmissionSSRC
+            header.sequence = repairSequence
+            var target = room.mutableBytes
+            guard
+                let made = composer.write(
+                    packet, header: header, values: leg.extensionValues(for: plan.mid), originalSequence: lost,
+                    into: &target)
+            else { return }
+            byteCount = made.byteCount
+        } catch {
+            return
+        }
+        repairSequence &+= 1
+        leg.protectAndSend(room, count: byteCount)
+        leg.tools.tally.resent += 1
+    }
+}

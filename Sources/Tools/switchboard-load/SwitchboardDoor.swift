@@ -1,0 +1,67 @@
+/// Switchboard's own door: calls in gateway mode over REST.
+struct SwitchboardDoor: MediaDoor {
+    let http: MediaHTTP
+
+    private struct Called: Decodable {
+        struct Call: Decodable { var id: String; var mode: String }
+        var call: Call
+    }
+
+    private struct Joined: Decodable {
+        struct Answer: Decodable { var sdp: String }
+        var answer: Answer
+    }
+
+    func begin(_ people: [VirtualUser], video: Bool) async throws -> MediaCall {
+        let seats = people.map { MediaCall.Seat(person: $0, endpoint: UUIDText.make(), secret: UUIDText.make()) }
+        struct Create: Encodable { var clientID, kind, mode: String; var callees: [String] }
+        guard let caller = seats.first else { throw MediaFailure("a call without anybody") }
+        let called: Called = try await post(
+            "/v1/calls", by: caller,
+            Create(
+                clientID: UUIDText.make(), kind: video ? "video" : "audio", mode: "gateway",
+                callees: people.dropFirst().map(\.user)))
+        struct Accept: Encodable { var clientID: String }
+        for seat in seats.dropFirst() {
+            let _: Called = try await post(
+                "/v1/calls/\(called.call.id)/accept", by: seat, Accept(clientID: UUIDText.make()))
+        }
+        return MediaCall(id: called.call.id, seats: seats)
+    }
+
+    func join(_ seat: Int, of call: MediaCall, _ wishes: MediaWishes, _ maker: LegMaker) async throws -> [LegMaker.Leg]
+    {
+        struct Offer: Encodable {
+            struct Description: Encodable { var sdp: String }
+            var offer: Description
+        }
+        let opening = try maker.open(wishes)
+        let joined: Joined = try await post(
+            "/v1/calls/\(call.id)/leg", by: call.seats[seat], Offer(offer: .init(sdp: opening.offer.text)))
+        return [try await maker.connect(opening, LegPlan(opening.offer, answer: joined.answer.sdp))]
+    }
+
+    func watch(_ seat: Int, of call: MediaCall, _ wishes: MediaWishes, _ maker: LegMaker) async throws -> [LegMaker.Leg]
+    {
+        []
+    }
+
+    func end(_ call: MediaCall) async {
+        struct Nothing: Encodable {}
+        // Nobody waits for it: a call that is left behind ends by itself.
+        for seat in call.seats {
+            _ = try? await post("/v1/calls/\(call.id)/leave", by: seat, Nothing()) as Called
+        }
+    }
+
+    private func post<Answer: Decodable>(
+        _ path: String, by seat: MediaCall.Seat, _ body: some Encodable
+    ) async throws -> Answer {
+        try await http.post(
+            path, body,
+            [
+                ("Authorization", "Bearer \(seat.person.token)"),
+                ("Switchboard-Endpoint", "\(seat.endpoint) \(seat.secret)"),
+            ])
+    }
+}
