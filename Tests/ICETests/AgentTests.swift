@@ -145,4 +145,18 @@ struct AgentTests {
         #expect(lab.agent.selected == nil && lab.agent.validFlows.isEmpty)
         #expect(try lab.check(.init(nominates: true), on: LegLab.flow(2)).changes?.selected == LegLab.flow(2))
     }
+
+    @Test("a leg whose only connection closes has thirty seconds from its last check to come back by another")
+    func comeback() throws {
+        var lab = try LegLab()
+        _ = lab.pass(seconds: 20)
+        _ = try lab.check(.init(nominates: true), on: LegLab.flow(1, .tcp))
+        _ = lab.pass(seconds: 25)
+        _ = try lab.check(.init(), on: LegLab.flow(1, .tcp))
+        lab.agent.forget(LegLab.flow(1, .tcp))
+        #expect(lab.pass(seconds: 29).loss == nil)
+        #expect(try lab.check(.init(nominates: true), on: LegLab.flow(2, .tcp)).changes?.selected != nil)
+        lab.agent.forget(LegLab.flow(2, .tcp))
+        #expect(lab.pass(seconds: 30).loss == .consentExpired)
+    }
 }

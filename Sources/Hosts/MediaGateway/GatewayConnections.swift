@@ -1,6 +1,6 @@
 import DatagramIO
 import ICE
-import Wire
+package import Wire
 
 /// One TCP connection of a client, in which packets lie framed (RFC 4571).
 final class GatewayConnection {
@@ -48,7 +48,15 @@ final class GatewayConnection {
             if count == 0 { return true }
             outgoing.removeFirst(count)
         }
+        outgoing.releaseIfLarge()
         return true
+    }
+}
+
+extension ByteQueue {
+    /// Memory that a burst needed is not kept for the rest of the connection.
+    mutating func releaseIfLarge() {
+        if isEmpty, capacity > 16_384 { release() }
     }
 }
 
@@ -111,11 +119,11 @@ struct GatewayConnections {
 }
 
 /// A listening socket on its way to the thread that reads it.
-final class StreamListenerOwner: Sendable {
+package final class StreamListenerOwner: Sendable {
     private let listener: StreamListener
-    let address: TransportAddress
+    package let address: TransportAddress
 
-    init(_ wanted: TransportAddress) throws(GatewayError) {
+    package init(_ wanted: TransportAddress) throws(GatewayError) {
         do {
             listener = try StreamListener(wanted, .exclusive)
         } catch {

@@ -4,6 +4,10 @@ package import Gateway
 package struct GatewayFigures: Hashable, Sendable {
     package var legs = 0
     package var connectedLegs = 0
+    /// Addresses that legs were checked from, connections of clients, and names that checks may ask for.
+    package var flows = 0
+    package var connections = 0
+    package var names = 0
     package var calls = 0
     package var tracks = 0
     package var packetsReceived: UInt64 = 0
@@ -48,6 +52,9 @@ package struct GatewayFigures: Hashable, Sendable {
     static func += (left: inout Self, right: Self) {
         left.legs += right.legs
         left.connectedLegs += right.connectedLegs
+        left.flows += right.flows
+        left.connections += right.connections
+        left.names += right.names
         left.calls += right.calls
         left.tracks += right.tracks
         left.packetsReceived &+= right.packetsReceived

@@ -1,21 +1,32 @@
 import DatagramIO
-import Gateway
-import ICE
-import SDP
+package import Gateway
+package import ICE
+package import SDP
 import Synchronization
 
 /// What a worker is told about a leg that is to be.
-struct LegOpening: Sendable {
+package struct LegOpening: Sendable {
     let number: UInt64
     let key: LegKey
     let credentials: LocalCredentials
     let negotiated: NegotiatedLeg
     let sources: [String: TrackSource]
+
+    package init(
+        number: UInt64, key: LegKey, credentials: LocalCredentials, negotiated: NegotiatedLeg,
+        sources: [String: TrackSource] = [:]
+    ) {
+        self.number = number
+        self.key = key
+        self.credentials = credentials
+        self.negotiated = negotiated
+        self.sources = sources
+    }
 }
 
 /// What other threads tell a worker.
-enum GatewayCommand: Sendable {
-    typealias Reply = @Sendable ([ShownSlot]?) -> Void
+package enum GatewayCommand: Sendable {
+    package typealias Reply = @Sendable ([ShownSlot]?) -> Void
 
     case open(LegOpening, Reply)
     /// A later offer was answered; with new credentials when ICE begins again.
@@ -25,7 +36,7 @@ enum GatewayCommand: Sendable {
 }
 
 /// The only door into a running worker, and its figures, the only thing that comes out.
-final class GatewayMailbox: Sendable {
+package final class GatewayMailbox: Sendable {
     private struct State {
         var commands: [GatewayCommand] = []
         var isClosed = false
@@ -35,13 +46,13 @@ final class GatewayMailbox: Sendable {
     private let state = Mutex(State())
     private let published = Mutex(GatewayFigures())
 
-    init?() {
+    package init?() {
         guard let wake = WakeSignal() else { return nil }
         self.wake = wake
     }
 
     /// False when the worker has stopped: then nobody will read it.
-    func post(_ command: GatewayCommand) -> Bool {
+    package func post(_ command: GatewayCommand) -> Bool {
         let isOpen = state.withLock { state in
             if !state.isClosed { state.commands.append(command) }
             return !state.isClosed
@@ -71,5 +82,5 @@ final class GatewayMailbox: Sendable {
         published.withLock { $0 = figures }
     }
 
-    var figures: GatewayFigures { published.withLock { $0 } }
+    package var figures: GatewayFigures { published.withLock { $0 } }
 }

@@ -139,7 +139,7 @@ package final class GatewayServer: Sendable {
             switch await attempt(offer, description, record) {
             case .answered(let answer): return answer
             case .refused(let refusal): throw refusal
-            case .replaced: end(offer.key, .replaced)
+            case .replaced: end(record, .replaced)
             }
         }
         throw .gone
@@ -159,8 +159,12 @@ package final class GatewayServer: Sendable {
                 negotiate(offer, description, record, &state) { continuation.resume(returning: $0) }
             }
         }
-        if case .answered = attempt { return attempt }
-        if !record.state.withLock({ $0.isOpen }) { forget(record.key, record.number) }
+        switch attempt {
+        case .answered, .replaced: break
+        // The worker could not make it, or has it no longer.
+        case .refused(.gone): end(record, .left)
+        case .refused: if !record.state.withLock({ $0.isOpen }) { forget(record.key, record.number) }
+        }
         return attempt
     }
 
@@ -169,7 +173,7 @@ package final class GatewayServer: Sendable {
         _ offer: LegOffer, _ description: SessionDescription, _ record: LegRecord, _ state: inout LegRecord.State,
         reply: @escaping @Sendable (Attempt) -> Void
     ) {
-        guard let credentials = LocalCredentials.make() else { return reply(.refused(.gone)) }
+        guard !state.isEnded, let credentials = LocalCredentials.make() else { return reply(.refused(.gone)) }
         let worker = workers[record.worker]
         let transport = GatewayTransport(
             fingerprints: [fingerprint], candidates: worker.candidates,
@@ -213,9 +217,16 @@ package final class GatewayServer: Sendable {
     /// Ends a leg, if there is one.
     package func end(_ key: LegKey, _ reason: LegEnd = .left) {
         let record = state.withLock { $0.records[key] }
-        guard let record else { return }
-        forget(key, record.number)
-        _ = workers[record.worker].mailbox.post(.close(number: record.number, reason))
+        if let record { end(record, reason) }
+    }
+
+    private func end(_ record: LegRecord, _ reason: LegEnd) {
+        forget(record.key, record.number)
+        record.state.withLock { state in
+            // An offer that is being answered at this moment opens nothing behind it.
+            state.isEnded = true
+            _ = workers[record.worker].mailbox.post(.close(number: record.number, reason))
+        }
     }
 
     // MARK: Records

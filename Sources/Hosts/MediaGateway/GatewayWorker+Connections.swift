@@ -86,6 +86,7 @@ extension GatewayWorker {
         while true {
             switch PacketFraming.next(connection.incoming.bytes.bytes) {
             case .incomplete(let byteCount):
+                connection.incoming.releaseIfLarge()
                 return byteCount <= ReceiveBatch.maximumByteCount &+ PacketFraming.headerByteCount
             case .packet(let range):
                 guard range.count <= ReceiveBatch.maximumByteCount else { return false }
@@ -93,7 +94,7 @@ extension GatewayWorker {
                     mutating: UnsafeRawBufferPointer(rebasing: connection.incoming.bytes[range]))
                 receive(packet, on: connection.flow)
                 // Its leg may have ended with this packet, and the connection with the leg.
-                guard wires.connections.byNumber[connection.number] != nil else { return true }
+                guard wires.connections.byNumber[connection.number] != nil else { return false }
                 connection.incoming.removeFirst(range.upperBound)
             }
         }

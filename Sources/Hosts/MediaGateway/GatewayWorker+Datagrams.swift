@@ -4,12 +4,12 @@ import OpenSSLCrypto
 import RTP
 import STUN
 import SecureMedia
-import Wire
+package import Wire
 
 // What arrives.
 
 extension GatewayWorker {
-    mutating func receive(_ datagram: UnsafeMutableRawBufferPointer, on flow: Flow) {
+    package mutating func receive(_ datagram: UnsafeMutableRawBufferPointer, on flow: Flow) {
         figures.packetsReceived &+= 1
         figures.bytesReceived &+= UInt64(truncatingIfNeeded: datagram.count)
         switch datagram.first {
@@ -32,10 +32,14 @@ extension GatewayWorker {
             return
         }
         let outcome = leg.agent.receive(message, on: flow, at: now, authentication, &writer, into: &wires)
-        guard case .answered(let changes) = outcome else {
-            figures.dropped.check &+= 1
-            return
+        switch outcome {
+        case .answered(let changes): heed(changes, leg)
+        case .repeated: figures.checksAnswered &+= 1
+        case .refused, .dropped: figures.dropped.check &+= 1
         }
+    }
+
+    private mutating func heed(_ changes: CheckOutcome.Changes, _ leg: LegTransport) {
         figures.checksAnswered &+= 1
         leg.heardAt = now
         if let ended = changes.ended { directory.remove(ended) }
@@ -59,7 +63,9 @@ extension GatewayWorker {
         figures.dropped.record &+= leg.handshake.refusedRecords &+ leg.handshake.idleRecords &- refused
         sendHandshake(leg, to: flow)
         switch outcome {
-        case .nothing: schedule(leg)
+        case .nothing where leg.session == nil: schedule(leg)
+        // What came after the handshake has brought its buffers back.
+        case .nothing: leg.handshake.releaseBuffers()
         case .established(let material): connect(leg, material)
         case .closed: end(leg, .closed)
         case .failed(.wrongCertificate): end(leg, .wrongCertificate)

@@ -1,8 +1,8 @@
 import DatagramIO
-import Gateway
+package import Gateway
 import ICE
 import SDP
-import SecureMedia
+package import SecureMedia
 import Wire
 
 // Legs from their first offer to their end.
@@ -10,7 +10,7 @@ import Wire
 extension GatewayWorker {
     /// Makes a leg that waits for the client's checks, whose slots show nothing yet. nil when there is no memory for its
     /// DTLS.
-    mutating func open(_ opening: LegOpening) -> [ShownSlot]? {
+    package mutating func open(_ opening: LegOpening) -> [ShownSlot]? {
         guard directory.add(opening.credentials.ufrag, opening.number) else { return nil }
         guard
             let handshake = MediaHandshake.begin(
@@ -44,7 +44,7 @@ extension GatewayWorker {
     }
 
     /// DTLS is done: the leg joins its call.
-    mutating func connect(_ leg: LegTransport, _ material: SRTPKeyingMaterial) {
+    package mutating func connect(_ leg: LegTransport, _ material: SRTPKeyingMaterial) {
         guard let session = SecureSession(material) else {
             end(leg, .handshakeFailed)
             return
@@ -63,7 +63,7 @@ extension GatewayWorker {
     }
 
     /// Frees everything that the leg has, and says why it ended.
-    mutating func end(_ leg: LegTransport, _ reason: LegEnd) {
+    package mutating func end(_ leg: LegTransport, _ reason: LegEnd) {
         guard legs.removeValue(forKey: leg.number) != nil else { return }
         shaking[leg.number] = nil
         if let id = leg.id {

@@ -6,13 +6,13 @@ import RTP
 import SDP
 import STUN
 import SecureMedia
-import Wire
+package import Wire
 
 /// One thread of the gateway: its sockets, the legs of its calls, and the engine that forwards between them.
 ///
 /// The first byte says what a datagram is (RFC 7983). STUN finds its leg by the ufrag that it was asked with; everything
 /// else only by the address that a valid check came from, so nobody reaches DTLS or SRTP who does not know a password.
-struct GatewayWorker: ~Copyable {
+package struct GatewayWorker: ~Copyable {
     private static let rounds = 4
     private static let publishNanoseconds: UInt64 = 200_000_000
     private static let idleMilliseconds: Int32 = 1_000
@@ -31,7 +31,7 @@ struct GatewayWorker: ~Copyable {
     var writer = MessageWriter()
     var directory = LegDirectory<UInt64>()
     /// By their numbers.
-    var legs: [UInt64: LegTransport] = [:]
+    package internal(set) var legs: [UInt64: LegTransport] = [:]
     /// Those whose DTLS waits for an answer.
     var shaking: [UInt64: LegTransport] = [:]
     /// Whose the datagrams of a checked address are.
@@ -46,9 +46,11 @@ struct GatewayWorker: ~Copyable {
     private var isStopping = false
 
     /// nil when the system has no more descriptors or OpenSSL no memory.
-    static func make(
+    ///
+    /// - Parameter seed: of the numbers that slots begin with; chance unless it is given.
+    package static func make(
         _ sockets: [DatagramSocketOwner], _ listeners: [StreamListenerOwner], _ shared: GatewayShared,
-        _ mailbox: GatewayMailbox
+        _ mailbox: GatewayMailbox, at now: Instant = SystemClock.now(), seed: UInt64? = nil
     ) -> GatewayWorker? {
         guard let queue = EventQueue(), let authentication = OpenSSLAuthentication(),
             queue.watch(mailbox.wake.descriptor, as: GatewayEventTag.wakeBits)
@@ -59,12 +61,13 @@ struct GatewayWorker: ~Copyable {
         for (index, listener) in listeners.enumerated() {
             guard queue.watch(listener.descriptor, as: GatewayEventTag.listener(index).bits) else { return nil }
         }
-        return GatewayWorker(sockets, listeners, queue, authentication, shared, mailbox)
+        return GatewayWorker(sockets, listeners, queue, authentication, shared, mailbox, at: now, seed: seed)
     }
 
     private init(
         _ sockets: [DatagramSocketOwner], _ listeners: [StreamListenerOwner], _ queue: consuming EventQueue,
-        _ authentication: OpenSSLAuthentication, _ shared: GatewayShared, _ mailbox: GatewayMailbox
+        _ authentication: OpenSSLAuthentication, _ shared: GatewayShared, _ mailbox: GatewayMailbox,
+        at now: Instant, seed: UInt64?
     ) {
         self.sockets = sockets
         self.queue = queue
@@ -75,8 +78,8 @@ struct GatewayWorker: ~Copyable {
             sockets.map { GatewayListener(descriptor: $0.descriptor, address: $0.address) },
             GatewayConnections(listeners))
         var generator = SystemRandomNumberGenerator()
-        engine = GatewayEngine(random: SeededRandom(seed: generator.next()))
-        now = SystemClock.now()
+        engine = GatewayEngine(random: SeededRandom(seed: seed ?? generator.next()))
+        self.now = now
         let start = NTPTime(unixNanoseconds: SystemClock.unixNanoseconds())
         engine.wallClockAtZero = NTPTime(
             bits: start.bits &- NTPTime(bits: 0).adding(nanoseconds: now.nanoseconds).bits)
@@ -86,14 +89,21 @@ struct GatewayWorker: ~Copyable {
     }
 
     mutating func run() {
-        while !isStopping {
-            let count = queue.wait(milliseconds: waitMilliseconds)
-            now = SystemClock.now()
-            for index in 0..<count { handle(queue[index], queue.readiness(index)) }
-            if now >= nextTick { tick() }
-            finish()
-            if now >= nextPublish { publish() }
-        }
+        while !isStopping { turn(waiting: waitMilliseconds, clock: SystemClock.now) }
+        stop()
+    }
+
+    /// Waits for what comes, does what it asks for and what is due, and sends what came of it.
+    package mutating func turn(waiting milliseconds: Int32, clock: () -> Instant) {
+        let count = queue.wait(milliseconds: milliseconds)
+        now = clock()
+        for index in 0..<count { handle(queue[index], queue.readiness(index)) }
+        if now >= nextTick { tick() }
+        finish()
+        if now >= nextPublish { publish() }
+    }
+
+    package mutating func stop() {
         for leg in Array(legs.values) { end(leg, .stopped) }
         finish()
         for command in mailbox.close() { refuse(command) }
@@ -163,6 +173,9 @@ struct GatewayWorker: ~Copyable {
         nextPublish = now.adding(nanoseconds: Self.publishNanoseconds)
         figures.legs = legs.count
         figures.connectedLegs = numbers.count
+        figures.flows = flows.count
+        figures.connections = wires.connections.count
+        figures.names = directory.count
         figures.calls = engine.callCount
         figures.tracks = engine.trackCount
         figures.tally = engine.tally

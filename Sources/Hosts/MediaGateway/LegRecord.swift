@@ -1,15 +1,16 @@
 import DatagramIO
 import ICE
 import SDP
-import SecureMedia
+package import SecureMedia
 import Synchronization
-import Wire
+package import Wire
 
 /// What is known of a leg outside of its worker: how its offers are to be answered.
 final class LegRecord: Sendable {
     struct State {
         var negotiation: LegNegotiation
         var isOpen = false
+        var isEnded = false
         let name: String
     }
 
@@ -39,13 +40,13 @@ struct GatewayPlace: Sendable {
 }
 
 /// What all workers have in common.
-final class GatewayShared: Sendable {
+package final class GatewayShared: Sendable {
     let context: MediaContext
     private let events: @Sendable (GatewayEvent) -> Void
     /// Called before the event that a leg has ended.
     let ended = Mutex<@Sendable (LegKey, UInt64) -> Void>({ _, _ in })
 
-    init(_ context: MediaContext, _ events: @escaping @Sendable (GatewayEvent) -> Void) {
+    package init(_ context: MediaContext, _ events: @escaping @Sendable (GatewayEvent) -> Void) {
         self.context = context
         self.events = events
     }
@@ -57,14 +58,14 @@ final class GatewayShared: Sendable {
 }
 
 /// A socket on its way to the thread that reads it.
-final class DatagramSocketOwner: Sendable {
+package final class DatagramSocketOwner: Sendable {
     /// 15 ms of a gigabit a second.
     private static let receiveBuffer: Int32 = 2 << 20
 
     private let socket: DatagramSocket
-    let address: TransportAddress
+    package let address: TransportAddress
 
-    init(_ wanted: TransportAddress) throws(GatewayError) {
+    package init(_ wanted: TransportAddress) throws(GatewayError) {
         do {
             socket = try DatagramSocket(wanted, .exclusive, receiveBuffer: Self.receiveBuffer)
         } catch {

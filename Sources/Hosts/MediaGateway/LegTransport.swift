@@ -24,7 +24,7 @@ final class SecureSession {
 ///
 ///     opened ── first valid check ──> checked ── DTLS done ──> connected (the engine knows it now)
 ///        └───────── 30 s without ──────────┴───────── 30 s without check, goodbye, end ──> gone
-final class LegTransport {
+package final class LegTransport {
     static let handshakeSeconds: UInt32 = 30
     static let aliveNanoseconds: UInt64 = 5_000_000_000
 

@@ -7,6 +7,8 @@ package enum CheckOutcome: Hashable, Sendable {
     /// The sender knows the password but asks for something else than a check; it was told so.
     case refused(Refusal)
     case answered(Changes)
+    /// One that came before from there: it was answered again, and that is all. Whoever overheard it can send it, too.
+    case repeated
 
     package enum Drop: UInt8, Hashable, Sendable, CaseIterable {
         /// A response, an indication or another method: a lite agent asks nothing, so nothing answers it.
@@ -73,7 +75,7 @@ package struct CheckTally: Hashable, Sendable {
         switch outcome {
         case .dropped(let drop): drops[Int(drop.rawValue)] &+= 1
         case .refused(let refusal): refusals[Int(refusal.rawValue)] &+= 1
-        case .answered: answered &+= 1
+        case .answered, .repeated: answered &+= 1
         }
     }
 }

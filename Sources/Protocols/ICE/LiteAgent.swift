@@ -38,7 +38,8 @@ package struct LiteAgent: Sendable {
     private var generations: [Generation]
     private var flows: [KnownFlow] = []
     private var history = CheckHistory()
-    private var begun: Instant
+    /// When the last new check came; at first, when the agent was made.
+    private var heard: Instant
     private var hasBeenChecked = false
     private var isLost = false
     /// Where media goes; nil before the first nomination and when its consent is gone.
@@ -48,7 +49,7 @@ package struct LiteAgent: Sendable {
     /// `remoteUfrag` is the client's, from its offer.
     package init(_ credentials: LocalCredentials, remoteUfrag: String, at now: Instant) {
         generations = [Generation(credentials: credentials, remoteUfrag: Array(remoteUfrag.utf8))]
-        begun = now
+        heard = now
     }
 
     /// The credentials of the newest generation.
@@ -113,7 +114,7 @@ package struct LiteAgent: Sendable {
         }
         guard answer.succeed(authentication, &writer, into: &outbox) else { return .dropped(.notSigned) }
         // What came before renews nothing: it may be somebody who repeats it with the client's address as source.
-        guard seen == .never else { return .answered(.init()) }
+        guard seen == .never else { return .repeated }
         history.add(message.transaction, on: flow)
         var changes = CheckOutcome.Changes()
         keep(flow, at: now, &changes)
@@ -136,6 +137,7 @@ package struct LiteAgent: Sendable {
 
     private mutating func keep(_ flow: Flow, at now: Instant, _ changes: inout CheckOutcome.Changes) {
         hasBeenChecked = true
+        heard = max(heard, now)
         if let index = flows.firstIndex(where: { $0.flow == flow }) {
             flows[index].lastCheck = max(flows[index].lastCheck, now)
             return
@@ -173,7 +175,7 @@ package struct LiteAgent: Sendable {
     /// When `advance` has something to do.
     package var deadline: Instant? {
         guard !isLost else { return nil }
-        let oldest = flows.map(\.lastCheck).min() ?? begun
+        let oldest = flows.map(\.lastCheck).min() ?? heard
         return oldest.adding(seconds: Self.consentSeconds)
     }
 
@@ -191,7 +193,8 @@ package struct LiteAgent: Sendable {
         return hasBeenChecked ? .consentExpired : .neverChecked
     }
 
-    /// A connection ended: its flow is the leg's no longer.
+    /// A connection ended: its flow is the leg's no longer. A leg that has lost its last one so may come back by another
+    /// until its consent would have expired.
     package mutating func forget(_ flow: Flow) {
         flows.removeAll { $0.flow == flow }
         if selected == flow { selected = nil }
