@@ -20,6 +20,7 @@ struct Client {
     var midID: UInt8 { UInt8(extensionBase) }
     var ridID: UInt8 { UInt8(extensionBase + 1) }
     var transportID: UInt8 { UInt8(extensionBase + 2) }
+    var levelID: UInt8 { UInt8(extensionBase + 3) }
 
     func negotiate() throws -> NegotiatedLeg {
         var negotiation = LegNegotiation(session: 1)
@@ -50,6 +51,7 @@ struct Client {
                 "a=extmap:\(extensionBase) \(HeaderExtension.mediaIdentification.uri)",
                 "a=extmap:\(extensionBase + 1) \(HeaderExtension.streamIdentification.uri)",
                 "a=extmap:\(extensionBase + 2) \(HeaderExtension.transportSequence.uri)",
+                "a=extmap:\(extensionBase + 3) \(HeaderExtension.audioLevel.uri)",
             ]
             if kind == "audio" {
                 lines.append("a=rtpmap:\(opus) opus/48000/2")
@@ -77,10 +79,12 @@ struct Client {
 
     // MARK: Packets
 
-    func speech(_ sequence: UInt16, timestamp: UInt32, transport: UInt16? = nil) -> [UInt8] {
-        packet(
+    /// - Parameter level: dB below full scale.
+    func speech(_ sequence: UInt16, timestamp: UInt32, transport: UInt16? = nil, level: UInt8? = nil) -> [UInt8] {
+        let elements = [transport.map { (transportID, $0.bigEndianBytes) }, level.map { (levelID, [$0]) }]
+        return packet(
             opus, sequence, timestamp, audio ?? 0, payload: [0x78, UInt8(truncatingIfNeeded: sequence), 2, 3],
-            elements: transport.map { [(transportID, $0.bigEndianBytes)] } ?? [])
+            elements: elements.compactMap(\.self))
     }
 
     /// A packet of VP8 (RFC 7741): start of a frame, with a picture id of 15 bits.

@@ -6,50 +6,69 @@ import Wire
 struct SelectionTests {
     private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: UInt64(milliseconds) * 1_000_000) }
 
-    /// Plays `levels` (dB below full scale per speaker) from `from` until `until`, in packets of 20 ms.
+    /// Plays `levels` (dB below full scale per speaker) from `from` until `until`, in packets of 20 ms, and says who led
+    /// and who was in after each 100 ms.
+    @discardableResult
     private func play(
-        _ ranking: inout SpeakerRanking, _ levels: [UInt32: UInt8], from: Int, until: Int
-    ) -> [SpeakerRanking.Change] {
-        var changes: [SpeakerRanking.Change] = []
+        _ ranking: inout SpeakerRanking, _ levels: [UInt32: UInt8], from: Int, until: Int,
+        _ body: (SpeakerRanking, Instant) -> Void = { _, _ in }
+    ) -> Int {
+        var changes = 0
         for time in stride(from: from, to: until, by: 20) {
             for (id, level) in levels.sorted(by: { $0.key < $1.key }) {
                 ranking.receive(AudioLevel(below: level, isVoice: level < 60), from: id, at: at(time))
             }
-            if time % 100 == 0 { changes.append(ranking.advance(to: at(time))) }
+            guard time % 100 == 0 else { continue }
+            changes += ranking.advance(to: at(time)) ? 1 : 0
+            body(ranking, at(time))
         }
-        return changes.filter { $0 != SpeakerRanking.Change() }
+        return changes
     }
 
     @Test("the speaker changes when another is clearly louder for a while, and not for a cough")
     func speaker() {
-        var ranking = SpeakerRanking(limit: 3)
-        _ = play(&ranking, [1: 30, 2: 90, 3: 127], from: 0, until: 1_000)
-        #expect(ranking.speaker == 1)
-        _ = play(&ranking, [1: 30, 2: 20, 3: 127], from: 1_000, until: 1_200)
-        #expect(ranking.speaker == 1, "a cough")
-        _ = play(&ranking, [1: 30, 2: 90, 3: 127], from: 1_200, until: 2_000)
-        #expect(ranking.speaker == 1)
-        _ = play(&ranking, [1: 32, 2: 30, 3: 127], from: 2_000, until: 5_000)
-        #expect(ranking.speaker == 1, "as loud as the speaker")
-        _ = play(&ranking, [1: 100, 2: 30, 3: 127], from: 5_000, until: 7_000)
-        #expect(ranking.speaker == 2)
-        _ = play(&ranking, [1: 127, 2: 127, 3: 127], from: 7_000, until: 12_000)
-        #expect(ranking.speaker == 2, "in silence it stays")
+        var ranking = SpeakerRanking()
+        play(&ranking, [1: 30, 2: 90, 3: 127], from: 0, until: 1_000)
+        #expect(ranking.speakers == [1])
+        play(&ranking, [1: 30, 2: 20, 3: 127], from: 1_000, until: 1_200)
+        #expect(ranking.speakers == [1], "a cough")
+        play(&ranking, [1: 30, 2: 90, 3: 127], from: 1_200, until: 2_000)
+        #expect(ranking.speakers == [1])
+        play(&ranking, [1: 32, 2: 30, 3: 127], from: 2_000, until: 5_000)
+        #expect(ranking.speakers == [1], "as loud as the speaker")
+        let changes = play(&ranking, [1: 100, 2: 30, 3: 127], from: 5_000, until: 7_000)
+        #expect(ranking.speakers == [2, 1] && changes == 1)
+        play(&ranking, [1: 127, 2: 127, 3: 127], from: 7_000, until: 12_000)
+        #expect(ranking.speakers == [2, 1], "in silence it stays")
+        ranking.remove(2)
+        #expect(ranking.speakers == [1] && ranking.loudness(of: 2) == 0)
     }
 
-    @Test("the loudest change places only with cause, and a muted one fades")
+    @Test("the loudest change places only with cause, and a muted one yields")
     func loudest() {
-        var ranking = SpeakerRanking(limit: 2)
-        _ = play(&ranking, [1: 30, 2: 35, 3: 127, 4: 127], from: 0, until: 1_000)
-        #expect(Set(ranking.loudest) == [1, 2])
-        let idle = play(&ranking, [1: 30, 2: 35, 3: 33, 4: 127], from: 1_000, until: 3_000)
-        #expect(idle.allSatisfy { !$0.loudest })
-        // 2 sends nothing any more.
-        _ = play(&ranking, [1: 30, 3: 33], from: 3_000, until: 5_000)
-        #expect(Set(ranking.loudest) == [1, 3])
-        #expect(ranking.remove(1) == SpeakerRanking.Change(speaker: true, loudest: true))
-        #expect(ranking.loudest == [3])
-        #expect(ranking.speaker == nil)
+        var ranking = SpeakerRanking()
+        var selection = LoudestSelection()
+        var chosen: [UInt32] = []
+        var changes = 0
+        func choose(_ ranking: SpeakerRanking, _ now: Instant) {
+            let next = selection.select(2, of: [1, 2, 3, 4], chosen: chosen, by: ranking, at: now)
+            if next != chosen { changes += 1 }
+            chosen = next
+        }
+        play(&ranking, [1: 127, 2: 127, 3: 30, 4: 35], from: 0, until: 1_000, choose)
+        #expect(Set(chosen) == [3, 4], "whoever speaks takes the place of the silent")
+        changes = 0
+        play(&ranking, [1: 127, 2: 33, 3: 30, 4: 35], from: 1_000, until: 3_000, choose)
+        #expect(changes == 0, "as loud as they")
+        play(&ranking, [1: 127, 2: 15, 3: 30, 4: 35], from: 3_000, until: 4_000, choose)
+        #expect(Set(chosen) == [3, 2] && changes == 1, "clearly louder than the weakest")
+        // 3 sends nothing any more.
+        play(&ranking, [1: 30, 2: 15], from: 4_000, until: 6_000, choose)
+        #expect(Set(chosen) == [1, 2] && changes == 2)
+        play(&ranking, [1: 127, 2: 127], from: 6_000, until: 9_000, choose)
+        #expect(Set(chosen) == [1, 2] && changes == 2, "in silence they stay")
+        chosen = selection.select(3, of: [4, 2], chosen: chosen, by: ranking, at: at(9_000))
+        #expect(chosen == [2, 4], "who is gone is out, and room is used")
     }
 
     private static let video = LayerSelection.Demand(bitrates: [150_000, 500_000, 1_700_000])

@@ -16,10 +16,11 @@ package struct GatewayEngine: ~Copyable {
     /// By place; a place without a leg or track is in the list of free ones.
     var legs = UniqueArray<Leg>()
     var tracks = UniqueArray<Track>()
-    /// The legs of each call, in the order in which they joined.
-    var calls: [String: [Int]] = [:]
+    var calls: [Call] = []
+    var callPlaces: [String: Int] = [:]
     var freeLegs: [Int] = []
     var freeTracks: [Int] = []
+    var freeCalls: [Int] = []
     /// Where encodings are, by their numbers.
     var encodings: [UInt32: StreamPlace] = [:]
     var nextEncoding: UInt32 = 1
@@ -36,7 +37,7 @@ package struct GatewayEngine: ~Copyable {
 
     package var legCount: Int { legs.count &- freeLegs.count }
     package var trackCount: Int { tracks.count &- freeTracks.count }
-    package var callCount: Int { calls.count }
+    package var callCount: Int { callPlaces.count }
 
     func wallClock(at now: Instant) -> NTPTime {
         wallClockAtZero.adding(nanoseconds: now.nanoseconds)
@@ -61,14 +62,25 @@ package struct GatewayEngine: ~Copyable {
         let place = freeLegs.popLast() ?? legs.count
         let generation = place < legs.count ? legs[place].id.generation &+ 1 : 0
         let id = LegID(place: UInt32(truncatingIfNeeded: place), generation: generation)
+        let callPlace = callPlace(of: call, at: now)
         let leg = Leg(
-            id, call: call, participant: participant, ssrc: UInt32(truncatingIfNeeded: random.next()), negotiated,
+            id, call: callPlace, participant: participant, ssrc: UInt32(truncatingIfNeeded: random.next()), negotiated,
             at: now)
         if place < legs.count { legs[place] = leg } else { legs.append(leg) }
-        calls[call, default: []].append(place)
+        calls[callPlace].places.append(place)
         adopt(negotiated, sources, place)
-        assign(call, at: now, into: &outbox)
+        assign(callPlace, at: now, into: &outbox)
+        tell(place, isAsked: true, at: now, into: &outbox)
         return id
+    }
+
+    private mutating func callPlace(of name: String, at now: Instant) -> Int {
+        if let place = callPlaces[name] { return place }
+        let place = freeCalls.popLast() ?? calls.count
+        let call = Call(name, at: now)
+        if place < calls.count { calls[place] = call } else { calls.append(call) }
+        callPlaces[name] = place
+        return place
     }
 
     /// A later offer of the same leg was answered. False when the leg has gone.
@@ -82,6 +94,7 @@ package struct GatewayEngine: ~Copyable {
         legs[place].extensions = HeaderExtensionIDs(negotiated)
         adopt(negotiated, sources, place)
         assign(legs[place].call, at: now, into: &outbox)
+        tell(place, isAsked: true, at: now, into: &outbox)
         return true
     }
 
@@ -93,9 +106,10 @@ package struct GatewayEngine: ~Copyable {
         for index in 0..<legs[place].slots.count { show(nil, in: SlotPlace(leg: place, slot: index), at: now) }
         legs[place].close()
         freeLegs.append(place)
-        calls[call]?.removeAll { $0 == place }
-        if calls[call]?.isEmpty ?? true {
-            calls[call] = nil
+        calls[call].places.removeAll { $0 == place }
+        if calls[call].places.isEmpty {
+            callPlaces[calls[call].name] = nil
+            freeCalls.append(call)
         } else {
             assign(call, at: now, into: &outbox)
         }
@@ -112,12 +126,15 @@ package struct GatewayEngine: ~Copyable {
     }
 
     private mutating func publish(_ section: NegotiatedSection, _ source: TrackSource?, _ place: Int) {
-        guard let kind = section.kind, !legs[place].tracks.contains(where: { tracks[$0].name.mid == section.mid })
-        else { return }
+        guard let kind = section.kind else { return }
+        if let known = legs[place].tracks.first(where: { tracks[$0].name.mid == section.mid }) {
+            tracks[known].codecs = section.codecs.map(\.codec)
+            return
+        }
         let name = TrackName(
             participant: legs[place].participant, mid: section.mid,
             source: source ?? (kind == .audio ? .microphone : .camera))
-        var track = Track(leg: place, name: name, kind: kind)
+        var track = Track(leg: place, name: name, kind: kind, codecs: section.codecs.map(\.codec))
         let clockRate = section.codecs.first?.clockRate ?? (kind == .audio ? 48_000 : 90_000)
         let rids = section.rids.isEmpty ? [""] : section.rids
         for (index, rid) in rids.enumerated() {
@@ -153,6 +170,7 @@ package struct GatewayEngine: ~Copyable {
         for index in 0..<tracks[place].encodings.count { encodings[tracks[place].encodings[index].number] = nil }
         legs[leg].streams = legs[leg].streams.filter { $0.value.track != place }
         legs[leg].tracks.removeAll { $0 == place }
+        calls[legs[leg].call].ranking.remove(UInt32(truncatingIfNeeded: place))
         tracks[place].close()
         freeTracks.append(place)
     }

@@ -101,6 +101,8 @@ extension GatewayEngine {
         }
         let extensions = legs[place].extensions
         guard note(packet, stream, at: now, into: &outbox) else { return }
+        if tracks[stream.track].kind == .audio { listen(to: packet, meaning.codec.codec, stream.track, at: now) }
+        if tracks[stream.track].payloadType != packet.payloadType { change(stream.track, to: meaning.codec) }
         let traits = PacketTraits(packet, meaning.codec.codec, extensions)
         if traits.isEntry { tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived() }
         tracks[stream.track].encodings[stream.encoding].history?.store(packet)
@@ -108,6 +110,28 @@ extension GatewayEngine {
             let subscriber = tracks[stream.track].subscribers[index]
             send(packet, number, traits, meaning.codec, extensions, to: subscriber, at: now, into: &outbox)
         }
+    }
+
+    /// How loud it is. A client that does not say so is taken to speak while it sends more than comfort noise.
+    private mutating func listen(
+        to packet: borrowing RTPPacket, _ codec: MediaCodec, _ track: Int, at now: Instant
+    ) {
+        var level = packet.audioLevel(legs[tracks[track].leg].extensions)
+        if level == nil, codec == .opus, let opus = OpusPayload(packet.payload), !opus.isSilence {
+            level = AudioLevel(below: 45, isVoice: true)
+        }
+        guard let level else { return }
+        calls[legs[tracks[track].leg].call].ranking.receive(level, from: UInt32(truncatingIfNeeded: track), at: now)
+    }
+
+    /// A track comes in another codec now: those who cannot decode it are not to wait for it.
+    private mutating func change(_ track: Int, to codec: NegotiatedCodec) {
+        tracks[track].payloadType = codec.payloadType
+        // Redundancy comes and goes.
+        let kind = codec.codec == .redundantAudio ? .opus : codec.codec
+        guard tracks[track].codec != kind else { return }
+        tracks[track].codec = kind
+        calls[legs[tracks[track].leg].call].needsAssignment = true
     }
 
     /// Counts a packet in. False when it came before, or is of no use any more.

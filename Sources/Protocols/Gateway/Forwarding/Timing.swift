@@ -16,6 +16,9 @@ extension GatewayEngine {
             sendFeedback(place, at: now, into: &outbox)
             report(place, at: now, into: &outbox)
         }
+        for call in calls.indices where !calls[call].places.isEmpty && calls[call].nextRanking <= now {
+            rank(call, at: now, into: &outbox)
+        }
     }
 
     /// Asks a publisher for packets that are missing and for key frames that somebody waits for.

@@ -4,42 +4,109 @@ import SDP
 import Wire
 
 // Which track each slot shows.
+//
+// A leg with enough slots is shown everything that it can decode. Where there are fewer, audio goes to the loudest, and
+// video to screens first, then to the cameras of those who spoke last. A track that is shown stays where it is.
 
 extension GatewayEngine {
     /// Assigns the slots of every leg of a call, and tells those whose slots changed.
-    mutating func assign(_ call: String, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
-        let places = calls[call] ?? []
-        for place in places {
-            var hasChanged = false
-            for kind in [MediaKind.audio, .video] {
-                let wanted = places.filter { $0 != place }.flatMap { published(by: $0, kind) }
-                hasChanged = assign(wanted, kind, to: place, at: now) || hasChanged
-            }
-            if hasChanged { tell(place, into: &outbox) }
+    mutating func assign(_ call: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
+        guard call < calls.count else { return }
+        for place in calls[call].places {
+            assign(.audio, to: place, at: now)
+            assign(.video, to: place, at: now)
+            tell(place, at: now, into: &outbox)
         }
     }
 
-    /// The tracks of a leg, screens before cameras: who shares one wants it seen.
-    private func published(by place: Int, _ kind: MediaKind) -> [Int] {
-        let all = legs[place].tracks.filter { tracks[$0].kind == kind }
-        let screens = all.filter { tracks[$0].name.source == .screen }
-        return screens + all.filter { !screens.contains($0) }
+    /// Looks at who speaks, and gives slots to whom they belong now.
+    mutating func rank(_ call: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
+        calls[call].nextRanking = now.adding(nanoseconds: Call.rankingNanoseconds)
+        _ = calls[call].ranking.advance(to: now)
+        if calls[call].needsAssignment {
+            calls[call].needsAssignment = false
+            assign(call, at: now, into: &outbox)
+        }
+        for place in calls[call].places {
+            if legs[place].lacksAudioSlots { assign(.audio, to: place, at: now) }
+            // A picture that comes and goes is worse than a late one, and the client must know whose it is.
+            if legs[place].lacksVideoSlots, legs[place].nextVideoChange <= now { assign(.video, to: place, at: now) }
+            tell(place, at: now, into: &outbox)
+        }
     }
 
-    /// Shows as many of the wanted tracks as there are slots. A track that is shown stays where it is.
-    private mutating func assign(_ wanted: [Int], _ kind: MediaKind, to place: Int, at now: Instant) -> Bool {
+    /// Shows as many tracks of a kind as there are slots.
+    private mutating func assign(_ kind: MediaKind, to place: Int, at now: Instant) {
         let slots = legs[place].slots.indices.filter { legs[place].slots[$0].kind == kind }
-        let shown = Set(wanted.prefix(slots.count))
+        var wanted: [Int] = []
+        for other in calls[legs[place].call].places where other != place {
+            wanted += legs[other].tracks.filter { tracks[$0].kind == kind && canShow($0, to: place) }
+        }
+        let lacksSlots = wanted.count > slots.count
+        switch kind {
+        case .audio:
+            legs[place].lacksAudioSlots = lacksSlots
+            if lacksSlots { wanted = loudest(of: wanted, slots, place, at: now) }
+        case .video:
+            legs[place].lacksVideoSlots = lacksSlots
+            wanted = inOrder(wanted, slots, place, at: now)
+        }
+        if put(Array(wanted.prefix(slots.count)), in: slots, of: place, at: now) {
+            legs[place].isUntold = true
+            if kind == .video { legs[place].nextVideoChange = now.adding(nanoseconds: Leg.videoChangeNanoseconds) }
+        }
+    }
+
+    /// Whether the leg has a codec in which the track comes.
+    private func canShow(_ track: Int, to place: Int) -> Bool {
+        if let codec = tracks[track].codec { return legs[place].payloads.canDecode(codec) }
+        return tracks[track].codecs.contains { legs[place].payloads.canDecode($0) }
+    }
+
+    private mutating func loudest(of wanted: [Int], _ slots: [Int], _ place: Int, at now: Instant) -> [Int] {
+        let shown = slots.compactMap { legs[place].slots[$0].track.map { UInt32(truncatingIfNeeded: $0) } }
+        return legs[place].loudest.select(
+            slots.count, of: wanted.map { UInt32(truncatingIfNeeded: $0) }, chosen: shown,
+            by: calls[legs[place].call].ranking, at: now
+        ).map { Int($0) }
+    }
+
+    /// Those that are being sent before others, screens before cameras (who shares one wants it seen), and cameras by
+    /// when their participants spoke last. Those who never spoke stay where they are.
+    private func inOrder(_ wanted: [Int], _ slots: [Int], _ place: Int, at now: Instant) -> [Int] {
+        struct Rank {
+            let track: Int
+            let order: (Int, Int, Int, Int, Int)
+        }
+        var speakers: [Int] = []
+        for voice in calls[legs[place].call].ranking.speakers where Int(voice) < tracks.count {
+            let leg = tracks[Int(voice)].leg
+            if !speakers.contains(leg) { speakers.append(leg) }
+        }
+        let shown = slots.compactMap { legs[place].slots[$0].track }
+        let ranks = wanted.enumerated().map { index, track in
+            Rank(
+                track: track,
+                order: (
+                    tracks[track].isSent(at: now) ? 0 : 1, tracks[track].name.source == .screen ? 0 : 1,
+                    speakers.firstIndex(of: tracks[track].leg) ?? .max, shown.contains(track) ? 0 : 1, index
+                ))
+        }
+        return ranks.sorted { $0.order < $1.order }.map(\.track)
+    }
+
+    /// True when a slot shows something else than before.
+    private mutating func put(_ wanted: [Int], in slots: [Int], of place: Int, at now: Instant) -> Bool {
         var placed: Set<Int> = []
         var free: [Int] = []
         var hasChanged = false
         for slot in slots {
-            if let track = legs[place].slots[slot].track, shown.contains(track), placed.insert(track).inserted {
+            if let track = legs[place].slots[slot].track, wanted.contains(track), placed.insert(track).inserted {
                 continue
             }
             free.append(slot)
         }
-        var waiting = wanted.prefix(slots.count).filter { !placed.contains($0) }[...]
+        var waiting = wanted.filter { !placed.contains($0) }[...]
         for slot in free {
             let track = waiting.popFirst()
             guard legs[place].slots[slot].track != track else { continue }
@@ -67,6 +134,7 @@ extension GatewayEngine {
         legs[place.leg].slots[place.slot].track = nil
         legs[place.leg].slots[place.slot].encoding = nil
         legs[place.leg].slots[place.slot].rewriter.show(nil)
+        legs[place.leg].isUntold = true
     }
 
     /// Chooses the encoding that a slot is to show. Which one it is decides itself with the first packets of a track.
@@ -80,7 +148,12 @@ extension GatewayEngine {
         legs[place.leg].slots[place.slot].rewriter.show(number)
     }
 
-    private mutating func tell(_ place: Int, into outbox: inout some GatewayOutbox & ~Copyable) {
+    /// Says what a leg's slots show, if that changed and was not said a moment ago.
+    mutating func tell(
+        _ place: Int, isAsked: Bool = false, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard legs[place].isUntold || isAsked, legs[place].tellings.take(at: now) || isAsked else { return }
+        legs[place].isUntold = false
         outbox.show(shown(by: place), on: legs[place].id)
     }
 

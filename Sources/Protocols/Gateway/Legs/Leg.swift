@@ -8,10 +8,12 @@ struct Leg: ~Copyable {
     static let maximumStreams = 64
     static let reportNanoseconds: UInt64 = 1_000_000_000
     static let feedbackNanoseconds: UInt64 = 50_000_000
+    static let videoChangeNanoseconds: UInt64 = 1_000_000_000
 
     let id: LegID
     private(set) var isOpen = true
-    let call: String
+    /// The place of its call in the engine's table.
+    let call: Int
     let participant: String
     /// The source of the gateway's own reports.
     let ssrc: UInt32
@@ -21,6 +23,14 @@ struct Leg: ~Copyable {
     /// Its own tracks, by their places.
     var tracks: [Int] = []
     var slots: [Slot] = []
+    /// There are more tracks than slots for them.
+    var lacksAudioSlots = false
+    var lacksVideoSlots = false
+    var loudest = LoudestSelection()
+    var nextVideoChange = Instant(nanoseconds: 0)
+    /// What the slots show has changed since the client was told.
+    var isUntold = false
+    var tellings = TellBudget()
     var arrivals = ArrivalLog()
     /// The next transport-wide number of what is sent to it.
     var transportSequence: UInt16 = 0
@@ -29,7 +39,7 @@ struct Leg: ~Copyable {
     var nextFeedback: Instant
 
     init(
-        _ id: LegID, call: String, participant: String, ssrc: UInt32, _ negotiated: NegotiatedLeg, at now: Instant
+        _ id: LegID, call: Int, participant: String, ssrc: UInt32, _ negotiated: NegotiatedLeg, at now: Instant
     ) {
         self.id = id
         self.call = call

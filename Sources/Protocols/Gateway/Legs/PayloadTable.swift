@@ -33,4 +33,9 @@ struct PayloadTable {
     func own(_ codec: MediaCodec) -> NegotiatedCodec? {
         codecs.first { $0.codec == codec }
     }
+
+    /// Whether the leg can play what comes in a codec. Redundant audio is unwrapped for those who have only what is in it.
+    func canDecode(_ codec: MediaCodec) -> Bool {
+        own(codec) != nil || codec == .redundantAudio && own(.opus) != nil
+    }
 }

@@ -9,14 +9,19 @@ struct Track: ~Copyable {
     let leg: Int
     let name: TrackName
     let kind: MediaKind
+    /// What may be sent in its section, and what is.
+    var codecs: [MediaCodec]
+    var codec: MediaCodec?
+    var payloadType: UInt8?
     var encodings = UniqueArray<Encoding>()
     /// The slots that show it, in the order in which they came.
     var subscribers: [SlotPlace] = []
 
-    init(leg: Int, name: TrackName, kind: MediaKind) {
+    init(leg: Int, name: TrackName, kind: MediaKind, codecs: [MediaCodec]) {
         self.leg = leg
         self.name = name
         self.kind = kind
+        self.codecs = codecs
     }
 
     /// Gives back what it holds. Its place waits for another one.
@@ -35,6 +40,12 @@ struct Track: ~Copyable {
         return nil
     }
 
+    /// Whether packets of it came lately. Of a screen that stands still there are few.
+    func isSent(at now: Instant) -> Bool {
+        for index in 0..<encodings.count where encodings[index].isHeard(at: now, within: 5_000_000_000) { return true }
+        return false
+    }
+
     /// The encoding that slots show: the last of those that are being sent, since clients name the best one last.
     func bestEncoding(at now: Instant) -> Int? {
         var best: Int?
@@ -46,7 +57,7 @@ struct Track: ~Copyable {
 /// One stream of packets of a track, and all that is kept about it.
 struct Encoding: ~Copyable {
     /// An encoding that sent nothing for so long is not there: nanoseconds.
-    private static let silence: UInt64 = 2_000_000_000
+    static let silence: UInt64 = 2_000_000_000
 
     /// Tells it apart from every other one that this engine ever had.
     let number: UInt32
@@ -76,8 +87,8 @@ struct Encoding: ~Copyable {
         heardAt = now
     }
 
-    func isHeard(at now: Instant) -> Bool {
-        heardAt.map { now.nanoseconds(since: $0) < Self.silence } ?? false
+    func isHeard(at now: Instant, within nanoseconds: UInt64 = Self.silence) -> Bool {
+        heardAt.map { now.nanoseconds(since: $0) < nanoseconds } ?? false
     }
 }
 
