@@ -1,27 +1,31 @@
 // A call that this tab is in: the call document, the connection, and what is sent, held together.
 //
 // The server owns the life of the call; this follows its document. Only hanging up is shown before the server has
-// agreed, since there is nothing that could speak against it.
+// agreed, since there is nothing that could speak against it. Which way media takes (ways.js) follows from the document.
 
 import { Emitter } from "./emitter.js";
 import { serverNow } from "./clock.js";
 import { credentials } from "./credentials.js";
 import { randomID, endpoint } from "./identity.js";
+import { Levels } from "./levels.js";
 import { LocalMedia } from "./media.js";
-import { Peer } from "./peer.js";
+import { MediaReport } from "./media-report.js";
 import { preferences } from "./preferences.js";
 import { inWords } from "./problems.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
+import { Speakers } from "./speakers.js";
 import { Statistics } from "./statistics.js";
-import { ending, sides } from "./words.js";
+import { departure, ending, namesOf, othersOf, sides } from "./words.js";
+import { Ways } from "./ways.js";
 
 const ALIVE = 10;
+/** A leg that fails this often in a row is spoken of. */
+const TROUBLE = 4;
 
-/** Events: `change`, `stats` once a second, `notice` with words for the person, `ended`. */
+/** Events: `change`, `stats` once a second, `speaking`, `notice` with words for the person, `ended`. */
 export class ActiveCall extends Emitter {
     id;
-    other;
     kind;
     document;
     /** `preparing`, `calling`, `ringing`, `connecting`, `active`, `ended`. */
@@ -30,58 +34,85 @@ export class ActiveCall extends Emitter {
     ending = "";
     media = new LocalMedia();
     statistics = new Statistics();
-    remote = new MediaStream();
-    #peer;
+    levels;
+    #asked;
+    #ways;
     #servers;
+    #speakers = new Speakers();
+    #report = new MediaReport(this);
     #told = false;
+    #isIn = false;
+    #entering = false;
+    #troubles = 0;
     #heard = 0;
     #seconds = 0;
     #timer;
     #rejoining = false;
     #hungUp = false;
-    #telling;
-    #untold = false;
-    #restartWhenOnline;
+    #unhear;
 
-    constructor(other, kind) {
+    /** `people` are those whom it is with, as `{id, displayName, photoURL}`. */
+    constructor(people, kind) {
         super();
-        this.other = other;
+        this.#asked = people;
         this.kind = kind;
+        this.#ways = new Ways(this, () => this.#iceServers());
+        this.#ways.on("state", (state) => this.#follow(state));
+        this.#ways.on("tracks", () => this.#changed());
+        this.#ways.on("trouble", (error) => this.#trouble(error));
         this.media.on("tracks", () => this.#changed());
-        this.#restartWhenOnline = () => this.#peer?.restart();
-        addEventListener("online", this.#restartWhenOnline);
+        const restart = () => this.#ways.restart();
+        addEventListener("online", restart);
+        this.#unhear = () => removeEventListener("online", restart);
+        this.#timer = setInterval(() => this.#tick(), 1000);
     }
 
-    // Three ways into a call
+    // Ways into a call
 
-    /** Calls someone. Throws before it rings when there is no microphone or the server refuses. */
+    /** Calls somebody. Throws before it rings when there is no microphone or the server refuses. */
     async place(other) {
         await this.media.openMicrophone();
         if (this.kind === "video") await this.#tryCamera();
-        this.#connect({ second: false });
-        const sdp = await this.#peer.firstOffer(this.kind);
-        if (this.#hungUp) return;
-        const { call, joined } = await request("calls.create", {
-            clientID: randomID(), callees: [this.other.id], kind: this.kind, offer: { sdp }, ...(other && { other }),
-        });
-        this.id = call.id;
-        if (this.#hungUp) return this.#tellHangUp(call);
-        if (joined) this.#peer.expectOffer(); else this.#peer.began();
-        this.update(call);
+        const params = { clientID: randomID(), callees: this.#asked.map((user) => user.id), kind: this.kind, ...(other && { other }) };
+        if (this.isGroup) await this.#placeGroup(params); else await this.#placePair(params);
         if (this.kind === "video" && !this.hasCamera) this.#tellMedia();
     }
 
-    /** Answers a ringing call. The microphone may come later than the answer: it must not keep the caller waiting. */
+    async #placePair(params) {
+        const peer = this.#ways.goDirect({ second: false });
+        const sdp = await peer.firstOffer(this.kind);
+        if (this.#hungUp) return;
+        const { call, joined } = await request("calls.create", { ...params, offer: { sdp } });
+        this.id = call.id;
+        if (this.#hungUp) return this.#tellHangUp(call);
+        if (joined) peer.expectOffer(); else peer.began();
+        this.update(call);
+    }
+
+    async #placeGroup(params) {
+        if (this.#hungUp) return;
+        const { call } = await request("calls.create", { ...params, mode: "gateway" });
+        this.id = call.id;
+        if (this.#hungUp) return this.#tellHangUp(call);
+        this.#listen();
+        this.update(call);
+    }
+
+    /**
+     * Answers a ringing call, or joins one that goes on. The microphone may come later than the answer: it must not keep
+     * the caller waiting.
+     */
     async accept(call, { video, other }) {
         this.id = call.id;
         this.phase = "connecting";
         this.document = call;
-        this.#connect({ second: true });
-        this.#peer.expectOffer();
+        this.#entering = true;
+        if (call.mode === "direct") this.#ways.goDirect({ second: true }).expectOffer();
         const opened = this.#openMedia(video);
         const params = { call: this.id, clientID: randomID(), media: { audio: true, video }, ...(other && { other }) };
         const answer = await request("calls.accept", params);
-        realtime.listen(`signals:${this.id}:${endpoint.id}`);
+        this.#entering = false;
+        this.#listen();
         this.update(answer.call);
         // What was promised with the answer may not be there: a blocked microphone, no camera.
         opened.then(() => { if (this.isMuted || this.hasCamera !== video) this.#tellMedia(); });
@@ -91,14 +122,20 @@ export class ActiveCall extends Emitter {
     resume(call) {
         const { mine } = sides(call, credentials.user.id);
         this.id = call.id;
-        this.#rejoining = true;
         this.phase = "connecting";
-        this.#connect({ second: call.caller !== credentials.user.id });
+        if (call.mode === "direct") {
+            this.#rejoining = true;
+            this.#ways.goDirect({ second: call.caller !== credentials.user.id });
+        }
         this.media.mute(mine.media?.audio === false);
         this.#openMedia(mine.media?.video).then(() => this.#tellMedia());
+        this.#listen();
+        this.update(call);
+    }
+
+    #listen() {
         realtime.listen(`call:${this.id}`);
         realtime.listen(`signals:${this.id}:${endpoint.id}`);
-        this.update(call);
     }
 
     // What the server says
@@ -107,16 +144,19 @@ export class ActiveCall extends Emitter {
         if (this.phase === "ended") return;
         this.document = call;
         const { mine, other } = sides(call, credentials.user.id);
-        if (other) this.other = { ...this.other, displayName: other.displayName, photoURL: other.photoURL };
-        const elsewhere = call.status === "active" && mine?.endpoint && mine.endpoint !== endpoint.id;
         if (call.status === "ended") return this.#finish(ending(call, credentials.user.id).text);
-        if (elsewhere || mine?.reason === "taken_over") return this.#finish("Continued on another device");
-        if (call.status === "active" && this.phase !== "active") this.phase = "connecting";
-        else if (call.status === "ringing" && mine?.user === call.caller) {
-            this.phase = other?.state === "ringing" ? "ringing" : "calling";
+        const elsewhere = call.status === "active" && mine?.endpoint && mine.endpoint !== endpoint.id;
+        if (elsewhere && !this.#entering) return this.#finish("Continued on another device");
+        this.#isIn ||= mine?.endpoint === endpoint.id;
+        // Between two this is the end of the call, which comes right after and says more.
+        if (this.isGroup && this.#isIn && mine?.state !== "joined") return this.#finish(departure(mine));
+        if (call.status === "active") this.#arrive();
+        else if (mine?.user === call.caller) {
+            this.phase = othersOf(call, mine.user).some((one) => one.state === "ringing") ? "ringing" : "calling";
         }
+        if (call.mode === "gateway" && this.#isIn) this.#ways.goThroughGateway(call);
         const held = mine?.media?.held ?? false;
-        if (held !== this.held && !this.#telling) this.#applyHold(held);
+        if (held !== this.held && !this.#report.isTelling) this.#applyHold(held);
         this.#pause();
         this.#changed();
     }
@@ -125,19 +165,50 @@ export class ActiveCall extends Emitter {
         if (snapshot && this.#rejoining) {
             this.#rejoining = false;
             const generation = Math.max(0, ...signals.map((signal) => signal.generation));
-            this.#peer.rejoin(generation, this.kind);
+            this.#ways.peer?.rejoin(generation, this.kind);
             return;
         }
-        for (const signal of signals) this.#peer?.receive(signal);
+        for (const signal of signals) {
+            if (signal.kind === "slots") this.#ways.leg?.take(signal.slots);
+            else if (signal.kind === "legEnded") { if (!snapshot) this.#ways.leg?.ended(signal.reason); }
+            else this.#ways.peer?.receive(signal);
+        }
     }
+
+    // Who is in it
+
+    get isGroup() {
+        if (!this.document) return this.#asked.length > 1;
+        return this.document.mode === "gateway" || this.document.participants.length > 2;
+    }
+
+    /** Everybody but oneself, as the document has them. */
+    get others() {
+        return this.document ? othersOf(this.document, credentials.user.id)
+            : this.#asked.map((user) => ({ ...user, user: user.id, state: "invited" }));
+    }
+
+    /** Everybody. */
+    get people() { return this.document?.participants ?? this.others; }
+
+    /** The other person of a call between two. */
+    get other() {
+        const { user, displayName, photoURL } = this.others[0] ?? {};
+        return { id: user, displayName, photoURL };
+    }
+
+    get title() { return namesOf(this.others); }
+
+    /** What is received: `{user, source, kind, receiver, track}`. */
+    get received() { return this.#ways.received; }
 
     // What the person does
 
     get isMuted() { return this.media.isMuted; }
     get hasCamera() { return Boolean(this.media.camera); }
     get isSharing() { return Boolean(this.media.screen); }
-    get connection() { return this.#peer?.state ?? "connecting"; }
-    get otherMedia() { return this.document && sides(this.document, credentials.user.id).other?.media; }
+    get connection() { return this.#ways.state; }
+    get otherMedia() { return this.isGroup ? undefined : this.others[0]?.media; }
     get heldByOther() { return this.otherMedia?.held ?? false; }
     get isPoor() {
         const { loss = 0, roundTrip = 0 } = this.statistics.latest ?? {};
@@ -170,16 +241,24 @@ export class ActiveCall extends Emitter {
         await this.#tellMedia();
     }
 
+    /** Rings more people. A call between two becomes a group's by it, and goes on meanwhile. */
+    async invite(users) {
+        const params = { call: this.id, clientID: randomID(), users: users.map((user) => user.id) };
+        const { call } = await request("calls.invite", params);
+        this.update(call);
+    }
+
     setRelayOnly(on) {
         preferences.set("relayOnly", on);
         this.#servers = undefined;
-        if (on) this.#peer?.renew(); else this.#peer?.restart();
+        if (on) this.#ways.renew(); else this.#ways.restart();
     }
 
     async changeDevice(kind, id) {
         preferences.set(kind, id);
         if (kind === "microphone") await this.media.openMicrophone();
         if (kind === "camera" && this.media.camera) await this.media.openCamera();
+        if (kind === "speaker") this.#speakers.choose();
         this.#changed();
     }
 
@@ -187,7 +266,8 @@ export class ActiveCall extends Emitter {
         if (this.phase === "ended") return;
         this.#hungUp = true;
         const call = this.document;
-        this.#finish(call?.status === "active" ? "Call ended" : "Cancelled");
+        const words = this.isGroup ? "You left the call" : "Call ended";
+        this.#finish(call?.status === "active" ? words : "Cancelled");
         if (call) this.#tellHangUp(call);
     }
 
@@ -195,23 +275,6 @@ export class ActiveCall extends Emitter {
     fail(text) { this.#finish(text); }
 
     // The connection
-
-    #connect({ second }) {
-        this.#peer = new Peer({
-            send: (kind, generation, payload) => this.#signal(kind, generation, payload),
-            servers: () => this.#iceServers(),
-            media: this.media,
-            relayOnly: () => preferences.get("relayOnly"),
-            second,
-        });
-        this.#peer.on("state", (state) => this.#follow(state));
-        this.#peer.on("tracks", () => this.#gather());
-        this.#timer = setInterval(() => this.#tick(), 1000);
-    }
-
-    #signal(kind, generation, payload) {
-        return request("calls.signals", { call: this.id, clientID: randomID(), kind, generation, payload });
-    }
 
     /** Relay credentials last ten minutes: what was fetched for a ring is used at once, later they are fetched anew. */
     async #iceServers() {
@@ -221,37 +284,45 @@ export class ActiveCall extends Emitter {
             const { iceServers } = await (known ?? request("iceServers.get", { call: this.id }, { patience: 5_000 }));
             return iceServers;
         } catch (error) {
-            this.emit("notice", inWords(error));
+            if (!this.isGroup) this.emit("notice", inWords(error));
             return [];
         }
     }
 
     prefetchServers(answer) { this.#servers = answer; }
 
+    /** Media may flow before somebody has answered; then the call begins with the answer. */
+    #arrive() {
+        if (this.phase === "active") return;
+        this.phase = this.connection === "connected" ? "active" : "connecting";
+        if (this.phase !== "active") return;
+        if (!this.#told) request("calls.connected", { call: this.id }).catch(() => {});
+        this.#told = true;
+        this.#tick();
+    }
+
     #follow(state) {
-        if (state === "connected") {
-            this.phase = "active";
-            if (!this.#told) request("calls.connected", { call: this.id }).catch(() => {});
-            this.#told = true;
-            this.#tick();
-        }
+        if (state === "connected") this.#troubles = 0;
+        if (state === "connected" && (this.document?.status === "active" || !this.isGroup)) this.#arrive();
         this.#changed();
     }
 
-    #gather() {
-        const tracks = this.#peer.receivedTracks;
-        for (const track of this.remote.getTracks()) if (!tracks.includes(track)) this.remote.removeTrack(track);
-        for (const track of tracks) if (!this.remote.getTracks().includes(track)) this.remote.addTrack(track);
-        this.#changed();
+    /** What passes by itself is not spoken of: the status says that it looks for a way. */
+    #trouble(error) {
+        console.warn("leg:", error);
+        this.#troubles += 1;
+        if (this.#troubles === TROUBLE) this.emit("notice", inWords(error));
     }
 
     async #tick() {
-        if (this.phase !== "active" || !this.#peer) return;
-        const sample = await this.statistics.sample(this.#peer.connection);
+        const connection = this.#ways.connection;
+        if (this.phase !== "active" || !connection) return;
+        const sample = await this.statistics.sample(connection);
         this.#heard += sample.packets;
         this.#seconds += 1;
         if (this.#seconds % ALIVE === 0) {
-            if (this.#heard > 0) request("calls.alive", { call: this.id }, { patience: 5_000 }).catch(() => {});
+            const isNews = this.#heard > 0 && this.document.mode === "direct";
+            if (isNews) request("calls.alive", { call: this.id }, { patience: 5_000 }).catch(() => {});
             this.#heard = 0;
         }
         this.emit("stats", sample);
@@ -261,7 +332,7 @@ export class ActiveCall extends Emitter {
 
     async #openMedia(video) {
         try { await this.media.openMicrophone(); } catch (error) {
-            this.emit("notice", `${inWords(error, "microphone")} The other person can’t hear you.`);
+            this.emit("notice", `${inWords(error, "microphone")} ${this.isGroup ? "The others" : "The other person"} can’t hear you.`);
             this.media.mute(true);
         }
         if (video) await this.#tryCamera();
@@ -280,30 +351,22 @@ export class ActiveCall extends Emitter {
     }
 
     /** While either side holds, nothing is sent. */
-    #pause() { this.#peer?.setSending(!this.held && !this.heldByOther); }
+    #pause() { this.#ways.setSending(!this.held && !this.heldByOther); }
 
-    /** Tells the server what is sent; what changes meanwhile is told afterwards, so that the last word stays. */
     #tellMedia() {
         this.#changed();
-        this.#untold = true;
-        this.#telling ??= this.#tell().finally(() => { this.#telling = undefined; });
-        return this.#telling;
-    }
-
-    async #tell() {
-        while (this.#untold && this.id && this.phase !== "ended") {
-            this.#untold = false;
-            const state = { audio: !this.isMuted, video: this.hasCamera, screen: this.isSharing, held: this.held };
-            await request("calls.media", { call: this.id, ...state }, { patience: 60_000 }).catch(() => {});
-        }
+        return this.#report.tell();
     }
 
     // The end
 
     #tellHangUp(call) {
         const mine = call.caller === credentials.user.id;
-        const verb = call.status === "ringing" && mine ? "cancel" : mine ? "end" : "leave";
+        const isAlone = !othersOf(call, credentials.user.id).some((one) => one.state === "joined");
+        const verb = mine && isAlone && call.status === "ringing" ? "cancel" : mine && !this.isGroup ? "end" : "leave";
         request(`calls.${verb}`, { call: call.id }, { patience: 60_000 }).catch(() => {});
+        // The call may go on without this tab, which may join it again.
+        realtime.forget(`signals:${call.id}:${endpoint.id}`);
     }
 
     #finish(text) {
@@ -311,8 +374,10 @@ export class ActiveCall extends Emitter {
         this.ending = text;
         this.phase = "ended";
         clearInterval(this.#timer);
-        removeEventListener("online", this.#restartWhenOnline);
-        this.#peer?.close();
+        this.#unhear();
+        this.#ways.close();
+        this.#speakers.close();
+        this.levels?.close();
         this.media.close();
         const quality = this.statistics.summary;
         if (quality) request("calls.quality", { call: this.id, ...quality }).catch(() => {});
@@ -320,5 +385,17 @@ export class ActiveCall extends Emitter {
         this.emit("ended");
     }
 
-    #changed() { this.emit("change"); }
+    #changed() {
+        if (this.phase !== "ended") {
+            this.#speakers.muted = this.held || this.heldByOther;
+            this.#speakers.play(this.received.filter((one) => one.kind === "audio").map((one) => one.track));
+            if (this.isGroup && !this.levels) this.#watchLevels();
+        }
+        this.emit("change");
+    }
+
+    #watchLevels() {
+        this.levels = new Levels(() => this.received, () => ({ user: credentials.user.id, track: this.held ? undefined : this.media.voice }));
+        this.levels.on("change", () => this.emit("speaking"));
+    }
 }

@@ -14,12 +14,14 @@ import { firstName, sides } from "./words.js";
 
 const GRACE = 1_500;
 
-/** Events: `rings`, `calls`, `history`, `notice` (words), `profile`. */
+/** Events: `rings`, `calls`, `open`, `history`, `notice` (words), `profile`. */
 class Calls extends Emitter {
     /** Incoming calls that ring here: id -> {id, call, caller, kind, deadline}. */
     rings = new Map();
     /** Calls this tab is in, the one in front first. */
     active = [];
+    /** Group calls that go on without this tab, which may join them: their documents. */
+    open = [];
     #documents = new Map();
     #unclaimed = new Map();
     #settled = new Set();
@@ -41,15 +43,17 @@ class Calls extends Emitter {
         this.#documents.clear();
         this.#unclaimed.clear();
         this.#settled.clear();
+        this.open = [];
         this.emit("rings");
         this.emit("calls");
+        this.emit("open");
     }
 
     // What the person does
 
-    /** Calls `user`; `other` says what becomes of a call that is open already: `hold` or `end`. */
-    async place(user, kind, other) {
-        const call = this.#add(new ActiveCall(user, kind));
+    /** Calls these people; `other` says what becomes of a call that is open already: `hold` or `end`. */
+    async place(users, kind, other) {
+        const call = this.#add(new ActiveCall(users, kind));
         try {
             await call.place(other);
             this.#claim(call);
@@ -64,20 +68,35 @@ class Calls extends Emitter {
         const { video = false, other } = options;
         this.#stopRing(ring.id);
         if (other === "hold") for (const call of this.active) call.hold(true);
-        const call = this.#add(new ActiveCall(ring.caller, ring.kind));
-        call.id = ring.id;
-        call.prefetchServers(ring.servers);
-        const accepted = call.accept(ring.call, { video, other });
-        this.#claim(call);
-        try { await accepted; } catch (error) {
-            this.remove(call);
-            call.fail(inWords(error));
+        try { await this.#enter(ring.call, { video, other, servers: ring.servers }); } catch (error) {
             // The same person hung up and called again just as the button was pressed: that call was meant.
             const again = [...this.rings.values()].find((one) => one.caller.id === ring.caller.id);
             if (again && error.type === "call_ended") return this.accept(again, options);
             this.emit("notice", inWords(error));
         }
         return undefined;
+    }
+
+    /** Joins a group call that goes on: one that was declined, missed or left, or is open on another device. */
+    async join(document, { other } = {}) {
+        this.#stopRing(document.id);
+        if (other === "hold") for (const call of this.active) call.hold(true);
+        await this.#enter(document, { video: document.kind === "video", other });
+    }
+
+    async #enter(document, { video, other, servers }) {
+        const caller = document.participants.find((one) => one.user === document.caller);
+        const call = this.#add(new ActiveCall([{ ...caller, id: caller.user }], document.kind));
+        call.id = document.id;
+        call.prefetchServers(servers);
+        const accepted = call.accept(document, { video, other });
+        this.#claim(call);
+        this.#sort();
+        try { await accepted; } catch (error) {
+            this.remove(call);
+            call.fail(inWords(error));
+            throw error;
+        }
     }
 
     async decline(ring) {
@@ -99,6 +118,7 @@ class Calls extends Emitter {
     remove(call) {
         this.active = this.active.filter((one) => one !== call);
         this.emit("calls");
+        this.#sort();
     }
 
     // What the server says
@@ -150,9 +170,10 @@ class Calls extends Emitter {
         if (known && (known.status === "ended" || call.version < known.version)) return;
         this.#documents.set(call.id, call);
         this.#ring(call);
-        const active = this.active.find((one) => one.id === call.id);
+        const active = this.active.find((one) => one.id === call.id && one.phase !== "ended");
         if (active) active.update(call); else this.#resume(call);
         if (call.status === "ended") this.#forget(call);
+        this.#sort();
     }
 
     #forget(call) {
@@ -162,12 +183,23 @@ class Calls extends Emitter {
         this.emit("history");
     }
 
+    /** Finds the calls that may be joined. Their streams are heard, to know when they end and who is in them. */
+    #sort() {
+        const before = this.open;
+        const mine = new Set(this.active.filter((one) => one.phase !== "ended").map((one) => one.id));
+        this.open = [...this.#documents.values()].filter((call) => call.status === "active" && call.mode === "gateway"
+            && !mine.has(call.id) && !this.rings.has(call.id)
+            && call.participants.some((one) => one.state === "joined" && one.endpoint !== endpoint.id));
+        for (const call of this.open) realtime.listen(`call:${call.id}`);
+        if (before.length > 0 || this.open.length > 0) this.emit("open");
+    }
+
     /** This very tab was in that call before it was reloaded. */
     #resume(call) {
         const { mine, other } = sides(call, credentials.user.id);
         const isMine = call.status === "active" && mine?.state === "joined" && mine.endpoint === endpoint.id;
         if (!isMine || this.#settled.has(call.id) || !other || this.#isBusyStarting) return;
-        const active = this.#add(new ActiveCall({ id: other.user, displayName: other.displayName }, call.kind));
+        const active = this.#add(new ActiveCall([{ ...other, id: other.user }], call.kind));
         this.#settled.add(call.id);
         active.resume(call);
     }
@@ -177,7 +209,7 @@ class Calls extends Emitter {
     // Signals
 
     #signals(id, signals, options) {
-        const call = this.active.find((one) => one.id === id);
+        const call = this.active.find((one) => one.id === id && one.phase !== "ended");
         if (call) call.receive(signals, options);
         else this.#unclaimed.set(id, [...(this.#unclaimed.get(id) ?? []), ...signals]);
     }
@@ -197,6 +229,7 @@ class Calls extends Emitter {
         call.on("ended", () => {
             if (call.id) this.#settled.add(call.id);
             this.emit("ended", call);
+            this.#sort();
         });
         this.active = [call, ...this.active.filter((other) => other.phase !== "ended")];
         this.emit("calls");
@@ -229,6 +262,7 @@ class Calls extends Emitter {
         };
         ring.servers.catch(() => {});
         this.rings.set(call.id, ring);
+        this.#sort();
         this.emit("rings");
         request("calls.ringing", { call: call.id }).catch(() => {});
     }
@@ -240,6 +274,7 @@ class Calls extends Emitter {
         this.#settled.add(id);
         this.rings.delete(id);
         this.emit("rings");
+        this.#sort();
         if (notice) this.emit("notice", notice);
     }
 

@@ -7,6 +7,7 @@ import { preferences } from "./preferences.js";
 
 const sound = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 const picture = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
+const smallPicture = { width: { ideal: 320 }, height: { ideal: 240 }, frameRate: { ideal: 15, max: 15 } };
 
 /** Events: `tracks` when a track was added, replaced or dropped. */
 export class LocalMedia extends Emitter {
@@ -19,13 +20,18 @@ export class LocalMedia extends Emitter {
     /** The picture that is sent: the shared screen, else the camera. */
     get video() { return this.screen ?? this.camera; }
     get isMuted() { return this.#muted; }
+    /** The microphone, unless it is muted. */
+    get voice() { return this.#muted ? undefined : this.audio; }
 
     async openMicrophone() {
         await this.#open("audio", { audio: { ...sound, ...chosen("microphone") } });
         if (this.audio) this.audio.enabled = !this.#muted;
     }
 
-    async openCamera() { await this.#open("camera", { video: { ...picture, ...chosen("camera") } }); }
+    async openCamera() {
+        const size = preferences.get("saveData") ? smallPicture : picture;
+        await this.#open("camera", { video: { ...size, ...chosen("camera") } });
+    }
 
     closeCamera() { this.#drop("camera"); }
 
@@ -43,6 +49,7 @@ export class LocalMedia extends Emitter {
     mute(muted) {
         this.#muted = muted;
         if (this.audio) this.audio.enabled = !muted;
+        this.emit("tracks");
     }
 
     close() {

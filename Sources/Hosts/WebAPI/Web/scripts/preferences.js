@@ -3,7 +3,9 @@
 import { Emitter } from "./emitter.js";
 
 const KEY = "switchboard.preferences";
-const defaults = { relayOnly: false, sound: true, microphone: "", camera: "", speaker: "", noticeDismissed: false };
+const defaults = {
+    relayOnly: false, saveData: false, sound: true, microphone: "", camera: "", speaker: "", noticeDismissed: false,
+};
 
 class Preferences extends Emitter {
     #values = { ...defaults, ...read() };

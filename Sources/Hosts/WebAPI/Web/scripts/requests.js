@@ -20,6 +20,8 @@ const routes = {
     "calls.cancel": post("cancel"),
     "calls.end": post("end"),
     "calls.leave": post("leave"),
+    "calls.invite": post("invite"),
+    "calls.leg": post("leg"),
     "calls.signals": post("signals"),
     "calls.connected": post("connected"),
     "calls.alive": post("alive"),

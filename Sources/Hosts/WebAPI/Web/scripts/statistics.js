@@ -38,7 +38,7 @@ export class Statistics {
     #flows(reports, seconds) {
         const rate = (report, field) => this.#rate(report, field, seconds);
         const byID = new Map(reports.map((report) => [report.id, report]));
-        const flows = { up: 0, down: 0, received: 0, lost: 0, jitter: 0, packets: 0 };
+        const flows = { up: 0, down: 0, received: 0, lost: 0, jitter: 0, packets: 0, streams: new Map(), sent: [] };
         for (const report of reports) {
             if (report.type === "inbound-rtp") {
                 flows.down += rate(report, "bytesReceived") * 8;
@@ -47,16 +47,23 @@ export class Statistics {
                 flows.lost += this.#delta(report, "packetsLost");
                 if (report.kind === "audio") flows.jitter = (report.jitter ?? 0) * 1000;
                 flows[`${report.kind}In`] = media(report, byID);
+                flows.streams.set(report.trackIdentifier, this.#stream(report, rate(report, "bytesReceived") * 8));
             } else if (report.type === "outbound-rtp") {
                 flows.up += rate(report, "bytesSent") * 8;
                 flows[`${report.kind}Out`] = media(report, byID);
             } else if (report.type === "remote-inbound-rtp") {
                 flows.lossOut = Math.max(flows.lossOut ?? 0, report.fractionLost ?? 0);
+                flows.sent.push({ loss: report.fractionLost ?? 0, jitter: (report.jitter ?? 0) * 1000 });
             }
         }
         flows.loss = flows.received + flows.lost > 0 ? clamp(flows.lost / (flows.received + flows.lost), 0, 1) : 0;
         this.#keep(reports);
         return flows;
+    }
+
+    #stream(report, rate) {
+        return { received: this.#delta(report, "packetsReceived"), lost: this.#delta(report, "packetsLost"),
+            jitter: (report.jitter ?? 0) * 1000, rate };
     }
 
     #delta(report, field) {
@@ -85,6 +92,28 @@ export class Statistics {
         sums.sent = sample.bytesSent;
         sums.receivedBytes = sample.bytesReceived;
     }
+}
+
+/** How well these tracks arrive: `{level, loss, jitter, rate}`, level 1 to 3; nothing when nothing was sent. */
+export function qualityOf(sample, tracks) {
+    const streams = tracks.map((track) => sample.streams.get(track)).filter((one) => one && one.received + one.lost > 0);
+    if (streams.length === 0) return undefined;
+    const sum = (field) => streams.reduce((total, one) => total + one[field], 0);
+    const loss = sum("lost") / (sum("lost") + sum("received"));
+    return graded({ loss, jitter: Math.max(...streams.map((one) => one.jitter)), rate: sum("rate") });
+}
+
+/** How well what is sent from here arrives. */
+export function ownQuality(sample) {
+    if (sample.sent.length === 0 || sample.up === 0) return undefined;
+    const worst = (field) => Math.max(...sample.sent.map((one) => one[field]));
+    return graded({ loss: worst("loss"), jitter: worst("jitter"), rate: sample.up });
+}
+
+function graded(quality) {
+    const { loss, jitter } = quality;
+    const level = loss > 0.08 || jitter > 120 ? 1 : loss > 0.025 || jitter > 60 ? 2 : 3;
+    return { level, ...quality };
 }
 
 /** The candidate pair that carries the media. */

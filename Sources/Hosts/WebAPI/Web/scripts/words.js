@@ -7,9 +7,13 @@ export function sides(call, me) {
     return { mine, other, outgoing: call.caller === me };
 }
 
+/** Everybody in the call but oneself. */
+export const othersOf = (call, me) => call.participants.filter((participant) => participant.user !== me);
+
 /** What became of a call, for its last screen and for the history: `{outcome, text}`. */
 export function ending(call, me) {
     const { mine, other, outgoing } = sides(call, me);
+    if (call.participants.length > 2) return groupEnding(call, mine, outgoing);
     const name = firstName(other?.displayName);
     switch (call.endReason) {
     case "hung_up": return { outcome: "answered", text: "Call ended" };
@@ -34,9 +38,23 @@ export function ending(call, me) {
     }
 }
 
+/** A group's call ends differently for each of those who were asked. */
+function groupEnding(call, mine, outgoing) {
+    if (call.status !== "ended" && mine?.state === "joined") return { outcome: "live", text: "In progress" };
+    switch (mine?.state) {
+    case "declined": return { outcome: "declined", text: "Declined" };
+    case "missed": case "busy": case "unreachable": return { outcome: "missed", text: "Missed" };
+    case "invited": case "ringing": return { outcome: "live", text: "Ringing" };
+    }
+    if (mine?.reason === "connection_lost") return { outcome: "failed", text: "Connection lost" };
+    if (mine?.reason === "setup_timeout" || call.endReason === "failed") return { outcome: "failed", text: "Couldn’t connect" };
+    if (call.answeredAt || mine?.state === "left" && !outgoing) return { outcome: "answered", text: "Call ended" };
+    return { outcome: call.endReason === "cancelled" ? "cancelled" : "unanswered",
+        text: call.endReason === "cancelled" ? "Cancelled" : "Nobody answered" };
+}
+
 /** The sentence under the other person's name while a call goes on. */
 export function progress(call) {
-    const name = firstName(call.other.displayName);
     switch (call.phase) {
     case "preparing": return "Starting…";
     case "calling": return "Calling…";
@@ -46,8 +64,38 @@ export function progress(call) {
     }
     if (call.connection === "reconnecting") return "Reconnecting…";
     if (call.held) return "On hold";
-    if (call.heldByOther) return `${name} put you on hold`;
-    return call.isPoor ? "Poor connection" : "Connected";
+    if (call.heldByOther) return `${firstName(call.other.displayName)} put you on hold`;
+    if (call.isPoor) return "Poor connection";
+    return call.isGroup ? headcount(call.people) : "Connected";
+}
+
+function headcount(people) {
+    const count = people.filter((one) => one.state === "joined").length;
+    return count < 2 ? "Nobody else is here" : `${count} people`;
+}
+
+/** Whose call it is, for a heading: `Ben Brook`, `Ben and Cem`, `Ben, Cem and 3 others`. */
+export function namesOf(people) {
+    if (people.length === 1) return people[0].displayName;
+    const names = people.map((one) => firstName(one.displayName));
+    if (names.length === 2) return names.join(" and ");
+    if (names.length === 3) return `${names[0]}, ${names[1]} and ${names[2]}`;
+    return names.length === 0 ? "Group call" : `${names[0]}, ${names[1]} and ${names.length - 2} others`;
+}
+
+/** Why oneself is out of a call that goes on. */
+export function departure(mine) {
+    switch (mine?.reason) {
+    case "connection_lost": return "Connection lost";
+    case "setup_timeout": return "Couldn’t connect";
+    default: return "Call ended";
+    }
+}
+
+/** What became of somebody whose picture is not there. */
+export function presenceInCall({ state }) {
+    return { invited: "Calling…", ringing: "Ringing…", left: "Left", declined: "Declined", busy: "In another call",
+        missed: "No answer", unreachable: "Can’t be reached" }[state];
 }
 
 export const firstName = (name) => name?.split(/\s+/)[0] || "The other person";

@@ -1,19 +1,22 @@
-// The call screen: the other person large, oneself small, and what one can do.
+// The call screen: a picture of whom it is with, and what one can do.
 
 import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
-import { preferences } from "../preferences.js";
 import { inWords } from "../problems.js";
 import { clockText, progress } from "../words.js";
 import { avatar } from "./avatar.js";
 import { DetailsPanel } from "./details.js";
 import { devicesPanel } from "./devices.js";
-import { callPerson } from "./people.js";
+import { GridScene } from "./grid-scene.js";
+import { PairScene } from "./pair-scene.js";
+import { callPeople, joinCall } from "./people.js";
+import { pickPeople } from "./picker.js";
 
 export class CallView {
     call;
     node;
     #parts;
+    #scene;
     #details;
     #devices;
     #unhear;
@@ -23,7 +26,8 @@ export class CallView {
         this.call = call;
         this.#parts = this.#make();
         this.node = this.#parts.section;
-        this.#unhear = [call.on("change", () => this.#show()), call.on("stats", () => this.#details?.show())];
+        this.#unhear = [call.on("change", () => this.#show()), call.on("stats", (sample) => this.#measure(sample)),
+            call.on("speaking", () => this.#scene.speak?.()), calls.on("open", () => this.#showAfter())];
         this.#timer = setInterval(() => this.#tick(), 500);
         this.onkey = (event) => this.#key(event);
         addEventListener("keydown", this.onkey);
@@ -36,14 +40,13 @@ export class CallView {
         clearInterval(this.#timer);
         removeEventListener("keydown", this.onkey);
         this.#unhear.forEach((one) => one());
-        this.#parts.remote.srcObject = null;
-        this.#parts.self.srcObject = null;
+        this.#scene.close();
     }
 
     /** Lists calls on hold behind this one. */
     showHeld(others) {
         this.#parts.held.replaceChildren(...others.map((other) => h("div", { class: "held-call", data: { held: other.id } },
-            avatar(other.other, { size: "small" }), h("span", {}, `${other.other.displayName} is on hold`),
+            avatar(other.other, { size: "small" }), h("span", {}, `${other.title} is on hold`),
             button({ name: "swap", label: "Switch", class: "small glass", data: { action: "swap" },
                 onclick: () => calls.swap(other) }))));
     }
@@ -52,28 +55,20 @@ export class CallView {
 
     #make() {
         const { call } = this;
-        const name = h("h1", { class: "call-name", tabindex: "-1", id: "call-name" }, call.other.displayName);
+        const name = h("h1", { class: "call-name", tabindex: "-1", id: "call-name" }, call.title);
         const status = h("p", { id: "call-status", class: "call-status" });
         const clock = h("p", { id: "call-clock", class: "call-clock", role: "timer", "aria-label": "Length of the call" });
-        const remote = h("video", { id: "remote-video", class: "remote", autoplay: true, playsInline: true,
-            "aria-label": `Video of ${call.other.displayName}` });
-        const self = h("video", { id: "self-video", class: "self", autoplay: true, playsInline: true, muted: true,
-            "aria-label": "Your own video" });
         const held = h("div", { class: "held-calls" });
         const panel = h("aside", { class: "panel", id: "panel", hidden: true });
-        const face = h("div", { class: "face" }, avatar(call.other, { size: "huge" }));
         const controls = this.#makeControls();
         const bar = h("div", { class: "controls", role: "group", "aria-label": "Call" }, Object.values(controls));
-        const after = h("div", { class: "after", hidden: true },
-            button({ name: "phone", label: "Call again", class: "go pill", data: { action: "call-again" },
-                onclick: () => { calls.remove(call); callPerson(call.other, call.kind); } }),
-            button({ name: "close", label: "Close", class: "glass pill", data: { action: "close" },
-                onclick: () => calls.remove(call) }));
+        const after = h("div", { class: "after", hidden: true });
+        const add = button({ name: "addPerson", label: "Add people", bare: true, class: "round glass", data: { action: "invite" },
+            onclick: () => this.#invite() });
         const section = h("section", { id: "call", class: "call", "aria-labelledby": "call-name" },
-            remote, h("div", { class: "shade", "aria-hidden": "true" }), face,
-            h("header", { class: "call-head" }, h("div", {}, name, h("div", { class: "call-line" }, status, clock)), held),
-            self, h("footer", { class: "call-foot" }, bar, after), panel);
-        return { section, name, status, clock, remote, self, held, panel, face, controls, bar, after };
+            h("header", { class: "call-head" }, h("div", { class: "call-title" }, name, h("div", { class: "call-line" }, status, clock)), held, add),
+            h("footer", { class: "call-foot" }, bar, after), panel);
+        return { section, name, status, clock, held, add, panel, controls, bar, after };
     }
 
     #makeControls() {
@@ -95,39 +90,67 @@ export class CallView {
 
     #show() {
         const { call } = this;
-        const { section, name, status, remote, self, face, controls, bar, after } = this.#parts;
+        const { section, name, status, add, controls, bar } = this.#parts;
         const ended = call.phase === "ended";
         section.dataset.phase = call.phase;
         section.dataset.connection = call.connection;
         section.dataset.call = call.id ?? "";
-        name.textContent = call.other.displayName;
+        section.dataset.mode = call.isGroup ? "group" : "pair";
+        name.textContent = call.title;
         status.textContent = this.#otherState(progress(call));
-        const media = call.otherMedia;
-        const seesOther = !ended && !call.held && !call.heldByOther && call.phase === "active"
-            && Boolean(media?.video || media?.screen);
-        section.dataset.picture = String(seesOther);
-        section.dataset.screen = String(Boolean(media?.screen));
-        face.hidden = seesOther;
-        if (remote.srcObject !== call.remote) remote.srcObject = call.remote;
-        remote.muted = call.held || call.heldByOther || ended;
-        this.#chooseSpeaker(remote);
-        this.#showSelf(self, ended);
+        this.#showScene(section);
         this.#showControls(controls);
+        add.hidden = !["active", "connecting"].includes(call.phase) && !(call.isGroup && !ended);
         bar.hidden = ended;
-        after.hidden = !ended;
+        this.#showAfter();
         if (ended) this.#closePanel();
+    }
+
+    /** A call between two that becomes a group's is shown as one from then on. */
+    #showScene(section) {
+        const Scene = this.call.isGroup ? GridScene : PairScene;
+        if (!(this.#scene instanceof Scene)) {
+            this.#scene?.close();
+            this.#scene?.node.remove();
+            this.#scene = new Scene(this.call);
+            section.prepend(this.#scene.node);
+        }
+        this.#scene.show(section);
+    }
+
+    /** What one can do once it is over here: a group's call may go on without this tab. */
+    #showAfter() {
+        const { call } = this;
+        const { after } = this.#parts;
+        const ended = call.phase === "ended";
+        const open = ended && calls.open.find((one) => one.id === call.id);
+        const key = `${ended} ${Boolean(open)}`;
+        after.hidden = !ended;
+        if (after.dataset.key === key) return;
+        after.dataset.key = key;
+        const leave = (work) => () => { calls.remove(call); work?.(); };
+        after.replaceChildren(
+            open ? button({ name: "phone", label: "Join again", class: "go pill", data: { action: "join-again" }, onclick: leave(() => joinCall(open)) })
+                : button({ name: "phone", label: "Call again", class: "go pill", data: { action: "call-again" },
+                    onclick: leave(() => callPeople(call.others.map((one) => ({ ...one, id: one.user })), call.kind)) }),
+            button({ name: "close", label: "Close", class: "glass pill", data: { action: "close" }, onclick: leave() }));
+    }
+
+    #measure(sample) {
+        this.#details?.show();
+        this.#scene.rate?.(sample);
+    }
+
+    async #invite() {
+        const { call } = this;
+        const there = call.people.filter((one) => ["joined", "invited", "ringing"].includes(one.state)).map((one) => one.user);
+        const users = await pickPeople({ title: "Add people", without: there, actions: [{ value: "add", label: "Add", name: "addPerson" }] });
+        if (users) await this.#try("call", () => call.invite(users.people));
     }
 
     #otherState(text) {
         const media = this.call.otherMedia;
         return text === "Connected" && media?.audio === false ? "Their microphone is off" : text;
-    }
-
-    #showSelf(self, ended) {
-        const track = this.call.media.video;
-        self.hidden = !track || ended;
-        self.classList.toggle("mirrored", !this.call.isSharing);
-        if (self.srcObject?.getTracks()[0] !== track) self.srcObject = track ? new MediaStream([track]) : null;
     }
 
     #showControls({ mute, camera, hold, share, details, devices }) {
@@ -150,11 +173,6 @@ export class CallView {
         const { call } = this;
         if (call.phase === "active") clock.textContent = clockText(call.length);
         clock.hidden = !["active", "ended"].includes(call.phase) || !clock.textContent;
-    }
-
-    async #chooseSpeaker(element) {
-        const id = preferences.get("speaker");
-        if (element.setSinkId && id !== (element.sinkId ?? "")) await element.setSinkId(id).catch(() => {});
     }
 
     async #try(what, work) {

@@ -26,7 +26,9 @@ export class DetailsPanel {
             h("p", { class: "legend" }, this.#rate("down", "Received"), this.#rate("up", "Sent")),
             h("dl", { class: "stats" }, this.#rows()),
             toggle({ id: "relay-only", label: "Relay only", checked: preferences.get("relayOnly"),
-                onchange: (on) => call.setRelayOnly(on), hint: "Keeps your address from the other person. Takes effect at once." }));
+                onchange: (on) => call.setRelayOnly(on), hint: call.isGroup
+                    ? "Reaches the server through its relay: for networks that let nothing else through. Takes effect at once."
+                    : "Keeps your address from the other person. Takes effect at once." }));
     }
 
     /** Shows the latest sample. */
@@ -35,7 +37,7 @@ export class DetailsPanel {
         if (!sample?.local) return;
         const set = (name, text) => { this.#values.get(name).textContent = text; };
         const path = this.node.querySelector("[data-stat=path]");
-        path.textContent = sample.relayed ? "Through the relay" : "Direct, from browser to browser";
+        path.textContent = pathText(sample.relayed, this.#call.isGroup);
         path.dataset.relayed = String(sample.relayed);
         set("down", rateText(sample.down));
         set("up", rateText(sample.up));
@@ -75,6 +77,11 @@ export class DetailsPanel {
         this.#values.set(name, node);
         return node;
     }
+}
+
+function pathText(isRelayed, isGroup) {
+    if (isGroup) return isRelayed ? "Through the relay to the server" : "Through the server, to everybody";
+    return isRelayed ? "Through the relay" : "Direct, from browser to browser";
 }
 
 function transport({ protocol, relayProtocol }) {

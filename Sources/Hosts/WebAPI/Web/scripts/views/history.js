@@ -5,9 +5,9 @@ import { credentials } from "../credentials.js";
 import { button, h, icon, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { request } from "../requests.js";
-import { ending, lengthText, sides, whenText } from "../words.js";
+import { ending, lengthText, namesOf, othersOf, sides, whenText } from "../words.js";
 import { avatar } from "./avatar.js";
-import { callPerson } from "./people.js";
+import { callPeople } from "./people.js";
 
 export function historyPage() {
     const list = h("ul", { class: "rows", id: "history" });
@@ -39,22 +39,27 @@ export function historyPage() {
 }
 
 function callRow(call) {
-    const { other, outgoing } = sides(call, credentials.user.id);
-    if (!other) return undefined;
-    const user = { id: other.user, displayName: other.displayName, photoURL: other.photoURL };
+    const { outgoing } = sides(call, credentials.user.id);
+    const users = othersOf(call, credentials.user.id).map((one) => ({ ...one, id: one.user }));
+    if (users.length === 0) return undefined;
+    const [user] = users;
+    const isGroup = users.length > 1;
+    const name = namesOf(users);
     const { outcome, text } = ending(call, credentials.user.id);
     const length = call.answeredAt && call.endedAt
         ? lengthText(Date.parse(call.endedAt) - Date.parse(call.answeredAt)) : undefined;
     const direction = outgoing ? "Outgoing" : "Incoming";
     const what = outcome === "answered" ? direction : text;
     return h("li", { class: "row", data: { call: call.id, kind: call.kind, outcome, outgoing: String(outgoing) } },
-        h("div", { class: "who" }, avatar(user),
-            h("span", { class: "name" }, user.displayName,
+        h("div", { class: "who" }, isGroup ? badge() : avatar(user),
+            h("span", { class: "name" }, name,
                 h("span", { class: `state ${outcome === "missed" ? "alarm" : ""}` },
                     icon(outcome === "missed" ? "missed" : outgoing ? "outgoing" : "incoming"),
                     h("span", {}, [what, length].filter(Boolean).join(" · ")),
                     call.kind === "video" && h("span", { class: "unseen" }, "video call")))),
         h("time", { class: "when", datetime: call.createdAt }, whenText(call.createdAt)),
-        button({ name: call.kind === "video" ? "video" : "phone", label: `Call ${user.displayName} again`, bare: true,
-            class: "round soft", data: { action: "call-again" }, onclick: () => callPerson(user, call.kind) }));
+        button({ name: call.kind === "video" ? "video" : "phone", label: `Call ${name} again`, bare: true,
+            class: "round soft", data: { action: "call-again" }, onclick: () => callPeople(users, call.kind) }));
 }
+
+const badge = () => h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon("people"));

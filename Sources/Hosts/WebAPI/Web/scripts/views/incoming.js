@@ -2,7 +2,9 @@
 
 import { calls } from "../calls.js";
 import { announce, button, h } from "../dom.js";
+import { credentials } from "../credentials.js";
 import { callAttention, dismissAttention, player } from "../ring.js";
+import { namesOf, othersOf } from "../words.js";
 import { avatar } from "./avatar.js";
 
 /** Enter accepts, but not the Enter somebody was just about to type when it began to ring. */
@@ -64,9 +66,15 @@ function fill(ring) {
     dialog.replaceChildren(
         h("div", { class: "pulse" }, avatar(ring.caller, { size: "huge" })),
         h("h2", { id: "incoming-title", tabindex: "-1" }, ring.caller.displayName),
-        h("p", { id: "incoming-text" }, isVideo ? "Incoming video call" : "Incoming call"),
+        h("p", { id: "incoming-text" }, isVideo ? "Incoming video call" : "Incoming call", company(ring)),
         h("div", { class: "answers" }, waiting ? waitingAnswers(ring) : answers(ring)),
         h("p", { class: "hint keys-hint" }, h("kbd", {}, "Enter"), " to accept, ", h("kbd", {}, "Esc"), " to decline"));
+}
+
+/** Who else was called: one wants to know before one answers. */
+function company({ call, caller }) {
+    const others = othersOf(call, credentials.user.id).filter((one) => one.user !== caller.id);
+    return others.length > 0 ? ` with ${namesOf(others)}` : "";
 }
 
 function answers(ring) {

@@ -7,9 +7,10 @@ import { Problem, inWords } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { credentials } from "../credentials.js";
-import { sides } from "../words.js";
+import { othersOf } from "../words.js";
 import { avatar } from "./avatar.js";
 import { ask, showPerson } from "./dialogs.js";
+import { pickPeople } from "./picker.js";
 
 const PAUSE = 250;
 
@@ -54,7 +55,8 @@ export function peoplePage() {
     refresh();
     return {
         node: h("div", { class: "page" },
-            h("h1", {}, "People"),
+            h("div", { class: "page-head" }, h("h1", {}, "People"),
+                button({ name: "addPerson", label: "Group call", class: "soft pill", data: { action: "group-call" }, onclick: groupCall })),
             h("form", { role: "search", class: "search", onsubmit: (event) => { event.preventDefault(); refresh(); } },
                 h("label", { for: "search", class: "unseen" }, "Find a person"), icon("search"), search),
             notificationCard(), heading, list, empty),
@@ -67,20 +69,34 @@ export function peoplePage() {
     };
 }
 
-/** Calls someone; asks first what to do about a call that is open already. */
-export async function callPerson(user, kind, other) {
+/** Calls these people; asks first what to do about a call that is open already. */
+export function callPeople(users, kind) { return besides("call", (other) => calls.place(users, kind, other)); }
+
+export const callPerson = (user, kind) => callPeople([user], kind);
+
+/** Joins a group call that goes on. */
+export function joinCall(document) { return besides("join", (other) => calls.join(document, { other })); }
+
+async function besides(verb, work, other) {
     try {
-        await calls.place(user, kind, other);
+        await work(other);
     } catch (error) {
         if (error instanceof Problem && error.type === "conflict" && !other) {
             const choice = await ask({ title: "You are already in a call", text: error.detail, choices: [
-                { value: "hold", label: "Hold it and call" }, { value: "end", label: "End it and call" },
+                { value: "hold", label: `Hold it and ${verb}` }, { value: "end", label: `End it and ${verb}` },
             ] });
-            if (choice) await callPerson(user, kind, choice);
+            if (choice) await besides(verb, work, choice);
             return;
         }
         toast(inWords(error, "microphone"), { error: true });
     }
+}
+
+async function groupCall() {
+    const chosen = await pickPeople({ title: "New group call", actions: [
+        { value: "audio", label: "Call", name: "phone" }, { value: "video", label: "Video call", name: "video" },
+    ] });
+    if (chosen) await callPeople(chosen.people, chosen.value);
 }
 
 function personRow(user, presence) {
@@ -95,13 +111,14 @@ function personRow(user, presence) {
 }
 
 /** Whoever was last in a call with me, each once. */
-async function recentPeople() {
+export async function recentPeople() {
     const { calls: list } = await request("calls.list", { limit: 50 });
     const people = new Map();
     for (const call of list) {
-        const { other } = sides(call, credentials.user.id);
-        if (other && !people.has(other.user)) people.set(other.user,
-            { id: other.user, displayName: other.displayName, photoURL: other.photoURL });
+        for (const other of othersOf(call, credentials.user.id)) {
+            if (!people.has(other.user)) people.set(other.user,
+                { id: other.user, displayName: other.displayName, photoURL: other.photoURL });
+        }
     }
     return [...people.values()].slice(0, 20);
 }

@@ -2,12 +2,13 @@
 
 import { calls } from "../calls.js";
 import { credentials } from "../credentials.js";
-import { h, icon } from "../dom.js";
+import { button, h, icon } from "../dom.js";
 import { realtime } from "../realtime.js";
+import { namesOf, othersOf } from "../words.js";
 import { avatar } from "./avatar.js";
 import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
-import { peoplePage } from "./people.js";
+import { joinCall, peoplePage } from "./people.js";
 import { settingsPage } from "./settings.js";
 
 const pages = {
@@ -25,13 +26,14 @@ export function showShell(root) {
     const links = Object.entries(pages).map(([key, { label, name }]) =>
         h("a", { href: `#/${key}`, class: "nav-link", data: { nav: key } }, icon(name), h("span", {}, label)));
     const me = h("a", { class: "me", href: "#/settings", "aria-label": "Your profile" });
+    const open = h("div", { id: "open-calls", "aria-label": "Calls that go on without you", role: "region", hidden: true });
     const banner = h("p", { id: "offline", class: "banner", role: "status", hidden: true });
     root.replaceChildren(h("div", { class: "shell" },
         h("header", { class: "bar" },
             h("a", { class: "home", href: "#/people", "aria-label": "Switchboard, home" },
                 h("img", { src: "/favicon.svg", alt: "" }), h("span", {}, "Switchboard")),
             h("nav", { "aria-label": "Main" }, links), me),
-        h("div", { class: "column" }, banner, main)));
+        h("div", { class: "column" }, banner, open, main)));
 
     let page;
     const show = () => {
@@ -56,7 +58,7 @@ export function showShell(root) {
         me.replaceChildren(avatar(credentials.user, { size: "small" }), h("span", {}, credentials.user.displayName));
     };
     addEventListener("hashchange", navigate);
-    const unhear = [calls.on("profile", profile), watchConnection(banner)];
+    const unhear = [calls.on("profile", profile), watchConnection(banner), watchOpenCalls(open)];
     stop = () => {
         removeEventListener("hashchange", navigate);
         unhear.forEach((one) => one());
@@ -69,6 +71,26 @@ export function showShell(root) {
 
 /** Leaves the pages: somebody signed out. */
 export function closeShell() { stop(); }
+
+/** Calls that one may join: each with who is in it. */
+function watchOpenCalls(region) {
+    const show = () => {
+        region.hidden = calls.open.length === 0;
+        region.replaceChildren(...calls.open.map((call) => {
+            const me = credentials.user?.id;
+            const there = othersOf(call, me).filter((one) => one.state === "joined");
+            const isElsewhere = call.participants.some((one) => one.user === me && one.state === "joined");
+            const who = there.length > 0 ? namesOf(there) : "Your other device";
+            return h("div", { class: "open-call", data: { call: call.id } }, icon(call.kind === "video" ? "video" : "phone"),
+                h("p", {}, h("b", {}, who), isElsewhere ? " and you on another device" : "",
+                    there.length + Number(isElsewhere) === 1 ? " is in a call" : " are in a call"),
+                button({ label: isElsewhere ? "Continue here" : "Join", class: "go pill", data: { action: "join" },
+                    onclick: () => joinCall(call) }));
+        }));
+    };
+    show();
+    return calls.on("open", show);
+}
 
 /** A moment without the socket is nothing to talk about; two seconds are. */
 function watchConnection(banner) {

@@ -27,10 +27,10 @@ export function showCalls(stage) {
     calls.on("calls", show);
     calls.on("ended", (call) => {
         const isBehind = call !== calls.current;
-        const isPlain = call.ending === "Call ended" || call.ending === "Cancelled";
+        const isPlain = ["Call ended", "Cancelled", "You left the call"].includes(call.ending);
         const others = calls.active.some((other) => other !== call && other.phase !== "ended");
         if (isBehind || others) {
-            toast(`${call.other.displayName}: ${call.ending}`);
+            toast(`${call.title}: ${call.ending}`);
             return calls.remove(call);
         }
         if (isPlain) setTimeout(() => calls.remove(call), FAREWELL);

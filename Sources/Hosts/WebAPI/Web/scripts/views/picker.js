@@ -1,0 +1,84 @@
+// Choosing several people: for a group call, or to join the one that goes on.
+
+import { credentials } from "../credentials.js";
+import { button, h } from "../dom.js";
+import { inWords } from "../problems.js";
+import { request } from "../requests.js";
+import { avatar } from "./avatar.js";
+import { open } from "./dialogs.js";
+import { recentPeople } from "./people.js";
+
+const PAUSE = 250;
+
+/**
+ * Asks for people. `actions` are what can be done with them, as buttons `{value, label, name}`; `without` are users not
+ * to be offered. Answers `{value, people}`, or nothing when it is dismissed.
+ */
+export function pickPeople({ title, actions, without = [] }) {
+    return new Promise((resolve) => {
+        const chosen = new Map();
+        const list = h("ul", { class: "rows flat picks", id: "picks" });
+        const chips = h("ul", { class: "chips", "aria-label": "Chosen people" });
+        const hint = h("p", { class: "hint", role: "status" });
+        const search = h("input", { id: "pick-search", type: "search", placeholder: "Name or e-mail address",
+            autocomplete: "off", spellcheck: "false", enterkeyhint: "search", "aria-controls": "picks" });
+        const buttons = actions.map(({ value, label, name }) => button({ name, label, class: "primary", disabled: true,
+            data: { choice: value }, onclick: () => { resolve({ value, people: [...chosen.values()] }); dialog.close(); } }));
+        let shown = [];
+        let timer;
+        let turn = 0;
+
+        const show = () => {
+            for (const one of buttons) one.disabled = chosen.size === 0;
+            chips.replaceChildren(...[...chosen.values()].map((user) => h("li", {}, chip(user, () => set(user, false)))));
+            list.replaceChildren(...shown.map((user) => pick(user, chosen.has(user.id), (on) => set(user, on))));
+        };
+        const set = (user, on) => {
+            const focused = document.activeElement?.closest("[data-user]")?.dataset.user;
+            if (on) chosen.set(user.id, user); else chosen.delete(user.id);
+            show();
+            (list.querySelector(`[data-user="${focused}"] input`) ?? search).focus();
+        };
+        const refresh = async () => {
+            const mine = ++turn;
+            const text = search.value.trim();
+            try {
+                const found = text.length >= 2 ? (await request("users.search", { query: text })).users : await recentPeople();
+                if (mine !== turn) return;
+                shown = found.filter((user) => user.id !== credentials.user.id && !without.includes(user.id));
+                hint.textContent = shown.length > 0 ? "" : text.length >= 2 ? `Nobody found for “${text}”.` : "Search for people by name or e-mail address.";
+            } catch (error) {
+                if (mine === turn) hint.textContent = inWords(error);
+            }
+            if (mine === turn) show();
+        };
+        search.addEventListener("input", () => {
+            clearTimeout(timer);
+            timer = setTimeout(refresh, PAUSE);
+        });
+
+        const dialog = open({ id: "picker", "aria-labelledby": "picker-title", class: "dialog picker" },
+            h("h2", { id: "picker-title" }, title),
+            h("div", { class: "search" }, h("label", { for: "pick-search", class: "unseen" }, "Find people"), search),
+            chips, hint, list,
+            h("div", { class: "choices" }, buttons, button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+        dialog.addEventListener("close", () => {
+            clearTimeout(timer);
+            turn += 1;
+            resolve(undefined);
+        });
+        refresh();
+    });
+}
+
+function pick(user, isChosen, onchange) {
+    const id = `pick-${user.id}`;
+    const input = h("input", { type: "checkbox", id, checked: isChosen, onchange: () => onchange(input.checked) });
+    return h("li", { class: "row pick", data: { user: user.id } },
+        h("label", { for: id, class: "who" }, avatar(user), h("span", { class: "name" }, user.displayName)), input);
+}
+
+function chip(user, remove) {
+    return button({ name: "close", label: `Remove ${user.displayName}`, class: "chip", "aria-label": `Remove ${user.displayName}`, onclick: remove },
+        user.displayName);
+}
