@@ -145,8 +145,8 @@ let package = Package(
         module(
             "", "Server",
             [
-                "Wire", "TURN", "Model", "Accounts", "Calls", "DatagramIO", "OpenSSLCrypto", "PasswordHashing",
-                "Tokens", "Storage",
+                "Wire", "TURN", "Model", "Accounts", "Calls", "DatagramIO", "OpenSSLCrypto", "SecureMedia",
+                "PasswordHashing", "Tokens", "Storage",
                 "Bus", "Relay", "Realtime", "WebAPI", hummingbird, hummingbirdServer, hummingbirdTLS, httpTypes,
                 nioCore,
                 nioPosix, nioHTTP1, nioSSL, lifecycle, unixSignals, logging, metrics, coreMetrics, configuration, yams,
@@ -182,7 +182,7 @@ let package = Package(
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["Storage", "Model", grdb]),
-        tests("ServerTests", ["Server"]),
+        tests("ServerTests", ["Server", "Calls", "Model"]),
         tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),
         tests("ScenarioTests", ["SwitchboardClient", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),

@@ -6,6 +6,7 @@ package enum ServerVersion {
 package enum ServerRole: String, CaseIterable, Sendable {
     case api
     case relay
+    case gateway
 
     package static func parse(_ list: String) throws -> Set<ServerRole> {
         var roles: Set<ServerRole> = []

@@ -19,6 +19,9 @@ import Tokens
 import WebAPI
 import Wire
 
+/// Starts the media gateway, which tells the observer what becomes of its legs.
+typealias GatewayStart = @Sendable (GatewaySettings, any LegObserver) throws -> any MediaLegs
+
 /// The composition root: from a configuration to everything that runs, and how the parts know each other.
 struct ServiceGraph: Sendable {
     /// In the order in which they start; they stop the other way round.
@@ -32,9 +35,13 @@ struct ServiceGraph: Sendable {
 
     init(
         _ configuration: ServerConfiguration, from source: ConfigurationSource, _ roles: Set<ServerRole>,
-        directory: DataDirectory, registry: PrometheusRegistry, level: SharedLogLevel, logger: Logger
+        gateway startGateway: GatewayStart?, directory: DataDirectory, registry: PrometheusRegistry,
+        level: SharedLogLevel, logger: Logger
     ) async throws {
         self.directory = directory
+        let gatewaySettings = try GatewaySettings(configuration)
+        // Legs belong to calls, which the api has.
+        let startGateway = roles.isSuperset(of: [.api, .gateway]) ? startGateway : nil
         let relaySettings = try RelaySettings(configuration, directory: directory)
         if let warning = relaySettings.warning { logger.warning("relay: \(warning)") }
         relay = roles.contains(.relay) ? try relaySettings.start() : nil
@@ -57,10 +64,16 @@ struct ServiceGraph: Sendable {
         }
         database = parts.database
 
-        let commands = CallCommands(rules: CallRules(configuration))
+        var rules = CallRules(configuration)
+        if startGateway != nil {
+            rules.gatewayEpoch = try await parts.store.write { try $0.beginGatewayEpoch() }.value
+        }
+        let commands = CallCommands(rules: rules)
+        let link = GatewayLink(store: parts.store, commands: commands, logger: Logger(label: "gateway"))
         let clock = CallClock(
             store: parts.store, commands: commands, leaseSeconds: Int64(configuration.integer("calls.leaseSeconds")),
-            hub: hub, relay: relay, logger: Logger(label: "calls"))
+            hub: hub, relay: relay, gateway: link, logger: Logger(label: "calls"))
+        link.open(try startGateway?(gatewaySettings, link)) { clock.renew($0) }
         withdraw.withLock { $0 = { user in clock.withdraw(user) } }
         let calls = CallService(store: parts.store, commands: commands, performer: clock)
         let gate = Gate(
@@ -76,7 +89,7 @@ struct ServiceGraph: Sendable {
                 } blocked: { user, other in
                     hub.hidePresence(of: user, from: other)
                 }
-                + CallOperations.all(calls)
+                + CallOperations.all(calls) + LegOperations.all(link)
                 + RelayOperations.all(issuer: relay == nil ? nil : relaySettings.issuer(currentRelay), calls: calls),
             schemas: Schemas.all, version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
         let realtime = RealtimeServices(

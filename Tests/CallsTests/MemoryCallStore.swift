@@ -162,6 +162,14 @@ extension MemoryCallStore {
         return entries.indices.contains(index) ? entries[index].data : nil
     }
 
+    func trimMailbox(of endpoint: EndpointID, in call: CallID, longerThan length: Int64, before sequence: Int64) {
+        let mailbox = StreamName.signals(call, endpoint)
+        guard let entries = state.streams[mailbox], let last = state.sequences[mailbox], entries.count > length else {
+            return
+        }
+        state.streams[mailbox] = Array(entries.suffix(Int(last - sequence) + 1))
+    }
+
     func closeMailbox(of endpoint: EndpointID, in call: CallID) {
         state.streams[.signals(call, endpoint)] = nil
         state.negotiations[call] = state.negotiations[call]?.filter {

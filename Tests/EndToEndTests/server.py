@@ -51,6 +51,8 @@ relay:
   port: {self.relay_port}
   peers:
     allow: [127.0.0.0/8]
+gateway:
+  port: 0
 {settings}"""
         )
 

@@ -97,6 +97,8 @@ class Server:
                     "users": {"alice": "wonderland"},
                     "peers": {"allow": ["127.0.0.0/8"]},
                 },
+                # Ports that are free.
+                "gateway": {"port": 0},
             },
             settings or {},
         )

@@ -38,6 +38,7 @@ final class RealServer: Sendable {
             accounts: {signUp: open, signUpsPerHour: 100000}
             limits: {callsPerMinute: 100000, signalsPerMinute: 100000, credentialsPerMinute: 100000, requestsPerMinute: 100000}
             relay: {listen: ["127.0.0.1"], port: \(ports[2])}
+            gateway: {port: 0}
             """.utf8
         ).write(to: configuration)
         process = Process()

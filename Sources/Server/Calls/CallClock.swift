@@ -27,6 +27,7 @@ final class CallClock: CallEffectPerformer, Service {
     private let commands: CallCommands
     private let hub: RealtimeHub
     private let relay: RelayServer?
+    private let gateway: GatewayLink
     private let logger: Logger
     private let state: Mutex<State>
     /// Who was in a call when the server started.
@@ -37,12 +38,14 @@ final class CallClock: CallEffectPerformer, Service {
     private let rings = Counter(label: "calls_rings_total")
 
     init(
-        store: Store, commands: CallCommands, leaseSeconds: Int64, hub: RealtimeHub, relay: RelayServer?, logger: Logger
+        store: Store, commands: CallCommands, leaseSeconds: Int64, hub: RealtimeHub, relay: RelayServer?,
+        gateway: GatewayLink, logger: Logger
     ) {
         self.store = store
         self.commands = commands
         self.hub = hub
         self.relay = relay
+        self.gateway = gateway
         self.logger = logger
         state = Mutex(State(leases: CallLeases(duration: leaseSeconds * 1_000_000_000)))
     }
@@ -81,7 +84,7 @@ final class CallClock: CallEffectPerformer, Service {
         case .leaseRenewed(let call, let user): state.withLock { $0.leases.renew(call, user, at: nanoseconds) }
         case .leaseEnded(let call, let user): state.withLock { $0.leases.end(call, user) }
         case .ringPush: rings.increment()
-        case .legEnded: break
+        case .legEnded(let call, let endpoint): gateway.endLeg(in: call, of: endpoint)
         case .ended(let call):
             ended.increment()
             _ = state.withLock { $0.live.remove(call) }
@@ -126,9 +129,15 @@ final class CallClock: CallEffectPerformer, Service {
         }
     }
 
-    /// Arms every deadline and lease that the rows know of; before the doors open.
+    /// Arms every deadline and lease that the rows know of, and has endpoints join this life of the gateway; before the
+    /// doors open.
     func restore() async throws {
         let commands = commands
+        _ = try await store.write { transaction in
+            try commands.renewGateway(at: transaction.now, in: transaction)
+        } committed: { [self] outcomes in
+            for outcome in outcomes { perform(outcome.effects) }
+        }
         let (deadlines, holders) = try await store.read { transaction in
             (try commands.deadlines(in: transaction), try commands.leases(in: transaction))
         }
@@ -238,7 +247,7 @@ extension CallClock: SessionObserver {
 
     /// Renews the endpoint's leases. False when it has none: it is in no call, and costs no transaction.
     @discardableResult
-    private func renew(_ endpoint: EndpointID) -> Bool {
+    func renew(_ endpoint: EndpointID) -> Bool {
         state.withLock { state in
             state.leases.renew(endpoint, at: nanoseconds)
             return state.leases.holds(endpoint)

@@ -1,6 +1,8 @@
+import SecureMedia
+
 /// Every setting that Switchboard has, in the order in which Config/switchboard.yaml lists them.
 package enum SettingsTable {
-    package static let all: [Setting] = http + operation + accounts + calls + relay
+    package static let all: [Setting] = http + operation + accounts + calls + relay + gateway
 
     package static func setting(_ key: String) -> Setting? { byKey[key] }
 
@@ -171,5 +173,15 @@ package enum SettingsTable {
             "relay.limits.newPeersPerSecond", .integer(rates), .integer(10),
             "Addresses that an allocation opens to a second, ten times as many at once; more are refused. 0: no limit."
         ).live,
+    ]
+
+    private static let gateway: [Setting] = [
+        Setting(
+            "gateway.port", .integer(ports), .integer(3480),
+            "First UDP port of the media gateway; each of its threads has one, in a row. 0: any that are free."),
+        Setting(
+            "gateway.srtpProfiles", .texts, .texts(SRTPProfile.preferred.map(\.name)),
+            "How media may be encrypted between clients and the gateway, the preferred profile first."),
+        Setting("gateway.workers", .integer(0...256), .integer(0), "Threads of the gateway; 0: one for each core."),
     ]
 }

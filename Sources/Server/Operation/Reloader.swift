@@ -78,6 +78,7 @@ final class Reloader: Sendable {
     private func replace(_ running: inout Running, with read: ServerConfiguration) throws -> Report {
         // What waits for a restart must be right, too: the restart would fail otherwise.
         _ = try CertificateFiles(read)
+        _ = try GatewaySettings(read)
         _ = try RelayServer(configuration: RelaySettings(read, directory: parts.directory).configuration)
 
         let live = liveKeys(from: running.configuration, to: read)

@@ -41,8 +41,8 @@ struct Serve: AsyncParsableCommand {
             shutdown.drainSeconds; a second signal does not wait for them.
             """)
 
-    @Option(help: "Which parts to run: api and relay, separated by commas.")
-    var role = "api,relay"
+    @Option(help: "Which parts to run: api, relay and gateway, separated by commas. The gateway needs the api.")
+    var role = "api,relay,gateway"
 
     @OptionGroup var options: ConfigurationOptions
 

@@ -51,5 +51,6 @@ extension Schema {
                 """,
             ]),
         Migration(4, "calls in the gateway", ["ALTER TABLE calls ADD COLUMN gateway_epoch BIGINT"]),
+        Migration(5, "lives of the gateway", ["CREATE TABLE gateway (id BIGINT PRIMARY KEY, epoch BIGINT NOT NULL)"]),
     ]
 }

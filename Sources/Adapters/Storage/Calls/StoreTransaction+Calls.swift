@@ -173,3 +173,17 @@ extension StoreTransaction {
         }
     }
 }
+
+// The lives of the gateway.
+extension StoreTransaction {
+    /// The gateway begins anew. Returns its epoch, which no life before has had.
+    package func beginGatewayEpoch() throws -> Int64 {
+        let row = try sql.first(
+            """
+            INSERT INTO gateway (id, epoch) VALUES (1, 1)
+            ON CONFLICT (id) DO UPDATE SET epoch = gateway.epoch + 1 RETURNING epoch
+            """)
+        guard let row else { throw SQLError(.failed, "The gateway got no epoch.") }
+        return try row.integer(0)
+    }
+}

@@ -167,6 +167,17 @@ extension StoreTransaction {
         return writer.text
     }
 
+    package func trimMailbox(
+        of endpoint: EndpointID, in call: CallID, longerThan length: Int64, before sequence: Int64
+    ) throws {
+        let mailbox = SQLValue.stream(.signals(call, endpoint))
+        let trimmed = try sql.execute(
+            "UPDATE streams SET trimmed = ?2 - 1 WHERE name = ?1 AND seq - trimmed > ?3 AND trimmed < ?2 - 1",
+            [mailbox, .integer(sequence), .integer(length)])
+        guard trimmed > 0 else { return }
+        try sql.execute("DELETE FROM changes WHERE stream = ?1 AND seq < ?2", [mailbox, .integer(sequence)])
+    }
+
     /// The stream keeps its sequence, since the endpoint may come back into the call.
     package func closeMailbox(of endpoint: EndpointID, in call: CallID) throws {
         let mailbox = SQLValue.stream(.signals(call, endpoint))

@@ -36,7 +36,10 @@ extension CallCommands {
             effects += try apply(treatment, to: participation, at: now, in: store)?.effects ?? []
         }
         var outcome = try commit(after, replacing: before, at: now, in: store)
-        if before.status == .ringing, after.status != .ringing, let caller = after.participants.first {
+        // In the gateway an offer from peer to peer, made before the call moved there, leads nowhere.
+        if before.status == .ringing, after.status != .ringing, after.mode == .direct,
+            let caller = after.participants.first
+        {
             try deliverHeld(from: caller, to: endpoint, in: id, at: now, store: store)
         }
         outcome.effects = effects + outcome.effects
@@ -70,18 +73,6 @@ extension CallCommands {
             _ = try joinedEndpoint(of: principal, in: call, at: now)
             call.connect(principal.user)
         }
-    }
-
-    /// The call in whose gateway the principal's endpoint may have a leg. Writes nothing.
-    package func callForLeg(
-        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
-    ) throws -> Call {
-        let call = try open(id, as: principal.user, in: store)
-        _ = try joinedEndpoint(of: principal, in: call, at: now)
-        guard call.gatewayEpoch != nil else {
-            throw Problem(.conflict, "The media of this call goes directly from peer to peer: send signals instead.")
-        }
-        return call
     }
 
     /// Media goes on flowing at the endpoint, which shows directly between two people that both are there. Writes nothing: the

@@ -126,6 +126,9 @@ package protocol SignalStore: AnyObject {
 
     /// The data of one entry of a mailbox.
     func mail(in mailbox: StreamName, at sequence: Int64) throws -> String?
+    /// When the mailbox has more than `length` entries, removes those before `sequence`: what they told holds no more.
+    func trimMailbox(
+        of endpoint: EndpointID, in call: CallID, longerThan length: Int64, before sequence: Int64) throws
     /// Empties the endpoint's mailbox, and forgets its negotiations and what is held for or from it.
     func closeMailbox(of endpoint: EndpointID, in call: CallID) throws
     /// Removes everything about signals in a call that has ended; `endpoints` still had mailboxes.

@@ -3,7 +3,7 @@ package enum Schemas {
     package static let all: [(String, Schema)] = [
         ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
         ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
-        ("Candidate", candidate), ("ICEServer", iceServer),
+        ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
     ]
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
@@ -89,5 +89,17 @@ package enum Schemas {
 
     private static let iceServer = Schema.object([
         .required("urls", .list(.text(), minimum: 1)), .optional("username", .text()), .optional("credential", .text()),
+    ])
+
+    private static let slot = Schema.object([
+        .required("mid", .text(), "The section of the leg's descriptions."),
+        .required("kind", .choice(["audio", "video"])),
+        .optional(
+            "track",
+            .object([
+                .required("user", .identifier), .required("endpoint", .identifier),
+                .required("mid", .text(), "The section in which that endpoint sends it."),
+                .required("source", .choice(["microphone", "camera", "screen"])),
+            ]), "What it shows; absent while that is nothing."),
     ])
 }

@@ -1,0 +1,176 @@
+import Calls
+import Logging
+import Metrics
+import Model
+import Storage
+import Synchronization
+import WebAPI
+
+/// Between the calls and the media gateway: brings offers there, and writes what becomes of legs into the mailboxes of
+/// their endpoints.
+///
+/// The gateway tells on threads that forward packets, so nothing is written there: a leg's notices are collected and
+/// worked off by one task of that leg, in their order.
+final class GatewayLink: Sendable {
+    private struct Key: Hashable, Sendable {
+        var call: CallID
+        var endpoint: EndpointID
+    }
+
+    private struct Offer: Sendable {
+        var request: OfferLeg
+        var principal: Principal
+        var answered: CheckedContinuation<AnsweredLeg, any Error>
+    }
+
+    private struct Parts {
+        var legs: (any MediaLegs)?
+        /// Renews the leases of an endpoint.
+        var renew: (@Sendable (EndpointID) -> Void)?
+    }
+
+    private let store: Store
+    private let commands: CallCommands
+    private let logger: Logger
+    private let parts = Mutex(Parts())
+    private let notices = Mutex<[Key: LegNotices<Offer>]>([:])
+
+    init(store: Store, commands: CallCommands, logger: Logger) {
+        self.store = store
+        self.commands = commands
+        self.logger = logger
+    }
+
+    /// Connects both sides; before the doors open.
+    func open(_ legs: (any MediaLegs)?, renew: @escaping @Sendable (EndpointID) -> Void) {
+        parts.withLock { $0 = Parts(legs: legs, renew: renew) }
+    }
+
+    private var legs: (any MediaLegs)? { parts.withLock { $0.legs } }
+
+    /// The endpoint is not in the call any more. Called on the store's writer thread.
+    func endLeg(in call: CallID, of endpoint: EndpointID) {
+        let key = Key(call: call, endpoint: endpoint)
+        notices.withLock { notices in
+            notices[key]?.forget()
+            if notices[key]?.isIdle ?? false { notices[key] = nil }
+        }
+        legs?.end(call: call, endpoint: endpoint)
+    }
+
+    private func note(_ key: Key, _ add: (inout LegNotices<Offer>) -> Void) {
+        let begins = notices.withLock { notices in
+            add(&notices[key, default: LegNotices()])
+            return notices[key]?.beginWork() ?? false
+        }
+        if begins { Task { await work(key) } }
+    }
+
+    private func work(_ key: Key) async {
+        while let job = take(key) {
+            do {
+                switch job {
+                case .answer(let offer): await answer(offer, key)
+                case .ended(let reason): try await tellEnd(reason, key)
+                case .shows(let slots): try await tell(slots, key)
+                }
+            } catch {
+                logger.error("a leg's endpoint was not told", metadata: ["error": "\(error)"])
+                try? await Task.sleep(for: .seconds(1))
+                notices.withLock { $0[key]?.putBack(job) }
+            }
+        }
+    }
+
+    private func take(_ key: Key) -> LegNotices<Offer>.Job? {
+        notices.withLock { notices in
+            guard let job = notices[key]?.take() else {
+                notices[key] = nil
+                return nil
+            }
+            return job
+        }
+    }
+
+    private func tell(_ slots: [LegSlot], _ key: Key) async throws {
+        let commands = commands
+        let isTold = try await store.write {
+            try commands.legShows(slots, call: key.call, endpoint: key.endpoint, in: $0)
+        }.value
+        if !isTold { legs?.end(call: key.call, endpoint: key.endpoint) }
+    }
+
+    private func tellEnd(_ reason: LegEndReason, _ key: Key) async throws {
+        let commands = commands
+        _ = try await store.write {
+            try commands.legEnded(because: reason, call: key.call, endpoint: key.endpoint, in: $0)
+        }
+    }
+}
+
+// Offers.
+extension GatewayLink: LegService {
+    func answer(_ request: OfferLeg, in call: CallID, by principal: Principal) async throws -> AnsweredLeg {
+        guard let endpoint = principal.endpoint else { throw Problem.invalid("endpoint", "Name the endpoint.") }
+        let key = Key(call: call, endpoint: endpoint)
+        return try await withCheckedThrowingContinuation { answered in
+            note(key) { $0.add(Offer(request: request, principal: principal, answered: answered)) }
+        }
+    }
+
+    private func answer(_ offer: Offer, _ key: Key) async {
+        do {
+            offer.answered.resume(returning: try await leg(offer.request, key, offer.principal))
+            count("answered")
+        } catch {
+            offer.answered.resume(throwing: error)
+            count("refused")
+        }
+    }
+
+    private func leg(_ request: OfferLeg, _ key: Key, _ principal: Principal) async throws -> AnsweredLeg {
+        let commands = commands
+        let sources = request.sources ?? [:]
+        try commands.check(request.offer, sources: sources)
+        _ = try await store.read { try commands.callForLeg(key.call, by: principal, at: $0.now, in: $0) }
+        guard let legs else { throw Problem(.unavailable, "The media gateway does not run yet.", retryAfter: 1000) }
+        let answer: LegAnswer
+        do {
+            answer = try await legs.answer(
+                LegOffer(
+                    call: key.call, user: principal.user, endpoint: key.endpoint, sdp: request.offer.sdp,
+                    sources: sources))
+        } catch let refusal as LegRefusal {
+            throw Problem(refusal)
+        }
+        let slots = notices.withLock { $0[key]?.settle(answer.slots) ?? answer.slots }
+        do {
+            let written = try await store.write {
+                try commands.legAnswered(key.call, showing: slots, by: principal, at: $0.now, in: $0)
+            }
+            return AnsweredLeg(sdp: answer.sdp, outcome: written.value, positions: written.positions)
+        } catch {
+            // The endpoint has left meanwhile, or could not be told.
+            legs.end(call: key.call, endpoint: key.endpoint)
+            throw error
+        }
+    }
+
+    private func count(_ outcome: String) {
+        Counter(label: "gateway_offers_total", dimensions: [("outcome", outcome)]).increment()
+    }
+}
+
+// What the gateway tells.
+extension GatewayLink: LegObserver {
+    func legShows(_ slots: [LegSlot], call: CallID, endpoint: EndpointID) {
+        note(Key(call: call, endpoint: endpoint)) { $0.add(slots) }
+    }
+
+    func legIsAlive(call: CallID, endpoint: EndpointID) { parts.withLock { $0.renew }?(endpoint) }
+
+    func legEnded(because reason: LegEndReason, call: CallID, endpoint: EndpointID) {
+        Counter(label: "gateway_legs_failed_total", dimensions: [("reason", reason.rawValue)]).increment()
+        note(Key(call: call, endpoint: endpoint)) { $0.add(reason) }
+    }
+}

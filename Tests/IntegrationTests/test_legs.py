@@ -1,0 +1,67 @@
+"""Who may have a leg with the media gateway, and how an offer is refused."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+OFFER = {"offer": {"sdp": "v=0\r\n"}}
+
+
+def refused(answer, status: int, kind: str, field: str | None = None) -> dict:
+    problem = answer.json()
+    assert (answer.status_code, problem["type"], problem.get("field")) == (status, kind, field), problem
+    return problem
+
+
+def call(caller, callees, mode: str | None = None) -> str:
+    body = {"clientID": str(uuid.uuid4()), "callees": [callee.id for callee in callees], "kind": "audio"}
+    answer = caller.post("/v1/calls", body | ({"mode": mode} if mode else {}))
+    assert answer.status_code == 201, answer.text
+    return answer.json()["call"]["id"]
+
+
+@pytest.fixture
+def people(server):
+    return server.users(3)
+
+
+def test_a_direct_call_has_no_legs(people):
+    anna, ben, _ = people
+    made = call(anna, [ben], "direct")
+    problem = refused(anna.post(f"/v1/calls/{made}/leg", OFFER), 409, "conflict")
+    assert "send signals" in problem["detail"]
+    anna.post(f"/v1/calls/{made}/end")
+    refused(anna.post(f"/v1/calls/{made}/leg", OFFER), 409, "call_ended")
+
+
+def test_strangers_know_of_no_call(people):
+    anna, ben, eve = people
+    made = call(anna, [ben])
+    refused(eve.post(f"/v1/calls/{made}/leg", OFFER), 404, "not_found")
+    refused(ben.post(f"/v1/calls/{made}/leg", OFFER), 409, "conflict")
+    refused(anna.another_endpoint().post(f"/v1/calls/{made}/leg", OFFER), 409, "answered_elsewhere")
+
+
+def test_what_is_wrong_with_a_request_is_named(people):
+    anna, ben, _ = people
+    path = f"/v1/calls/{call(anna, [ben])}/leg"
+    refused(anna.post(path, {}), 400, "invalid_request", "offer")
+    refused(anna.post(path, {"offer": {}}), 400, "invalid_request", "offer.sdp")
+    refused(anna.post(path, {"offer": {"sdp": ""}}), 400, "invalid_request", "offer.sdp")
+    refused(anna.post(path, {"offer": {"sdp": "v" * 262_145}}), 413, "payload_too_large", "offer.sdp")
+    refused(anna.post(path, OFFER | {"sources": {"0": "keyboard"}}), 400, "invalid_request", "sources.0")
+    many = {str(mid): "camera" for mid in range(65)}
+    refused(anna.post(path, OFFER | {"sources": many}), 400, "invalid_request", "sources")
+    refused(anna.request("GET", path), 405, "method_not_allowed")
+
+
+def test_it_is_in_the_document(server):
+    import httpx
+
+    document = httpx.get(server.url + "/openapi.json").json()
+    operation = document["paths"]["/v1/calls/{call}/leg"]["post"]
+    assert operation["operationId"] == "calls.leg"
+    assert {"200", "400", "404", "409", "413", "429"} <= set(operation["responses"])
+    assert "track" in document["components"]["schemas"]["Slot"]["properties"]

@@ -1,0 +1,98 @@
+import Calls
+import Model
+import Testing
+
+@testable import Server
+
+/// What is written about a leg, and in which order.
+@Suite struct LegNoticesTests {
+    private typealias Notices = LegNotices<String>
+
+    private func slots(_ mids: String...) -> [LegSlot] { mids.map { LegSlot(mid: $0, kind: .audio) } }
+
+    /// Everything that there is to do now, in words.
+    private func work(_ notices: inout Notices) -> [String] {
+        var done: [String] = []
+        while let job = notices.take() {
+            switch job {
+            case .answer(let offer): done.append("answer \(offer)")
+            case .ended(let reason): done.append("ended \(reason.rawValue)")
+            case .shows(let slots): done.append("shows \(slots.map(\.mid).joined(separator: " "))")
+            }
+        }
+        return done
+    }
+
+    @Test func onlyTheNewestOfWhatSlotsShowIsWritten() {
+        var notices = Notices()
+        for mid in ["1", "2", "3"] { notices.add(slots(mid)) }
+        let begins = notices.beginWork()
+        let beginsTwice = notices.beginWork()
+        #expect(begins && !beginsTwice)
+        let done = work(&notices)
+        #expect(done == ["shows 3"])
+        #expect(notices.isIdle)
+        let beginsAgain = notices.beginWork()
+        #expect(beginsAgain, "The work was over.")
+    }
+
+    @Test func anEndMakesEarlierSlotsWorthlessAndComesBeforeLaterOnes() {
+        var notices = Notices()
+        notices.add(slots("old"))
+        notices.add(LegEndReason.connectionLost)
+        let done1 = work(&notices)
+        #expect(done1 == ["ended connection_lost"])
+        notices.add(LegEndReason.closed)
+        notices.add(slots("new"))
+        let done2 = work(&notices)
+        #expect(done2 == ["ended closed", "shows new"])
+    }
+
+    @Test func offersAreAnsweredOneByOneBeforeNotices() {
+        var notices = Notices()
+        notices.add(slots("1"))
+        notices.add("first")
+        notices.add("second")
+        let done3 = work(&notices)
+        #expect(done3 == ["answer first", "answer second", "shows 1"])
+    }
+
+    @Test func whatIsToldDuringAnAnswerCountsWhenItIsOfTheSameSections() {
+        let track = LegTrack(endpoint: .make(at: .init(milliseconds: 1)), mid: "0", source: .camera)
+        let newer = [LegSlot(mid: "2", kind: .video, track: track)]
+        var notices = Notices()
+        notices.add(newer)
+        let first = notices.settle([LegSlot(mid: "2", kind: .video)])
+        #expect(first == newer)
+        notices.add(slots("1"))
+        let second = notices.settle(slots("1", "2"))
+        #expect(second == slots("1", "2"), "It was told before the offer was read.")
+        let third = notices.settle(slots("3"))
+        #expect(third == slots("3"))
+        let rest = work(&notices)
+        #expect(rest.isEmpty)
+    }
+
+    @Test func whatCouldNotBeWrittenIsTriedAgainUnlessThereIsNews() {
+        var notices = Notices()
+        notices.putBack(.shows(slots("1")))
+        let done4 = work(&notices)
+        #expect(done4 == ["shows 1"])
+        notices.add(slots("2"))
+        notices.putBack(.shows(slots("1")))
+        let done5 = work(&notices)
+        #expect(done5 == ["shows 2"])
+        notices.add(LegEndReason.failed)
+        notices.putBack(.shows(slots("1")))
+        let done6 = work(&notices)
+        #expect(done6 == ["ended failed"])
+    }
+
+    @Test func whoLeftIsToldNothing() {
+        var notices = Notices()
+        notices.add(slots("1"))
+        notices.add(LegEndReason.closed)
+        notices.forget()
+        #expect(notices.isIdle)
+    }
+}
