@@ -12,6 +12,8 @@ struct Client {
     var audioSlots = 2
     var videoSlots = 2
     var opus: UInt8 = 111
+    /// Redundant audio, when it has that.
+    var red: UInt8?
     var vp8: UInt8 = 96
     var rtx: UInt8 = 97
     var extensionBase: UInt16 = 1
@@ -42,7 +44,7 @@ struct Client {
     var offer: String {
         var sections: [String] = []
         func add(_ kind: String, _ direction: String, _ more: [String]) {
-            let types = kind == "audio" ? "\(opus)" : "\(vp8) \(rtx)"
+            let types = kind == "audio" ? "\(opus)" + (red.map { " \($0)" } ?? "") : "\(vp8) \(rtx)"
             var lines = [
                 "m=\(kind) 9 UDP/TLS/RTP/SAVPF \(types)", "c=IN IP4 0.0.0.0", "a=mid:\(sections.count)",
                 "a=rtcp-mux", "a=rtcp-rsize", "a=ice-ufrag:abcd", "a=ice-pwd:abcdabcdabcdabcdabcdabcd",
@@ -55,6 +57,9 @@ struct Client {
             ]
             if kind == "audio" {
                 lines.append("a=rtpmap:\(opus) opus/48000/2")
+                if let red {
+                    lines += ["a=rtpmap:\(red) red/48000/2", "a=fmtp:\(red) \(opus)/\(opus)"]
+                }
             } else {
                 lines += [
                     "a=rtpmap:\(vp8) VP8/90000", "a=rtcp-fb:\(vp8) nack", "a=rtcp-fb:\(vp8) nack pli",

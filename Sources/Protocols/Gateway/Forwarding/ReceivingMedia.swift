@@ -103,12 +103,11 @@ extension GatewayEngine {
         guard note(packet, stream, at: now, into: &outbox) else { return }
         if tracks[stream.track].kind == .audio { listen(to: packet, meaning.codec.codec, stream.track, at: now) }
         if tracks[stream.track].payloadType != packet.payloadType { change(stream.track, to: meaning.codec) }
-        let traits = PacketTraits(packet, meaning.codec.codec, extensions)
-        if traits.isEntry { tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived() }
+        let arrival = Arrival(packet, number, meaning.codec, legs[place].payloads, extensions)
+        if arrival.traits.isEntry { tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived() }
         tracks[stream.track].encodings[stream.encoding].history?.store(packet)
         for index in 0..<tracks[stream.track].subscribers.count {
-            let subscriber = tracks[stream.track].subscribers[index]
-            send(packet, number, traits, meaning.codec, extensions, to: subscriber, at: now, into: &outbox)
+            send(packet, arrival, to: tracks[stream.track].subscribers[index], at: now, into: &outbox)
         }
     }
 
@@ -181,27 +180,34 @@ extension GatewayEngine {
     // MARK: To one subscriber
 
     private mutating func send(
-        _ packet: borrowing RTPPacket, _ number: UInt32, _ traits: PacketTraits, _ codec: NegotiatedCodec,
-        _ extensions: HeaderExtensionIDs, to place: SlotPlace, at now: Instant,
+        _ packet: borrowing RTPPacket, _ arrival: Arrival, to place: SlotPlace, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        guard let own = legs[place.leg].payloads.own(codec.codec) else { return }
+        guard let form = arrival.form(for: legs[place.leg].payloads) else { return }
+        var traits = arrival.traits
+        if let payload = form.payload { traits.isEmpty = payload.isEmpty }
         let numbers: SlotPacket
-        switch legs[place.leg].slots[place.slot].rewriter.receive(packet.header, from: number, traits, at: now) {
+        switch legs[place.leg].slots[place.slot].rewriter.receive(
+            packet.header, from: arrival.encoding, traits, at: now)
+        {
         case .drop: return
         case .forward(let given), .fill(let given): numbers = given
         }
+        if numbers.isSwitch {
+            legs[place.leg].slots[place.slot].owesReport = true
+            legs[place.leg].owesReports = true
+        }
         let marker = packet.marker || numbers.isSwitch && legs[place.leg].slots[place.slot].kind == .audio
         write(
-            packet, numbers, traits, PacketComposer(from: extensions, to: legs[place.leg].extensions),
-            payloadType: own.payloadType, marker: marker, repairs: false, to: place, at: now, into: &outbox)
+            packet, numbers, traits, PacketComposer(from: arrival.extensions, to: legs[place.leg].extensions), form,
+            marker: marker, repairs: false, to: place, at: now, into: &outbox)
         tally.forwarded &+= 1
     }
 
     /// Writes a packet under the numbers of a slot, as itself or as a repair.
     mutating func write(
         _ packet: borrowing RTPPacket, _ numbers: SlotPacket, _ traits: PacketTraits, _ composer: PacketComposer,
-        payloadType: UInt8, marker: Bool, repairs: Bool, to place: SlotPlace, at now: Instant,
+        _ form: PayloadForm, marker: Bool, repairs: Bool, to place: SlotPlace, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
         let identity = legs[place.leg].slots[place.slot].identity
@@ -210,7 +216,7 @@ extension GatewayEngine {
             return
         }
         var header = RTPHeader(
-            payloadType: payloadType, marker: marker, sequence: numbers.sequence, timestamp: numbers.timestamp,
+            payloadType: form.type, marker: marker, sequence: numbers.sequence, timestamp: numbers.timestamp,
             ssrc: identity.ssrc)
         if repairs {
             header.sequence = legs[place.leg].slots[place.slot].repairSequence
@@ -224,7 +230,7 @@ extension GatewayEngine {
         guard
             let composed = composer.write(
                 packet, header: header, values: values, originalSequence: repairs ? numbers.sequence : nil,
-                into: &target)
+                payload: form.payload, into: &target)
         else {
             tally.noRoom &+= 1
             return
@@ -232,6 +238,9 @@ extension GatewayEngine {
         traits.vp8?.set(
             pictureID: numbers.pictureID, baseLayerIndex: numbers.baseLayerIndex, in: &target,
             at: composed.payloadOffset)
+        if let (old, new) = form.blocks {
+            RedundantAudio.renumber(old, to: new, in: &target, at: composed.payloadOffset)
+        }
         outbox.commit(composed.byteCount)
         if composed.transportSequenceOffset != nil { legs[place.leg].transportSequence &+= 1 }
         if repairs {
@@ -240,40 +249,5 @@ extension GatewayEngine {
             legs[place.leg].slots[place.slot].count(
                 header, byteCount: composed.byteCount &- composed.payloadOffset, at: now)
         }
-    }
-}
-
-extension PacketTraits {
-    init(_ packet: borrowing RTPPacket, _ codec: MediaCodec, _ ids: HeaderExtensionIDs) {
-        let isEmpty = packet.payload.byteCount == 0
-        switch codec {
-        case .opus, .redundantAudio: self.init(isEntry: true, isEmpty: isEmpty)
-        case .vp8:
-            let descriptor = VP8Descriptor(packet.payload)
-            self.init(isEntry: descriptor?.isKeyFrame ?? false, vp8: descriptor, isEmpty: isEmpty)
-        case .vp9:
-            self.init(isEntry: VideoCodec.vp9.beginsKeyFrame(packet.payload), isEmpty: isEmpty)
-        case .h264:
-            self.init(isEntry: VideoCodec.h264.beginsKeyFrame(packet.payload), isEmpty: isEmpty)
-        case .av1:
-            let descriptor = packet.element(.dependencyDescriptor, ids)
-            self.init(
-                isEntry: VideoCodec.av1.beginsKeyFrame(packet.payload, dependencyDescriptor: descriptor),
-                frameNumber: packet.frameNumber(ids), isEmpty: isEmpty)
-        }
-    }
-}
-
-extension RTPPacket {
-    /// The frame's number in AV1's dependency descriptor.
-    func frameNumber(_ ids: HeaderExtensionIDs) -> UInt16? {
-        guard let value = element(.dependencyDescriptor, ids) else { return nil }
-        return DependencyDescriptor(value)?.frameNumber
-    }
-
-    /// A header extension that is a name.
-    func text(_ kind: HeaderExtension, _ ids: HeaderExtensionIDs) -> String? {
-        guard let value = element(kind, ids) else { return nil }
-        return String(decoding: value.copyToArray(), as: UTF8.self)
     }
 }

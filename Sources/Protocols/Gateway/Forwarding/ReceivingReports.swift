@@ -40,7 +40,14 @@ extension GatewayEngine {
         }
         legs[place].clock.receive(report, at: wallClock(at: now))
         tracks[stream.track].encodings[stream.encoding].statistics.receive(report, at: now)
+        let isFirst = !tracks[stream.track].encodings[stream.encoding].clock.isSet
         tracks[stream.track].encodings[stream.encoding].clock.receive(report)
+        guard isFirst else { return }
+        // Until now nobody knew when its packets were captured.
+        for place in tracks[stream.track].subscribers {
+            legs[place.leg].slots[place.slot].owesReport = true
+            legs[place.leg].owesReports = true
+        }
     }
 
     /// A source of simulcast may come back under another number; announced ones stay.
@@ -89,7 +96,7 @@ extension GatewayEngine {
         let traits = PacketTraits(packet, codec.codec, sourceIDs)
         let numbers = legs[place.leg].slots[place.slot].rewriter.numbers(of: original, packet.header, traits)
         write(
-            packet, numbers, traits, PacketComposer(from: sourceIDs, to: targetIDs), payloadType: repair,
+            packet, numbers, traits, PacketComposer(from: sourceIDs, to: targetIDs), PayloadForm(type: repair),
             marker: packet.marker, repairs: true, to: place, at: now, into: &outbox)
         tally.repaired &+= 1
     }

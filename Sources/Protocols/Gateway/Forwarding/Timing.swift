@@ -15,6 +15,7 @@ extension GatewayEngine {
             askForLost(place, at: now, into: &outbox)
             sendFeedback(place, at: now, into: &outbox)
             report(place, at: now, into: &outbox)
+            reportChanges(place, at: now, into: &outbox)
         }
         for call in calls.indices where !calls[call].places.isEmpty && calls[call].nextRanking <= now {
             rank(call, at: now, into: &outbox)
@@ -84,17 +85,45 @@ extension GatewayEngine {
         }
         writer.begin()
         writer.appendReceiverReport(from: own, blocks: blocks)
-        for slot in legs[place].slots {
-            guard let report = slot.report(at: now, wallClock: wallClock(at: now)) else { continue }
-            // Each of them is one source, so each has a report of its own; a full datagram leaves and another begins.
-            if !writer.append(report) {
-                outbox.sendReport(writer.bytes, to: id)
-                writer.begin()
-                writer.append(report)
-            }
-            writer.appendName(Array(slot.identity.cname.utf8), of: slot.identity.ssrc)
-        }
+        for slot in legs[place].slots.indices { append(slot, place, at: now, into: &outbox) }
         outbox.sendReport(writer.bytes, to: id)
+        legs[place].owesReports = false
+    }
+
+    /// Reports on slots that began or show something else.
+    private mutating func reportChanges(
+        _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard legs[place].owesReports else { return }
+        legs[place].owesReports = false
+        writer.begin()
+        for slot in legs[place].slots.indices where legs[place].slots[slot].owesReport {
+            append(slot, place, at: now, into: &outbox)
+        }
+        if !writer.isEmpty { outbox.sendReport(writer.bytes, to: legs[place].id) }
+    }
+
+    /// Each slot is one source, so it has a report of its own; a full datagram leaves and another begins.
+    private mutating func append(
+        _ slot: Int, _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        let wallClock = wallClock(at: now)
+        let source = legs[place].slots[slot].rewriter.source.flatMap { encodings[$0] }
+        let timestamp = source.flatMap { stream in
+            tracks[stream.track].encodings[stream.encoding].clock.timestamp(
+                at: wallClock, legs[tracks[stream.track].leg].clock)
+        }
+        guard
+            let report = legs[place].slots[slot].report(at: now, wallClock: wallClock, sourceTimestamp: timestamp)
+        else { return }
+        legs[place].slots[slot].owesReport = false
+        if !writer.append(report) {
+            outbox.sendReport(writer.bytes, to: legs[place].id)
+            writer.begin()
+            writer.append(report)
+        }
+        let identity = legs[place].slots[slot].identity
+        writer.appendName(Array(identity.cname.utf8), of: identity.ssrc)
     }
 }
 

@@ -36,6 +36,8 @@ struct Leg: ~Copyable {
     var transportSequence: UInt16 = 0
     var clock = PublisherClock()
     var nextReport: Instant
+    /// A slot of it does.
+    var owesReports = false
     var nextFeedback: Instant
 
     init(

@@ -19,6 +19,8 @@ struct Slot {
     var byteCount: UInt32 = 0
     /// The newest packet's timestamp, and when it was sent.
     var newest: (timestamp: UInt32, at: Instant)?
+    /// It began, or shows another source: a receiver keeps sound and picture together by the reports.
+    var owesReport = false
 
     init(mid: String, kind: MediaKind, identity: SlotIdentity, clockRate: UInt32, random: inout SeededRandom) {
         self.mid = mid
@@ -40,14 +42,23 @@ struct Slot {
     }
 
     /// The report on it (RFC 3550 section 6.4.1); nil before its first packet.
-    func report(at now: Instant, wallClock: NTPTime) -> SenderReport? {
+    ///
+    /// - Parameter sourceTimestamp: that of what it shows, for this moment, where its publisher has said so. Otherwise
+    ///   the newest packet counts as captured when it was sent.
+    func report(at now: Instant, wallClock: NTPTime, sourceTimestamp: UInt32?) -> SenderReport? {
         guard let newest else { return nil }
         let elapsed =
             MediaClock.ticks(at: now, rate: rewriter.clockRate)
             &- MediaClock.ticks(at: newest.at, rate: rewriter.clockRate)
+        var timestamp = newest.timestamp &+ elapsed
+        if let sourceTimestamp, let offset = rewriter.timestampOffset {
+            let told = sourceTimestamp &+ offset
+            // A publisher's clock that is that far from its packets says nothing of them.
+            if Int32(bitPattern: told &- timestamp).magnitude < rewriter.clockRate &* 10 { timestamp = told }
+        }
         return SenderReport(
-            ssrc: identity.ssrc, ntpTime: wallClock.bits, rtpTimestamp: newest.timestamp &+ elapsed,
-            packetCount: packetCount, byteCount: byteCount)
+            ssrc: identity.ssrc, ntpTime: wallClock.bits, rtpTimestamp: timestamp, packetCount: packetCount,
+            byteCount: byteCount)
     }
 }
 

@@ -114,6 +114,9 @@ package struct SlotRewriter: Sendable {
     /// True while the host should ask the wanted source for a key frame.
     package var awaitsEntry: Bool { wanted != nil && wanted != source }
 
+    /// How far the slot's timestamps are ahead of those of what is shown now.
+    package var timestampOffset: UInt32? { source == nil ? nil : runs.last?.timestamp }
+
     /// Shows another source from where a receiver can begin with it; until then the present one goes on. Nil stops.
     package mutating func show(_ source: UInt32?) {
         wanted = source

@@ -42,10 +42,11 @@ package struct PacketComposer: Hashable, Sendable {
     }
 
     /// Nil, with nothing of use in `target`, when it does not fit. With `originalSequence` the payload is that of a
-    /// retransmission, and `header` has the numbers of the repair stream.
+    /// retransmission, and `header` has the numbers of the repair stream. With `payload` only that part of the packet's
+    /// bytes is its payload.
     package func write(
         _ packet: borrowing RTPPacket, header: RTPHeader, values: ExtensionValues, originalSequence: UInt16? = nil,
-        into target: inout MutableRawSpan
+        payload: Range<Int>? = nil, into target: inout MutableRawSpan
     ) -> ComposedPacket? {
         var block = ExtensionBlock(
             at: RTPPacket.headerByteCount &+ packet.contributorCount &* 4,
@@ -73,9 +74,11 @@ package struct PacketComposer: Hashable, Sendable {
             target.store(originalSequence, at: offset)
             offset &+= 2
         }
-        guard target.store(packet.payload, at: offset) else { return nil }
+        guard let content = packet.bytes.part(payload ?? packet.payloadRange), target.store(content, at: offset) else {
+            return nil
+        }
         return ComposedPacket(
-            byteCount: offset &+ packet.payloadRange.count, payloadOffset: offset, transportSequenceOffset: marks.0,
+            byteCount: offset &+ content.byteCount, payloadOffset: offset, transportSequenceOffset: marks.0,
             absoluteSendTimeOffset: marks.1)
     }
 

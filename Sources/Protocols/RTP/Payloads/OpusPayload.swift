@@ -36,7 +36,7 @@ package struct OpusPayload: Hashable, Sendable {
     }
 }
 
-/// Redundant audio (RFC 2198), which is forwarded as it is: only the newest block is looked at.
+/// Redundant audio (RFC 2198), which is forwarded as it is, or as its newest block to who cannot read it.
 package enum RedundantAudio {
     /// The newest block's payload type and where it lies in the payload; nil when the blocks run past the end.
     ///
@@ -55,5 +55,15 @@ package enum RedundantAudio {
             offset &+= 4
         }
         return nil
+    }
+
+    /// Gives the blocks of a payload that lies at `offset` another payload type: inside of them it is the receiver's too.
+    package static func renumber(_ old: UInt8, to new: UInt8, in bytes: inout MutableRawSpan, at offset: Int) {
+        var offset = offset
+        while let first = bytes.bytes.byte(at: offset) {
+            if first & 0x7F == old { bytes.store(first & 0x80 | new & 0x7F, at: offset) }
+            guard first & 0x80 != 0 else { return }
+            offset &+= 4
+        }
     }
 }

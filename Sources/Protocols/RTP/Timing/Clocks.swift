@@ -76,6 +76,8 @@ package struct TrackClock: Sendable {
         self.rate = rate
     }
 
+    package var isSet: Bool { report != nil }
+
     package mutating func receive(_ report: SenderReport) {
         guard report.ntpTime != 0 else { return }
         self.report = report

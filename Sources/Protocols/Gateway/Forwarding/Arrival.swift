@@ -1,0 +1,91 @@
+import RTP
+import SDP
+import Wire
+
+/// What is known of a packet that came from a publisher, the same for all who get it.
+struct Arrival {
+    let encoding: UInt32
+    let codec: MediaCodec
+    let traits: PacketTraits
+    let extensions: HeaderExtensionIDs
+    /// The publisher's number of Opus, which stands within redundant audio.
+    private let opusType: UInt8
+    /// Where the newest block of redundant audio lies in the packet, if that is Opus.
+    private let newest: Range<Int>?
+
+    init(
+        _ packet: borrowing RTPPacket, _ encoding: UInt32, _ codec: NegotiatedCodec, _ payloads: PayloadTable,
+        _ extensions: HeaderExtensionIDs
+    ) {
+        self.encoding = encoding
+        self.codec = codec.codec
+        self.extensions = extensions
+        traits = PacketTraits(packet, codec.codec, extensions)
+        guard codec.codec == .redundantAudio, let opus = payloads.own(.opus) else {
+            (opusType, newest) = (0, nil)
+            return
+        }
+        opusType = opus.payloadType
+        let start = packet.payloadRange.lowerBound
+        newest = RedundantAudio.newest(in: packet.payload).flatMap { block in
+            block.payloadType == opus.payloadType
+                ? start &+ block.range.lowerBound..<start &+ block.range.upperBound : nil
+        }
+    }
+
+    /// How a leg gets it; nil when it cannot.
+    func form(for payloads: borrowing PayloadTable) -> PayloadForm? {
+        if let own = payloads.own(codec) {
+            guard codec == .redundantAudio, let opus = payloads.own(.opus), opus.payloadType != opusType else {
+                return PayloadForm(type: own.payloadType)
+            }
+            return PayloadForm(type: own.payloadType, blocks: (opusType, opus.payloadType))
+        }
+        guard codec == .redundantAudio, let newest, let opus = payloads.own(.opus) else { return nil }
+        return PayloadForm(type: opus.payloadType, payload: newest)
+    }
+}
+
+/// The payload of a packet as one leg gets it.
+struct PayloadForm {
+    let type: UInt8
+    /// Of the packet's bytes, when it is not all of its payload.
+    var payload: Range<Int>?
+    /// Another payload type for the blocks of redundant audio.
+    var blocks: (old: UInt8, new: UInt8)?
+}
+
+extension PacketTraits {
+    init(_ packet: borrowing RTPPacket, _ codec: MediaCodec, _ ids: HeaderExtensionIDs) {
+        let isEmpty = packet.payload.byteCount == 0
+        switch codec {
+        case .opus, .redundantAudio: self.init(isEntry: true, isEmpty: isEmpty)
+        case .vp8:
+            let descriptor = VP8Descriptor(packet.payload)
+            self.init(isEntry: descriptor?.isKeyFrame ?? false, vp8: descriptor, isEmpty: isEmpty)
+        case .vp9:
+            self.init(isEntry: VideoCodec.vp9.beginsKeyFrame(packet.payload), isEmpty: isEmpty)
+        case .h264:
+            self.init(isEntry: VideoCodec.h264.beginsKeyFrame(packet.payload), isEmpty: isEmpty)
+        case .av1:
+            let descriptor = packet.element(.dependencyDescriptor, ids)
+            self.init(
+                isEntry: VideoCodec.av1.beginsKeyFrame(packet.payload, dependencyDescriptor: descriptor),
+                frameNumber: packet.frameNumber(ids), isEmpty: isEmpty)
+        }
+    }
+}
+
+extension RTPPacket {
+    /// The frame's number in AV1's dependency descriptor.
+    func frameNumber(_ ids: HeaderExtensionIDs) -> UInt16? {
+        guard let value = element(.dependencyDescriptor, ids) else { return nil }
+        return DependencyDescriptor(value)?.frameNumber
+    }
+
+    /// A header extension that is a name.
+    func text(_ kind: HeaderExtension, _ ids: HeaderExtensionIDs) -> String? {
+        guard let value = element(kind, ids) else { return nil }
+        return String(decoding: value.copyToArray(), as: UTF8.self)
+    }
+}
