@@ -1,0 +1,131 @@
+"""The servers that forward media and are compared, each started anew for a run on 127.0.0.1."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+HTTP, ADMIN, RELAY, MEDIA, JANUS = 28080, 28081, 28478, 28500, 28088
+LIBRARIES = "/usr/lib/x86_64-linux-gnu/janus"
+OTHER_PLUGINS = ["audiobridge", "duktape", "echotest", "lua", "nosip", "recordplay", "sip", "streaming", "textroom", "videocall", "voicemail"]  # fmt: skip
+OTHER_TRANSPORTS = ["mqtt", "nanomsg", "pfunix", "rabbitmq", "websockets"]
+
+
+def wait_until_answers(process: subprocess.Popen, url: str, log: pathlib.Path) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise SystemExit(f"the server ended with {process.returncode}: {log.read_text(errors='replace')[-2000:]}")
+        with contextlib.suppress(OSError):
+            with urllib.request.urlopen(url, timeout=1) as answer:
+                if answer.status == 200:
+                    return
+        time.sleep(0.1)
+    raise SystemExit(f"nothing answers on {url}")
+
+
+@contextlib.contextmanager
+def running(arguments: list[str], url: str, directory: pathlib.Path):
+    log = directory / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(arguments, stdout=output, stderr=output, cwd=directory)
+    try:
+        wait_until_answers(process, url, log)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def switchboard_configuration(directory: pathlib.Path) -> pathlib.Path:
+    # A few people call all the time, which the limits are there to stop.
+    settings = {
+        "http": {"host": "127.0.0.1", "port": HTTP}, "admin": {"host": "127.0.0.1", "port": ADMIN},
+        "storage": {"path": str(directory / "data")}, "log": {"level": "warning"},
+        "limits": {"callsPerMinute": 1_000_000, "signalsPerMinute": 1_000_000, "requestsPerMinute": 10_000_000},
+        "relay": {"listen": ["127.0.0.1"], "port": RELAY}, "gateway": {"port": MEDIA},
+    }  # fmt: skip
+    path = directory / "switchboard.yaml"
+    # JSON is YAML.
+    path.write_text(json.dumps(settings))
+    return path
+
+
+def janus_configuration(directory: pathlib.Path) -> None:
+    plugins, transports = (",".join(f"libjanus_{name}.so" for name in names) for names in (OTHER_PLUGINS, OTHER_TRANSPORTS))
+    (directory / "janus.jcfg").write_text(f"""
+general: {{
+  configs_folder = "{directory}"
+  plugins_folder = "{LIBRARIES}/plugins"
+  transports_folder = "{LIBRARIES}/transports"
+  events_folder = "{directory}"
+  loggers_folder = "{directory}"
+  debug_level = 2
+  session_timeout = 0
+}}
+nat: {{ ice_lite = true
+  ice_enforce_list = "lo" }}
+media: {{ rtp_port_range = "30000-32000" }}
+plugins: {{ disable = "{plugins}" }}
+transports: {{ disable = "{transports}" }}
+""")
+    (directory / "janus.transport.http.jcfg").write_text(f"""
+general: {{ json = "compact"
+  base_path = "/janus"
+  http = true
+  port = {JANUS}
+  interface = "lo"
+  https = false }}
+admin: {{ admin_http = false }}
+""")
+    (directory / "janus.plugin.videoroom.jcfg").write_text("general: { }\n")
+
+
+class Servers:
+    """Starts servers by name, and says how the load reaches them."""
+
+    def __init__(self, binaries: str):
+        self.binaries = pathlib.Path(binaries).resolve()
+
+    @contextlib.contextmanager
+    def start(self, kind: str, people: int):
+        """Gives the process, and the options that the load needs."""
+        with tempfile.TemporaryDirectory() as place:
+            directory = pathlib.Path(place)
+            with {"switchboard": self.switchboard, "janus": self.janus}[kind](directory, people) as started:
+                yield started
+
+    @contextlib.contextmanager
+    def switchboard(self, directory: pathlib.Path, people: int):
+        binary, configuration = self.binaries / "switchboard", switchboard_configuration(directory)
+        serve = [str(binary), "serve", "--config", str(configuration)]
+        with running(serve, f"http://127.0.0.1:{HTTP}/readyz", directory) as process:
+            users = directory / "users"
+            made = subprocess.run(
+                [str(binary), "token", "--count", str(people), "--config", str(configuration)], check=True,
+                capture_output=True,
+            )  # fmt: skip
+            users.write_bytes(made.stdout)
+            yield process, ["--server", f"http://127.0.0.1:{HTTP}", "--tokens", str(users)]
+
+    @contextlib.contextmanager
+    def janus(self, directory: pathlib.Path, people: int):
+        janus_configuration(directory)
+        serve = ["janus", "-F", str(directory)]
+        with running(serve, f"http://127.0.0.1:{JANUS}/janus/info", directory) as process:
+            yield process, ["--door", "janus", "--server", f"http://127.0.0.1:{JANUS}"]
+
+    def load(self, process: subprocess.Popen, more: list[str]) -> dict:
+        """Runs the load and gives its figures."""
+        with tempfile.NamedTemporaryFile(suffix=".json") as figures:
+            done = subprocess.run(
+                [str(self.binaries / "switchboard-load"), "media", *more, "--pid", str(process.pid), "--json",
+                 figures.name], capture_output=True, text=True,
+            )  # fmt: skip
+            if done.returncode != 0:
+                raise SystemExit(f"the load failed:\n{done.stdout}{done.stderr}")
+            return json.load(open(figures.name))
