@@ -183,7 +183,9 @@ let package = Package(
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["Storage", "Model", grdb]),
         tests("ServerTests", ["Server", "Calls", "Model"]),
-        tests("LoadTests", ["switchboard-load", "ICE", "OpenSSLCrypto", "RTP", "SDP", "Wire"]),
+        tests(
+            "LoadTests",
+            ["switchboard-load", "ICE", "MediaGateway", "OpenSSLCrypto", "RTP", "SDP", "SecureMedia", "Wire"]),
         tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),
         tests("ScenarioTests", ["SwitchboardClient", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),

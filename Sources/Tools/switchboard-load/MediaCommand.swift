@@ -53,6 +53,9 @@ struct MediaCommand: AsyncParsableCommand {
     @Option(help: "Seconds to measure.")
     var seconds = 10.0
 
+    @Option(help: "Seconds before that, when everybody has joined.")
+    var warmUp = 1.0
+
     @Option(help: "An SRTP profile to offer, instead of all: AEAD-AES-128-GCM, AEAD-AES-256-GCM, AES128-CM-SHA1-80.")
     var profile: String?
 
@@ -84,6 +87,7 @@ struct MediaCommand: AsyncParsableCommand {
         guard (10...50_000).contains(bitrate), (0.1...86_400).contains(seconds) else {
             throw ValidationError("--bitrate must be 10 to 50000 kbit/s, --seconds 0.1 to 86400.")
         }
+        guard (0...3_600).contains(warmUp) else { throw ValidationError("--warm-up must be 0 to 3600 seconds.") }
         guard (0...1_000).contains(churn), (0...100_000).contains(junk), (1...64).contains(threads) else {
             throw ValidationError("--join-leave must be 0 to 1000, --junk 0 to 100000, --threads 1 to 64.")
         }
@@ -116,7 +120,8 @@ struct MediaCommand: AsyncParsableCommand {
         let people = try users()
         let load = MediaLoad(
             calls: calls, participants: participants, publishers: publishers ?? participants, video: video,
-            bitrate: bitrate * 1000, seconds: seconds, profiles: try profiles(), churn: churn, junk: junk,
+            bitrate: bitrate * 1000, seconds: seconds, warmUp: warmUp, profiles: try profiles(), churn: churn,
+            junk: junk,
             threads: threads)
         var address = server
         while address.hasSuffix("/") { address.removeLast() }

@@ -13,6 +13,7 @@ struct MediaLoad: Sendable {
     var video: Bool
     var bitrate: Int
     var seconds: Double
+    var warmUp = 1.0
     var profiles: [SRTPProfile]
     /// Legs that go and come back in a second, over all calls.
     var churn: Double
@@ -33,7 +34,6 @@ struct MediaLoad: Sendable {
 
 /// One run: everybody joins, media flows, and is measured for some seconds.
 final class MediaRun: Sendable {
-    private static let warmUp = Duration.seconds(1)
     /// After the last packet, for those still under way or asked for again.
     private static let grace = Duration.milliseconds(700)
     /// Calls whose participants join at the same time.
@@ -71,7 +71,7 @@ final class MediaRun: Sendable {
         var guests = await join(workers)
         var report = MediaReport(load, legs: guests.reduce(0) { $0 + $1.legs.count })
         if !guests.isEmpty {
-            try await Task.sleep(for: Self.warmUp)
+            try await Task.sleep(for: .seconds(load.warmUp))
             try await measure(workers, &guests, &report)
             report.idleMemory = idleMemory
             for worker in workers { report.tally.add(await worker.collect()) }
