@@ -147,7 +147,8 @@ let package = Package(
             [
                 "Wire", "TURN", "Model", "Accounts", "Calls", "DatagramIO", "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage",
-                "Bus", "Relay", "Realtime", "WebAPI", hummingbird, hummingbirdServer, hummingbirdTLS, httpTypes,
+                "Bus", "Gateway", "SDP", "MediaGateway", "Relay", "Realtime", "WebAPI", hummingbird, hummingbirdServer,
+                hummingbirdTLS, httpTypes,
                 nioCore,
                 nioPosix, nioHTTP1, nioSSL, lifecycle, unixSignals, logging, metrics, coreMetrics, configuration, yams,
                 crypto, asyncHTTPClient, heap,

@@ -19,9 +19,6 @@ import Tokens
 import WebAPI
 import Wire
 
-/// Starts the media gateway, which tells the observer what becomes of its legs.
-typealias GatewayStart = @Sendable (GatewaySettings, any LegObserver) throws -> any MediaLegs
-
 /// The composition root: from a configuration to everything that runs, and how the parts know each other.
 struct ServiceGraph: Sendable {
     /// In the order in which they start; they stop the other way round.
@@ -30,18 +27,18 @@ struct ServiceGraph: Sendable {
     let draining: Draining
     private let database: SQLiteDatabase
     private let relay: RelayServer?
+    private let gateway: GatewayLegs?
     /// Held until the process ends.
     private let directory: DataDirectory
 
     init(
         _ configuration: ServerConfiguration, from source: ConfigurationSource, _ roles: Set<ServerRole>,
-        gateway startGateway: GatewayStart?, directory: DataDirectory, registry: PrometheusRegistry,
-        level: SharedLogLevel, logger: Logger
+        directory: DataDirectory, registry: PrometheusRegistry, level: SharedLogLevel, logger: Logger
     ) async throws {
         self.directory = directory
         let gatewaySettings = try GatewaySettings(configuration)
         // Legs belong to calls, which the api has.
-        let startGateway = roles.isSuperset(of: [.api, .gateway]) ? startGateway : nil
+        let hasGateway = roles.isSuperset(of: [.api, .gateway])
         let relaySettings = try RelaySettings(configuration, directory: directory)
         if let warning = relaySettings.warning { logger.warning("relay: \(warning)") }
         relay = roles.contains(.relay) ? try relaySettings.start() : nil
@@ -65,7 +62,7 @@ struct ServiceGraph: Sendable {
         database = parts.database
 
         var rules = CallRules(configuration)
-        if startGateway != nil {
+        if hasGateway {
             rules.gatewayEpoch = try await parts.store.write { try $0.beginGatewayEpoch() }.value
         }
         let commands = CallCommands(rules: rules)
@@ -73,7 +70,9 @@ struct ServiceGraph: Sendable {
         let clock = CallClock(
             store: parts.store, commands: commands, leaseSeconds: Int64(configuration.integer("calls.leaseSeconds")),
             hub: hub, relay: relay, gateway: link, logger: Logger(label: "calls"))
-        link.open(try startGateway?(gatewaySettings, link)) { clock.renew($0) }
+        gateway = hasGateway ? try GatewayLegs(gatewaySettings.gateway(beside: relaySettings.configuration), link) : nil
+        if let gateway { try relay?.openToPeers(gateway.addresses) }
+        link.open(gateway) { clock.renew($0) }
         withdraw.withLock { $0 = { user in clock.withdraw(user) } }
         let calls = CallService(store: parts.store, commands: commands, performer: clock)
         let gate = Gate(
@@ -141,6 +140,7 @@ struct ServiceGraph: Sendable {
 
     /// Lets go of what the services used; after the last of them has stopped.
     func close() async {
+        gateway?.stop()
         relay?.stop()
         await database.close()
     }

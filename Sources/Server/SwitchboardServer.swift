@@ -28,7 +28,7 @@ package enum SwitchboardServer {
         let graph: ServiceGraph
         do {
             graph = try await ServiceGraph(
-                configuration, from: source, roles, gateway: nil, directory: directory, registry: registry,
+                configuration, from: source, roles, directory: directory, registry: registry,
                 level: level,
                 logger: logger)
         } catch {

@@ -8,8 +8,8 @@ package struct GatewayConfiguration: Sendable {
     package var listen: [IPAddress] = []
     /// The first worker's port; each further one has the next. 0 lets the kernel choose, for tests.
     package var port: UInt16 = 3480
-    /// What clients are told instead of a local address, behind a one-to-one NAT.
-    package var externals: [IPAddress: IPAddress] = [:]
+    /// What clients are told instead of local addresses, behind a one-to-one NAT.
+    package var externals: @Sendable ([IPAddress]) -> [IPAddress: IPAddress] = { _ in [:] }
     /// In the order of preference.
     package var profiles: [SRTPProfile] = SRTPProfile.preferred
     /// Threads; nil means one for each core.

@@ -85,7 +85,7 @@ package final class GatewayServer: Sendable {
                 })
         else { throw refusal }
         let candidates = HostCandidate.all(
-            udp: owners.map(\.address), tcp: listeners.map(\.address), external: configuration.externals)
+            udp: owners.map(\.address), tcp: listeners.map(\.address), external: configuration.externals(local))
         let place = GatewayPlace(
             mailbox: mailbox, addresses: owners.map(\.address) + listeners.map(\.address),
             candidates: candidates.map(Candidate.init))

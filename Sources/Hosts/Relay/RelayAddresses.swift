@@ -1,7 +1,7 @@
-import Wire
+package import Wire
 
 /// The local addresses that the relay works on, and what each is called outside.
-struct RelayAddresses: Sendable {
+package struct RelayAddresses: Sendable {
     struct Entry: Hashable, Sendable {
         let local: IPAddress
         let told: IPAddress
@@ -9,7 +9,7 @@ struct RelayAddresses: Sendable {
 
     let entries: [Entry]
 
-    init(local: [IPAddress], externals: [ExternalAddress]) {
+    package init(local: [IPAddress], externals: [ExternalAddress]) {
         entries = local.map { address in
             let mapping =
                 externals.first { $0.local == address }
@@ -20,6 +20,11 @@ struct RelayAddresses: Sendable {
                 }
             return Entry(local: address, told: mapping?.external ?? address)
         }
+    }
+
+    /// What each local address is called outside, where that is another one.
+    package var toldByLocal: [IPAddress: IPAddress] {
+        Dictionary(entries.filter { $0.local != $0.told }.map { ($0.local, $0.told) }) { first, _ in first }
     }
 
     /// Pairs for the peer policy, one for each external address.

@@ -1,3 +1,5 @@
+import MediaGateway
+import Relay
 import SecureMedia
 
 /// What the configuration says of the media gateway.
@@ -17,5 +19,17 @@ struct GatewaySettings: Hashable, Sendable {
         } catch {
             throw ConfigurationError("gateway.srtpProfiles must name profiles: \(error).")
         }
+    }
+
+    /// It listens where the relay does, and is known by the same external addresses.
+    func gateway(beside relay: RelayConfiguration) -> GatewayConfiguration {
+        var configuration = GatewayConfiguration()
+        configuration.listen = relay.listen
+        configuration.port = UInt16(clamping: port)
+        configuration.profiles = profiles
+        configuration.workers = workers == 0 ? nil : workers
+        let externals = relay.externalAddresses
+        configuration.externals = { RelayAddresses(local: $0, externals: externals).toldByLocal }
+        return configuration
     }
 }

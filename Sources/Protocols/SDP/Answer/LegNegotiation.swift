@@ -76,7 +76,7 @@ package struct LegNegotiation: Sendable {
         let credentials = isRestart ? transport.freshCredentials : self.credentials ?? transport.freshCredentials
 
         let answer = assemble(
-            offer, answers, live, bundle: bundle.filter { live.contains($0) }, tagged: tagged, transport, credentials,
+            offer, answers, live, bundle: bundle.filter { live.contains($0) }, transport, credentials,
             renominates: remote.renominates)
         places = zip(offer.sections, sections).map { offered, made in
             Place(mid: made.mid, kind: offered.kind, isRejected: made.rejection != nil)
@@ -129,7 +129,7 @@ package struct LegNegotiation: Sendable {
     }
 
     private func assemble(
-        _ offer: SessionDescription, _ answers: [MediaSection], _ live: Set<String>, bundle: [String], tagged: Int,
+        _ offer: SessionDescription, _ answers: [MediaSection], _ live: Set<String>, bundle: [String],
         _ transport: GatewayTransport, _ credentials: ICECredentials, renominates: Bool
     ) -> SessionDescription {
         var answer = SessionDescription()
@@ -151,9 +151,10 @@ package struct LegNegotiation: Sendable {
             answer.sections[index].attributes.iceOptions = ["ice2", "trickle"] + (renominates ? ["renomination"] : [])
             answer.sections[index].attributes.fingerprints = transport.fingerprints
             answer.sections[index].attributes.setup = .passive
+            // The first section of the bundle would do (RFC 9143 section 7.1.3), but aiortc looks into the last one.
+            answer.sections[index].candidates = transport.candidates
+            answer.sections[index].hasEndOfCandidates = true
         }
-        answer.sections[tagged].candidates = transport.candidates
-        answer.sections[tagged].hasEndOfCandidates = true
         return answer
     }
 
