@@ -1,0 +1,221 @@
+"""People in a call over the media gateway: aiortc for the media, the tests' own endpoint for the call."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fractions
+import time
+
+import av
+import numpy
+from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from aiortc.mediastreams import AudioStreamTrack, VideoStreamTrack
+from aiortc.rtcconfiguration import RTCBundlePolicy
+from endpoint import PATIENCE, Endpoint, client_id
+
+RATE = 48_000
+
+
+class Tone(AudioStreamTrack):
+    """A sine of one pitch, by which listeners know who speaks."""
+
+    def __init__(self, pitch: float):
+        super().__init__()
+        self.pitch, self.sample, self.start = pitch, 0, time.monotonic()
+
+    async def recv(self) -> av.AudioFrame:
+        count = RATE // 50
+        await asyncio.sleep(max(0.0, self.start + self.sample / RATE - time.monotonic()))
+        times = (self.sample + numpy.arange(count)) / RATE
+        samples = (numpy.sin(2 * numpy.pi * self.pitch * times) * 12_000).astype(numpy.int16)
+        frame = av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="s16", layout="mono")
+        frame.pts, frame.sample_rate, frame.time_base = self.sample, RATE, fractions.Fraction(1, RATE)
+        self.sample += count
+        return frame
+
+
+class Gray(VideoStreamTrack):
+    """A picture of one brightness with a moving bar, by which viewers know whose it is."""
+
+    def __init__(self, brightness: int, frames_per_second: int = 10):
+        super().__init__()
+        self.brightness, self.frames_per_second = brightness, frames_per_second
+        self.number, self.start = 0, time.monotonic()
+
+    async def recv(self) -> av.VideoFrame:
+        await asyncio.sleep(max(0.0, self.start + self.number / self.frames_per_second - time.monotonic()))
+        picture = numpy.full((180, 320), self.brightness, numpy.uint8)
+        picture[:8, self.number * 8 % 320 :][:, :8] = 255
+        frame = av.VideoFrame.from_ndarray(picture, format="gray").reformat(format="yuv420p")
+        frame.pts, frame.time_base = self.number * 90_000 // self.frames_per_second, fractions.Fraction(1, 90_000)
+        self.number += 1
+        return frame
+
+
+class Heard:
+    """What came out of one slot."""
+
+    def __init__(self):
+        self.frames = 0
+        self.latest = None
+
+    @property
+    def pitch(self) -> float:
+        """The strongest frequency of the last frame of audio."""
+        samples = self.latest.to_ndarray().reshape(-1)
+        if len(self.latest.layout.channels) == 2:
+            samples = samples[::2]
+        spectrum = numpy.abs(numpy.fft.rfft(samples * numpy.hanning(len(samples)), 1 << 14))
+        return float(numpy.argmax(spectrum) * self.latest.sample_rate / (1 << 14))
+
+    @property
+    def brightness(self) -> int:
+        return int(numpy.median(self.latest.to_ndarray(format="gray")))
+
+
+class Participant:
+    """One person in one client: an endpoint, and a PeerConnection with a microphone, a camera, and slots for others."""
+
+    def __init__(self, server, person, pitch: float = 440, brightness: int = 100):
+        self.endpoint = Endpoint(server.realtime_url, person.id, person.token)
+        self.pitch, self.brightness = pitch, brightness
+        self.connection: RTCPeerConnection | None = None
+        self.heard: dict[str, Heard] = {}
+        self.slots: list[dict] = []
+        self.listeners: list[asyncio.Task] = []
+        self.call = ""
+
+    async def open(self) -> None:
+        await self.endpoint.open()
+        await self.endpoint.listen(f"user:{self.endpoint.user}")
+
+    async def call_group(self, others: list["Participant"], kind: str = "video") -> str:
+        made = await self.endpoint.ask(
+            "calls.create", clientID=client_id(), callees=[other.endpoint.user for other in others], kind=kind,
+            mode="gateway",
+        )
+        self.call = made["call"]["id"]
+        await self.endpoint.listen(f"call:{self.call}")
+        return self.call
+
+    async def accept(self, call: str) -> None:
+        self.call = call
+        await self.endpoint.ask("calls.accept", call=call, clientID=client_id())
+        await self.endpoint.listen(f"call:{call}")
+
+    async def join(self, slots: int = 1, sends: bool = True, video: bool = True) -> None:
+        """Makes a leg: publishes a tone and a picture, and asks for so many slots of each kind."""
+        await self.endpoint.listen(f"signals:{self.call}:{self.endpoint.id}")
+        self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE))
+        self.connection.on("track", self.track_came)
+        kinds = ["audio", "video"] if video else ["audio"]
+        if sends:
+            self.connection.addTransceiver(Tone(self.pitch), "sendonly")
+            if video:
+                self.connection.addTransceiver(Gray(self.brightness), "sendonly")
+        for _ in range(slots):
+            for kind in kinds:
+                self.connection.addTransceiver(kind, "recvonly")
+        await self.offer()
+
+    async def offer(self) -> None:
+        await self.connection.setLocalDescription(await self.connection.createOffer())
+        made = await self.endpoint.ask(
+            "calls.leg", call=self.call, offer={"sdp": self.connection.localDescription.sdp}
+        )
+        self.slots = made["slots"]
+        await self.connection.setRemoteDescription(RTCSessionDescription(made["answer"]["sdp"], "answer"))
+
+    def track_came(self, track) -> None:
+        mid = next(t.mid for t in self.connection.getTransceivers() if t.receiver.track is track)
+        self.heard[mid] = Heard()
+        self.listeners.append(asyncio.ensure_future(self.listen(track, self.heard[mid])))
+
+    @staticmethod
+    async def listen(track, heard: Heard) -> None:
+        with contextlib.suppress(Exception):
+            while True:
+                heard.latest = await track.recv()
+                heard.frames += 1
+
+    def shown(self) -> list[dict]:
+        """What the slots show, as the newest word about it says."""
+        told = [signal for signal in self.endpoint.signals(self.call) if signal["kind"] == "slots"]
+        return told[-1]["slots"] if told else self.slots
+
+    def slot_of(self, other: "Participant", kind: str) -> str | None:
+        """The mid of the slot in which the other one is shown."""
+        for slot in self.shown():
+            track = slot.get("track")
+            if track and slot["kind"] == kind and track["endpoint"] == other.endpoint.id:
+                return slot["mid"]
+        return None
+
+    async def until(self, what: str, condition):
+        async def wait():
+            while not (value := condition()):
+                await asyncio.sleep(0.05)
+            return value
+
+        try:
+            return await asyncio.wait_for(wait(), PATIENCE)
+        except asyncio.TimeoutError:
+            frames = {mid: heard.frames for mid, heard in self.heard.items()}
+            states = (self.connection.iceConnectionState, self.connection.connectionState)
+            raise AssertionError(f"waited in vain for {what}; {states}, frames {frames}, slots {self.shown()}")
+
+    async def hears(self, other: "Participant") -> None:
+        """Waits until the other one's own tone comes out of the slot that is theirs."""
+
+        def condition():
+            mid = self.slot_of(other, "audio")
+            heard = self.heard.get(mid)
+            return heard and heard.frames > 5 and abs(heard.pitch - other.pitch) < 15
+
+        await self.until(f"the tone of {other.pitch} Hz", condition)
+
+    async def sees(self, other: "Participant") -> None:
+        def condition():
+            mid = self.slot_of(other, "video")
+            heard = self.heard.get(mid)
+            return heard and heard.frames > 2 and abs(heard.brightness - other.brightness) < 12
+
+        await self.until(f"the picture of brightness {other.brightness}", condition)
+
+    async def more_from(self, mid: str, count: int = 10) -> None:
+        """Waits for further frames of a slot."""
+        before = self.heard[mid].frames
+        await self.until(f"more of slot {mid}", lambda: self.heard[mid].frames >= before + count)
+
+    async def hang_up_media(self) -> None:
+        if self.connection is not None:
+            await self.connection.close()
+        for listener in self.listeners:
+            listener.cancel()
+        self.listeners = []
+        self.heard = {}
+
+    async def close(self) -> None:
+        await self.hang_up_media()
+        await self.endpoint.close()
+
+
+@contextlib.asynccontextmanager
+async def group(server, count: int, kind: str = "video"):
+    """So many people in one call over the gateway, joined but without media."""
+    people = server.users(count)
+    everybody = [
+        Participant(server, person, pitch=300 + 200 * number, brightness=60 + 40 * number)
+        for number, person in enumerate(people)
+    ]
+    try:
+        for one in everybody:
+            await one.open()
+        call = await everybody[0].call_group(everybody[1:], kind)
+        for one in everybody[1:]:
+            await one.accept(call)
+        yield everybody
+    finally:
+        for one in everybody:
+            await one.close()

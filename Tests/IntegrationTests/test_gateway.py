@@ -1,0 +1,72 @@
+"""Calls over the media gateway, with aiortc's own ICE, DTLS, SRTP and codecs on the other side."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from gateway import Participant, group
+
+
+@pytest.fixture(scope="module", params=["AEAD-AES-128-GCM", "AEAD-AES-256-GCM", "AES128-CM-SHA1-80"])
+def profile_server(make_server, request):
+    server = make_server({"gateway": {"srtpProfiles": [request.param]}})
+    yield server
+    server.stop()
+
+
+async def meet(everybody: list[Participant], video: bool = True) -> None:
+    """Everybody makes a leg and hears and sees everybody else."""
+    for one in everybody:
+        await one.join(slots=len(everybody) - 1, video=video)
+    for one in everybody:
+        for other in everybody:
+            if one is not other:
+                await one.hears(other)
+                if video:
+                    await one.sees(other)
+
+
+def test_two_hear_and_see_each_other(profile_server):
+    async def run():
+        async with group(profile_server, 2) as everybody:
+            await meet(everybody)
+
+    asyncio.run(run())
+
+
+def test_three_and_one_leaves_and_comes_back(server):
+    async def run():
+        async with group(server, 3, "audio") as everybody:
+            ann, ben, cal = everybody
+            await meet(everybody, video=False)
+            await cal.hang_up_media()
+            await cal.endpoint.ask("calls.leave", call=cal.call)
+            await ann.until("the slot of who left to be empty", lambda: ann.slot_of(cal, "audio") is None)
+            await ann.hears(ben)
+            await cal.accept(ann.call)
+            await cal.join(slots=2, video=False)
+            for one, other in [(ann, cal), (ben, cal), (cal, ann), (cal, ben)]:
+                await one.hears(other)
+
+    asyncio.run(run())
+
+
+def test_a_client_that_closes_its_connection_is_told_that_its_leg_ended(server):
+    async def run():
+        async with group(server, 2, "audio") as everybody:
+            ann, ben = everybody
+            await meet(everybody, video=False)
+            await ben.connection.close()
+            await ben.endpoint.until(
+                "the end of the leg",
+                lambda: [s for s in ben.endpoint.signals(ben.call) if s["kind"] == "legEnded" and s["reason"] == "closed"],
+            )
+            await ann.until("an empty slot", lambda: ann.slot_of(ben, "audio") is None)
+            # A new leg of the same endpoint takes its place.
+            await ben.hang_up_media()
+            await ben.join(slots=1, video=False)
+            await ann.hears(ben)
+            await ben.hears(ann)
+
+    asyncio.run(run())
