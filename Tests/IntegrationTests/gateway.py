@@ -118,6 +118,7 @@ class Participant:
             for kind in kinds:
                 self.connection.addTransceiver(kind, "recvonly")
         await self.offer()
+        await self.endpoint.ask("calls.connected", call=self.call)
 
     async def offer(self) -> None:
         await self.connection.setLocalDescription(await self.connection.createOffer())
