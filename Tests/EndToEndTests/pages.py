@@ -23,6 +23,45 @@ look();
 """
 
 
+# The tile of somebody in a group call, by the name on it: how it is marked, and what its picture does.
+TILE = """
+const [name, source] = arguments;
+const tile = [...document.querySelectorAll(`#grid .tile[data-source=${source}]`)]
+    .find((one) => one.querySelector(".tile-name").textContent === name);
+if (!tile) return null;
+const video = tile.querySelector("video");
+const canvas = document.createElement("canvas");
+[canvas.width, canvas.height] = [16, 16];
+const pen = canvas.getContext("2d");
+let brightness = 0;
+if (video.videoWidth) {
+    pen.drawImage(video, 0, 0, 16, 16);
+    const { data } = pen.getImageData(0, 0, 16, 16);
+    for (let i = 0; i < data.length; i += 4) brightness = Math.max(brightness, data[i] + data[i + 1] + data[i + 2]);
+}
+return {
+    ...tile.dataset, frames: video.getVideoPlaybackQuality().totalVideoFrames, brightness, width: video.videoWidth,
+    bars: tile.querySelector(".bars:not([hidden])")?.dataset.level ?? null,
+};
+"""
+
+# The packets of each voice that arrives, and how loud all have been so far.
+VOICES = """
+const done = arguments[arguments.length - 1];
+(async () => {
+    const voices = [];
+    for (const peer of window.peers.filter((one) => one.signalingState !== "closed")) {
+        for (const one of (await peer.getStats()).values()) {
+            if (one.type === "inbound-rtp" && one.kind === "audio" && one.packetsReceived) {
+                voices.push({ id: `${window.peers.indexOf(peer)} ${one.id}`, packets: one.packetsReceived, energy: one.totalAudioEnergy });
+            }
+        }
+    }
+    return voices;
+})().then(done, () => done([]));
+"""
+
+
 class Person:
     """Somebody with an account, in front of a browser."""
 
@@ -77,8 +116,12 @@ class Person:
 
     # Accounts
 
-    def sign_up(self):
+    def sign_up(self, save_data=False):
+        """Makes the account. Who saves data sends a small picture, of which a machine bears more."""
         self.browser.open(self.url)
+        if save_data:
+            self.driver.execute_script("localStorage.setItem('switchboard.preferences', '{\"saveData\":true}')")
+            self.driver.refresh()
         self.click("#to-sign-up")
         self.fill(displayName=self.name, email=self.email, password=PASSWORD)
         self.find("#field-password").send_keys(Keys.ENTER)
@@ -174,6 +217,71 @@ class Person:
         """The types of the selected candidates, of this side and the other."""
         media = self.browser.wait("a selected pair", lambda: (m := self.browser.media()) and m["local"] and m)
         return media["local"], media["remote"]
+
+    # Group calls
+
+    def pick(self, others):
+        """Chooses people in the dialog that asks for some."""
+        for other in others:
+            field = self.find("#pick-search")
+            field.clear()
+            field.send_keys(other.email)
+            self.browser.wait(
+                f"{other.name} alone to be found", lambda: [one.text for one in self.all("#picks .name")] == [other.name]
+            )
+            self.click("#picks .pick input")
+            self.says("#picker .chips", other.name)
+
+    def call_group(self, others, kind="video"):
+        self.go("people")
+        self.click("[data-action=group-call]")
+        self.pick(others)
+        self.click(f"#picker [data-choice={kind}]")
+        self.find("#call[data-mode=group]")
+
+    def invite(self, others):
+        self.control("invite")
+        self.pick(others)
+        self.click("#picker [data-choice=add]")
+        self.gone("#picker")
+
+    def tile(self, other, source="camera"):
+        name = other.name if isinstance(other, Person) else other
+        return self.driver.execute_script(TILE, name, source)
+
+    def tile_is(self, other, source="camera", limit=60, **marks):
+        """Waits for the tile and its marks, such as `muted="true"`."""
+
+        def found():
+            tile = self.tile(other, source)
+            return tile and all(tile.get(name) == value for name, value in marks.items()) and tile
+
+        return self.browser.wait(f"the {source} of {getattr(other, 'name', other)} with {marks}", found, limit)
+
+    def sees(self, other, source="camera", limit=60):
+        """The other's picture moves, and is not black."""
+        start = self.tile_is(other, source, limit, picture="true")["frames"]
+
+        def moves():
+            tile = self.tile(other, source)
+            return tile and tile["frames"] > start + 5 and tile["brightness"] > 60
+
+        self.browser.wait(f"a moving picture of {getattr(other, 'name', other)}", moves, limit)
+
+    def voices(self):
+        return {one["id"]: one for one in self.driver.execute_async_script(VOICES)}
+
+    def hears_voices(self, count, limit=60):
+        """That many voices arrive, and something is to be heard."""
+        start = self.voices()
+
+        def grown():
+            now = self.voices().values()
+            news = [one for one in now if one["packets"] > start.get(one["id"], {"packets": 0})["packets"] + 10]
+            loud = any(one["energy"] > start.get(one["id"], {"energy": 0})["energy"] for one in news)
+            return len(news) >= count and loud
+
+        self.browser.wait(f"{count} voices to be heard", grown, limit)
 
     # History
 

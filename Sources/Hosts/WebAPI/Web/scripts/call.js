@@ -208,6 +208,7 @@ export class ActiveCall extends Emitter {
     get hasCamera() { return Boolean(this.media.camera); }
     get isSharing() { return Boolean(this.media.screen); }
     get connection() { return this.#ways.state; }
+    get way() { return this.#ways.name; }
     get otherMedia() { return this.isGroup ? undefined : this.others[0]?.media; }
     get heldByOther() { return this.otherMedia?.held ?? false; }
     get isPoor() {

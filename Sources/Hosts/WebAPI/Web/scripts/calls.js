@@ -28,6 +28,7 @@ class Calls extends Emitter {
 
     constructor() {
         super();
+        realtime.isUrgent = () => this.active.some((call) => call.phase !== "ended");
         realtime.on("snapshot", ({ stream, data }) => this.#snapshot(stream, data));
         realtime.on("change", ({ stream, type, data }) => this.#change(stream, type, data));
     }
@@ -241,6 +242,8 @@ class Calls extends Emitter {
     #ring(call) {
         const { mine, other, outgoing } = sides(call, credentials.user.id);
         const waits = ["invited", "ringing"].includes(mine?.state) && call.status !== "ended";
+        // Out of it, as the server says: if it rings again, somebody asked again.
+        if (!waits && mine?.state !== "joined") this.#settled.delete(call.id);
         if (this.rings.has(call.id)) {
             if (waits) this.rings.get(call.id).call = call;
             else this.#stopRing(call.id, this.#why(call, mine));

@@ -13,11 +13,15 @@ import { Problem, network, timeout } from "./problems.js";
 
 const SILENCE = 45_000;
 const REQUEST_LIMIT = 8_000;
+const LONGEST_PAUSE = 15_000;
+const LONGEST_PAUSE_IN_CALL = 2_000;
 
 /** Events: `state` (this), `snapshot` / `change` / `event` ({stream, …}), `revoked`, `replaced`. */
 class Realtime extends Emitter {
     /** `idle`, `connecting`, `online` or `waiting` for the next try. */
     state = "idle";
+    /** Whether somebody waits for the server to come back: a call is open. */
+    isUrgent = () => false;
     #socket;
     #running = false;
     #pending = new Map();
@@ -215,9 +219,10 @@ class Realtime extends Emitter {
         if (this.#running && credentials.isSignedIn) this.#later(retryAfter);
     }
 
-    /** The pause doubles up to 15 s, with jitter, so that a restarted server is not met by everyone at once. */
+    /** The pause doubles up to its limit, with jitter, so that a restarted server is not met by everyone at once. */
     #later(least = 0) {
-        const pause = Math.min(400 * 2 ** this.#attempts, 15_000) * (0.5 + 0.5 * Math.random());
+        const longest = this.isUrgent() ? LONGEST_PAUSE_IN_CALL : LONGEST_PAUSE;
+        const pause = Math.min(400 * 2 ** this.#attempts, longest) * (0.5 + 0.5 * Math.random());
         this.#attempts += 1;
         this.#become("waiting");
         this.#retry = setTimeout(() => this.#connect(), Math.max(pause, least));

@@ -44,6 +44,9 @@ export class Ways extends Emitter {
     /** The connection that counts. */
     get connection() { return (this.#leg ?? this.#peer)?.connection; }
 
+    /** Where what is heard comes from: `direct` or `gateway`. */
+    get name() { return this.#leg && !this.#moving ? "gateway" : "direct"; }
+
     get state() {
         if (this.#moving && this.#peer?.state === "connected") return "connected";
         return (this.#leg ?? this.#peer)?.state ?? "connecting";

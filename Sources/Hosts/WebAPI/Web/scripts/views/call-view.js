@@ -94,6 +94,7 @@ export class CallView {
         const ended = call.phase === "ended";
         section.dataset.phase = call.phase;
         section.dataset.connection = call.connection;
+        section.dataset.way = call.way;
         section.dataset.call = call.id ?? "";
         section.dataset.mode = call.isGroup ? "group" : "pair";
         name.textContent = call.title;
