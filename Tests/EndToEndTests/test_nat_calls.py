@@ -23,7 +23,7 @@ window.peers.at(-1).getStats().then((stats) => {
     const transport = reports.find((one) => one.type === "transport");
     const pair = reports.find((one) => one.id === transport?.selectedCandidatePairId);
     const local = reports.find((one) => one.id === pair?.localCandidateId);
-    done([local?.candidateType ?? null, local?.relayProtocol ?? null, local?.url ?? null]);
+    done([local?.candidateType ?? null, local?.relayProtocol ?? local?.protocol ?? null, local?.url ?? null]);
 });
 """
 
@@ -111,7 +111,7 @@ def person(internet, home, tmp_path_factory):
     def make(name, kind, lets_out=EVERYTHING):
         network = internet.network(kind, lets_out)
         browsers.append(DistantBrowser(name, tmp_path_factory.mktemp("profile"), network, home))
-        return Person(browsers[-1], PublicServer.url, name).sign_up()
+        return Person(browsers[-1], PublicServer.url, name).sign_up(save_data=True)
 
     yield make
     for browser in browsers:
@@ -124,6 +124,11 @@ def ben(person):
     return person("Ben Brook", SYMMETRIC)
 
 
+@pytest.fixture(scope="module")
+def cem(person):
+    return person("Cem Can", PORT_RESTRICTED)
+
+
 def hang_up(*people):
     people[0].hang_up()
     for one in people:
@@ -134,7 +139,7 @@ def hang_up(*people):
 @pytest.mark.parametrize(
     "lets_out, way", [(EVERYTHING, "udp"), (NO_UDP, "tcp"), (ONLY_443, "tls")], ids=["everything", "no-udp", "only-443"]
 )
-def test_a_call_takes_the_way_that_the_firewall_leaves(person, ben, lets_out, way):
+def test_a_call_takes_the_way_that_the_firewall_leaves(person, ben, cem, lets_out, way):
     ann = person(f"Ann {way}", SYMMETRIC, lets_out)
     connect(ann, ben)
     for one in (ann, ben):
@@ -147,6 +152,29 @@ def test_a_call_takes_the_way_that_the_firewall_leaves(person, ben, lets_out, wa
         assert (kind, protocol) == ("relay", way), url
         assert way != "tls" or url == "turns:20.0.0.1:443?transport=tcp"
     hang_up(ann, ben)
+
+    # A group call: straight to the gateway by UDP or TCP, and by the relay where only that gets through.
+    people = [ann, ben, cem]
+    ann.call_group([ben, cem])
+    for one in (ben, cem):
+        one.rings(limit=60)
+        one.answer()
+    for one in people:
+        one.is_connected(limit=60)
+    for one in people:
+        for other in people:
+            if one is not other:
+                one.sees(other)
+        one.hears_voices(2)
+    kind, protocol, url = ann.driver.execute_async_script(CHOSEN)
+    if way == "tls":
+        assert (kind, protocol, url) == ("relay", "tls", "turns:20.0.0.1:443?transport=tcp")
+    else:
+        assert kind != "relay" and protocol == way, (kind, protocol, url)
+    for one in people:
+        one.hang_up()
+    for one in people:
+        one.leave_call_screen()
 
 
 @pytest.mark.parametrize("kind", [PORT_RESTRICTED, SYMMETRIC], ids=["port-restricted", "symmetric"])
