@@ -77,7 +77,9 @@ private func checkSlot(_ bytes: UnsafeRawBufferPointer) {
     var nacks = NACKGenerator()
     var lost: [UInt16] = []
     var history = PacketHistory(byteLimit: 4096)
-    var ranking = SpeakerRanking(limit: 2)
+    var ranking = SpeakerRanking()
+    var selection = LoudestSelection()
+    var loudest: [UInt32] = []
     var now = Instant(nanoseconds: 1_000_000_000)
     var steps = 0
     while !input.isEmpty, steps < 300 {
@@ -103,7 +105,10 @@ private func checkSlot(_ bytes: UnsafeRawBufferPointer) {
         case 4:
             ranking.receive(AudioLevel(byte: input.byte()), from: UInt32(choice >> 3 & 3), at: now)
             _ = ranking.advance(to: now)
-            if ranking.loudest.count > 2 { fatalError("too many are heard") }
+            loudest = selection.select(2, of: [0, 1, 2, 3], chosen: loudest, by: ranking, at: now)
+            if loudest.count > 2 || Set(loudest).count < loudest.count {
+                fatalError("too many are heard, or one twice")
+            }
         default:
             _ = nacks.receive(sequence, at: now)
             let header = RTPHeader(payloadType: 96, sequence: sequence, timestamp: UInt32(sequence) << 8, ssrc: 1)
