@@ -8,18 +8,9 @@ import subprocess
 import time
 import urllib.request
 
+from ports import free_port
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def free_ports(count):
-    """Ports that nothing listens on right now, all different."""
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 class Server:
@@ -28,8 +19,7 @@ class Server:
     def __init__(self, binary, directory, settings=""):
         self.binary = pathlib.Path(binary)
         self.directory = pathlib.Path(directory)
-        # The relay's serves UDP too, of which far fewer ports are taken.
-        self.port, self.admin_port, self.relay_port = free_ports(3)
+        self.port, self.admin_port, self.relay_port = free_port(), free_port(), free_port()
         self.process = None
         self.log = self.directory / "server.log"
         self.config = self.directory / "switchboard.yaml"

@@ -5,7 +5,8 @@ import pytest
 from browser import DESK, PHONE, Browser
 from certificates import self_signed
 from pages import Person
-from server import Server, free_ports
+from ports import free_port
+from server import Server
 
 # Nothing listens there, neither over UDP nor over TCP.
 CLOSED_PORT = 20_999
@@ -264,7 +265,7 @@ def secure_server(request, tmp_path_factory):
     """A server whose relay speaks TLS too, with a certificate that signed itself."""
     folder = tmp_path_factory.mktemp("secure")
     certificate, key = self_signed(folder)
-    tls_port = free_ports(1)[0]
+    tls_port = free_port()
     settings = f"  tlsPorts: [{tls_port}]\n  certificate: {certificate}\n  privateKey: {key}\n"
     one = Server(request.config.getoption("--binary"), folder, settings).start()
     yield one, tls_port

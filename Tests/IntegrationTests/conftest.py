@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import time
 import uuid
@@ -20,37 +19,13 @@ import uuid
 import httpx
 import pytest
 import yaml
+from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("SWITCHBOARD_BINARY", ROOT / ".build/debug/switchboard"))
 START_SECONDS = 30
 # One client for all: making one costs 30 ms. Connections are not kept, since servers die and come back here.
 HTTP = httpx.Client(limits=httpx.Limits(max_keepalive_connections=0), timeout=20)
-
-
-def free_port(kind: int = socket.SOCK_STREAM, taken: set[int] = set()) -> int:
-    """A port of 127.0.0.1 that nobody has, never the same one twice."""
-    while True:
-        with socket.socket(socket.AF_INET, kind) as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        if port not in taken:
-            taken.add(port)
-            return port
-
-
-def free_relay_port() -> int:
-    """A port that is free for UDP and TCP, on IPv4 and IPv6, as STUN and TURN need it."""
-    while True:
-        port = free_port(socket.SOCK_DGRAM)
-        try:
-            for family, host in [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]:
-                for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
-                    with socket.socket(family, kind) as probe:
-                        probe.bind((host, port))
-        except OSError:
-            continue
-        return port
 
 
 def merged(base: dict, changes: dict) -> dict:
@@ -72,7 +47,7 @@ class Server:
         self.directory = directory
         self.port = free_port()
         self.admin_port = free_port()
-        self.relay_port = free_relay_port()
+        self.relay_port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.realtime_url = f"ws://127.0.0.1:{self.port}/v1/realtime"
         self.admin_url = f"http://127.0.0.1:{self.admin_port}"

@@ -11,8 +11,8 @@ import socket
 import subprocess
 
 import pytest
+from ports import free_port
 
-from conftest import free_port
 
 SECRET = "a secret of the tests, long enough"
 STATIC = ["-u", "alice", "-w", "wonderland"]
@@ -73,23 +73,12 @@ class SideBySide:
         return result
 
 
-def free_port_pair() -> int:
-    """A UDP port that nobody has, nor the next one, on 127.0.0.1 and ::1."""
-    while True:
-        port = free_port(socket.SOCK_DGRAM)
-        with contextlib.suppress(OSError, OverflowError), contextlib.ExitStack() as stack:
-            for family, host in [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]:
-                for number in (port, port + 1):
-                    stack.enter_context(socket.socket(family, socket.SOCK_DGRAM)).bind((host, number))
-            return port
-
-
 @contextlib.contextmanager
 def echoing_peer():
     """turnutils_peer on a port of 127.0.0.1 and ::1, which it returns. It has the next one too, to which uclient without -c
     sends every other packet."""
     require("turnutils_peer")
-    port = free_port_pair()
+    port = free_port(2)
     process = subprocess.Popen(
         ["turnutils_peer", "-L", "127.0.0.1", "-L", "::1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

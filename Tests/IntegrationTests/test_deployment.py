@@ -12,7 +12,8 @@ import subprocess
 import pytest
 import yaml
 
-from conftest import BINARY, ROOT, free_port
+from conftest import BINARY, ROOT
+from ports import free_port
 from test_operation import wait_until
 
 UNIT = ROOT / "Config/systemd/switchboard.service"

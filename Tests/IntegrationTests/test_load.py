@@ -11,7 +11,8 @@ import subprocess
 import pytest
 
 from certificates import Authority
-from conftest import BINARY, Server, free_relay_port
+from conftest import BINARY, Server
+from ports import free_port
 
 LOAD = pathlib.Path(os.environ.get("SWITCHBOARD_LOAD_BINARY", BINARY.parent / "switchboard-load"))
 TRANSPORTS = ["udp", "tcp", "tls", "dtls"]
@@ -111,7 +112,7 @@ def test_wrong_password_is_told(relay, transport):
 
 @pytest.mark.parametrize("transport", ["tcp", "tls"])
 def test_closed_port_is_told(transport):
-    port = free_relay_port()
+    port = free_port()
     done = load(f"127.0.0.1:{port}", *USER, "--transport", transport, "--allocations", "1")
     assert done.returncode != 0
     assert f"nothing listens on TCP port {port}" in done.stderr

@@ -20,8 +20,9 @@ import yaml
 
 import stun
 from certificates import self_signed
-from conftest import BINARY, Server, User, free_port
+from conftest import BINARY, Server, User
 from endpoint import client_id
+from ports import free_port
 from test_relay_streams import connect, ends, over, tls
 from test_relay_tcp_allocations import allocated, ask, claim
 
@@ -341,7 +342,7 @@ def test_no_packet_is_lost_while_reloading(make_server, tmp_path, transport):
         {"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [free_port()]}})
     flags = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S"], "dtls": ["-S"]}[transport]
     entrance = server.settings["relay"]["tlsPorts"][0] if "-S" in flags else server.relay_port
-    port = free_port(socket.SOCK_DGRAM)
+    port = free_port()
     peer = subprocess.Popen(["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process = subprocess.Popen(
         ["turnutils_uclient", *flags, "-p", str(entrance), "-u", "alice", "-w", "wonderland", "-c", "-n", "300", "-m", "4", "-l", "170",
@@ -420,7 +421,7 @@ def test_no_packet_is_lost_while_draining(make_server, flags):
     if not shutil.which("turnutils_uclient"):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
     server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 600}})
-    port = free_port(socket.SOCK_DGRAM)
+    port = free_port()
     peer = subprocess.Popen(["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process = subprocess.Popen(
         ["turnutils_uclient", *flags, "-p", str(server.relay_port), "-u", "alice", "-w", "wonderland", "-c", "-n", "150", "-m", "4", "-l",

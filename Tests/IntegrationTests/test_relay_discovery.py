@@ -14,7 +14,8 @@ import subprocess
 import pytest
 
 import stun
-from conftest import Server, free_port
+from conftest import Server
+from ports import free_port
 
 CHANGE_REQUEST, PADDING, RESPONSE_PORT, RESPONSE_ORIGIN, OTHER_ADDRESS = 0x03, 0x26, 0x27, 0x802B, 0x802C
 ADDRESSES = ["127.0.0.1", "127.0.0.2"]
@@ -23,7 +24,7 @@ ADDRESSES = ["127.0.0.1", "127.0.0.2"]
 def two_ports() -> int:
     """A port that is free for UDP together with the next one, on both addresses."""
     for _ in range(100):
-        port = free_port(socket.SOCK_DGRAM)
+        port = free_port()
         try:
             for address, offset in itertools.product(ADDRESSES, (0, 1)):
                 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

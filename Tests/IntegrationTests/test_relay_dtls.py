@@ -16,8 +16,9 @@ import pytest
 import dtls
 import stun
 from certificates import self_signed
-from conftest import Server, free_port, free_relay_port
+from conftest import Server
 from coturn import SideBySide
+from ports import free_port
 from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
 
 
@@ -40,7 +41,7 @@ def relay_settings(certificate: tuple[str, str]) -> dict:
     return {
         "relay": {
             "listen": ["127.0.0.1", "::1"], "certificate": certificate[0], "privateKey": certificate[1],
-            "tlsPorts": [free_relay_port()], **OPEN,
+            "tlsPorts": [free_port()], **OPEN,
         }
     }
 
@@ -183,7 +184,7 @@ def test_a_large_hello_is_in_many_datagrams(relay):
 
 
 def test_a_client_that_restarts_on_its_port_gets_through(relay):
-    source = free_port(socket.SOCK_DGRAM)
+    source = free_port()
     completed = settled(relay, "relay_dtls_handshakes_total", outcome="completed")
     for _ in range(3):
         process = openssl(relay.relay_port, source=source)

@@ -19,8 +19,9 @@ from aioice.ice import TransportPolicy
 import coturn
 import stun
 from certificates import Authority
-from conftest import Server, free_port
+from conftest import Server
 from coturn import EPHEMERAL, STATIC
+from ports import free_port
 
 # uclient's runs that go on at a time: each waits far more than it works.
 AT_ONCE = 8

@@ -9,7 +9,8 @@ import socket
 import pytest
 
 import stun
-from conftest import Server, free_port
+from conftest import Server
+from ports import free_port
 from test_relay import OPEN
 from test_relay_streams import certificate, connect, eventually, figure, over, peer, tls  # noqa: F401
 

@@ -14,8 +14,9 @@ import pytest
 
 import stun
 from certificates import self_signed
-from conftest import HTTP, Server, free_port
+from conftest import HTTP, Server
 from coturn import SideBySide
+from ports import free_port
 from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
 
 PATIENCE = 25

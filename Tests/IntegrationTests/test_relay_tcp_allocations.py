@@ -15,7 +15,8 @@ import pytest
 import yaml
 
 import stun
-from conftest import Server, free_port
+from conftest import Server
+from ports import free_port
 from test_relay import OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
 from test_relay_streams import Frames, certificate, connect, ends, eventually, figure, is_free, over, tls  # noqa: F401
 
