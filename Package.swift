@@ -176,6 +176,11 @@ let package = Package(
         tests("SecureMediaTests", ["SecureMedia", "RTP", "Wire", "OpenSSLCrypto", "CSRTP"]),
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
         tests("GatewayTests", ["Gateway", "RTP", "SDP", "Wire"]),
+        tests(
+            "MediaGatewayTests",
+            [
+                "MediaGateway", "Gateway", "ICE", "SDP", "STUN", "SecureMedia", "OpenSSLCrypto", "DatagramIO", "Wire",
+            ]),
         tests("RTPTests", ["RTP", "Wire"]),
         tests("ICETests", ["ICE", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("SDPTests", ["SDP", "Wire"], resources: [.copy("Fixtures")]),

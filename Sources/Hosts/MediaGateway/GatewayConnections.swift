@@ -13,7 +13,6 @@ final class GatewayConnection {
     let accepted: Instant
     var incoming = ByteQueue()
     var outgoing = ByteQueue()
-    var dropped: UInt64 = 0
     /// It waits for its bytes to be sent at the next flush.
     var isDirty = false
 
@@ -27,7 +26,6 @@ final class GatewayConnection {
     /// False when it is dropped, since too much waits.
     func enqueue(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard outgoing.count &+ packet.count &+ PacketFraming.headerByteCount <= Self.maximumUnsent else {
-            dropped &+= 1
             return false
         }
         withUnsafeTemporaryAllocation(byteCount: PacketFraming.headerByteCount, alignment: 2) { header in
@@ -62,30 +60,35 @@ extension ByteQueue {
 
 /// A worker's listening TCP sockets and the connections that came of them (RFC 6544, passive).
 struct GatewayConnections {
-    /// Of one worker; beyond, new ones are closed at once.
-    static let limit = 4_096
+    /// Of one worker; beyond, each new one takes the place of the oldest that has not shown whose it is.
+    static let defaultLimit = 4_096
     /// Until a connection has shown by a valid check whose it is.
     static let unknownSeconds: UInt32 = 10
 
     let listeners: [StreamListenerOwner]
+    private let limit: Int
     private(set) var byNumber: [UInt32: GatewayConnection] = [:]
     private var byFlow: [Flow: GatewayConnection] = [:]
     private var dirty: [GatewayConnection] = []
     private(set) var broken: [GatewayConnection] = []
+    /// Packets for clients that do not read.
+    private(set) var dropped: UInt64 = 0
     private var nextNumber: UInt32 = 0
 
-    init(_ listeners: [StreamListenerOwner]) {
+    init(_ listeners: [StreamListenerOwner], limit: Int) {
         self.listeners = listeners
+        self.limit = limit
     }
 
     var count: Int { byNumber.count }
+    var isFull: Bool { byNumber.count >= limit }
 
     subscript(flow: Flow) -> GatewayConnection? { byFlow[flow] }
 
     mutating func add(
         _ socket: consuming StreamSocket, _ flow: Flow, at now: Instant
     ) -> GatewayConnection? {
-        guard byNumber.count < Self.limit, byFlow[flow] == nil else { return nil }
+        guard !isFull, byFlow[flow] == nil else { return nil }
         while byNumber[nextNumber] != nil { nextNumber &+= 1 }
         socket.prepare(StreamSocket.Patience())
         let connection = GatewayConnection(nextNumber, socket, flow, at: now)
@@ -101,7 +104,11 @@ struct GatewayConnections {
     }
 
     mutating func send(_ packet: UnsafeRawBufferPointer, on connection: GatewayConnection) {
-        guard connection.enqueue(packet), !connection.isDirty else { return }
+        guard connection.enqueue(packet) else {
+            dropped &+= 1
+            return
+        }
+        guard !connection.isDirty else { return }
         connection.isDirty = true
         dirty.append(connection)
     }

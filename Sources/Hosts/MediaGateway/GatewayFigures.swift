@@ -14,7 +14,7 @@ package struct GatewayFigures: Hashable, Sendable {
     package var bytesReceived: UInt64 = 0
     package var packetsSent: UInt64 = 0
     package var bytesSent: UInt64 = 0
-    /// The kernel took no more.
+    /// The kernel took no more, or a client that does not read.
     package var packetsLost: UInt64 = 0
     package var checksAnswered: UInt64 = 0
     package var handshakes: UInt64 = 0
@@ -37,6 +37,8 @@ package struct GatewayFigures: Hashable, Sendable {
         package var secured: UInt64 = 0
 
         package init() {}
+
+        package var total: UInt64 { unknownKind &+ unknownFlow &+ check &+ record &+ secured }
 
         static func += (left: inout Self, right: Self) {
             left.unknownKind &+= right.unknownKind

@@ -52,7 +52,7 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         arena.deallocate()
     }
 
-    var dropped: UInt64 { batch.dropped }
+    var dropped: UInt64 { batch.dropped &+ connections.dropped }
 
     // MARK: Paths
 

@@ -46,6 +46,7 @@ extension GatewayWorker {
             switch listener.accept() {
             case .connection(let socket, let remote):
                 let flow = Flow(.tcp, local: listener.address, remote: remote)
+                if wires.connections.isFull { makeRoom() }
                 guard let connection = wires.connections.add(socket, flow, at: now) else { continue }
                 let tag = GatewayEventTag.connection(connection.number).bits
                 if !queue.watchStream(connection.socket.descriptor, as: tag) { close(connection) }
@@ -55,6 +56,13 @@ extension GatewayWorker {
             }
         }
         queue.remind(of: listener.descriptor, as: GatewayEventTag.listener(index).bits)
+    }
+
+    /// Whoever opens thousands of connections and says nothing keeps nobody else out: the client of a leg shows its password
+    /// as soon as it is connected.
+    private mutating func makeRoom() {
+        let unknown = wires.connections.byNumber.values.filter { flows[$0.flow] == nil }
+        if let oldest = unknown.min(by: { $0.accepted < $1.accepted }) { close(oldest) }
     }
 
     mutating func serve(_ number: UInt32, _ readiness: Readiness) {

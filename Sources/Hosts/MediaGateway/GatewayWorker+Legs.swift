@@ -1,7 +1,7 @@
 import DatagramIO
 package import Gateway
-import ICE
-import SDP
+package import ICE
+package import SDP
 package import SecureMedia
 import Wire
 
@@ -26,7 +26,7 @@ extension GatewayWorker {
     }
 
     /// A later offer of the leg was answered. What its slots show now, nil when it has gone.
-    mutating func renegotiate(
+    package mutating func renegotiate(
         _ number: UInt64, _ negotiated: NegotiatedLeg, _ sources: [String: TrackSource],
         _ credentials: LocalCredentials?
     ) -> [ShownSlot]? {

@@ -47,10 +47,12 @@ package struct GatewayWorker: ~Copyable {
 
     /// nil when the system has no more descriptors or OpenSSL no memory.
     ///
-    /// - Parameter seed: of the numbers that slots begin with; chance unless it is given.
+    /// - Parameters:
+    ///   - seed: of the numbers that slots begin with; chance unless it is given.
+    ///   - connections: how many there may be at a time, as usual unless it is given.
     package static func make(
         _ sockets: [DatagramSocketOwner], _ listeners: [StreamListenerOwner], _ shared: GatewayShared,
-        _ mailbox: GatewayMailbox, at now: Instant = SystemClock.now(), seed: UInt64? = nil
+        _ mailbox: GatewayMailbox, at now: Instant = SystemClock.now(), seed: UInt64? = nil, connections: Int? = nil
     ) -> GatewayWorker? {
         guard let queue = EventQueue(), let authentication = OpenSSLAuthentication(),
             queue.watch(mailbox.wake.descriptor, as: GatewayEventTag.wakeBits)
@@ -61,13 +63,15 @@ package struct GatewayWorker: ~Copyable {
         for (index, listener) in listeners.enumerated() {
             guard queue.watch(listener.descriptor, as: GatewayEventTag.listener(index).bits) else { return nil }
         }
-        return GatewayWorker(sockets, listeners, queue, authentication, shared, mailbox, at: now, seed: seed)
+        return GatewayWorker(
+            sockets, queue, authentication, shared, mailbox, at: now, seed: seed,
+            GatewayConnections(listeners, limit: connections ?? GatewayConnections.defaultLimit))
     }
 
     private init(
-        _ sockets: [DatagramSocketOwner], _ listeners: [StreamListenerOwner], _ queue: consuming EventQueue,
-        _ authentication: OpenSSLAuthentication, _ shared: GatewayShared, _ mailbox: GatewayMailbox,
-        at now: Instant, seed: UInt64?
+        _ sockets: [DatagramSocketOwner], _ queue: consuming EventQueue, _ authentication: OpenSSLAuthentication,
+        _ shared: GatewayShared, _ mailbox: GatewayMailbox, at now: Instant, seed: UInt64?,
+        _ connections: GatewayConnections
     ) {
         self.sockets = sockets
         self.queue = queue
@@ -76,7 +80,7 @@ package struct GatewayWorker: ~Copyable {
         self.mailbox = mailbox
         wires = GatewayWires(
             sockets.map { GatewayListener(descriptor: $0.descriptor, address: $0.address) },
-            GatewayConnections(listeners))
+            connections)
         var generator = SystemRandomNumberGenerator()
         engine = GatewayEngine(random: SeededRandom(seed: seed ?? generator.next()))
         self.now = now
@@ -171,6 +175,12 @@ package struct GatewayWorker: ~Copyable {
 
     private mutating func publish() {
         nextPublish = now.adding(nanoseconds: Self.publishNanoseconds)
+        mailbox.publish(report)
+    }
+
+    /// What it holds and did until now.
+    package var report: GatewayFigures {
+        var figures = figures
         figures.legs = legs.count
         figures.connectedLegs = numbers.count
         figures.flows = flows.count
@@ -182,7 +192,7 @@ package struct GatewayWorker: ~Copyable {
         figures.packetsSent = wires.packetsSent
         figures.bytesSent = wires.bytesSent
         figures.packetsLost = wires.dropped
-        mailbox.publish(figures)
+        return figures
     }
 
     // MARK: Commands

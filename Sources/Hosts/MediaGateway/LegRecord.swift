@@ -74,7 +74,7 @@ package final class DatagramSocketOwner: Sendable {
         address = socket.address ?? wanted
     }
 
-    var descriptor: Int32 { socket.descriptor }
+    package var descriptor: Int32 { socket.descriptor }
 }
 
 extension LocalCredentials {

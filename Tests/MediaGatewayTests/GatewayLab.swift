@@ -1,0 +1,189 @@
+import DatagramIO
+import Gateway
+import ICE
+import MediaGateway
+import OpenSSLCrypto
+import SDP
+import SecureMedia
+import Synchronization
+import Testing
+import Wire
+
+/// One worker of the gateway on this thread, on real sockets of the loopback device and a clock that moves when told.
+final class GatewayLab {
+    let address: TransportAddress
+    let entrance: TransportAddress
+    private(set) var now = Instant(nanoseconds: 1_000_000_000_000)
+    private var worker: GatewayWorker
+    private let mailbox: GatewayMailbox
+    private let told = EventLog()
+    private let fingerprint: OpenSSLCrypto.CertificateFingerprint
+    private var lastNumber: UInt64 = 0
+    private var generator = SeededRandom(seed: 1)
+
+    init(profiles: [SRTPProfile] = SRTPProfile.preferred, connections: Int? = nil) throws {
+        let identity = try #require(MediaIdentity.make())
+        fingerprint = try #require(identity.fingerprint())
+        let loopback = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 0)
+        let (socket, listener) = try (DatagramSocketOwner(loopback), StreamListenerOwner(loopback))
+        (address, entrance) = (socket.address, listener.address)
+        let context = try #require(MediaContext.server(identity, profiles: profiles))
+        mailbox = try #require(GatewayMailbox())
+        let told = told
+        let made = GatewayWorker.make(
+            [socket], [listener], GatewayShared(context) { told.add($0) }, mailbox, at: now, seed: 1,
+            connections: connections)
+        guard let made else { throw LabError.noWorker }
+        worker = made
+    }
+
+    var figures: GatewayFigures { mailbox.figures }
+    var events: [GatewayEvent] { told.all }
+
+    func ends(of participant: String) -> [LegEnd] {
+        events.compactMap {
+            if case .ended(let key, let reason) = $0, key.participant == participant { reason } else { nil }
+        }
+    }
+
+    func aliveCount(of participant: String) -> Int {
+        events.count { if case .alive(let key) = $0 { key.participant == participant } else { false } }
+    }
+
+    /// Nothing is left of any leg.
+    var isEmpty: Bool {
+        pass(milliseconds: 1000)
+        let held = figures
+        return held.legs == 0 && held.connectedLegs == 0 && held.flows == 0 && held.connections == 0
+            && held.names == 0 && held.calls == 0 && held.tracks == 0
+    }
+
+    // MARK: Time
+
+    /// One turn of the worker: it takes what has come, and does what is due.
+    func turn() {
+        let now = now
+        worker.turn(waiting: 0) { now }
+    }
+
+    func stop() {
+        worker.stop()
+    }
+
+    func pass(milliseconds: UInt64) {
+        now = now.adding(nanoseconds: milliseconds * 1_000_000)
+        turn()
+    }
+
+    /// Time goes by in steps of half a second, as the worker's sweep goes, and the clients check each five seconds.
+    func pass(seconds: Int, checking clients: [LegClient] = []) {
+        for step in 0..<seconds * 2 {
+            if step % 10 == 0 { for client in clients { client.check() } }
+            pass(milliseconds: 500)
+            settle(clients)
+        }
+    }
+
+    /// Lets datagrams go to and fro until there are no more.
+    func settle(_ clients: [LegClient]) {
+        // A connection is accepted in one turn and read in the next.
+        var quiet = 0
+        for _ in 0..<64 {
+            turn()
+            var count = 0
+            for client in clients { count += client.takeAll() }
+            quiet = count == 0 ? quiet + 1 : 0
+            if quiet == 3 { return }
+        }
+        Issue.record("they never stop talking")
+    }
+
+    // MARK: Legs
+
+    /// A leg for the client's offer, which the client then knows how to reach.
+    @discardableResult
+    func open(_ client: LegClient, call: String = "call") throws -> UInt64 {
+        lastNumber += 1
+        let credentials = try credentials()
+        let negotiated = try negotiate(client, credentials)
+        client.remote = credentials
+        client.expected = [fingerprint]
+        client.number = lastNumber
+        let opening = LegOpening(
+            number: lastNumber, key: LegKey(call: call, participant: client.name), credentials: credentials,
+            negotiated: negotiated)
+        try #require(mailbox.post(.open(opening) { _ in }))
+        turn()
+        return lastNumber
+    }
+
+    /// The client's next offer, with other credentials of its own: ICE begins again.
+    func restart(_ client: LegClient) throws {
+        client.ufrag += "x"
+        let credentials = try credentials()
+        let negotiated = try negotiate(client, credentials)
+        let command = GatewayCommand.renegotiate(number: client.number, negotiated, [:], credentials) { _ in }
+        try #require(mailbox.post(command))
+        turn()
+        client.remote = credentials
+    }
+
+    func close(_ client: LegClient, _ reason: LegEnd = .left) throws {
+        try #require(mailbox.post(.close(number: client.number, reason)))
+        turn()
+    }
+
+    /// A leg that is checked, shaken hands with and connected.
+    func connect(_ client: LegClient, call: String = "call") throws {
+        try open(client, call: call)
+        client.check(nominates: true)
+        settle([client])
+        client.greet()
+        settle([client])
+        try #require(client.isConnected)
+    }
+
+    private func credentials() throws -> LocalCredentials {
+        let bytes = (0..<LocalCredentials.randomByteCount).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        let made = LocalCredentials(random: bytes.span.bytes)
+        return try #require(made)
+    }
+
+    private func negotiate(_ client: LegClient, _ credentials: LocalCredentials) throws -> NegotiatedLeg {
+        let transport = GatewayTransport(
+            fingerprints: [
+                SDP.CertificateFingerprint(algorithm: fingerprint.function.name, digest: fingerprint.bytes)
+            ], candidates: [],
+            freshCredentials: ICECredentials(ufrag: credentials.ufrag.text, password: credentials.passwordText))
+        var generator = generator
+        defer { self.generator = generator }
+        return try client.negotiation.answer(
+            SessionDescription(parsing: client.offer), GatewayCapabilities(), transport
+        ) { kind in
+            SlotIdentity(
+                ssrc: UInt32(truncatingIfNeeded: generator.next()),
+                retransmissionSSRC: UInt32(truncatingIfNeeded: generator.next()), cname: "gateway", stream: "slot",
+                track: "\(kind)")
+        }
+    }
+}
+
+enum LabError: Error {
+    case noWorker
+}
+
+extension LocalCredentials {
+    /// Of a leg that is not there.
+    static func random(_ client: LegClient) -> LocalCredentials? {
+        let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: client.ssrc), count: randomByteCount)
+        return LocalCredentials(random: bytes.span.bytes)
+    }
+}
+
+/// What the worker told.
+private final class EventLog: Sendable {
+    private let events = Mutex<[GatewayEvent]>([])
+
+    func add(_ event: GatewayEvent) { events.withLock { $0.append(event) } }
+    var all: [GatewayEvent] { events.withLock { $0 } }
+}

@@ -1,0 +1,227 @@
+import ICE
+import OpenSSLCrypto
+import SDP
+import STUN
+import SecureMedia
+import Testing
+import Wire
+
+/// A client of the gateway: real sockets, ICE, DTLS and SRTP, and a microphone that says numbers.
+final class LegClient {
+    let name: String
+    let ssrc: UInt32
+    /// Its own in the offers, and the one that the gateway knows it by.
+    var ufrag = "peer"
+    var negotiation = LegNegotiation(session: 1)
+    /// What its offer says of its certificate; another one is a lie.
+    var claimed: OpenSSLCrypto.CertificateFingerprint
+    /// The gateway's, that it checks with.
+    var remote: LocalCredentials?
+    var number: UInt64 = 0
+    /// The gateway's certificate, as an answer names it.
+    var expected: [OpenSSLCrypto.CertificateFingerprint] = []
+    /// Checks that were answered well, and those that were refused.
+    private(set) var answers = 0
+    private(set) var refusals = 0
+    /// Payloads of RTP that came and were authentic, and on which wire.
+    private(set) var heard: [(word: UInt8, wire: Int)] = []
+    /// What DTLS said after the keys.
+    private(set) var outcomes: [MediaHandshake.Outcome] = []
+    private(set) var isConnected = false
+    /// Everything that it sent.
+    private(set) var sent: [[UInt8]] = []
+    var wires: [TestWire]
+    /// Where its datagrams leave.
+    var wire = 0
+    /// How many datagrams of DTLS it still says.
+    var handshakeDatagrams = Int.max
+    /// Zeros behind each word.
+    var padding = 0
+
+    private let authentication: OpenSSLAuthentication
+    private let context: MediaContext
+    private let server: TransportAddress
+    private let exchange = DTLSExchange()
+    private var handshake: MediaHandshake?
+    private var keys: Keys?
+    private var sequence: UInt16 = 100
+    private var transactions: UInt64 = 0
+
+    init(
+        _ name: String, ssrc: UInt32, to server: TransportAddress, isStream: Bool = false,
+        profiles: [SRTPProfile] = SRTPProfile.preferred
+    ) throws {
+        self.name = name
+        self.ssrc = ssrc
+        self.server = server
+        authentication = try #require(OpenSSLAuthentication())
+        let identity = try #require(MediaIdentity.make())
+        claimed = try #require(identity.fingerprint())
+        context = try #require(MediaContext.client(identity, profiles: profiles))
+        wires = [try TestWire(to: server, isStream: isStream)]
+    }
+
+    /// Another socket to send from: another address.
+    func move(to other: TransportAddress? = nil, isStream: Bool = false) throws {
+        wires.append(try TestWire(to: other ?? server, isStream: isStream))
+        wire = wires.count - 1
+    }
+
+    /// As if the network went away, and the kernel told the gateway.
+    func dropWires() {
+        for index in wires.indices { wires[index] = TestWire.gone }
+    }
+
+    var offer: String {
+        let own = claimed.bytes.map { byte in
+            let text = String(byte, radix: 16, uppercase: true)
+            return text.count < 2 ? "0" + text : text
+        }
+        let common = """
+            c=IN IP4 0.0.0.0\r\na=rtcp-mux\r\na=ice-ufrag:\(ufrag)\r\na=ice-pwd:abcdabcdabcdabcdabcdabcd\r
+            a=setup:actpass\r\na=fingerprint:\(claimed.function.name) \(own.joined(separator: ":"))\r
+            a=rtpmap:111 opus/48000/2\r\n
+            """
+        return """
+            v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0 1\r
+            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\na=sendonly\r\na=ssrc:\(ssrc) cname:c\r\n\(common)\
+            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\na=recvonly\r\n\(common)
+            """
+    }
+
+    // MARK: What it sends
+
+    func send(_ packet: [UInt8]) {
+        sent.append(packet)
+        wires[wire].send(packet)
+    }
+
+    /// A connectivity check with the credentials of the newest answer, or with others.
+    func check(nominates: Bool = false, with credentials: LocalCredentials? = nil, as ufrag: String? = nil) {
+        send(checkBytes(nominates: nominates, with: credentials, as: ufrag))
+    }
+
+    func checkBytes(
+        nominates: Bool = false, with credentials: LocalCredentials? = nil, as ufrag: String? = nil
+    ) -> [UInt8] {
+        guard let credentials = credentials ?? remote else { return [] }
+        transactions += 1
+        var writer = MessageWriter()
+        writer.begin(MessageType(.request, .binding), TransactionID(UInt32(truncatingIfNeeded: number), transactions))
+        writer.append(.username, text: "\(credentials.ufrag.text):\(ufrag ?? self.ufrag)")
+        writer.append(.iceControlling, integer: UInt64.max)
+        writer.append(.priority, integer: UInt32(1))
+        if nominates { writer.append(.useCandidate, bytes: []) }
+        _ = writer.appendIntegrity(.sha1, key: credentials.password.span.bytes, authentication)
+        writer.appendFingerprint()
+        return writer.bytes
+    }
+
+    /// Says hello.
+    func greet() {
+        handshake = MediaHandshake.begin(context, exchange, peer: expected)
+        sendHandshake()
+    }
+
+    func say(_ word: UInt8) {
+        guard let packet = spoken(word) else { return }
+        send(packet)
+    }
+
+    /// A packet of its microphone, protected.
+    func spoken(_ word: UInt8, from source: UInt32? = nil) -> [UInt8]? {
+        sequence &+= 1
+        var packet: [UInt8] = [0x80, 111]
+        packet += bigEndian(sequence) + bigEndian(UInt32(sequence) * 960) + bigEndian(source ?? ssrc) + [0x78, word]
+        packet += [UInt8](repeating: 0, count: padding)
+        return protected(packet) { try $0.protectRTP($1, count: $2) }
+    }
+
+    /// A receiver report about nothing, protected.
+    func reported() -> [UInt8]? {
+        protected([0x80, 201, 0, 1] + bigEndian(ssrc)) { try $0.protectRTCP($1, count: $2) }
+    }
+
+    private func protected(
+        _ packet: [UInt8],
+        _ protect: (inout SRTPSender, UnsafeMutableRawBufferPointer, Int) throws -> Int
+    ) -> [UInt8]? {
+        var room = packet + [UInt8](repeating: 0, count: SRTPSender.maximumExpansion)
+        let length = packet.count
+        guard let keys else { return nil }
+        let count = room.withUnsafeMutableBytes { try? protect(&keys.sender, $0, length) }
+        return count.map { Array(room.prefix($0)) }
+    }
+
+    func close() {
+        handshake?.close()
+        sendHandshake()
+    }
+
+    private func sendHandshake() {
+        for index in 0..<exchange.count where handshakeDatagrams > 0 {
+            handshakeDatagrams -= 1
+            send(Array(exchange[index]))
+        }
+        exchange.removeAll()
+    }
+
+    // MARK: What comes
+
+    /// Takes everything that has come, and says how much it was.
+    func takeAll() -> Int {
+        var count = 0
+        for index in wires.indices {
+            let packets = wires[index].take()
+            count += packets.count
+            for packet in packets { take(packet, index) }
+        }
+        return count
+    }
+
+    private func take(_ packet: [UInt8], _ wire: Int) {
+        var packet = packet
+        switch packet.first {
+        case .some(0...3):
+            guard let message = try? Message(packet.span.bytes) else { return }
+            if message.type == MessageType(.success, .binding) { answers += 1 } else { refusals += 1 }
+        case .some(20...63):
+            let outcome = packet.withUnsafeMutableBytes { handshake?.receive($0) ?? .nothing }
+            sendHandshake()
+            learn(outcome)
+        default:
+            guard packet.count > 12, !(192...223).contains(packet[1]) else { return }
+            let count = packet.withUnsafeMutableBytes { bytes in try? keys?.receiver.unprotectRTP(bytes) }
+            if let count, count > 13 { heard.append((packet[13], wire)) }
+        }
+    }
+
+    private func learn(_ outcome: MediaHandshake.Outcome) {
+        switch outcome {
+        case .nothing: break
+        case .established(let material):
+            keys = Keys(material)
+            isConnected = keys != nil
+        case .closed, .failed: outcomes.append(outcome)
+        }
+    }
+}
+
+private final class Keys {
+    var sender: SRTPSender
+    var receiver: SRTPReceiver
+
+    init?(_ material: SRTPKeyingMaterial) {
+        guard let sender = SRTPSender.make(material.client, maximumSources: 2000),
+            let receiver = SRTPReceiver.make(material.server)
+        else {
+            return nil
+        }
+        self.sender = sender
+        self.receiver = receiver
+    }
+}
+
+private func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.bigEndian) { Array($0) }
+}

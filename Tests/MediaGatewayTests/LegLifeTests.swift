@@ -1,0 +1,124 @@
+import ICE
+import MediaGateway
+import OpenSSLCrypto
+import SecureMedia
+import Testing
+import Wire
+
+@Suite("How legs live and end")
+struct LegLifeTests {
+    @Test("two legs of a call hear each other, with each profile", arguments: SRTPProfile.allCases)
+    func conversation(profile: SRTPProfile) throws {
+        let lab = try GatewayLab(profiles: [profile])
+        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
+        let ben = try LegClient("ben", ssrc: 22, to: lab.entrance, isStream: true)
+        for client in [ann, ben] { try lab.connect(client) }
+        for word in 1...20 as ClosedRange<UInt8> {
+            ann.say(word)
+            ben.say(100 + word)
+            lab.settle([ann, ben])
+        }
+        #expect(ben.heard.map(\.word) == Array(1...20))
+        #expect(ann.heard.map(\.word) == Array(101...120))
+        #expect(lab.aliveCount(of: "ann") == 0)
+        lab.pass(milliseconds: 500)
+        #expect(lab.aliveCount(of: "ann") == 1 && lab.aliveCount(of: "ben") == 1)
+        for client in [ann, ben] { try lab.close(client) }
+        lab.settle([ann, ben])
+        #expect(ann.outcomes == [.closed] && ben.outcomes == [.closed])
+        #expect(lab.ends(of: "ann") == [.left])
+        #expect(lab.isEmpty)
+    }
+
+    @Test("a leg that nobody comes to ends after thirty seconds")
+    func neverComes() throws {
+        let lab = try GatewayLab()
+        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
+        try lab.open(ann)
+        // A stranger's check, with another password, is nothing.
+        ann.check(nominates: true, with: try #require(LocalCredentials.random(ann)))
+        lab.pass(seconds: 29)
+        #expect(lab.ends(of: "ann").isEmpty && lab.figures.legs == 1 && lab.figures.dropped.check == 1)
+        lab.pass(seconds: 2)
+        #expect(lab.ends(of: "ann") == [.neverConnected])
+        #expect(lab.isEmpty)
+    }
+
+    @Test("a handshake that does not end in thirty seconds ends the leg, wherever it stalls", arguments: [0, 1])
+    func stalls(datagrams: Int) throws {
+        let lab = try GatewayLab()
+        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
+        try lab.open(ann)
+        ann.check(nominates: true)
+        lab.settle([ann])
+        ann.handshakeDatagrams = datagrams
+        ann.greet()
+        lab.pass(seconds: 29, checking: [ann])
+        #expect(lab.ends(of: "ann").isEmpty && lab.figures.connectedLegs == 0 && lab.figures.flows == 1)
+        lab.pass(seconds: 2, checking: [ann])
+        #expect(lab.ends(of: "ann") == [.handshakeFailed])
+        #expect(lab.isEmpty)
+    }
+
+    @Test("media without checks is no consent: after thirty seconds the leg is lost")
+    func consent() throws {
+        let lab = try GatewayLab()
+        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
+        try lab.connect(ann)
+        for second in 0..<29 as Range<UInt8> {
+            ann.say(second)
+            lab.pass(seconds: 1)
+        }
+        #expect(lab.ends(of: "ann").isEmpty)
+        ann.check()
+        lab.pass(seconds: 29, checking: [])
+        #expect(lab.ends(of: "ann").isEmpty, "The last check counts.")
+        ann.say(1)
+        lab.pass(seconds: 2)
+        #expect(lab.ends(of: "ann") == [.connectionLost])
+        #expect(lab.isEmpty)
+    }
+
+    @Test("a certificate that the offer did not name ends the leg without keys")
+    func wrongCertificate() throws {
+        let lab = try GatewayLab()
+        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
+        ann.claimed = try #require(MediaIdentity.make()?.fingerprint())
+        try lab.open(ann)
+        ann.check(nominates: true)
+        lab.settle([ann])
+        ann.greet()
+        lab.settle([ann])
+        #expect(lab.ends(of: "ann") == [.wrongCertificate])
+        #expect(lab.figures.handshakes == 0)
+        #expect(lab.isEmpty)
+    }
+
+    @Test("a client that closes its PeerConnection ends its leg and leaves its slots to others")
+    func closes() throws {
+        let lab = try GatewayLab()
+        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
+        let ben = try LegClient("ben", ssrc: 22, to: lab.address)
+        for client in [ann, ben] { try lab.connect(client) }
+        ann.close()
+        lab.settle([ann, ben])
+        lab.pass(milliseconds: 500)
+        #expect(lab.ends(of: "ann") == [.closed] && lab.ends(of: "ben").isEmpty)
+        #expect(lab.figures.legs == 1 && lab.figures.tracks == 1 && lab.figures.flows == 1 && lab.figures.names == 1)
+        try lab.close(ben)
+        #expect(lab.isEmpty)
+    }
+
+    @Test("when the worker stops, every leg ends with a goodbye")
+    func stops() throws {
+        let lab = try GatewayLab()
+        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
+        let ben = try LegClient("ben", ssrc: 22, to: lab.entrance, isStream: true)
+        try lab.connect(ann)
+        try lab.connect(ben)
+        lab.stop()
+        _ = ann.takeAll() + ben.takeAll()
+        #expect(ann.outcomes == [.closed] && ben.outcomes == [.closed])
+        #expect(lab.ends(of: "ann") == [.stopped] && lab.figures.legs == 0 && lab.figures.flows == 0)
+    }
+}

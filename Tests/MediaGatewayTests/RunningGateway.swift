@@ -1,0 +1,88 @@
+import Gateway
+import ICE
+import MediaGateway
+import OpenSSLCrypto
+import SDP
+import Synchronization
+import Testing
+import Wire
+
+/// The gateway as the server runs it, on the loopback device.
+final class RunningGateway: Sendable {
+    let server: GatewayServer
+    /// One of its addresses; answers say which is for UDP.
+    let address: TransportAddress
+
+    private final class Events: Sendable {
+        let all = Mutex<[GatewayEvent]>([])
+    }
+
+    private let events: Events
+
+    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
+        var configuration = GatewayConfiguration()
+        configuration.listen = [IPAddress(ipv4: 0x7F00_0001)]
+        configuration.port = 0
+        configuration.workers = 1
+        change(&configuration)
+        let events = Events()
+        self.events = events
+        server = try GatewayServer.start(configuration) { event in events.all.withLock { $0.append(event) } }
+        address = try #require(server.addresses.first)
+    }
+
+    var ends: [LegEnd] {
+        events.all.withLock { all in
+            all.compactMap { if case .ended(_, let reason) = $0 { reason } else { nil } }
+        }
+    }
+
+    func answer(_ client: LegClient) async throws -> LegAnswer {
+        try await server.answer(LegOffer(key: LegKey(call: "call", participant: client.name), sdp: client.offer))
+    }
+
+    /// Checks, shakes hands and waits for the keys.
+    func connect(_ client: LegClient) async throws {
+        let answers = client.answers
+        client.check(nominates: true)
+        try await wait("an answer to the check") { client.takeAll() >= 0 && client.answers > answers }
+        client.greet()
+        try await wait("the keys") { client.takeAll() >= 0 && client.isConnected }
+    }
+
+    func waitUntilEmpty() async throws {
+        try await wait("nothing to be left") {
+            let held = self.server.figures
+            return held.legs == 0 && held.connectedLegs == 0 && held.flows == 0 && held.names == 0
+                && held.calls == 0 && held.tracks == 0
+        }
+    }
+
+    func wait(_ what: String, until isSo: () -> Bool) async throws {
+        for _ in 0..<2000 {
+            if isSo() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("waited in vain for \(what)")
+    }
+}
+
+extension LegClient {
+    /// Reads what an answer says of the gateway.
+    func learn(_ answer: LegAnswer) throws {
+        let description = try SessionDescription(parsing: answer.sdp)
+        let section = try #require(description.sections.first)
+        let ufrag = try #require(section.attributes.iceUfrag)
+        let password = try #require(section.attributes.icePassword)
+        let text = Array((ufrag + password).utf8)
+        let bytes = Base64.decode(text.span.bytes) ?? []
+        remote = LocalCredentials(random: bytes.span.bytes)
+        expected = section.attributes.fingerprints.compactMap { offered in
+            FingerprintFunction.allCases.first { $0.name == offered.algorithm }
+                .flatMap { OpenSSLCrypto.CertificateFingerprint($0, offered.digest) }
+        }
+        let candidate = try #require(section.candidates.first { $0.transport == "udp" })
+        let address = try #require(IPAddress(candidate.address))
+        try move(to: TransportAddress(address, port: candidate.port))
+    }
+}

@@ -1,0 +1,74 @@
+import Gateway
+import MediaGateway
+import OpenSSLCrypto
+import SDP
+import SecureMedia
+import Synchronization
+import Testing
+import Wire
+
+/// The whole gateway with its threads, over real sockets and in real time, so only what happens at once.
+@Suite("The gateway's server")
+struct ServerTests {
+    @Test("an offer of another PeerConnection replaces the leg; one of the same goes on with it")
+    func replaced() async throws {
+        let running = try RunningGateway()
+        defer { running.server.stop() }
+        let ann = try LegClient("ann", ssrc: 11, to: running.address)
+        let first = try await running.answer(ann)
+        try ann.learn(first)
+        try await running.connect(ann)
+        // The same PeerConnection again keeps its credentials, with others of its own it gets others.
+        #expect(try await running.answer(ann).ufrag == first.ufrag)
+        ann.ufrag = "next"
+        let second = try await running.answer(ann)
+        #expect(second.ufrag != first.ufrag)
+        let successor = try LegClient("ann", ssrc: 12, to: running.address)
+        try successor.learn(try await running.answer(successor))
+        try await running.wait("the goodbye") {
+            _ = ann.takeAll()
+            return ann.outcomes == [.closed] && running.ends == [.replaced]
+        }
+        try await running.connect(successor)
+        running.server.end(LegKey(call: "call", participant: "ann"))
+        try await running.waitUntilEmpty()
+        #expect(running.ends == [.replaced, .left])
+    }
+
+    @Test("who ends a leg while its offer is answered leaves nothing behind", arguments: 1...3)
+    func endInBetween(seed: UInt64) async throws {
+        let running = try RunningGateway()
+        defer { running.server.stop() }
+        let server = running.server
+        for round in 0..<100 {
+            let ann = try LegClient("ann \(round % 3)", ssrc: 11, to: running.address)
+            let offer = LegOffer(key: LegKey(call: "call", participant: ann.name), sdp: ann.offer)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try? await server.answer(offer) }
+                group.addTask { server.end(offer.key) }
+                group.addTask { _ = try? await server.answer(offer) }
+            }
+            server.end(offer.key)
+        }
+        try await running.waitUntilEmpty()
+    }
+
+    @Test("offers that cannot be answered leave no record, and say why")
+    func badOffers() async throws {
+        let running = try RunningGateway { $0.legs = 3 }
+        defer { running.server.stop() }
+        let ann = try LegClient("ann", ssrc: 11, to: running.address)
+        for index in 0..<10 {
+            let key = LegKey(call: "call \(index)", participant: "ann")
+            let bad = ann.offer.split(separator: "\r\n").filter { !$0.hasPrefix("a=fingerprint") }.joined(
+                separator: "\r\n")
+            await #expect(throws: LegRefusal.self) { try await running.server.answer(LegOffer(key: key, sdp: bad)) }
+        }
+        for index in 0..<3 {
+            _ = try await running.server.answer(
+                LegOffer(key: LegKey(call: "call \(index)", participant: "ann"), sdp: ann.offer))
+        }
+        let key = LegKey(call: "another", participant: "ann")
+        await #expect(throws: LegRefusal.full) { try await running.server.answer(LegOffer(key: key, sdp: ann.offer)) }
+    }
+}
