@@ -191,7 +191,10 @@ let package = Package(
         tests("ServerTests", ["Server", "Calls", "Model"]),
         tests(
             "LoadTests",
-            ["switchboard-load", "ICE", "MediaGateway", "OpenSSLCrypto", "RTP", "SDP", "SecureMedia", "Wire"]),
+            [
+                "switchboard-load", "DatagramIO", "ICE", "MediaGateway", "OpenSSLCrypto", "RTP", "SDP", "SecureMedia",
+                "Wire",
+            ]),
         tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),
         tests("ScenarioTests", ["SwitchboardClient", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),

@@ -1,4 +1,5 @@
 import MediaGateway
+import SDP
 import SecureMedia
 import Synchronization
 import Testing
@@ -17,21 +18,27 @@ struct GatewayLoadTests {
         return load
     }
 
-    private static func run(_ load: MediaLoad) async throws -> (report: MediaReport, figures: GatewayFigures) {
+    private static func run(
+        _ load: MediaLoad, loss: Double = 0
+    ) async throws -> (report: MediaReport, figures: GatewayFigures, lost: Int) {
         var configuration = GatewayConfiguration()
         configuration.port = 0
-        configuration.workers = 2
+        configuration.workers = loss > 0 ? 1 : 2
         configuration.listen = [IPAddress(ipv4: 0x7F00_0001)]
         let server = try GatewayServer.start(configuration) { _ in }
         defer { server.stop() }
+        let address = try #require(server.addresses.first)
+        let path = loss > 0 ? try LossyPath(to: address, loss: loss, seed: 3) : nil
+        defer { path?.stop() }
         let people = (0..<load.calls * load.participants).map { VirtualUser(user: "p\($0)", token: "") }
-        let report = try await MediaRun(load, HostDoor(server: server), people: people, processID: nil).perform()
-        return (report, server.figures)
+        let door = HostDoor(server: server, path: path?.address)
+        let report = try await MediaRun(load, door, people: people, processID: nil).perform()
+        return (report, server.figures, path?.lostCount ?? 0)
     }
 
     @Test("two hear each other with every profile", arguments: SRTPProfile.preferred)
     func profiles(profile: SRTPProfile) async throws {
-        let (report, _) = try await Self.run(Self.load { $0.profiles = [profile] })
+        let (report, _, _) = try await Self.run(Self.load { $0.profiles = [profile] })
         #expect(report.tally.errors.isEmpty && report.legs == 2)
         #expect(report.tally.profiles == [profile.name: 2])
         #expect(report.tally.audio.streams == 2 && report.tally.audio.silent == 0)
@@ -41,7 +48,7 @@ struct GatewayLoadTests {
 
     @Test("groups see and hear each other, and those who publish nothing too")
     func group() async throws {
-        let (report, _) = try await Self.run(
+        let (report, _, _) = try await Self.run(
             Self.load {
                 $0.calls = 2
                 $0.participants = 4
@@ -58,7 +65,7 @@ struct GatewayLoadTests {
 
     @Test("legs come and go")
     func churn() async throws {
-        let (report, _) = try await Self.run(
+        let (report, _, _) = try await Self.run(
             Self.load {
                 $0.participants = 3
                 $0.publishers = 3
@@ -70,9 +77,26 @@ struct GatewayLoadTests {
         #expect(report.tally.audio.account.lost == 0)
     }
 
+    @Test("what a path loses of video is asked for and sent again, on both sides of the gateway")
+    func repair() async throws {
+        let (report, _, lost) = try await Self.run(
+            Self.load {
+                $0.video = true
+                $0.seconds = 2
+                $0.bitrate = 1_000_000
+            }, loss: 0.05)
+        let (audio, video) = (report.tally.audio.account, report.tally.video.account)
+        #expect(report.tally.errors.isEmpty && lost > 0)
+        // Nobody asks for audio again.
+        #expect(audio.lost > 0 && audio.repaired == 0)
+        #expect(video.repaired > 0 && report.tally.nacks > 0 && report.tally.resent > 0)
+        #expect(video.loss < 0.01, "\(video.lost) of \(video.packets) were lost for good")
+        #expect(report.tally.video.silent == 0)
+    }
+
     @Test("junk from the legs' own addresses changes nothing")
     func junk() async throws {
-        let (report, figures) = try await Self.run(Self.load { $0.junk = 1000 })
+        let (report, figures, _) = try await Self.run(Self.load { $0.junk = 1000 })
         #expect(report.tally.errors.isEmpty && report.tally.junk > 0)
         #expect(report.tally.audio.silent == 0 && report.tally.audio.account.lost == 0)
         let dropped = figures.dropped
@@ -84,6 +108,8 @@ struct GatewayLoadTests {
 private struct HostDoor: MediaDoor {
     private static let calls = Atomic<Int>(0)
     let server: GatewayServer
+    /// What legs are to take for the gateway's address.
+    let path: TransportAddress?
 
     func begin(_ people: [VirtualUser], video: Bool) async throws -> MediaCall {
         let number = Self.calls.wrappingAdd(1, ordering: .relaxed).newValue
@@ -97,7 +123,15 @@ private struct HostDoor: MediaDoor {
         let opening = try maker.open(wishes)
         let key = LegKey(call: call.id, participant: call.seats[seat].endpoint)
         let answer = try await server.answer(LegOffer(key: key, sdp: opening.offer.text))
-        return [try await maker.connect(opening, LegPlan(opening.offer, answer: answer.sdp))]
+        var description = try SessionDescription(parsing: answer.sdp)
+        if let path {
+            for section in description.sections.indices {
+                for index in description.sections[section].candidates.indices {
+                    description.sections[section].candidates[index].port = path.port
+                }
+            }
+        }
+        return [try await maker.connect(opening, LegPlan(opening.offer, answer: description.text))]
     }
 
     func watch(

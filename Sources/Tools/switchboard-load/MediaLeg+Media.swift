@@ -13,15 +13,12 @@ extension MediaLeg {
         do {
             let packet = try RTPPacket(UnsafeRawBufferPointer(bytes).bytes)
             if let sequence = packet.transportSequence(plan.extensions) { arrivals.record(sequence, at: now) }
-            let ssrc = packet.ssrc
-            if let index = streams.firstIndex(where: { $0.plan.ssrc == ssrc }) {
-                return note(streams[index].take(packet, isRepair: false, at: now), index)
-            }
-            guard let index = streams.firstIndex(where: { $0.plan.retransmissionSSRC == ssrc }) else {
+            guard let place = places[packet.ssrc] else {
                 tools.tally.refused += 1
                 return
             }
-            repair(bytes, index, at: now)
+            if place.isRepair { return repair(bytes, place.index, at: now) }
+            note(streams[place.index].take(packet, isRepair: false, at: now), place.index)
         } catch {
             tools.tally.refused += 1
         }

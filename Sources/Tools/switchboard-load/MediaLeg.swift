@@ -25,6 +25,8 @@ final class MediaLeg {
     let tools: MediaTools
     let tracks: [SendingTrack]
     var streams: [ReceivedStream]
+    /// Where in `streams` a source is, first-hand or repaired.
+    let places: [UInt32: (index: Int, isRepair: Bool)]
     private(set) var stage = Stage.checking
     let begin: LegBegin
     private let socket: DatagramSocket
@@ -36,7 +38,6 @@ final class MediaLeg {
     private var sender: SRTPSender?
     private var receiver: SRTPReceiver?
     private var transportSequence: UInt16 = 0
-    private var extensions = ExtensionValues()
     var arrivals = ArrivalLog()
     /// SSRC of our reports.
     let reporter: UInt32
@@ -66,6 +67,12 @@ final class MediaLeg {
         var chance = tools.chance
         tracks = plan.tracks.map { SendingTrack($0, plan.extensions, bitrate: bitrate, &chance) }
         streams = plan.streams.map(ReceivedStream.init)
+        var places: [UInt32: (index: Int, isRepair: Bool)] = [:]
+        for (index, stream) in plan.streams.enumerated() {
+            places[stream.ssrc] = (index, false)
+            if let repair = stream.retransmissionSSRC { places[repair] = (index, true) }
+        }
+        self.places = places
         reporter = plan.tracks.first?.ssrc ?? UInt32.random(in: 1..<UInt32.max, using: &chance)
         tools.chance = chance
     }
@@ -220,13 +227,11 @@ final class MediaLeg {
 
     // MARK: What goes
 
-    /// The values of a packet's header extensions, with the next transport-wide number.
-    func extensionValues(for mid: String) -> ExtensionValues {
-        extensions.transportSequence = transportSequence
+    /// Sets what is different in each packet's header extensions: the next transport-wide number, and the time.
+    func number(_ values: inout ExtensionValues, at now: Instant) {
+        values.transportSequence = transportSequence
         transportSequence &+= 1
-        extensions.absoluteSendTime = AbsoluteSendTime.value(at: clock())
-        extensions.mediaIdentification = Array(mid.utf8)
-        return extensions
+        values.absoluteSendTime = AbsoluteSendTime.value(at: now)
     }
 
     /// Protects the RTP packet at the beginning of `room`, and sends it.

@@ -13,7 +13,7 @@ final class SendingTrack {
     /// Whose packets these are, for the receivers in this program.
     let source: UInt32
     private let composer: PacketComposer
-    private let level: AudioLevel
+    private var values = ExtensionValues()
     private let frameByteCount: Int
     /// A packet with a payload of noise, of which as much is taken as is needed.
     private let raw: [UInt8]
@@ -33,7 +33,10 @@ final class SendingTrack {
         self.plan = plan
         source = Self.sources.wrappingAdd(1, ordering: .relaxed).newValue
         composer = PacketComposer(from: extensions, to: extensions)
-        level = AudioLevel(below: UInt8.random(in: 20...50, using: &chance), isVoice: true)
+        values.mediaIdentification = Array(plan.mid.utf8)
+        if plan.kind == .audio {
+            values.audioLevel = AudioLevel(below: UInt8.random(in: 20...50, using: &chance), isVoice: true)
+        }
         // Key frames are asked for, so only now and then: the rate is that of the others.
         frameByteCount = max(1, bitrate / 8 / Int(MediaClip.framesPerSecond))
         sequence = UInt16.random(in: 0...UInt16.max, using: &chance)
@@ -86,8 +89,8 @@ final class SendingTrack {
         let room = leg.tools.room
         let header = RTPHeader(
             payloadType: plan.payloadType, marker: marker, sequence: sequence, timestamp: timestamp, ssrc: plan.ssrc)
-        var values = leg.extensionValues(for: plan.mid)
-        if plan.kind == .audio { values.audioLevel = level }
+        let now = leg.clock()
+        leg.number(&values, at: now)
         var byteCount = 0
         let raw = raw
         do {
@@ -96,7 +99,7 @@ final class SendingTrack {
             guard let made = composer.write(packet, header: header, values: values, into: &target) else { return }
             byteCount = made.byteCount
             fill(&target, made.payloadOffset)
-            MediaMark(source: source, number: number, sentAt: leg.clock().nanoseconds)
+            MediaMark(source: source, number: number, sentAt: now.nanoseconds)
                 .write(into: &target, endingAt: byteCount)
             if plan.retransmission != nil { history.store(try RTPPacket(target.bytes.extracting(0..<byteCount))) }
         } catch {
@@ -125,10 +128,9 @@ final class SendingTrack {
             header.ssrc = plan.retransmissionSSRC
             header.sequence = repairSequence
             var target = room.mutableBytes
+            leg.number(&values, at: leg.clock())
             guard
-                let made = composer.write(
-                    packet, header: header, values: leg.extensionValues(for: plan.mid), originalSequence: lost,
-                    into: &target)
+                let made = composer.write(packet, header: header, values: values, originalSequence: lost, into: &target)
             else { return }
             byteCount = made.byteCount
         } catch {

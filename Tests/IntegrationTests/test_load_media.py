@@ -1,0 +1,105 @@
+"""`switchboard-load media` against the real server: whole calls in gateway mode, with what it counts and what it says."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+
+import pytest
+from test_load import LOAD
+
+USERS = 12
+PROFILES = ["AEAD-AES-128-GCM", "AEAD-AES-256-GCM", "AES128-CM-SHA1-80"]
+
+
+@pytest.fixture(scope="module")
+def users(server, tmp_path_factory) -> pathlib.Path:
+    path = tmp_path_factory.mktemp("load") / "users"
+    path.write_text(server.command("token", "--count", str(USERS), "--prefix", "load"))
+    return path
+
+
+def load(*options: str) -> subprocess.CompletedProcess:
+    return subprocess.run([str(LOAD), "media", *options], capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture
+def figures(server, users, tmp_path):
+    """Runs a load that has to succeed, and gives what it writes as JSON."""
+
+    def run(*options: str) -> dict:
+        path = tmp_path / "figures.json"
+        done = load(
+            "--server", server.url, "--tokens", str(users), "--seconds", "1", "--warm-up", "0.3", *options, "--json",
+            str(path),
+        )
+        assert done.returncode == 0, done.stderr + done.stdout + server.log_tail()
+        return json.loads(path.read_text()) | {"table": done.stdout}
+
+    return run
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_two_calls_of_two_lose_nothing(server, figures, profile):
+    found = figures("--calls", "2", "--participants", "2", "--profile", profile, "--pid", str(server.pid))
+    assert found["errors"] == {}
+    assert found["legs"] == found["joined"] == 4
+    assert found["profiles"] == {profile: 4}
+    audio = found["audioStreams"]
+    assert (audio["streams"], audio["silent"], audio["lost"]) == (4, 0, 0)
+    assert found["videoStreams"]["streams"] == 0
+    # Each publisher has one listener, and what is under way when measuring begins or ends is on one side alone.
+    assert 150 <= found["sent"] <= 250
+    assert abs(found["forwarded"] - found["sent"]) <= 20
+    assert 0 < audio["oneWayMicroseconds"]["p50"] <= audio["oneWayMicroseconds"]["p99"]
+    for times in (found["connectedMicroseconds"], found["firstPacketMicroseconds"]):
+        assert 0 < times["p50"] <= times["max"]
+    assert 0 <= found["serverUserMicrosecondsPerPacket"] <= found["serverMicrosecondsPerPacket"]
+    assert found["serverMemory"] > 0
+    assert "no errors" in found["table"]
+
+
+def test_a_group_with_video(figures):
+    found = figures("--calls", "2", "--participants", "4", "--publishers", "2", "--video", "--bitrate", "300")
+    # Of each call two see the one other publisher, and two see both.
+    for streams in (found["audioStreams"], found["videoStreams"]):
+        assert (streams["streams"], streams["silent"], streams["lost"]) == (12, 0, 0)
+    assert found["feedback"] > 0
+
+
+def test_legs_come_and_go_among_junk(figures):
+    found = figures("--calls", "1", "--participants", "3", "--join-leave", "2", "--junk", "200", "--seconds", "2")
+    assert found["left"] >= 1
+    assert found["joined"] == 3 + found["left"]
+    assert found["junk"] > 0
+    assert found["audioStreams"]["lost"] == 0
+
+
+def test_too_few_users_are_told(server, users):
+    done = load("--server", server.url, "--tokens", str(users), "--calls", "7", "--participants", "2")
+    assert done.returncode != 0
+    assert f"has {USERS} users" in done.stderr
+
+
+def test_a_server_that_is_not_there_is_told(users):
+    done = load("--server", "http://127.0.0.1:9", "--tokens", str(users), "--calls", "1")
+    assert done.returncode == 1
+    assert "POST /v1/calls" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--participants", "51"], "--participants"),
+        (["--publishers", "3"], "--publishers"),
+        (["--profile", "AES"], "--profile"),
+        (["--bitrate", "0"], "--bitrate"),
+        (["--join-leave", "-1"], "--join-leave"),
+        (["--door", "asterisk"], "--door"),
+    ],
+)
+def test_wrong_options_are_told(users, options, word):
+    done = load("--tokens", str(users), *options)
+    assert done.returncode == 64
+    assert word in done.stderr
