@@ -40,14 +40,15 @@ def show(name: str, results: dict[str, list[dict]], load: list[str]) -> None:
     print(f"\n{name}")
     for kind, runs in results.items():
         streams = "videoStreams" if "--video" in load else "audioStreams"
-        way = lambda point: median(runs, lambda run: run[streams]["oneWayMicroseconds"][point])  # noqa: B023, E731
+        way = lambda what, point: median(runs, lambda run: run[streams][what][point])  # noqa: B023, E731
+        residence = [way("residenceMicroseconds", point) for point in ("p50", "p99")]
         lost = sum(run["audioStreams"]["lost"] + run["videoStreams"]["lost"] for run in runs)
         print(
             f"  {kind:12} {median(runs, cost):6.2f} us/packet ({median(runs, lambda run: run['serverUserMicrosecondsPerPacket']):.2f} user), "
             f"{1e6 / median(runs, cost):8.0f} packets for each second of a core, "
             f"{median(runs, lambda run: run['forwardedPerSecond']):7.0f} packets/s, {lost} lost")
         print(
-            f"  {'':12} one way p50 {way('p50'):.0f} us, p99 {way('p99'):.0f} us; offer to media p50 "
+            f"  {'':12} in the server p50 {residence[0]:.0f} us, p99 {residence[1]:.0f} us; offer to media p50 "
             f"{median(runs, lambda run: run['firstPacketMicroseconds']['p50']) / 1000:.0f} ms; "
             f"{median(runs, lambda run: run['serverMemoryPerParticipant']) / 1024:.0f} KiB for each participant"
             + (f"; {int(load[1]) / median(runs, lambda run: run['serverShareOfCore']):.0f} calls for a core"

@@ -27,13 +27,11 @@ struct GatewayLoadTests {
         configuration.listen = [IPAddress(ipv4: 0x7F00_0001)]
         let server = try GatewayServer.start(configuration) { _ in }
         defer { server.stop() }
-        let address = try #require(server.addresses.first)
-        let path = loss > 0 ? try LossyPath(to: address, loss: loss, seed: 3) : nil
-        defer { path?.stop() }
         let people = (0..<load.calls * load.participants).map { VirtualUser(user: "p\($0)", token: "") }
-        let door = HostDoor(server: server, path: path?.address)
+        let door = HostDoor(server: server, loss: loss)
+        defer { door.path.withLock { $0 }?.stop() }
         let report = try await MediaRun(load, door, people: people, processID: nil).perform()
-        return (report, server.figures, path?.lostCount ?? 0)
+        return (report, server.figures, door.path.withLock { $0 }?.lostCount ?? 0)
     }
 
     @Test("two hear each other with every profile", arguments: SRTPProfile.preferred)
@@ -105,11 +103,17 @@ struct GatewayLoadTests {
 }
 
 /// The gateway's host as a door.
-private struct HostDoor: MediaDoor {
+private final class HostDoor: MediaDoor {
     private static let calls = Atomic<Int>(0)
     let server: GatewayServer
-    /// What legs are to take for the gateway's address.
-    let path: TransportAddress?
+    private let loss: Double
+    /// What legs take for the gateway, where something is to be lost.
+    let path = Mutex<LossyPath?>(nil)
+
+    init(server: GatewayServer, loss: Double) {
+        self.server = server
+        self.loss = loss
+    }
 
     func begin(_ people: [VirtualUser], video: Bool) async throws -> MediaCall {
         let number = Self.calls.wrappingAdd(1, ordering: .relaxed).newValue
@@ -123,12 +127,17 @@ private struct HostDoor: MediaDoor {
         let opening = try maker.open(wishes)
         let key = LegKey(call: call.id, participant: call.seats[seat].endpoint)
         let answer = try await server.answer(LegOffer(key: key, sdp: opening.offer.text))
+        let plan = try LegPlan(opening.offer, answer: answer.sdp)
+        guard loss > 0, let gateway = plan.candidates.first else { return [try await maker.connect(opening, plan)] }
+        let address = try path.withLock { path in
+            let made = try path ?? LossyPath(to: gateway, loss: loss, seed: 3)
+            path = made
+            return made.address
+        }
         var description = try SessionDescription(parsing: answer.sdp)
-        if let path {
-            for section in description.sections.indices {
-                for index in description.sections[section].candidates.indices {
-                    description.sections[section].candidates[index].port = path.port
-                }
+        for section in description.sections.indices {
+            for index in description.sections[section].candidates.indices {
+                description.sections[section].candidates[index].port = address.port
             }
         }
         return [try await maker.connect(opening, LegPlan(opening.offer, answer: description.text))]

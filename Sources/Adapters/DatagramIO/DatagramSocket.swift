@@ -85,6 +85,12 @@ package struct DatagramSocket: ~Copyable {
     package var address: TransportAddress? {
         boundAddress(of: descriptor)
     }
+
+    /// The kernel says from now on when each datagram arrived, where a `ReceiveBatch` has room for it. False when it
+    /// refuses.
+    package func stampArrivals() -> Bool {
+        clinux_stamp_arrivals(descriptor) == 0
+    }
 }
 
 func boundAddress(of descriptor: Int32) -> TransportAddress? {

@@ -12,19 +12,24 @@ package struct ReceiveBatch: ~Copyable {
     package static let maximumByteCount = 9024
     /// An odd number of cache lines, so that the slots' first lines do not all share one cache set.
     private static let stride = 143 * 64
+    private static let stampByteCount = Int(CLINUX_STAMP_CONTROL)
 
     package private(set) var used = 0
     private let memory: UnsafeMutableRawPointer
     private let headers: UnsafeMutablePointer<mmsghdr>
     private let vectors: UnsafeMutablePointer<iovec>
     private let names: UnsafeMutablePointer<sockaddr_in6>
+    /// Where the kernel says when datagrams arrived, for those who ask.
+    private let stamps: UnsafeMutableRawPointer?
 
-    package init() {
+    /// - Parameter hasArrivals: room is made for when each datagram arrived, of sockets that stamp arrivals.
+    package init(hasArrivals: Bool = false) {
         memory = .allocate(byteCount: Self.stride * Self.capacity, alignment: 64)
         headers = .allocate(capacity: Self.capacity)
         vectors = .allocate(capacity: Self.capacity)
         names = .allocate(capacity: Self.capacity)
         names.initialize(repeating: sockaddr_in6(), count: Self.capacity)
+        stamps = hasArrivals ? .allocate(byteCount: Self.stampByteCount * Self.capacity, alignment: 16) : nil
         for slot in 0..<Self.capacity {
             vectors[slot] = iovec(
                 iov_base: memory + slot * Self.stride + Self.headroom, iov_len: Self.maximumByteCount)
@@ -33,6 +38,10 @@ package struct ReceiveBatch: ~Copyable {
             header.msg_hdr.msg_namelen = UInt32(MemoryLayout<sockaddr_in6>.size)
             header.msg_hdr.msg_iov = vectors + slot
             header.msg_hdr.msg_iovlen = 1
+            if let stamps {
+                header.msg_hdr.msg_control = stamps + slot * Self.stampByteCount
+                header.msg_hdr.msg_controllen = Self.stampByteCount
+            }
             (headers + slot).initialize(to: header)
         }
     }
@@ -42,6 +51,7 @@ package struct ReceiveBatch: ~Copyable {
         headers.deallocate()
         vectors.deallocate()
         names.deallocate()
+        stamps?.deallocate()
     }
 
     /// Receives into up to `limit` free slots and returns which.
@@ -63,6 +73,7 @@ package struct ReceiveBatch: ~Copyable {
     package mutating func reset() {
         for slot in 0..<used {
             headers[slot].msg_hdr.msg_namelen = UInt32(MemoryLayout<sockaddr_in6>.size)
+            if stamps != nil { headers[slot].msg_hdr.msg_controllen = Self.stampByteCount }
         }
         used = 0
     }
@@ -71,6 +82,13 @@ package struct ReceiveBatch: ~Copyable {
     package func source(of slot: Int) -> TransportAddress? {
         guard slot < used, clinux_was_truncated(headers + slot) == 0 else { return nil }
         return read(names + slot)
+    }
+
+    /// When the datagram reached the kernel, in nanoseconds of the wall clock; nil when it did not say.
+    package func arrival(of slot: Int) -> UInt64? {
+        guard stamps != nil, slot < used else { return nil }
+        let time = clinux_arrival(headers + slot)
+        return time > 0 ? time : nil
     }
 
     /// The datagram in its slot.

@@ -117,6 +117,24 @@ static inline long clinux_client_send(int socket, const void *bytes, unsigned lo
 static inline long clinux_client_receive(int socket, void *target, unsigned long count) {
     return recv(socket, target, count, 0);
 }
+// Asks the kernel to say when each datagram of a socket arrived.
+static inline int clinux_stamp_arrivals(int socket) {
+    int on = 1;
+    return setsockopt(socket, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
+}
+// When a message's datagram arrived, in nanoseconds of the wall clock; 0 when the kernel did not say. Its control buffer
+// has room for CLINUX_STAMP_CONTROL bytes.
+#define CLINUX_STAMP_CONTROL 64
+static inline unsigned long long clinux_arrival(const struct mmsghdr *message) {
+    struct msghdr *header = (struct msghdr *)&message->msg_hdr;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(header); part; part = CMSG_NXTHDR(header, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SO_TIMESTAMPNS) continue;
+        struct timespec time;
+        memcpy(&time, CMSG_DATA(part), sizeof(time));
+        return (unsigned long long)time.tv_sec * 1000000000ull + (unsigned long long)time.tv_nsec;
+    }
+    return 0;
+}
 static inline int clinux_was_truncated(const struct mmsghdr *message) {
     return (message->msg_hdr.msg_flags & MSG_TRUNC) != 0;
 }

@@ -10,6 +10,8 @@ import Wire
 /// the other and only while one is awaited; Janus has to run with `session_timeout = 0`.
 final class JanusDoor: MediaDoor {
     private static let path = "/janus"
+    /// Seconds: a long poll takes up to thirty.
+    private static let patience: UInt32 = 40
     private static let plugin = "janus.plugin.videoroom"
 
     private let http: MediaHTTP
@@ -162,7 +164,11 @@ final class JanusDoor: MediaDoor {
     private func ask(_ session: UInt64, _ handle: UInt64, _ body: Body, jsep: JSEP? = nil) async throws -> Reply {
         let message = Request(janus: "message", body: body, jsep: jsep)
         var reply: Reply = try await request("\(Self.path)/\(session)/\(handle)", message)
+        let asked = SystemClock.now()
         while reply.janus != "success", reply.janus != "event" || reply.transaction != message.transaction {
+            guard SystemClock.now().seconds(since: asked) < Self.patience else {
+                throw MediaFailure("Janus does not answer \(body.request)")
+            }
             reply = try await http.get("\(Self.path)/\(session)")
             if let error = reply.error { throw MediaFailure("Janus: \(error.reason)") }
         }

@@ -58,8 +58,9 @@ struct LegPlan: Sendable {
             .compactMap { candidate in
                 IPAddress(candidate.address).map { TransportAddress($0, port: candidate.port) }
             }
-        // One socket is of one family.
-        return all.filter { $0.address.family == all.first?.address.family }
+        // One socket is of one family, and each section of a bundle may name the same candidates.
+        var seen: Set<TransportAddress> = []
+        return all.filter { $0.address.family == all.first?.address.family && seen.insert($0).inserted }
     }
 
     private static func extensions(_ sections: [MediaSection]) -> HeaderExtensionIDs {

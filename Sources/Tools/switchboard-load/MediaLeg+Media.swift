@@ -9,7 +9,7 @@ extension MediaLeg {
     private static let reportInterval: UInt64 = 1_000_000_000
 
     /// Takes a packet that was unprotected.
-    func receive(_ bytes: UnsafeMutableRawBufferPointer, at now: Instant) {
+    func receive(_ bytes: UnsafeMutableRawBufferPointer, arrival: Instant?, at now: Instant) {
         do {
             let packet = try RTPPacket(UnsafeRawBufferPointer(bytes).bytes)
             if let sequence = packet.transportSequence(plan.extensions) { arrivals.record(sequence, at: now) }
@@ -18,7 +18,12 @@ extension MediaLeg {
                 return
             }
             if place.isRepair { return repair(bytes, place.index, at: now) }
-            note(streams[place.index].take(packet, isRepair: false, at: now), place.index)
+            let sent = streams[place.index].take(packet, isRepair: false, at: now)
+            note(sent, place.index, at: now)
+            if let sent, let arrival {
+                MediaTally.record(
+                    arrival.nanoseconds(since: sent), in: &tools.tally[streams[place.index].plan.kind].residence)
+            }
         } catch {
             tools.tally.refused += 1
         }
@@ -33,15 +38,15 @@ extension MediaLeg {
         }
         do {
             let packet = try RTPPacket(target.bytes.extracting(range))
-            note(streams[index].take(packet, isRepair: true, at: now), index)
+            note(streams[index].take(packet, isRepair: true, at: now), index, at: now)
         } catch {
             tools.tally.refused += 1
         }
     }
 
-    private func note(_ latency: UInt64?, _ index: Int) {
-        guard let latency else { return }
-        MediaTally.record(latency, in: &tools.tally[streams[index].plan.kind].latency)
+    private func note(_ sent: Instant?, _ index: Int, at now: Instant) {
+        guard let sent else { return }
+        MediaTally.record(now.nanoseconds(since: sent), in: &tools.tally[streams[index].plan.kind].latency)
         guard !hasMedia else { return }
         hasMedia = true
         guard begin.expectsMedia else { return }

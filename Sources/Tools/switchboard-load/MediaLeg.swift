@@ -59,6 +59,7 @@ final class MediaLeg {
         } catch {
             throw MediaFailure("no socket: \(error.description); ulimit -n bounds the legs")
         }
+        _ = socket.stampArrivals()
         guard let local = socket.address else { throw MediaFailure("a socket without an address") }
         self.local = local
         agent = CheckingAgent(
@@ -162,7 +163,11 @@ final class MediaLeg {
     // MARK: What comes
 
     /// Takes a datagram in, and tells by its first byte what it is (RFC 7983).
-    func take(_ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, at now: Instant) {
+    ///
+    /// - Parameter arrival: when the kernel had it.
+    func take(
+        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, arrival: Instant?, at now: Instant
+    ) {
         guard let first = datagram.first else { return }
         switch first {
         case 0...3: takeCheck(datagram, source, now)
@@ -172,7 +177,7 @@ final class MediaLeg {
             if RTCPCompound.isLikely(UnsafeRawBufferPointer(datagram).bytes) {
                 takeReports(datagram, now)
             } else {
-                takeMedia(datagram, now)
+                takeMedia(datagram, arrival, now)
             }
         default: refuse()
         }
@@ -206,11 +211,11 @@ final class MediaLeg {
         pour()
     }
 
-    private func takeMedia(_ datagram: UnsafeMutableRawBufferPointer, _ now: Instant) {
+    private func takeMedia(_ datagram: UnsafeMutableRawBufferPointer, _ arrival: Instant?, _ now: Instant) {
         do {
             let count = try receiver?.unprotectRTP(datagram) ?? 0
             tools.tally.received += 1
-            receive(datagram.upTo(count), at: now)
+            receive(datagram.upTo(count), arrival: arrival, at: now)
         } catch {
             refuse()
         }

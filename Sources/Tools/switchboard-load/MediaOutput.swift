@@ -11,7 +11,7 @@ final class MediaTools {
     let authentication: OpenSSLAuthentication
     /// Every handshake of the thread writes into it, and it is emptied right behind.
     let exchange = DTLSExchange()
-    var received = ReceiveBatch()
+    var received = ReceiveBatch(hasArrivals: true)
     var messages = MessageWriter()
     var reports = RTCPWriter()
     var lost: [UInt16] = []
@@ -27,10 +27,13 @@ final class MediaTools {
         guard let authentication = OpenSSLAuthentication(), let seed = OpenSSLRandom.integer() else { return nil }
         self.authentication = authentication
         chance = SeededRandom(seed: seed)
-        wallClockAtZero = UInt64(SystemClock.unixSeconds()) &* 1_000_000_000 &- SystemClock.now().nanoseconds
+        wallClockAtZero = SystemClock.unixNanoseconds() &- SystemClock.now().nanoseconds
     }
 
     func wallClock(at now: Instant) -> NTPTime { NTPTime(unixNanoseconds: wallClockAtZero &+ now.nanoseconds) }
+
+    /// A moment of the wall clock on the monotonic one.
+    func instant(wallClock: UInt64) -> Instant { Instant(nanoseconds: wallClock &- wallClockAtZero) }
 
     /// Where the next datagram is to be written. It leaves with `send`, or never.
     var room: UnsafeMutableRawBufferPointer {

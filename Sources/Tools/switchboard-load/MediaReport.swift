@@ -49,6 +49,7 @@ struct MediaReport: Sendable {
         lines += ["", row("microseconds", Self.points.map(\.0))]
         for (name, kind) in [("audio, one way", tally.audio), ("video, one way", tally.video)] where kind.streams > 0 {
             lines.append(row(name, percentiles(kind.latency)))
+            lines.append(row("  in the server", percentiles(kind.residence)))
         }
         lines += [
             row("offer to DTLS", percentiles(tally.connected)), row("offer to media", percentiles(tally.firstPacket)),
@@ -103,7 +104,7 @@ struct MediaReport: Sendable {
         var streams, silent, lossy: Int
         var packets, lost, repaired, reordered: UInt64
         var loss, worstLoss: Double
-        var oneWayMicroseconds: [String: UInt64]
+        var oneWayMicroseconds, residenceMicroseconds: [String: UInt64]
     }
 
     private struct Figures: Encodable {
@@ -148,7 +149,8 @@ struct MediaReport: Sendable {
         Streams(
             streams: kind.streams, silent: kind.silent, lossy: kind.lossy, packets: kind.account.packets,
             lost: kind.account.lost, repaired: kind.account.repaired, reordered: kind.account.reordered,
-            loss: kind.account.loss, worstLoss: kind.worstLoss, oneWayMicroseconds: named(kind.latency))
+            loss: kind.account.loss, worstLoss: kind.worstLoss, oneWayMicroseconds: named(kind.latency),
+            residenceMicroseconds: named(kind.residence))
     }
 
     private static let points = [("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", 99.9), ("max", 100)]

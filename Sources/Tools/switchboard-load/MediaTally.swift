@@ -37,8 +37,11 @@ struct MediaTally: Sendable {
         var lossy = 0
         var worstLoss = 0.0
         var account = StreamAccount()
-        /// One way, in microseconds.
+        /// From one participant to the other, in microseconds.
         var latency = MediaTally.times
+        /// From being sent until the kernel had it for the other: what the server and its sockets took, and nothing of this
+        /// program's own waiting.
+        var residence = MediaTally.times
 
         mutating func add(_ account: StreamAccount) {
             streams += 1
@@ -55,6 +58,7 @@ struct MediaTally: Sendable {
             worstLoss = max(worstLoss, other.worstLoss)
             account.add(other.account)
             latency.add(other.latency)
+            residence.add(other.residence)
         }
     }
 

@@ -196,6 +196,8 @@ private final class MediaLoop {
         guard !isHushed else { return }
         let track = due.leg.tracks[due.track]
         track.send(on: due.leg)
+        // At once, so that a packet's time begins when it leaves.
+        tools.flush()
         // What could not be sent in time is sent late, up to a bound: a camera leaves frames out too.
         let next = due.at + track.interval
         agenda.insert(
@@ -244,7 +246,8 @@ private final class MediaLoop {
             let now = SystemClock.now()
             for slot in slots {
                 guard let source = tools.received.source(of: slot) else { continue }
-                leg.take(tools.received.datagram(slot), from: source, at: now)
+                let arrival = tools.received.arrival(of: slot).map(tools.instant(wallClock:))
+                leg.take(tools.received.datagram(slot), from: source, arrival: arrival, at: now)
             }
             tools.received.reset()
             if slots.count < ReceiveBatch.capacity { break }

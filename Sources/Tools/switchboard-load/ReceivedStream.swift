@@ -21,9 +21,9 @@ struct ReceivedStream {
         statistics = ReceiveStatistics(clockRate: plan.kind == .audio ? 48000 : 90000)
     }
 
-    /// Takes in a packet, first-hand or repaired. Returns how long it was under way, nil for what was known already or is
-    /// none of this program's.
-    mutating func take(_ packet: borrowing RTPPacket, isRepair: Bool, at now: Instant) -> UInt64? {
+    /// Takes in a packet, first-hand or repaired. Returns when it was sent, nil for what was known already or is none of this
+    /// program's.
+    mutating func take(_ packet: borrowing RTPPacket, isRepair: Bool, at now: Instant) -> Instant? {
         if !isRepair { _ = statistics.receive(packet.header, byteCount: packet.payloadRange.count, at: now) }
         if plan.kind == .video {
             if plan.canRepair, gaps.receive(packet.sequence, at: now) == .overwhelmed { wantsKeyFrame = true }
@@ -33,7 +33,7 @@ struct ReceivedStream {
             }
         }
         guard let mark = MediaMark(packet.payload), account.take(mark, isRepair: isRepair) else { return nil }
-        return now.nanoseconds > mark.sentAt ? now.nanoseconds - mark.sentAt : 0
+        return Instant(nanoseconds: mark.sentAt)
     }
 
     /// Whether a key frame is to be asked for now: not again before a second is over.
