@@ -109,7 +109,8 @@ struct ServiceGraph: Sendable {
         let draining = Draining(relay: relay, logger: Logger(label: "drain"))
         self.reloader = reloader
         self.draining = draining
-        let figures = OperatorFigures(hub: hub, calls: clock, relay: relay, registry: registry)
+        let figures = OperatorFigures(
+            hub: hub, calls: clock, relay: relay, gateway: gateway, registry: registry)
         var services: [any Service] = [
             ControlSocket(
                 path: directory.file("control.sock"),

@@ -1,4 +1,5 @@
 import Foundation
+import MediaGateway
 import Metrics
 import Realtime
 import Relay
@@ -9,13 +10,15 @@ struct OperatorFigures: Sendable {
     let hub: RealtimeHub
     let calls: CallClock
     let relay: RelayServer?
+    let gateway: GatewayLegs?
     let registry: PrometheusRegistry
     private let started = Date()
 
-    init(hub: RealtimeHub, calls: CallClock, relay: RelayServer?, registry: PrometheusRegistry) {
+    init(hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, registry: PrometheusRegistry) {
         self.hub = hub
         self.calls = calls
         self.relay = relay
+        self.gateway = gateway
         self.registry = registry
     }
 
@@ -40,6 +43,7 @@ struct OperatorFigures: Sendable {
             collect(counters)
             collectMore(counters, of: relay)
         }
+        if let gateway { collect(gateway.figures) }
     }
 
     private func collect(_ counters: RelayCounters) {
@@ -93,7 +97,8 @@ struct OperatorFigures: Sendable {
     var json: JSON {
         let realtime = hub.figures
         let counters = relay?.counters ?? RelayCounters()
-        let reasons = Self.reasons(counters)
+        let media = gateway?.figures ?? GatewayFigures()
+        let reasons = Self.reasons(counters) + Self.gatewayDrops(media).map { ("gateway_" + $0.0, $0.1) }
         let packets = counters.packetsToClients &+ counters.packetsToPeers
         let bytes = counters.bytesToClients &+ counters.bytesToPeers
         return .object([
@@ -103,6 +108,9 @@ struct OperatorFigures: Sendable {
             ("sessions", .integer(Int64(realtime.sessions))),
             ("allocations", .integer(Int64(clamping: counters.allocationsLive))),
             ("packets", .integer(Int64(clamping: packets))), ("bytes", .integer(Int64(clamping: bytes))),
+            ("legs", .integer(Int64(media.connectedLegs))),
+            ("mediaPackets", .integer(Int64(clamping: media.packetsSent))),
+            ("mediaBytes", .integer(Int64(clamping: media.bytesSent))),
             ("requests", .integer(Int64(realtime.framesIn))),
             ("rejected", .integer(Int64(clamping: reasons.reduce(0) { $0 &+ $1.1 }))),
             ("memory", .integer(Int64(ProcessFigures.residentBytes))),
