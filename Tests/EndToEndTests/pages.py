@@ -30,6 +30,14 @@ const tile = [...document.querySelectorAll(`#grid .tile[data-source=${source}]`)
     .find((one) => one.querySelector(".tile-name").textContent === name);
 if (!tile) return null;
 const video = tile.querySelector("video");
+if (video.framesShown === undefined) {
+    video.framesShown = 0;
+    const count = () => {
+        video.framesShown += 1;
+        video.requestVideoFrameCallback(count);
+    };
+    video.requestVideoFrameCallback(count);
+}
 const canvas = document.createElement("canvas");
 [canvas.width, canvas.height] = [16, 16];
 const pen = canvas.getContext("2d");
@@ -40,7 +48,7 @@ if (video.videoWidth) {
     for (let i = 0; i < data.length; i += 4) brightness = Math.max(brightness, data[i] + data[i + 1] + data[i + 2]);
 }
 return {
-    ...tile.dataset, frames: video.getVideoPlaybackQuality().totalVideoFrames, brightness, width: video.videoWidth,
+    ...tile.dataset, frames: video.framesShown, brightness, width: video.videoWidth,
     bars: tile.querySelector(".bars:not([hidden])")?.dataset.level ?? null,
 };
 """

@@ -46,11 +46,11 @@ export class Statistics {
                 flows.received += this.#delta(report, "packetsReceived");
                 flows.lost += this.#delta(report, "packetsLost");
                 if (report.kind === "audio") flows.jitter = (report.jitter ?? 0) * 1000;
-                flows[`${report.kind}In`] = media(report, byID);
+                flows[`${report.kind}In`] = larger(flows[`${report.kind}In`], media(report, byID));
                 flows.streams.set(report.trackIdentifier, this.#stream(report, rate(report, "bytesReceived") * 8));
             } else if (report.type === "outbound-rtp") {
                 flows.up += rate(report, "bytesSent") * 8;
-                flows[`${report.kind}Out`] = media(report, byID);
+                flows[`${report.kind}Out`] = larger(flows[`${report.kind}Out`], media(report, byID));
             } else if (report.type === "remote-inbound-rtp") {
                 flows.lossOut = Math.max(flows.lossOut ?? 0, report.fractionLost ?? 0);
                 flows.sent.push({ loss: report.fractionLost ?? 0, jitter: (report.jitter ?? 0) * 1000 });
@@ -139,6 +139,12 @@ function pathOf(reports) {
 function media(report, byID) {
     const codec = byID.get(report.codecId)?.mimeType?.split("/")[1];
     return { codec, width: report.frameWidth, height: report.frameHeight, rate: report.framesPerSecond };
+}
+
+/** Of several pictures the largest one that moves is spoken of. */
+function larger(one, other) {
+    const weight = (picture) => (picture?.width ?? 0) * (picture?.rate ? 1_000 : 1);
+    return one && weight(one) >= weight(other) ? one : other;
 }
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);

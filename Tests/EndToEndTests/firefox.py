@@ -1,0 +1,127 @@
+"""A Firefox that is driven like the tests' Chromium, as far as they need it: Debian has no geckodriver."""
+
+import contextlib
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+
+from selenium.webdriver.support.wait import WebDriverWait
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "SDPTests" / "Fixtures"))
+
+from peers import Marionette  # noqa: E402
+
+REFERENCE = "element-6066-11e4-a52e-4f735466cecf"
+PREFERENCES = {
+    "media.navigator.streams.fake": True,
+    "media.navigator.permission.disabled": True,
+    "media.peerconnection.ice.obfuscate_host_addresses": False,
+    "media.peerconnection.ice.loopback": True,
+    "media.autoplay.default": 0,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "app.update.enabled": False,
+    "media.gmp-manager.updateEnabled": False,
+}
+
+
+class Element:
+    def __init__(self, driver, reference):
+        self.driver = driver
+        self.id = reference[REFERENCE]
+
+    def _say(self, command, **parameters):
+        return self.driver.say(f"WebDriver:{command}", id=self.id, **parameters)["value"]
+
+    @property
+    def text(self):
+        return self._say("GetElementText")
+
+    def is_displayed(self):
+        return self._say("IsElementDisplayed")
+
+    def get_attribute(self, name):
+        return self._say("GetElementAttribute", name=name)
+
+    def click(self):
+        self._say("ElementClick")
+
+    def clear(self):
+        self._say("ElementClear")
+
+    def send_keys(self, text):
+        self._say("ElementSendKeys", text=text)
+
+
+class Driver:
+    """What pages.py calls on Selenium's driver."""
+
+    def __init__(self, port):
+        self.say = Marionette(port).say
+        self.say("WebDriver:NewSession", capabilities={"alwaysMatch": {"timeouts": {"script": 60000}}})
+
+    def get(self, url):
+        self.say("WebDriver:Navigate", url=url)
+
+    def refresh(self):
+        self.say("WebDriver:Refresh")
+
+    def find_elements(self, _, selector):
+        found = self.say("WebDriver:FindElements", using="css selector", value=selector)
+        return [Element(self, one) for one in found]
+
+    def execute_script(self, script, *args):
+        return self._execute("ExecuteScript", script, args)
+
+    def execute_async_script(self, script, *args):
+        return self._execute("ExecuteAsyncScript", script, args)
+
+    def _execute(self, command, script, args):
+        args = [{REFERENCE: one.id} if isinstance(one, Element) else one for one in args]
+        return self.say(f"WebDriver:{command}", script=script, args=args, newSandbox=False, sandbox=None)["value"]
+
+
+class Firefox:
+    """Stands for browser.Browser."""
+
+    def __init__(self, name, driver):
+        self.name = name
+        self.driver = driver
+
+    def open(self, url):
+        self.driver.get(url)
+
+    def wait(self, what, condition, limit=60):
+        def met(_):
+            try:
+                return condition()
+            except RuntimeError as error:
+                # An element that was drawn anew in between is found again.
+                if "stale" in str(error) or "no longer" in str(error) or "not known" in str(error):
+                    return False
+                raise
+
+        try:
+            return WebDriverWait(self.driver, limit, poll_frequency=0.1).until(met)
+        except Exception as error:
+            text = self.driver.execute_script("return document.body.innerText")[:800]
+            raise AssertionError(f"{self.name}: waited {limit} s for {what}\n--- page\n{text}") from error
+
+
+@contextlib.contextmanager
+def firefox(profile):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
+    lines.append(f'user_pref("marionette.port", {port});')
+    (pathlib.Path(profile) / "user.js").write_text("\n".join(lines))
+    process = subprocess.Popen(
+        ["firefox-esr", "--headless", "--no-remote", "--marionette", "--profile", profile],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield Firefox("firefox", Driver(port))
+    finally:
+        process.terminate()
+        process.wait()
