@@ -251,6 +251,13 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzGateway", ["FuzzInput", "Gateway", "RTP", "SDP", "Wire"]),
+        fuzz("FuzzICE", ["FuzzInput", "ICE", "STUN", "Wire", "OpenSSLCrypto"]),
+        fuzz(
+            "FuzzLeg",
+            [
+                "FuzzInput", "MediaGateway", "Gateway", "ICE", "STUN", "SDP", "SecureMedia", "OpenSSLCrypto",
+                "DatagramIO", "Wire",
+            ]),
         fuzz("FuzzRealtime", ["FuzzInput", "Realtime", "Model", nioCore]),
         fuzz("FuzzRTCP", ["RTP", "Wire"]),
         fuzz("FuzzRTP", ["FuzzInput", "RTP", "Wire"]),
