@@ -61,7 +61,8 @@ const done = arguments[arguments.length - 1];
     for (const peer of window.peers.filter((one) => one.signalingState !== "closed")) {
         for (const one of (await peer.getStats()).values()) {
             if (one.type === "inbound-rtp" && one.kind === "audio" && one.packetsReceived) {
-                voices.push({ id: `${window.peers.indexOf(peer)} ${one.id}`, packets: one.packetsReceived, energy: one.totalAudioEnergy });
+                const id = `${window.peers.indexOf(peer)} ${one.id}`;
+                voices.push({ id, packets: one.packetsReceived, energy: one.totalAudioEnergy });
             }
         }
     }
@@ -235,7 +236,8 @@ class Person:
             field.clear()
             field.send_keys(other.email)
             self.browser.wait(
-                f"{other.name} alone to be found", lambda: [one.text for one in self.all("#picks .name")] == [other.name]
+                f"{other.name} alone to be found",
+                lambda: [one.text for one in self.all("#picks .name")] == [other.name],
             )
             self.click("#picks .pick input")
             self.says("#picker .chips", other.name)

@@ -126,7 +126,7 @@ def test_who_declines_can_be_asked_again_and_who_missed_it_joins(crowd):
     ann.hang_up()
     ben.hang_up()
     cem.leave_call_screen()
-    cem.browser.wait("nothing to be joined", lambda: not [one for one in cem.all("#open-calls") if one.is_displayed()], 60)
+    cem.gone("#open-calls", limit=60)
 
 
 # Adds up, from now on, the samples of voices that were made up because none had arrived: of the direct connection while
@@ -186,7 +186,9 @@ def test_a_third_is_invited_into_a_direct_call(crowd):
         assert moved <= 14_400 + calm + starved, told
     for person in (ann, ben):
         person.browser.wait(
-            "only the connection with the gateway", lambda one=person: one.driver.execute_script(OPEN_CONNECTIONS) == 1, 60
+            "only the connection with the gateway",
+            lambda one=person: one.driver.execute_script(OPEN_CONNECTIONS) == 1,
+            60,
         )
         person.hears_voices(1)
     cem.answer()

@@ -232,8 +232,7 @@ export class ActiveCall extends Emitter {
     async setSharing(on) {
         if (on) await this.media.openScreen(); else this.media.closeScreen();
         this.#tellMedia();
-        const screen = this.media.screen;
-        screen?.addEventListener("ended", () => this.#tellMedia());
+        this.media.screen?.addEventListener("ended", () => this.#tellMedia());
     }
 
     /** Hold: nothing is sent either way until it is taken back. */
@@ -340,9 +339,7 @@ export class ActiveCall extends Emitter {
     }
 
     async #tryCamera() {
-        try { await this.media.openCamera(); } catch (error) {
-            this.emit("notice", inWords(error, "camera"));
-        }
+        try { await this.media.openCamera(); } catch (error) { this.emit("notice", inWords(error, "camera")); }
     }
 
     #applyHold(held) {
