@@ -4,6 +4,7 @@ extension Switchboard {
         var clientID = newUUID()
         var callees: [UserID]
         var kind: Call.Kind
+        var mode: String?
         var offer: Offer?
         var ringSeconds: Int?
         var other: OtherCall?
@@ -26,17 +27,19 @@ extension Switchboard {
     /// - Parameters:
     ///   - callees: Whom to ring, 1 to 49.
     ///   - kind: What the call begins as.
+    ///   - mode: `direct` or `gateway`; nil is the gateway for more than two people, where the server has one.
     ///   - offer: The SDP to offer, at most 256 KiB; only the endpoint that accepts gets it. It is generation 1.
     ///   - ringFor: Seconds to ring, 10 to 120; nil is the server's 60.
     ///   - other: What becomes of another call one is in.
     /// - Returns: The call; its ``LiveCall/updates`` tell how it goes on.
     public func call(
-        _ callees: [UserID], kind: Call.Kind, offer: String? = nil, ringFor: Int? = nil, other: OtherCall? = nil
+        _ callees: [UserID], kind: Call.Kind, mode: String? = nil, offer: String? = nil, ringFor: Int? = nil,
+        other: OtherCall? = nil
     ) async throws -> LiveCall {
         try await realtime.askForCall(
             "calls.create",
             Creation(
-                callees: callees, kind: kind, offer: offer.map(Creation.Offer.init), ringSeconds: ringFor,
+                callees: callees, kind: kind, mode: mode, offer: offer.map(Creation.Offer.init), ringSeconds: ringFor,
                 other: other))
     }
 

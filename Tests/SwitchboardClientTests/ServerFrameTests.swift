@@ -52,9 +52,16 @@ struct ServerFrameTests {
                 #"{"stream":"signals:c1:e1","snapshot":{"signals":[{"seq":1,"type":"offer","data":{"from":{"user":"u2","endpoint":"e2"},"kind":"offer","generation":1,"payload":{"sdp":"v=0"}}},{"seq":2,"type":"candidates","data":{"from":{"user":"u2","endpoint":"e2"},"kind":"candidates","generation":1,"payload":{"candidates":[{"candidate":"a","sdpMid":"0"}],"end":true}}}]},"epoch":"x","seq":2}"#
                     .utf8))
         guard case .snapshot(_, .signals(let entries), _) = frame else { Issue.record("\(frame)"); return }
+        let sender = Signal.Sender(user: "u2", endpoint: "e2")
+        let candidates = [ICECandidate(candidate: "a", sdpMid: "0")]
         #expect(
-            entries.map(\.signal.content) == [
-                .offer(sdp: "v=0"), .candidates([ICECandidate(candidate: "a", sdpMid: "0")], end: true),
+            entries == [
+                StreamChange(
+                    sequence: 1, content: .signal(Signal(from: sender, content: .offer(sdp: "v=0"), generation: 1))),
+                StreamChange(
+                    sequence: 2,
+                    content: .signal(
+                        Signal(from: sender, content: .candidates(candidates, end: true), generation: 1))),
             ])
     }
 

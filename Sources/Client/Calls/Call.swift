@@ -28,6 +28,8 @@ public struct Call: Hashable, Sendable, Identifiable {
     public var kind: Kind
     /// How media flows: `direct` (from peer to peer, or relayed) or `gateway`.
     public var mode: String
+    /// The life of the media gateway, where media goes through it: when it changes, legs are to be made anew.
+    public var gatewayEpoch: Int?
     /// Where in its life the call is.
     public var status: Status
     /// Why it ended; present once it has.
@@ -90,8 +92,8 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
 
 extension Call: Codable {
     private enum Key: String, CodingKey {
-        case id, conversationID, kind, mode, status, endReason, endedBy, version, caller, createdAt, answeredAt, endedAt
-        case participants
+        case id, conversationID, kind, mode, gatewayEpoch, status, endReason, endedBy, version, caller, createdAt
+        case answeredAt, endedAt, participants
     }
 
     /// Reads a document. A change of the call's own fields comes without the participants.
@@ -101,6 +103,7 @@ extension Call: Codable {
         conversationID = try container.decodeIfPresent(ConversationID.self, forKey: .conversationID)
         kind = try container.decode(Kind.self, forKey: .kind)
         mode = try container.decode(String.self, forKey: .mode)
+        gatewayEpoch = try container.decodeIfPresent(Int.self, forKey: .gatewayEpoch)
         status = try container.decode(Status.self, forKey: .status)
         endReason = try container.decodeIfPresent(EndReason.self, forKey: .endReason)
         endedBy = try container.decodeIfPresent(UserID.self, forKey: .endedBy)

@@ -13,6 +13,8 @@ struct CallBook: Sendable {
         case gone(CallID)
         /// Signals came; `isWhole` where they are the whole mailbox, of which some may have been told before.
         case signals(CallID, [Signal], isWhole: Bool)
+        /// What there is in a mailbox of the leg with the gateway.
+        case leg(CallID, [StreamChange])
         case profile(Me)
     }
 
@@ -47,9 +49,11 @@ struct CallBook: Sendable {
         case .snapshot(.user(let document), _):
             [.profile(document.me)] + document.calls.flatMap { hear($0, for: me) }
         case .snapshot(.call(let call), _): follow(call, for: me)
-        case .snapshot(.signals(let entries), _): tell(entries.map(\.signal), of: stream, isWhole: true)
+        case .snapshot(.signals(let entries), _): tell(entries, of: stream, isWhole: true)
         case .snapshot(.presence, _), .snapshot(.unknown, _), .presence: []
-        case .changes(let changes): change(changes.map(\.content), of: stream, for: me)
+        case .changes(let changes):
+            (stream.hasPrefix("signals:") ? tell(changes, of: stream, isWhole: false) : [])
+                + change(changes.map(\.content), of: stream, for: me)
         case .closed: close(stream)
         }
     }
@@ -62,15 +66,13 @@ struct CallBook: Sendable {
 
     private mutating func change(_ contents: [StreamChange.Content], of stream: String, for me: UserID) -> [Event] {
         guard stream.hasPrefix("call:") else {
-            let signals = contents.compactMap { if case .signal(let signal) = $0 { signal } else { nil } }
-            return tell(signals, of: stream, isWhole: false)
-                + contents.flatMap { content -> [Event] in
-                    switch content {
-                    case .call(let call): hear(call, for: me)
-                    case .profile(let me): [.profile(me)]
-                    case .participant, .signal, .unknown: []
-                    }
+            return contents.flatMap { content -> [Event] in
+                switch content {
+                case .call(let call): hear(call, for: me)
+                case .profile(let me): [.profile(me)]
+                case .participant, .signal, .leg, .unknown: []
                 }
+            }
         }
         guard let id = StreamName.call(of: stream), var call = pages[id]?.call else { return [] }
         for content in contents {
@@ -85,7 +87,7 @@ struct CallBook: Sendable {
                 } else {
                     call.participants.append(participant)
                 }
-            case .signal, .profile, .unknown: break
+            case .signal, .leg, .profile, .unknown: break
             }
         }
         return put(call, isFollowed: true, for: me)
@@ -119,9 +121,12 @@ struct CallBook: Sendable {
         return (isNew ? [.updated(call)] : []) + (announces ? [.incoming(call)] : [])
     }
 
-    private func tell(_ signals: [Signal], of stream: String, isWhole: Bool) -> [Event] {
-        guard !signals.isEmpty, let call = StreamName.call(of: stream) else { return [] }
-        return [.signals(call, signals, isWhole: isWhole)]
+    private func tell(_ entries: [StreamChange], of stream: String, isWhole: Bool) -> [Event] {
+        guard let call = StreamName.call(of: stream) else { return [] }
+        let signals = entries.compactMap { if case .signal(let signal) = $0.content { signal } else { nil } }
+        let leg = entries.filter { if case .leg = $0.content { true } else { false } }
+        return (signals.isEmpty ? [] : [.signals(call, signals, isWhole: isWhole)])
+            + (leg.isEmpty ? [] : [.leg(call, leg)])
     }
 
     private mutating func close(_ stream: String) -> [Event] {

@@ -86,6 +86,17 @@ extension LiveCall {
         var generation: Int
         var payload: Signal.Content.Payload
     }
+    private struct Offer: Encodable {
+        struct Description: Codable { var sdp: String }
+        var call: CallID
+        var offer: Description
+        var sources: [String: Slot.Source]?
+    }
+    private struct Answered: Decodable {
+        var answer: Offer.Description
+        var epoch: Int
+        var slots: [Slot]
+    }
     private struct Quality: Encodable {
         var call: CallID
         var loss: Double
@@ -163,7 +174,7 @@ extension LiveCall {
     /// - Parameters:
     ///   - content: What to send. An SDP is at most 256 KiB, a batch at most 64 candidates.
     ///   - generation: For an offer the generation it builds on (0 for the first); the receipt has the one it was
-    ///     committed as. Answers and candidates name the generation of their offer. The offer that ``Switchboard/call(_:kind:offer:ringFor:other:)``
+    ///     committed as. Answers and candidates name the generation of their offer. The offer that ``Switchboard/call(_:kind:mode:offer:ringFor:other:)``
     ///     brings is generation 1.
     ///   - recipient: The endpoint it is for; in a call of two it may be nil.
     /// - Throws: ``Problem/Kind/conflict`` with ``Problem/winner``, where the other side's offer was first.
@@ -175,6 +186,26 @@ extension LiveCall {
             "calls.signals",
             Signalling(
                 call: id, to: recipient, kind: content.kind, generation: generation, payload: content.payload))
+    }
+
+    /// Joins the call's media gateway with an offer, or changes the leg that one has there.
+    ///
+    /// The client always offers: a section for each track that it sends, and one that only receives for each track that
+    /// it wants to be shown at a time, at most 5 of audio and 25 of video. All of them are bundled. An offer of the same
+    /// peer connection changes the leg; one of another takes its place. Nothing else is exchanged: the answer has the
+    /// gateway's candidates, and the gateway learns those of this side from their checks.
+    ///
+    /// - Parameters:
+    ///   - offer: The session description, at most 256 KiB.
+    ///   - sources: What the tracks are of, by the `mid` of their sections; else audio is a microphone, video a camera.
+    /// - Throws: ``Problem/Kind/conflict`` where the call goes from peer to peer or was not accepted here, and
+    ///   ``Problem/Kind/invalidRequest`` with the field `offer.sdp` for an offer that cannot be answered.
+    @discardableResult
+    public func leg(offer: String, sources: [String: Slot.Source] = [:]) async throws -> Leg {
+        let answered: Answered = try await endpoint.ask(
+            "calls.leg", Offer(call: id, offer: .init(sdp: offer), sources: sources.isEmpty ? nil : sources))
+        self.answered(epoch: answered.epoch)
+        return Leg(answer: answered.answer.sdp, epoch: answered.epoch, slots: answered.slots)
     }
 
     /// The STUN and TURN servers to use for this call, with credentials of its own.

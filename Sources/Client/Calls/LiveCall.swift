@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A call that this process takes part in or is asked to: its document as it changes, the signals from the other side,
-/// and what one can do.
+/// A call that this process takes part in or is asked to: its document as it changes, the signals from the other side, how
+/// it stands with the media gateway, and what one can do.
 ///
 /// One call has one handle for as long as it lives. Keep the ``Switchboard`` that it came from: closing that ends the
 /// sequences. All functions throw ``SwitchboardError``, and those of a call that is over
@@ -14,6 +14,7 @@ public final class LiveCall: Sendable, Identifiable {
         var signals: [Signal] = []
         var signalListeners: [Int: AsyncThrowingStream<Signal, any Error>.Continuation] = [:]
         var lastListener = 0
+        var leg = LegTracker()
     }
 
     /// As many signals as a reader may be behind, and as are kept for one who comes late.
@@ -24,12 +25,15 @@ public final class LiveCall: Sendable, Identifiable {
 
     let endpoint: RealtimeEndpoint
     private let updated = Broadcast<Call>(limit: 1)
+    private let legChanged = Broadcast<LegState>(limit: 1)
     private let state: Mutex<State>
 
     init(_ call: Call, endpoint: RealtimeEndpoint) {
         id = call.id
         self.endpoint = endpoint
-        state = Mutex(State(document: call))
+        var leg = LegTracker()
+        leg.take(call, at: endpoint.identity.id)
+        state = Mutex(State(document: call, leg: leg))
     }
 
     /// The document as it is now.
@@ -42,6 +46,19 @@ public final class LiveCall: Sendable, Identifiable {
         if state.withLock({ $0.isOver }) { updated.finish() }
         return stream
     }
+
+    /// How it stands with the media gateway, for a call that goes through it: now, then whenever it has changed. Ends with
+    /// the call. A reader who is slow gets the newest and misses what was between.
+    ///
+    /// Whenever ``LegState/need`` is set, make a new peer connection and give its offer to ``leg(offer:sources:)``.
+    public var legStates: AsyncStream<LegState> {
+        let stream = legChanged.subscribe(first: [legState])
+        if state.withLock({ $0.isOver }) { legChanged.finish() }
+        return stream
+    }
+
+    /// How it stands with the media gateway at this moment.
+    public var legState: LegState { state.withLock { $0.leg.state } }
 
     /// What the other side sent to this endpoint, from the first signal of the call on, each once and in order. Ends
     /// with the call. A reader who falls 1,024 signals behind gets ``SwitchboardError/overflow``.
@@ -73,6 +90,27 @@ extension LiveCall {
     func update(_ call: Call) {
         state.withLock { $0.document = call }
         updated.send(call)
+        changeLeg { $0.take(call, at: endpoint.identity.id) }
+    }
+
+    /// The mailbox tells of the leg.
+    func receive(_ entries: [StreamChange]) {
+        let notices = entries.compactMap { entry in
+            if case .leg(let notice) = entry.content { (entry.sequence, notice) } else { nil }
+        }
+        changeLeg { $0.take(notices) }
+    }
+
+    /// An offer of this endpoint's was answered.
+    func answered(epoch: Int) { changeLeg { $0.answered(epoch: epoch) } }
+
+    private func changeLeg(_ change: (inout LegTracker) -> Void) {
+        let changed = state.withLock { state -> LegState? in
+            let before = state.leg.state
+            change(&state.leg)
+            return state.leg.state == before ? nil : state.leg.state
+        }
+        if let changed { legChanged.send(changed) }
     }
 
     func end(_ call: Call) {
@@ -111,5 +149,6 @@ extension LiveCall {
         }
         for listener in listeners { listener.finish(throwing: error) }
         updated.finish()
+        legChanged.finish()
     }
 }

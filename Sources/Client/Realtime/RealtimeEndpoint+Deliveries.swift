@@ -38,6 +38,7 @@ extension RealtimeEndpoint {
             liveCalls.removeValue(forKey: call.id)?.end(call)
         case .gone(let id): liveCalls.removeValue(forKey: id)?.abandon(.streamClosed)
         case .signals(let id, let signals, let isWhole): liveCalls[id]?.receive(signals, isWhole: isWhole)
+        case .leg(let id, let entries): liveCalls[id]?.receive(entries)
         case .profile(let me): profiles.send(me)
         }
     }

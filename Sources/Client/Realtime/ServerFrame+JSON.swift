@@ -82,12 +82,7 @@ extension ServerFrame {
             case "call": return .call(try container.decode(CallMember.self, forKey: .snapshot).call)
             case "presence": return .presence(try container.decode(Presence.self, forKey: .snapshot))
             case "signals":
-                let changes = try container.decode(SignalsMember.self, forKey: .snapshot).signals
-                return .signals(
-                    changes.compactMap { change in
-                        guard case .signal(let signal) = change.content else { return nil }
-                        return SignalEntry(sequence: change.sequence, signal: signal)
-                    })
+                return .signals(try container.decode(SignalsMember.self, forKey: .snapshot).signals)
             default: return .unknown
             }
         }
@@ -105,6 +100,7 @@ extension StreamChange: Decodable {
         case "participant": content = .participant(try container.decode(Participant.self, forKey: .data))
         case "profile": content = .profile(try container.decode(Me.self, forKey: .data))
         case "offer", "answer", "candidates": content = .signal(try container.decode(Signal.self, forKey: .data))
+        case "slots", "legEnded": content = .leg(try container.decode(LegNotice.self, forKey: .data))
         case let type: content = .unknown(type: type)
         }
     }

@@ -39,7 +39,7 @@ struct Greeting: Decodable, Hashable, Sendable {
 enum StreamDocument: Hashable, Sendable {
     case user(UserDocument)
     case call(Call)
-    case signals([SignalEntry])
+    case signals([StreamChange])
     case presence(Presence)
     case unknown
 }
@@ -50,12 +50,6 @@ struct UserDocument: Decodable, Hashable, Sendable {
     var calls: [Call]
 }
 
-/// An entry of a signal mailbox with its sequence.
-struct SignalEntry: Hashable, Sendable {
-    var sequence: Int64
-    var signal: Signal
-}
-
 /// One change of a stream.
 struct StreamChange: Hashable, Sendable {
     enum Content: Hashable, Sendable {
@@ -63,6 +57,7 @@ struct StreamChange: Hashable, Sendable {
         case call(Call)
         case participant(Participant)
         case signal(Signal)
+        case leg(LegNotice)
         case profile(Me)
         case unknown(type: String)
     }

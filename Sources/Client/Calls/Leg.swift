@@ -1,0 +1,93 @@
+/// What the media gateway answered to an offer.
+public struct Leg: Hashable, Sendable {
+    /// The session description that answers one's own.
+    public var answer: String
+    /// Which life of the gateway the leg belongs to: the call's ``Call/gatewayEpoch`` at that moment.
+    public var epoch: Int
+    /// What the sections show in which the gateway sends.
+    public var slots: [Slot]
+}
+
+/// A section of a leg in which the gateway sends: it shows one track of somebody at a time. Which one, the gateway decides,
+/// by who speaks and how many slots there are.
+public struct Slot: Codable, Hashable, Sendable {
+    /// What a slot carries.
+    public enum Kind: String, Codable, Sendable {
+        /// A voice, or the sound of a screen.
+        case audio
+        /// A picture.
+        case video
+    }
+
+    /// What somebody publishes.
+    public struct Track: Codable, Hashable, Sendable {
+        /// Whose it is.
+        public var user: UserID
+        /// The endpoint that sends it.
+        public var endpoint: EndpointID
+        /// The `mid` of the section in which that endpoint sends it.
+        public var mid: String
+        /// What it is of.
+        public var source: Source
+    }
+
+    /// What a track is of. Servers may learn new ones.
+    public struct Source: RawRepresentable, Hashable, Sendable, Codable {
+        /// The source as it stands in JSON.
+        public let rawValue: String
+        /// Takes any source.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A microphone.
+        public static let microphone = Self(rawValue: "microphone")
+        /// A camera.
+        public static let camera = Self(rawValue: "camera")
+        /// A screen, or its sound.
+        public static let screen = Self(rawValue: "screen")
+    }
+
+    /// The section's `mid` in one's own descriptions.
+    public var mid: String
+    /// What it carries.
+    public var kind: Kind
+    /// What it shows; nil while that is nothing.
+    public var track: Track?
+}
+
+/// How it stands between this endpoint and the media gateway.
+public struct LegState: Hashable, Sendable {
+    /// Why a new leg is to be made: a new peer connection, and its offer with ``LiveCall/leg(offer:sources:)``.
+    public enum Need: Hashable, Sendable {
+        /// The call goes through the gateway, and this endpoint has no leg yet. A call that went from peer to peer may come
+        /// here when somebody joins: let the old connection go when the new one carries media.
+        case first
+        /// The gateway began anew and knows of no leg.
+        case gatewayRestarted
+        /// The leg failed; the reason is for logs, such as `connection_lost`.
+        case ended(reason: String)
+    }
+
+    /// Set while a new leg is to be made; nil while there is nothing to do, or the call goes from peer to peer.
+    public var need: Need?
+    /// What the leg's slots show; empty without a leg.
+    public var slots: [Slot]
+}
+
+/// Something that the mailbox tells of the leg.
+enum LegNotice: Hashable, Sendable {
+    case slots([Slot])
+    case ended(reason: String)
+}
+
+extension LegNotice: Decodable {
+    private enum Key: String, CodingKey { case kind, slots, reason }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        if try container.decode(String.self, forKey: .kind) == "slots" {
+            self = .slots(try container.decode([Slot].self, forKey: .slots))
+        } else {
+            self = .ended(reason: try container.decodeIfPresent(String.self, forKey: .reason) ?? "")
+        }
+    }
+}

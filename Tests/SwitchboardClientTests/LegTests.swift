@@ -1,0 +1,133 @@
+import Foundation
+import NIOPosix
+import Testing
+
+@testable import SwitchboardClient
+
+/// When a client makes a leg, and what its slots show.
+struct LegTests {
+    private func call(
+        epoch: Int?, at endpoint: EndpointID? = "mine", status: Call.Status = .active
+    ) -> Call {
+        let media = Participant.Media(audio: true, video: false, screen: false, held: false)
+        return Call(
+            id: "c1", kind: .audio, mode: epoch == nil ? "direct" : "gateway", gatewayEpoch: epoch, status: status,
+            version: 1, caller: "ann", createdAt: Date(timeIntervalSince1970: 0),
+            participants: [
+                Participant(
+                    user: "ann", displayName: "Ann", endpoint: endpoint, state: endpoint == nil ? .ringing : .joined,
+                    connected: false, media: media)
+            ])
+    }
+
+    private let slots = [Slot(mid: "1", kind: .audio)]
+
+    @Test func aLegIsWantedOnceTheCallGoesThroughTheGateway() {
+        var tracker = LegTracker()
+        tracker.take(call(epoch: nil), at: "mine")
+        #expect(tracker.state.need == nil)
+        tracker.take(call(epoch: 3, at: nil), at: "mine")
+        #expect(tracker.state.need == nil, "It was not accepted yet.")
+        tracker.take(call(epoch: 3, at: "other"), at: "mine")
+        #expect(tracker.state.need == nil, "It was accepted elsewhere.")
+        tracker.take(call(epoch: 3), at: "mine")
+        #expect(tracker.state.need == .first)
+        tracker.take([(1, .slots(slots))])
+        tracker.answered(epoch: 3)
+        #expect(tracker.state == LegState(need: nil, slots: slots))
+        tracker.take(call(epoch: 3), at: "mine")
+        #expect(tracker.state.need == nil)
+    }
+
+    @Test func aGatewayThatBeganAnewIsJoinedAgain() {
+        var tracker = LegTracker()
+        tracker.take(call(epoch: 3), at: "mine")
+        tracker.take([(1, .slots(slots))])
+        tracker.answered(epoch: 3)
+        tracker.take(call(epoch: 4), at: "mine")
+        #expect(tracker.state == LegState(need: .gatewayRestarted, slots: []))
+        tracker.take(call(epoch: 4), at: "mine")
+        #expect(tracker.state.need == .gatewayRestarted)
+        tracker.answered(epoch: 4)
+        #expect(tracker.state.need == nil)
+        tracker.take(call(epoch: 4, status: .ended), at: "mine")
+        #expect(tracker.state.need == nil)
+    }
+
+    @Test func aFailedLegIsMadeAnew() {
+        var tracker = LegTracker()
+        tracker.take(call(epoch: 3), at: "mine")
+        tracker.take([(1, .slots(slots))])
+        tracker.answered(epoch: 3)
+        tracker.take([(2, .ended(reason: "connection_lost"))])
+        #expect(tracker.state == LegState(need: .ended(reason: "connection_lost"), slots: []))
+        tracker.take([(3, .slots(slots))])
+        tracker.answered(epoch: 3)
+        #expect(tracker.state == LegState(need: nil, slots: slots))
+        // The mailbox comes as a whole once more.
+        tracker.take([(1, .slots([])), (2, .ended(reason: "connection_lost")), (3, .slots(slots))])
+        #expect(tracker.state == LegState(need: nil, slots: slots))
+    }
+
+    /// The mailbox tells in order, whenever the answer comes.
+    @Test func anEndBehindTheAnswersSlotsIsThatLegs() {
+        var tracker = LegTracker()
+        tracker.take(call(epoch: 3), at: "mine")
+        tracker.take([(1, .slots(slots)), (2, .ended(reason: "handshake_failed"))])
+        #expect(tracker.state.need == .first)
+        tracker.answered(epoch: 3)
+        #expect(tracker.state.need == .ended(reason: "handshake_failed"))
+    }
+
+    @Test func understandsTheMailbox() throws {
+        let text = """
+            {"stream":"signals:c1:mine","epoch":"e1","seq":2,"snapshot":{"signals":[
+            {"seq":1,"type":"slots","data":{"kind":"slots","slots":[{"mid":"2","kind":"video","track":
+            {"user":"ben","endpoint":"his","mid":"0","source":"screen"}},{"mid":"3","kind":"audio"}]}},
+            {"seq":2,"type":"legEnded","data":{"kind":"legEnded","reason":"closed"}}]}}
+            """
+        guard case .snapshot(let stream, let document, let position) = try ServerFrame(Array(text.utf8)) else {
+            Issue.record("It is a snapshot.")
+            return
+        }
+        var book = CallBook()
+        let events = book.take(.snapshot(document, position), of: stream, for: "ann")
+        let track = Slot.Track(user: "ben", endpoint: "his", mid: "0", source: .screen)
+        #expect(
+            events == [
+                .leg(
+                    "c1",
+                    [
+                        StreamChange(
+                            sequence: 1,
+                            content: .leg(
+                                .slots([
+                                    Slot(mid: "2", kind: .video, track: track), Slot(mid: "3", kind: .audio),
+                                ]))),
+                        StreamChange(sequence: 2, content: .leg(.ended(reason: "closed"))),
+                    ])
+            ])
+    }
+
+    @Test func tellsItsReaders() async throws {
+        let address = try ServerAddress("http://127.0.0.1:1")
+        let group = MultiThreadedEventLoopGroup.singleton
+        let door = RESTDoor(address, options: SwitchboardOptions(), group: group)
+        Task { await door.close() }
+        let endpoint = RealtimeEndpoint(
+            address, options: SwitchboardOptions(), group: group, credentials: Credentials(door: door))
+        let mine = endpoint.identity.id
+        let live = LiveCall(call(epoch: nil, at: mine), endpoint: endpoint)
+        #expect(live.legState.need == nil)
+        live.update(call(epoch: 1, at: mine))
+        var states = live.legStates.makeAsyncIterator()
+        #expect(await states.next()?.need == .first)
+        live.receive([StreamChange(sequence: 1, content: .leg(.slots(slots)))])
+        #expect(await states.next() == LegState(need: .first, slots: slots))
+        live.answered(epoch: 1)
+        #expect(await states.next() == LegState(need: nil, slots: slots))
+        live.end(call(epoch: 1, at: mine, status: .ended))
+        #expect(await states.next() == LegState(need: nil, slots: []))
+        #expect(await states.next() == nil)
+    }
+}
