@@ -137,7 +137,7 @@ let package = Package(
         module(
             "Hosts", "WebAPI",
             [
-                "Model", "Accounts", "Calls", "Storage", "Tokens", "PasswordHashing", "CWebFiles", hummingbird,
+                "SDP", "Model", "Accounts", "Calls", "Storage", "Tokens", "PasswordHashing", "CWebFiles", hummingbird,
                 hummingbirdServer, httpTypes, nioCore, nioFoundation, crypto, logging, metrics,
             ], excluding: ["Web"]),
 
@@ -145,7 +145,7 @@ let package = Package(
         module(
             "", "Server",
             [
-                "Wire", "TURN", "Model", "Accounts", "Calls", "DatagramIO", "OpenSSLCrypto", "SecureMedia",
+                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "DatagramIO", "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage",
                 "Bus", "Gateway", "SDP", "MediaGateway", "Relay", "Realtime", "WebAPI", hummingbird, hummingbirdServer,
                 hummingbirdTLS, httpTypes,

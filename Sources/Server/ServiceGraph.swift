@@ -72,12 +72,13 @@ struct ServiceGraph: Sendable {
             hub: hub, relay: relay, gateway: link, logger: Logger(label: "calls"))
         gateway = hasGateway ? try GatewayLegs(gatewaySettings.gateway(beside: relaySettings.configuration), link) : nil
         if let gateway { try relay?.openToPeers(gateway.addresses) }
-        link.open(gateway) { clock.renew($0) }
+        link.open(gateway, clock)
         withdraw.withLock { $0 = { user in clock.withdraw(user) } }
         let calls = CallService(store: parts.store, commands: commands, performer: clock)
         let gate = Gate(
             accounts: parts.accounts, tokens: parts.verifier, limits: configuration.requestLimits,
             uptime: AccountParts.uptime)
+        let issuer = relay == nil ? nil : relaySettings.issuer(currentRelay)
         let table = RouteTable(
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
@@ -89,8 +90,9 @@ struct ServiceGraph: Sendable {
                     hub.hidePresence(of: user, from: other)
                 }
                 + CallOperations.all(calls) + LegOperations.all(link)
-                + RelayOperations.all(issuer: relay == nil ? nil : relaySettings.issuer(currentRelay), calls: calls),
-            schemas: Schemas.all, version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
+                + RelayOperations.all(issuer: issuer, calls: calls),
+            documents: DoorOperations(service: link.doors, issuer: issuer).all, schemas: Schemas.all,
+            version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
         let realtime = RealtimeServices(
             authenticator: gate,
             source: StoreStreams(store: parts.store, commands: commands, presence: { hub.presence(of: $0) }),

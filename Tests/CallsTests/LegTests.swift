@@ -111,7 +111,7 @@ import Testing
         let bad = Problem(.badOffer("section 2 (mid 1): it has no a=rtcp-mux"))
         #expect(bad.kind == .invalidRequest && bad.field == "offer.sdp" && bad.detail.contains("mid 1"))
         #expect(Problem(LegRefusal.full).kind == .unavailable && Problem(LegRefusal.full).retryAfter != nil)
-        #expect(Problem(.conflict("it was audio before")).kind == .conflict)
+        #expect(Problem(LegRefusal.gone).kind == .unavailable)
     }
 }
 

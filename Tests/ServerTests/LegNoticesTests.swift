@@ -16,6 +16,7 @@ import Testing
         while let job = notices.take() {
             switch job {
             case .answer(let offer): done.append("answer \(offer)")
+            case .connected: done.append("connected")
             case .ended(let reason): done.append("ended \(reason.rawValue)")
             case .shows(let slots): done.append("shows \(slots.map(\.mid).joined(separator: " "))")
             }
@@ -82,10 +83,10 @@ import Testing
         notices.putBack(.shows(slots("1")))
         let done5 = work(&notices)
         #expect(done5 == ["shows 2"])
-        notices.add(LegEndReason.failed)
+        notices.add(LegEndReason.stopped)
         notices.putBack(.shows(slots("1")))
         let done6 = work(&notices)
-        #expect(done6 == ["ended failed"])
+        #expect(done6 == ["ended stopped"])
     }
 
     @Test func whoLeftIsToldNothing() {

@@ -11,9 +11,11 @@ package struct Problem: Error, Hashable, Sendable {
         case clientIDReused = "client_id_reused"
         case answeredElsewhere = "answered_elsewhere"
         case callEnded = "call_ended"
+        case preconditionFailed = "precondition_failed"
         case payloadTooLarge = "payload_too_large"
         case unsupportedMediaType = "unsupported_media_type"
         case upgradeRequired = "upgrade_required"
+        case preconditionRequired = "precondition_required"
         case rateLimited = "rate_limited"
         case providerNotConfigured = "provider_not_configured"
         case unavailable
@@ -60,9 +62,11 @@ extension Problem.Kind {
         case .notFound: 404
         case .methodNotAllowed: 405
         case .conflict, .clientIDReused, .answeredElsewhere, .callEnded: 409
+        case .preconditionFailed: 412
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415
         case .upgradeRequired: 426
+        case .preconditionRequired: 428
         case .rateLimited: 429
         case .internalError: 500
         case .providerNotConfigured, .unavailable: 503
@@ -81,9 +85,11 @@ extension Problem.Kind {
         case .clientIDReused: "The client id was used for something else"
         case .answeredElsewhere: "The call was answered elsewhere"
         case .callEnded: "The call has ended"
+        case .preconditionFailed: "It has changed since"
         case .payloadTooLarge: "The request is too large"
         case .unsupportedMediaType: "The content type is not supported"
         case .upgradeRequired: "This address speaks WebSocket"
+        case .preconditionRequired: "Say which state the request is about"
         case .rateLimited: "Too many requests"
         case .providerNotConfigured: "This server has no such provider"
         case .unavailable: "The server cannot do this now"

@@ -80,9 +80,11 @@ final class CallClock: CallEffectPerformer, Service {
                 state.leases.start(holder, at: nanoseconds)
             }
             // It may have gone while its request was under way, before there was a lease that could tell.
-            if !hub.isConnected(endpoint) { noteDetached(endpoint, of: user) }
+            if !isPresent(endpoint) { noteDetached(endpoint, of: user) }
         case .leaseRenewed(let call, let user): state.withLock { $0.leases.renew(call, user, at: nanoseconds) }
-        case .leaseEnded(let call, let user): state.withLock { $0.leases.end(call, user) }
+        case .leaseEnded(let call, let user):
+            state.withLock { $0.leases.end(call, user) }
+            gateway.doors.userLeft(call, user)
         case .ringPush: rings.increment()
         case .legEnded(let call, let endpoint): gateway.endLeg(in: call, of: endpoint)
         case .ended(let call):
@@ -255,9 +257,12 @@ extension CallClock: SessionObserver {
     }
 
     private func noteDetached(_ endpoint: EndpointID, of user: UserID) {
-        note { [commands, hub] in
-            hub.isConnected(endpoint) ? [] : try commands.detached(endpoint, of: user, at: $0.now, in: $0)
-        }
+        note { [self] in isPresent(endpoint) ? [] : try commands.detached(endpoint, of: user, at: $0.now, in: $0) }
+    }
+
+    /// Whether the endpoint can be told of its calls, or needs to hear nothing.
+    private func isPresent(_ endpoint: EndpointID) -> Bool {
+        hub.isConnected(endpoint) || gateway.doors.holds(endpoint)
     }
 
     /// Notes in the rows what was seen outside of them.

@@ -19,13 +19,13 @@ final class GatewayLegs: MediaLegs {
         let key = LegKey(call: offer.call.text, participant: offer.endpoint.text)
         do {
             let answer = try await server.answer(
-                MediaGateway.LegOffer(key: key, sdp: offer.sdp, sources: sources))
-            return Calls.LegAnswer(sdp: answer.sdp, slots: answer.slots.map { LegSlot($0) })
+                MediaGateway.LegOffer(key: key, sdp: offer.sdp, sources: sources, part: .init(offer.part)))
+            return Calls.LegAnswer(sdp: answer.sdp, slots: answer.slots.map { LegSlot($0) }, ufrag: answer.ufrag)
         } catch {
             switch error {
             case .badOffer(let why): throw Calls.LegRefusal.badOffer(why)
             case .full: throw Calls.LegRefusal.full
-            case .gone: throw Calls.LegRefusal.conflict("the leg ended meanwhile")
+            case .gone: throw Calls.LegRefusal.gone
             }
         }
     }
@@ -45,7 +45,9 @@ final class GatewayLegs: MediaLegs {
 
     private static func tell(_ event: GatewayEvent, to observer: any LegObserver) {
         switch event {
-        case .connected: break
+        case .connected(let key):
+            guard let (call, endpoint) = names(key) else { return }
+            observer.legIsConnected(call: call, endpoint: endpoint)
         case .shows(let key, let slots):
             guard let (call, endpoint) = names(key) else { return }
             observer.legShows(slots.map { LegSlot($0) }, call: call, endpoint: endpoint)
@@ -62,6 +64,16 @@ final class GatewayLegs: MediaLegs {
     private static func names(_ key: LegKey) -> (CallID, EndpointID)? {
         guard let call = CallID(key.call), let endpoint = EndpointID(key.participant) else { return nil }
         return (call, endpoint)
+    }
+}
+
+extension MediaGateway.LegOffer.Part {
+    init(_ part: Calls.LegOffer.Part) {
+        switch part {
+        case .participant: self = .participant
+        case .publisher: self = .publisher
+        case .viewer: self = .viewer
+        }
     }
 }
 
@@ -101,10 +113,11 @@ extension LegEndReason {
         switch end {
         case .left, .replaced: return nil
         case .closed: self = .closed
-        case .neverConnected: self = .unreachable
+        case .neverConnected: self = .neverConnected
         case .connectionLost: self = .connectionLost
-        case .handshakeFailed, .wrongCertificate: self = .handshakeFailed
-        case .stopped: self = .failed
+        case .handshakeFailed: self = .handshakeFailed
+        case .wrongCertificate: self = .wrongCertificate
+        case .stopped: self = .stopped
         }
     }
 }

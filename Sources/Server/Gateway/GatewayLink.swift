@@ -9,6 +9,8 @@ import WebAPI
 /// Between the calls and the media gateway: brings offers there, and writes what becomes of legs into the mailboxes of
 /// their endpoints.
 ///
+/// Legs behind the doors of WHIP and WHEP have no mailbox; what becomes of them is `DoorLegs`'s affair.
+///
 /// The gateway tells on threads that forward packets, so nothing is written there: a leg's notices are collected and
 /// worked off by one task of that leg, in their order.
 final class GatewayLink: Sendable {
@@ -25,10 +27,10 @@ final class GatewayLink: Sendable {
 
     private struct Parts {
         var legs: (any MediaLegs)?
-        /// Renews the leases of an endpoint.
-        var renew: (@Sendable (EndpointID) -> Void)?
+        var clock: CallClock?
     }
 
+    let doors: DoorLegs
     private let store: Store
     private let commands: CallCommands
     private let logger: Logger
@@ -39,17 +41,22 @@ final class GatewayLink: Sendable {
         self.store = store
         self.commands = commands
         self.logger = logger
+        doors = DoorLegs(store: store, commands: commands, logger: logger)
     }
 
-    /// Connects both sides; before the doors open.
-    func open(_ legs: (any MediaLegs)?, renew: @escaping @Sendable (EndpointID) -> Void) {
-        parts.withLock { $0 = Parts(legs: legs, renew: renew) }
+    /// Connects both sides; before the server listens.
+    func open(_ legs: (any MediaLegs)?, _ clock: CallClock) {
+        parts.withLock { $0 = Parts(legs: legs, clock: clock) }
+        doors.open(legs, clock)
     }
 
     private var legs: (any MediaLegs)? { parts.withLock { $0.legs } }
+    private var clock: CallClock? { parts.withLock { $0.clock } }
 
     /// The endpoint is not in the call any more. Called on the store's writer thread.
     func endLeg(in call: CallID, of endpoint: EndpointID) {
+        // A door's stays beside the endpoint that took its place; where the user has left, `userLeft` follows.
+        guard !doors.holds(endpoint) else { return }
         let key = Key(call: call, endpoint: endpoint)
         notices.withLock { notices in
             notices[key]?.forget()
@@ -71,6 +78,7 @@ final class GatewayLink: Sendable {
             do {
                 switch job {
                 case .answer(let offer): await answer(offer, key)
+                case .connected: try await noteConnected(key)
                 case .ended(let reason): try await tellEnd(reason, key)
                 case .shows(let slots): try await tell(slots, key)
                 }
@@ -94,10 +102,21 @@ final class GatewayLink: Sendable {
 
     private func tell(_ slots: [LegSlot], _ key: Key) async throws {
         let commands = commands
+        let others = doors.users(in: key.call)
         let isTold = try await store.write {
-            try commands.legShows(slots, call: key.call, endpoint: key.endpoint, in: $0)
+            try commands.legShows(slots, also: others, call: key.call, endpoint: key.endpoint, in: $0)
         }.value
         if !isTold { legs?.end(call: key.call, endpoint: key.endpoint) }
+    }
+
+    private func noteConnected(_ key: Key) async throws {
+        let commands = commands
+        let clock = clock
+        _ = try await store.write {
+            try commands.legConnected(call: key.call, endpoint: key.endpoint, at: $0.now, in: $0)
+        } committed: {
+            clock?.perform($0?.effects ?? [])
+        }
     }
 
     private func tellEnd(_ reason: LegEndReason, _ key: Key) async throws {
@@ -143,10 +162,11 @@ extension GatewayLink: LegService {
         } catch let refusal as LegRefusal {
             throw Problem(refusal)
         }
+        let others = doors.users(in: key.call)
         let slots = notices.withLock { $0[key]?.settle(answer.slots) ?? answer.slots }
         do {
             let written = try await store.write {
-                try commands.legAnswered(key.call, showing: slots, by: principal, at: $0.now, in: $0)
+                try commands.legAnswered(key.call, showing: slots, also: others, by: principal, at: $0.now, in: $0)
             }
             return AnsweredLeg(sdp: answer.sdp, outcome: written.value, positions: written.positions)
         } catch {
@@ -163,14 +183,19 @@ extension GatewayLink: LegService {
 
 // What the gateway tells.
 extension GatewayLink: LegObserver {
+    func legIsConnected(call: CallID, endpoint: EndpointID) {
+        note(Key(call: call, endpoint: endpoint)) { $0.addConnected() }
+    }
+
     func legShows(_ slots: [LegSlot], call: CallID, endpoint: EndpointID) {
+        guard !doors.holds(endpoint) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.add(slots) }
     }
 
-    func legIsAlive(call: CallID, endpoint: EndpointID) { parts.withLock { $0.renew }?(endpoint) }
+    func legIsAlive(call: CallID, endpoint: EndpointID) { clock?.renew(endpoint) }
 
     func legEnded(because reason: LegEndReason, call: CallID, endpoint: EndpointID) {
-        Counter(label: "gateway_legs_failed_total", dimensions: [("reason", reason.rawValue)]).increment()
+        guard !doors.ended(endpoint) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.add(reason) }
     }
 }

@@ -8,30 +8,36 @@ import Calls
 struct LegNotices<Offer: Sendable>: Sendable {
     enum Job: Sendable {
         case answer(Offer)
+        case connected
         case ended(LegEndReason)
         case shows([LegSlot])
     }
 
     private var offers: [Offer] = []
+    private var isConnected = false
     private var ended: LegEndReason?
     private var shown: [LegSlot]?
     /// Somebody carries out jobs, and comes back for the next.
     private var isAtWork = false
 
     /// Whether nobody has anything to do with it.
-    var isIdle: Bool { !isAtWork && offers.isEmpty && ended == nil && shown == nil }
+    var isIdle: Bool { !isAtWork && offers.isEmpty && !isConnected && ended == nil && shown == nil }
 
     mutating func add(_ offer: Offer) { offers.append(offer) }
+
+    mutating func addConnected() { isConnected = true }
 
     mutating func add(_ slots: [LegSlot]) { shown = slots }
 
     mutating func add(_ reason: LegEndReason) {
         ended = reason
         shown = nil
+        isConnected = false
     }
 
     /// The endpoint has no part in the call any more: there is nobody to tell.
     mutating func forget() {
+        isConnected = false
         ended = nil
         shown = nil
     }
@@ -49,6 +55,10 @@ struct LegNotices<Offer: Sendable>: Sendable {
         if let reason = ended {
             ended = nil
             return .ended(reason)
+        }
+        if isConnected {
+            isConnected = false
+            return .connected
         }
         if let slots = shown {
             shown = nil
@@ -70,6 +80,7 @@ struct LegNotices<Offer: Sendable>: Sendable {
     mutating func putBack(_ job: Job) {
         switch job {
         case .answer: break
+        case .connected: if ended == nil { isConnected = true }
         case .ended(let reason): ended = ended ?? reason
         case .shows(let slots): if ended == nil { shown = shown ?? slots }
         }

@@ -36,22 +36,37 @@ extension CallCommands {
     /// The gateway has answered: tells the endpoint what its slots show. Throws what `callForLeg` would where the endpoint
     /// has left in the meantime; its leg is then to end.
     package func legAnswered(
-        _ id: CallID, showing slots: [LegSlot], by principal: Principal, at now: Timestamp, in store: some CallStore
+        _ id: CallID, showing slots: [LegSlot], also others: [EndpointID: UserID] = [:], by principal: Principal,
+        at now: Timestamp, in store: some CallStore
     ) throws -> LegOutcome {
         let call = try callForLeg(id, by: principal, at: now, in: store)
         guard let endpoint = principal.endpoint, let epoch = call.gatewayEpoch else { throw Problem.notFound("leg") }
-        let json = Self.json(of: slots, in: call)
+        let json = Self.json(of: slots, in: call, also: others)
         try post("slots", json: Self.slotsEntry(json), to: endpoint, in: call, store)
         return LegOutcome(epoch: epoch, slotsJSON: json)
     }
 
-    /// What a leg's slots show has changed. False when its endpoint is not in the call any more.
+    /// Media can flow on the endpoint's leg, which proves as much as its own report would.
+    package func legConnected(
+        call id: CallID, endpoint: EndpointID, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome? {
+        guard let before = try callWithLeg(of: endpoint, id, in: store),
+            let participant = before.participants.first(where: { $0.endpoint == endpoint })
+        else { return nil }
+        var after = before
+        after.connect(participant.user)
+        return after == before ? nil : try commit(after, replacing: before, at: now, in: store)
+    }
+
+    /// What a leg's slots show has changed; `others` are legs beside those of the endpoints in the document. False when its endpoint is not in the call any more.
     @discardableResult
     package func legShows(
-        _ slots: [LegSlot], call id: CallID, endpoint: EndpointID, in store: some CallStore
+        _ slots: [LegSlot], also others: [EndpointID: UserID] = [:], call id: CallID, endpoint: EndpointID,
+        in store: some CallStore
     ) throws -> Bool {
         guard let call = try callWithLeg(of: endpoint, id, in: store) else { return false }
-        try post("slots", json: Self.slotsEntry(Self.json(of: slots, in: call)), to: endpoint, in: call, store)
+        let json = Self.json(of: slots, in: call, also: others)
+        try post("slots", json: Self.slotsEntry(json), to: endpoint, in: call, store)
         return true
     }
 
@@ -100,8 +115,8 @@ extension CallCommands {
     private static func slotsEntry(_ slots: String) -> String { "{\"kind\":\"slots\",\"slots\":\(slots)}" }
 
     /// A track is told together with its user. One of an endpoint that has just left is not told any more.
-    private static func json(of slots: [LegSlot], in call: Call) -> String {
-        var users: [EndpointID: UserID] = [:]
+    private static func json(of slots: [LegSlot], in call: Call, also others: [EndpointID: UserID]) -> String {
+        var users = others
         for participant in call.participants {
             if let endpoint = participant.endpoint { users[endpoint] = participant.user }
         }

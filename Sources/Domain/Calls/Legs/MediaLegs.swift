@@ -17,6 +17,9 @@ package protocol MediaLegs: Sendable {
 ///
 /// Called on threads that forward packets: it must be brief. What concerns one leg is told in its order.
 package protocol LegObserver: Sendable {
+    /// The endpoint's handshake is done: media can flow from now on.
+    func legIsConnected(call: CallID, endpoint: EndpointID)
+
     /// What the leg's slots show has changed: all of them, as they are now.
     func legShows(_ slots: [LegSlot], call: CallID, endpoint: EndpointID)
 
@@ -29,21 +32,33 @@ package protocol LegObserver: Sendable {
 
 /// What an endpoint offers.
 package struct LegOffer: Hashable, Sendable {
+    /// What the leg may do; sections for anything else are rejected.
+    package enum Part: Hashable, Sendable {
+        case participant
+        /// It only sends.
+        case publisher
+        /// It only receives.
+        case viewer
+    }
+
     package var call: CallID
     package var user: UserID
     package var endpoint: EndpointID
     package var sdp: String
     /// What the tracks are of, by the mids of their sections; without a word audio is a microphone, video a camera.
     package var sources: [String: LegTrack.Source]
+    package var part: Part
 
     package init(
-        call: CallID, user: UserID, endpoint: EndpointID, sdp: String, sources: [String: LegTrack.Source] = [:]
+        call: CallID, user: UserID, endpoint: EndpointID, sdp: String, sources: [String: LegTrack.Source] = [:],
+        part: Part = .participant
     ) {
         self.call = call
         self.user = user
         self.endpoint = endpoint
         self.sdp = sdp
         self.sources = sources
+        self.part = part
     }
 }
 
@@ -51,10 +66,13 @@ package struct LegAnswer: Hashable, Sendable {
     package var sdp: String
     /// What each section shows in which the gateway sends, in their order.
     package var slots: [LegSlot]
+    /// The gateway's fragment of the ICE credentials: another one than before where ICE was restarted.
+    package var ufrag: String
 
-    package init(sdp: String, slots: [LegSlot]) {
+    package init(sdp: String, slots: [LegSlot], ufrag: String) {
         self.sdp = sdp
         self.slots = slots
+        self.ufrag = ufrag
     }
 }
 
@@ -98,35 +116,35 @@ package struct LegTrack: Hashable, Sendable {
 package enum LegRefusal: Error, Hashable, Sendable {
     /// The offer is at fault; the text says what is wrong, for whoever wrote it.
     case badOffer(String)
-    /// It would have to be another leg: the text says why.
-    case conflict(String)
     /// There is no room for another leg now.
     case full
+    /// The gateway stops, or the leg ended at this moment.
+    case gone
 }
 
 /// Why a leg ended by itself.
 package enum LegEndReason: String, Hashable, Sendable, CaseIterable {
-    /// No valid check came from the endpoint in time.
-    case unreachable
+    /// No connectivity check of the endpoint ever came.
+    case neverConnected = "never_connected"
     /// The handshake of DTLS failed, or took too long.
     case handshakeFailed = "handshake_failed"
-    /// The endpoint closed its side of DTLS.
+    /// The certificate was not the one that the offer named.
+    case wrongCertificate = "wrong_certificate"
+    /// The endpoint closed its side.
     case closed
     /// Nothing has come from the endpoint for too long.
     case connectionLost = "connection_lost"
-    /// The gateway could not go on with it, or stops.
-    case failed
+    /// The gateway stops.
+    case stopped
 }
 
 extension Problem {
     package init(_ refusal: LegRefusal) {
         switch refusal {
         case .badOffer(let why): self = .invalid("offer.sdp", "The offer cannot be answered: \(why).")
-        case .conflict(let why):
-            self.init(.conflict, "The offer does not go with this leg: \(why).", field: "offer.sdp")
-        case .full:
-            self.init(
-                .unavailable, "The media gateway has no room for another leg.", field: "offer.sdp", retryAfter: 5000)
+        case .full: self.init(.unavailable, "The media gateway has no room for another leg.", retryAfter: 5000)
+        case .gone:
+            self.init(.unavailable, "The leg ended, or the media gateway stops: offer again.", retryAfter: 500)
         }
     }
 }

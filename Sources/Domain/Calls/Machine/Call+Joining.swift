@@ -45,6 +45,15 @@ extension Call {
         return acceptance
     }
 
+    /// Another endpoint goes on for the user, whose media flows already where that of the first one did.
+    mutating func handOver(_ user: UserID, from old: EndpointID, to new: EndpointID) {
+        change(old, of: user) { joining in
+            joining.endpoint = new
+            joining.hasTakenOver = true
+            joining.detachedAt = nil
+        }
+    }
+
     /// The endpoint's media flows. Directly between two people that proves both sides.
     mutating func connect(_ user: UserID) {
         guard case .active = status, let index = index(of: user), var joining = participants[index].joining else {

@@ -4,17 +4,18 @@ import Model
 /// `/openapi.json`: the route table as OpenAPI 3.1.
 package enum OpenAPIDocument {
     package static func make(
-        operations: [Operation], schemas: [(String, Schema)], version: String
+        operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)], version: String
     ) -> String {
         var paths: [(String, [(String, JSON)])] = []
-        for operation in operations {
-            let entry = (operation.method.rawValue.lowercased(), describe(operation))
-            if let index = paths.firstIndex(where: { $0.0 == operation.path }) {
-                paths[index].1.append(entry)
+        func add(_ path: String, _ method: String, _ description: JSON) {
+            if let index = paths.firstIndex(where: { $0.0 == path }) {
+                paths[index].1.append((method.lowercased(), description))
             } else {
-                paths.append((operation.path, [entry]))
+                paths.append((path, [(method.lowercased(), description)]))
             }
         }
+        for operation in operations { add(operation.path, operation.method.rawValue, describe(operation)) }
+        for operation in documents { add(operation.path, operation.method.rawValue, describe(operation)) }
         return JSON.object([
             ("openapi", "3.1.0"),
             (
@@ -67,18 +68,7 @@ package enum OpenAPIDocument {
         ]
         if !operation.isRealtime { members.append(("description", "Only over HTTP.")) }
         if !operation.parameters.isEmpty {
-            members.append(
-                (
-                    "parameters",
-                    .array(
-                        operation.parameters.map { parameter in
-                            .object([
-                                ("name", .text(parameter.name)), ("in", .text(parameter.isInPath ? "path" : "query")),
-                                ("required", .boolean(parameter.isInPath)), ("description", .text(parameter.meaning)),
-                                ("schema", parameter.schema.json),
-                            ])
-                        })
-                ))
+            members.append(("parameters", .array(operation.parameters.map(describe))))
         }
         if let body = operation.body {
             members.append(
@@ -109,22 +99,34 @@ package enum OpenAPIDocument {
             }
             return (String(answer.status), .object(members))
         }
+        responses += problems(operation.possibleProblems)
+        return responses
+    }
+
+    static func describe(_ parameter: Operation.Parameter) -> JSON {
+        .object([
+            ("name", .text(parameter.name)), ("in", .text(parameter.isInPath ? "path" : "query")),
+            ("required", .boolean(parameter.isInPath)), ("description", .text(parameter.meaning)),
+            ("schema", parameter.schema.json),
+        ])
+    }
+
+    /// A response for each status that problems have.
+    static func problems(_ kinds: [Problem.Kind]) -> [(String, JSON)] {
         var statuses: [Int: [Problem.Kind]] = [:]
-        for kind in operation.possibleProblems { statuses[kind.status, default: []].append(kind) }
-        for (status, kinds) in statuses.sorted(by: { $0.key < $1.key }) {
+        for kind in kinds { statuses[kind.status, default: []].append(kind) }
+        return statuses.sorted(by: { $0.key < $1.key }).map { status, kinds in
             let content: JSON = .object([
                 ("application/problem+json", .object([("schema", Schema.named("Problem").json)]))
             ])
-            responses.append(
-                (
-                    String(status),
-                    .object([
-                        ("description", .text(kinds.map { "`\($0.rawValue)`: \($0.title)." }.joined(separator: " "))),
-                        ("content", content),
-                    ])
-                ))
+            return (
+                String(status),
+                .object([
+                    ("description", .text(kinds.map { "`\($0.rawValue)`: \($0.title)." }.joined(separator: " "))),
+                    ("content", content),
+                ])
+            )
         }
-        return responses
     }
 }
 

@@ -19,6 +19,8 @@ package struct BrowserMiddleware: RouterMiddleware {
         var response: Response
         if request.method == .options {
             response = preflight(for: origin)
+            // RFC 9725 section 4.1.
+            if MediaDoor.isDoor(path: request.uri.path) { response.headers[.name("Accept-Post")] = DoorOperations.sdp }
         } else {
             do {
                 response = try await next(request, context)
@@ -31,7 +33,8 @@ package struct BrowserMiddleware: RouterMiddleware {
         if let origin {
             response.headers[.accessControlAllowOrigin] = origin
             response.headers[.vary] = "Origin"
-            response.headers[.accessControlExposeHeaders] = "Retry-After"
+            response.headers[.accessControlExposeHeaders] =
+                "Retry-After, Location, ETag, Link, Accept-Patch, Accept-Post"
         }
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.name("Referrer-Policy")] = "no-referrer"
@@ -44,7 +47,7 @@ package struct BrowserMiddleware: RouterMiddleware {
             status: .noContent,
             headers: [
                 .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE",
-                .accessControlAllowHeaders: "Authorization, Content-Type, Switchboard-Endpoint",
+                .accessControlAllowHeaders: "Authorization, Content-Type, If-Match, Switchboard-Endpoint",
                 .accessControlMaxAge: "600",
             ])
     }

@@ -26,6 +26,16 @@ extension Response {
             body: .init(byteBuffer: ByteBuffer(string: problem.document.encoded)))
     }
 
+    /// An answer in whatever form its standard has it.
+    init(_ answer: DocumentOperation.Answer) {
+        var headers = answer.headers
+        headers[.cacheControl] = "no-store"
+        if let type = answer.contentType { headers[.contentType] = type }
+        self.init(
+            status: .init(code: answer.status), headers: headers,
+            body: answer.body.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(string: answer.body)))
+    }
+
     static func methodNotAllowed(allowed: [HTTPRequest.Method]) -> Response {
         let names = allowed.map(\.rawValue).joined(separator: ", ")
         var response = Response(problem: Problem(.methodNotAllowed, "This path takes \(names)."))

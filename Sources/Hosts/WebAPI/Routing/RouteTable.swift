@@ -13,26 +13,36 @@ package struct RouteTable: Sendable {
     static let maximumBody = 640 * 1024
 
     package let operations: [Operation]
+    private let documents: [DocumentOperation]
     package let openAPI: String
     private let byName: [String: Operation]
     private let gate: any RequestGate
     private let logger: Logger
 
     package init(
-        operations: [Operation], schemas: [(String, Schema)], version: String, gate: any RequestGate, logger: Logger
+        operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)], version: String,
+        gate: any RequestGate, logger: Logger
     ) {
         self.operations = operations
+        self.documents = documents
         self.gate = gate
         self.logger = logger
         byName = Dictionary(
             operations.filter(\.isRealtime).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        openAPI = OpenAPIDocument.make(operations: operations, schemas: schemas, version: version)
+        openAPI = OpenAPIDocument.make(
+            operations: operations, documents: documents, schemas: schemas, version: version)
     }
 
     /// Adds a route for each operation, and a 405 for every other method on its path.
     package func register(on router: Router<WebContext>) {
         var methods: [String: [HTTPRequest.Method]] = [:]
         for operation in operations {
+            methods[operation.path, default: []].append(operation.method)
+            router.on(RouterPath(operation.path), method: operation.method) { request, context in
+                await respond(to: request, context: context, with: operation)
+            }
+        }
+        for operation in documents {
             methods[operation.path, default: []].append(operation.method)
             router.on(RouterPath(operation.path), method: operation.method) { request, context in
                 await respond(to: request, context: context, with: operation)
@@ -61,7 +71,7 @@ package struct RouteTable: Sendable {
             }
             return .success(try await run(operation, request))
         } catch {
-            return .failure(problem(for: error, in: operation))
+            return .failure(problem(for: error, in: operation.name))
         }
     }
 
@@ -80,7 +90,27 @@ package struct RouteTable: Sendable {
             let answer = try await run(operation, asked)
             return Response(json: answer.bodyWithPositions, status: answer.status)
         } catch {
-            return Response(problem: problem(for: error, in: operation))
+            return Response(problem: problem(for: error, in: operation.name))
+        }
+    }
+
+    private func respond(
+        to request: Request, context: WebContext, with operation: DocumentOperation
+    ) async -> Response {
+        do {
+            var asked = DocumentOperation.Request(
+                principal: try await principal(of: request), parameters: [:], headers: request.headers, body: "",
+                host: request.hostName)
+            for parameter in operation.parameters {
+                asked.parameters[parameter.name] = context.parameters.get(parameter.name)
+            }
+            if let type = operation.bodyType {
+                asked.body = String(decoding: try await Self.body(of: request, types: [type]), as: UTF8.self)
+            }
+            try gate.admit(operation.limit, user: asked.principal.user, address: context.clientAddress)
+            return Response(try await operation.run(asked))
+        } catch {
+            return Response(problem: problem(for: error, in: operation.name))
         }
     }
 
@@ -91,10 +121,7 @@ package struct RouteTable: Sendable {
 
     private func principal(of request: Request, for operation: Operation) async throws -> Principal? {
         guard operation.access != .anyone else { return nil }
-        guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
-            throw Problem(.unauthenticated, "Send an access token: `Authorization: Bearer …`.", field: "Authorization")
-        }
-        var principal = try await gate.principal(token: String(header.dropFirst(7)))
+        var principal = try await principal(of: request)
         if let endpoint = request.headers[.switchboardEndpoint] {
             principal.endpoint = try await gate.endpoint(header: endpoint, of: principal)
         } else if operation.access == .endpoint {
@@ -105,13 +132,35 @@ package struct RouteTable: Sendable {
         return principal
     }
 
+    private func principal(of request: Request) async throws -> Principal {
+        guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
+            throw Problem(.unauthenticated, "Send an access token: `Authorization: Bearer …`.", field: "Authorization")
+        }
+        return try await gate.principal(token: String(header.dropFirst(7)))
+    }
+
+    private static func mediaType(of request: Request) -> String? {
+        request.headers[.contentType]?.split(separator: ";").first?.trimmingCharacters(of: " \t").lowercased()
+    }
+
     private static func body(of request: Request) async throws -> [UInt8] {
-        if let type = request.headers[.contentType] {
-            let media = type.split(separator: ";").first?.trimmingCharacters(of: " \t").lowercased()
-            guard media == "application/json" || media?.hasSuffix("+json") == true else {
+        if let media = mediaType(of: request) {
+            guard media == "application/json" || media.hasSuffix("+json") else {
                 throw Problem(.unsupportedMediaType, "The body must be application/json.", field: "Content-Type")
             }
         }
+        return try await anyBody(of: request)
+    }
+
+    private static func body(of request: Request, types: [String]) async throws -> [UInt8] {
+        guard let media = mediaType(of: request), types.contains(media) else {
+            throw Problem(
+                .unsupportedMediaType, "The body must be \(types.joined(separator: " or ")).", field: "Content-Type")
+        }
+        return try await anyBody(of: request)
+    }
+
+    private static func anyBody(of request: Request) async throws -> [UInt8] {
         do {
             return Array(buffer: try await request.body.collect(upTo: maximumBody))
         } catch is NIOTooManyBytesError {
@@ -119,13 +168,13 @@ package struct RouteTable: Sendable {
         }
     }
 
-    private func problem(for error: any Error, in operation: Operation) -> Problem {
+    private func problem(for error: any Error, in operation: String) -> Problem {
         if let problem = error as? Problem { return problem }
         if let error = error as? SQLError {
-            logger.error("the store failed", metadata: ["operation": "\(operation.name)", "error": "\(error)"])
+            logger.error("the store failed", metadata: ["operation": "\(operation)", "error": "\(error)"])
             return error.problem
         }
-        logger.error("operation failed", metadata: ["operation": "\(operation.name)", "error": "\(error)"])
+        logger.error("operation failed", metadata: ["operation": "\(operation)", "error": "\(error)"])
         return Problem(.internalError, "The server could not do this. It has been logged.")
     }
 }

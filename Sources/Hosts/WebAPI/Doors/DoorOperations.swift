@@ -1,0 +1,170 @@
+import HTTPTypes
+import Model
+import SDP
+import Storage
+
+/// WHIP (RFC 9725) and WHEP (draft-ietf-wish-whep-02) over the legs of the media gateway.
+///
+/// A POST with an offer makes a session, whose address is in `Location` and whose ICE session is named by `ETag`. The
+/// gateway is ICE-lite and names all its candidates in the answer, so trickled ones are of no use to it and are only
+/// acknowledged. The token that made a session is the one that changes and ends it, or another one of its user.
+package struct DoorOperations: Sendable {
+    static let sdp = "application/sdp"
+    static let fragment = "application/trickle-ice-sdpfrag"
+
+    let service: any DoorService
+    let issuer: ICEServerIssuer?
+
+    /// - Parameter issuer: of the ICE servers that answers name; nil where there is no relay.
+    package init(service: any DoorService, issuer: ICEServerIssuer?) {
+        self.service = service
+        self.issuer = issuer
+    }
+
+    package var all: [DocumentOperation] {
+        MediaDoor.allCases.flatMap { [open($0), patch($0), close($0)] }
+    }
+
+    private static let callParameter = Operation.Parameter.path(
+        "call", .identifier, "The call's id, of one whose mode is gateway and to which the token's user was invited.")
+    private static let legParameter = Operation.Parameter.path("leg", .identifier, "The session, as Location has it.")
+
+    private func open(_ door: MediaDoor) -> DocumentOperation {
+        DocumentOperation(
+            name: "\(door.rawValue).open", method: .post, path: "/v1/calls/{call}/\(door.rawValue)",
+            summary: door == .whip
+                ? "Publish into the call with an offer (WHIP, RFC 9725): the user joins it."
+                : "Play the call with an offer that receives (WHEP): the user joins it.",
+            parameters: [Self.callParameter], bodyType: Self.sdp,
+            outcomes: [
+                .init(
+                    status: 201, meaning: "The session.", contentType: Self.sdp,
+                    headers: [
+                        ("Location", "The session's address."), ("ETag", "Names its ICE session."),
+                        ("Accept-Patch", "What the session's address takes by PATCH."),
+                    ])
+            ],
+            problems: [.notFound, .conflict, .callEnded, .answeredElsewhere], limit: .signals
+        ) { [service, issuer] request in
+            let call = try request.identifier("call", of: CallID.self)
+            let answer = try await service.open(door, in: call, sdp: request.body, by: request.principal)
+            var headers: HTTPFields = [
+                .location: "/v1/calls/\(call)/\(door.rawValue)/\(answer.place.leg)", .eTag: "\"\(answer.tag)\"",
+                .name("Accept-Patch"): Self.fragment,
+            ]
+            for link in Self.links(issuer, request) { headers.append(HTTPField(name: .name("Link"), value: link)) }
+            return .init(status: 201, body: answer.sdp, contentType: Self.sdp, headers: headers)
+        }
+    }
+
+    private func patch(_ door: MediaDoor) -> DocumentOperation {
+        DocumentOperation(
+            name: "\(door.rawValue).patch", method: .patch, path: "/v1/calls/{call}/\(door.rawValue)/{leg}",
+            summary: "Trickle candidates, or restart ICE.", parameters: [Self.callParameter, Self.legParameter],
+            headers: [
+                ("If-Match", false, "The session's ETag, or * to restart ICE; without it the answer is 428.")
+            ], bodyType: Self.fragment,
+            outcomes: [
+                .init(status: 204, meaning: "The candidates were heard."),
+                .init(
+                    status: 200, meaning: "ICE is restarted.", contentType: Self.fragment,
+                    headers: [("ETag", "Names the new ICE session.")]),
+            ], problems: [.notFound, .conflict, .preconditionFailed, .preconditionRequired], limit: .signals
+        ) { [service] request in
+            let place = try Self.place(door, request)
+            let current = try service.tag(of: place, by: request.principal)
+            let wish = try Self.wish(request.headers[.ifMatch], current: current)
+            let fragment: TrickleFragment
+            do {
+                fragment = try TrickleFragment(parsing: request.body)
+            } catch {
+                throw Problem.invalid("body", "The body is no fragment of SDP: \(error).")
+            }
+            guard wish == .restart else { return .init(status: 204) }
+            guard let credentials = fragment.newCredentials else {
+                throw Problem.invalid("body", "To restart ICE, bring its new a=ice-ufrag and a=ice-pwd.")
+            }
+            let answer = try await service.restart(
+                place, ufrag: credentials.ufrag, password: credentials.password, by: request.principal)
+            return .init(
+                status: 200, body: try Self.fragment(of: answer), contentType: Self.fragment,
+                headers: [.eTag: "\"\(answer.tag)\""])
+        }
+    }
+
+    private func close(_ door: MediaDoor) -> DocumentOperation {
+        DocumentOperation(
+            name: "\(door.rawValue).close", method: .delete, path: "/v1/calls/{call}/\(door.rawValue)/{leg}",
+            summary: "End the session. The user leaves the call with it, unless in it in another way.",
+            parameters: [Self.callParameter, Self.legParameter],
+            outcomes: [.init(status: 200, meaning: "It has ended.")], problems: [.notFound]
+        ) { [service] request in
+            try await service.close(try Self.place(door, request), by: request.principal)
+            return .init(status: 200)
+        }
+    }
+
+    private static func place(_ door: MediaDoor, _ request: DocumentOperation.Request) throws -> DoorPlace {
+        DoorPlace(
+            door: door, call: try request.identifier("call", of: CallID.self),
+            leg: try request.identifier("leg", of: EndpointID.self))
+    }
+
+    private enum Wish {
+        case trickle, restart
+    }
+
+    /// RFC 9725 sections 4.3.1 to 4.3.3.
+    private static func wish(_ match: String?, current: String) throws -> Wish {
+        guard let match else {
+            throw Problem(.preconditionRequired, "Send If-Match with the session's ETag, or with *.", field: "If-Match")
+        }
+        if match.trimmed == "*" { return .restart }
+        let tags = match.split(separator: ",").map { String($0).trimmed }
+        guard tags.contains("\"\(current)\"") else {
+            throw Problem(.preconditionFailed, "ICE was restarted since: this is not its ETag.", field: "If-Match")
+        }
+        return .trickle
+    }
+
+    /// The gateway's side of the new ICE session, as far as it has changed.
+    private static func fragment(of answer: DoorAnswer) throws -> String {
+        guard let description = try? SessionDescription(parsing: answer.sdp),
+            let tagged = description.sections.first(where: { !$0.candidates.isEmpty }) ?? description.sections.first,
+            let mid = tagged.mid, let ufrag = tagged.attributes.iceUfrag, let password = tagged.attributes.icePassword
+        else { throw Problem(.internalError, "The gateway's answer cannot be read.") }
+        var fragment = TrickleFragment()
+        fragment.isICELite = true
+        fragment.credentials = ICECredentials(ufrag: ufrag, password: password)
+        fragment.sections = [
+            .init(mid: mid, kind: tagged.kind, candidates: tagged.candidates, hasEndOfCandidates: true)
+        ]
+        return fragment.text
+    }
+
+    /// The ICE servers as RFC 9725 section 4.6 has them, one URL each. They are a help, no part of the promise: where
+    /// none can be named there are none.
+    private static func links(_ issuer: ICEServerIssuer?, _ request: DocumentOperation.Request) -> [String] {
+        let now = Timestamp.systemClock()
+        guard let answer = try? issuer?.answer(for: request.principal.user, in: nil, host: request.host, at: now) else {
+            return []
+        }
+        return answer.iceServers.flatMap { server in
+            server.urls.map { url in
+                guard let username = server.username, let credential = server.credential else {
+                    return "<\(url)>; rel=\"ice-server\""
+                }
+                return "<\(url)>; rel=\"ice-server\"; username=\"\(username)\"; credential=\"\(credential)\"; "
+                    + "credential-type=\"password\""
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        let start = drop { $0 == " " || $0 == "\t" }
+        guard let end = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+        return String(start[...end])
+    }
+}

@@ -1,0 +1,39 @@
+import Model
+
+// Operations whose bodies are not JSON.
+extension OpenAPIDocument {
+    static func describe(_ operation: DocumentOperation) -> JSON {
+        let headers: [JSON] = operation.headers.map { header in
+            .object([
+                ("name", .text(header.name)), ("in", "header"), ("required", .boolean(header.isRequired)),
+                ("description", .text(header.meaning)), ("schema", Schema.text().json),
+            ])
+        }
+        var members: [(String, JSON)] = [
+            ("operationId", .text(operation.name)), ("summary", .text(operation.summary)), ("tags", .array(["calls"])),
+            ("description", "Only over HTTP."), ("parameters", .array(operation.parameters.map(describe) + headers)),
+        ]
+        if let type = operation.bodyType {
+            members.append(
+                ("requestBody", .object([("required", true), ("content", content(type))])))
+        }
+        let outcomes = operation.outcomes.map { outcome -> (String, JSON) in
+            var members: [(String, JSON)] = [("description", .text(outcome.meaning))]
+            if !outcome.headers.isEmpty {
+                let headers = outcome.headers.map { name, meaning in
+                    (name, JSON.object([("description", .text(meaning)), ("schema", Schema.text().json)]))
+                }
+                members.append(("headers", .object(headers)))
+            }
+            if let type = outcome.contentType { members.append(("content", content(type))) }
+            return (String(outcome.status), .object(members))
+        }
+        members.append(("responses", .object(outcomes + problems(operation.possibleProblems))))
+        members.append(("security", .array([.object([("accessToken", .array([]))])])))
+        return .object(members)
+    }
+
+    private static func content(_ type: String) -> JSON {
+        .object([(type, .object([("schema", Schema.text().json)]))])
+    }
+}
