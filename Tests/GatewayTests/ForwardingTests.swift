@@ -121,6 +121,38 @@ import Wire
         #expect(conference.outbox.take(viewer).isEmpty && conference.engine.tally.unknownStream == 2)
     }
 
+    @Test func anEncodingThatIsNoLongerSentIsLeft() throws {
+        var conference = Conference()
+        let ann = Client(rids: ["q", "h"])
+        let first = try conference.join("ann", ann)
+        let viewer = try conference.join("viewer", Client())
+        func named(_ rid: String) -> [(UInt8, [UInt8])] {
+            [(ann.midID, Array("0".utf8)), (ann.ridID, Array(rid.utf8))]
+        }
+        var sequence: UInt16 = 1
+        func sendBoth(_ conference: inout Conference, isKey: Bool, _ rids: [(String, UInt32)]) {
+            for (rid, ssrc) in rids {
+                conference.send(
+                    ann.frame(
+                        sequence, timestamp: UInt32(sequence) * 3000, ssrc: ssrc, picture: UInt16(sequence),
+                        isKey: isKey,
+                        elements: named(rid)), from: first)
+            }
+            sequence += 1
+            conference.advance(milliseconds: 100)
+        }
+        for frame in 0..<10 { sendBoth(&conference, isKey: frame == 0, [("q", 71), ("h", 72)]) }
+        _ = conference.outbox.take(viewer)
+        _ = conference.outbox.takeReports(first)
+        // The better one stops: the publisher is asked for a key frame of the other, with which the picture goes on.
+        for _ in 0..<25 { sendBoth(&conference, isKey: false, [("q", 71)]) }
+        #expect(conference.outbox.take(viewer).isEmpty)
+        #expect(!conference.outbox.takeReports(first).isEmpty)
+        sendBoth(&conference, isKey: true, [("q", 71)])
+        sendBoth(&conference, isKey: false, [("q", 71)])
+        #expect(conference.outbox.take(viewer).count == 2)
+    }
+
     @Test func whatIsLostIsSentAgainAndAskedFor() throws {
         var conference = Conference()
         let ann = Client(video: [33])

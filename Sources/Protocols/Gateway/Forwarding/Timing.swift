@@ -28,6 +28,8 @@ extension GatewayEngine {
     ) {
         let (id, own) = (legs[place].id, legs[place].ssrc)
         for track in legs[place].tracks where tracks[track].kind == .video {
+            // An encoding that its publisher no longer sends is left for the best of those that go on.
+            if tracks[track].encodings.count > 1 { chooseAgain(track, at: now) }
             for index in 0..<tracks[track].encodings.count {
                 let stream = StreamPlace(track: track, encoding: index, isRepair: false)
                 if isAwaited(stream) {
