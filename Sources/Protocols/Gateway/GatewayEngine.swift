@@ -30,6 +30,8 @@ package struct GatewayEngine: ~Copyable {
     package var tally = GatewayTally()
     var writer = RTCPWriter()
     var lost: [UInt16] = []
+    /// For a packet that is sent out of a history.
+    var scratch: [UInt8] = []
 
     package init(random: SeededRandom) {
         self.random = random
@@ -184,15 +186,14 @@ package struct GatewayEngine: ~Copyable {
         var slots: [Slot] = []
         for section in sections {
             guard let kind = section.kind, let identity = section.slot else { continue }
-            let clockRate = section.codecs.first?.clockRate ?? (kind == .audio ? 48_000 : 90_000)
             let slot =
                 old.first { $0.mid == section.mid && $0.identity == identity }
-                ?? Slot(mid: section.mid, kind: kind, identity: identity, clockRate: clockRate, random: &random)
+                ?? Slot(section, kind, identity, random: &random)
             if let track = slot.track {
                 tracks[track].subscribers.append(SlotPlace(leg: place, slot: slots.count))
             }
             slots.append(slot)
         }
-        legs[place].slots = slots
+        legs[place].set(slots)
     }
 }
