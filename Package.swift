@@ -147,7 +147,7 @@ let package = Package(
             [
                 "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "DatagramIO", "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage",
-                "Bus", "Gateway", "SDP", "MediaGateway", "Relay", "Realtime", "WebAPI", hummingbird, hummingbirdServer,
+                "Bus", "Gateway", "MediaGateway", "Relay", "Realtime", "WebAPI", hummingbird, hummingbirdServer,
                 hummingbirdTLS, httpTypes,
                 nioCore,
                 nioPosix, nioHTTP1, nioSSL, lifecycle, unixSignals, logging, metrics, coreMetrics, configuration, yams,
