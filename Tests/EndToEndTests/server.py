@@ -36,13 +36,13 @@ shutdown:
   drainSeconds: 0
 accounts:
   signUpsPerHour: 100000
+gateway:
+  port: 0
 relay:
   listen: [127.0.0.1]
   port: {self.relay_port}
   peers:
     allow: [127.0.0.0/8]
-gateway:
-  port: 0
 {settings}"""
         )
 
