@@ -59,7 +59,7 @@ final class RunningGateway: Sendable {
     }
 
     func wait(_ what: String, until isSo: () -> Bool) async throws {
-        for _ in 0..<2000 {
+        for _ in 0..<12_000 {
             if isSo() { return }
             try await Task.sleep(for: .milliseconds(5))
         }
