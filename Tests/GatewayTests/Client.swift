@@ -16,11 +16,7 @@ struct Client {
     var red: UInt8?
     var vp8: UInt8 = 96
     var rtx: UInt8 = 97
-    /// VP9 beside VP8, when it has that.
-    var vp9: UInt8?
     var extensionBase: UInt16 = 1
-    /// It says of each packet when it arrived; otherwise how much it can take.
-    var hasTransportFeedback = true
     var sources: [String: TrackSource] = [:]
 
     var midID: UInt8 { UInt8(extensionBase) }
@@ -35,10 +31,8 @@ struct Client {
             fingerprints: [CertificateFingerprint(algorithm: "sha-256", digest: [UInt8](repeating: 9, count: 32))],
             candidates: [],
             freshCredentials: ICECredentials(ufrag: "gate", password: "gatewaygatewaygatewayga"))
-        var capabilities = GatewayCapabilities()
-        capabilities.videoCodecs = [.vp8, .vp9(profile: 0)]
         return try negotiation.answer(
-            SessionDescription(parsing: offer), capabilities, transport,
+            SessionDescription(parsing: offer), GatewayCapabilities(), transport,
             newSlot: { kind in
                 next += 2
                 return SlotIdentity(
@@ -50,8 +44,7 @@ struct Client {
     var offer: String {
         var sections: [String] = []
         func add(_ kind: String, _ direction: String, _ more: [String]) {
-            let second = (kind == "audio" ? red : vp9).map { " \($0)" } ?? ""
-            let types = (kind == "audio" ? "\(opus)" : "\(vp8) \(rtx)") + second
+            let types = kind == "audio" ? "\(opus)" + (red.map { " \($0)" } ?? "") : "\(vp8) \(rtx)"
             var lines = [
                 "m=\(kind) 9 UDP/TLS/RTP/SAVPF \(types)", "c=IN IP4 0.0.0.0", "a=mid:\(sections.count)",
                 "a=rtcp-mux", "a=rtcp-rsize", "a=ice-ufrag:abcd", "a=ice-pwd:abcdabcdabcdabcdabcdabcd",
@@ -59,11 +52,9 @@ struct Client {
                 "a=setup:actpass", "a=\(direction)",
                 "a=extmap:\(extensionBase) \(HeaderExtension.mediaIdentification.uri)",
                 "a=extmap:\(extensionBase + 1) \(HeaderExtension.streamIdentification.uri)",
+                "a=extmap:\(extensionBase + 2) \(HeaderExtension.transportSequence.uri)",
                 "a=extmap:\(extensionBase + 3) \(HeaderExtension.audioLevel.uri)",
             ]
-            if hasTransportFeedback {
-                lines.append("a=extmap:\(extensionBase + 2) \(HeaderExtension.transportSequence.uri)")
-            }
             if kind == "audio" {
                 lines.append("a=rtpmap:\(opus) opus/48000/2")
                 if let red {
@@ -72,10 +63,8 @@ struct Client {
             } else {
                 lines += [
                     "a=rtpmap:\(vp8) VP8/90000", "a=rtcp-fb:\(vp8) nack", "a=rtcp-fb:\(vp8) nack pli",
-                    "a=rtcp-fb:\(vp8) \(hasTransportFeedback ? "transport-cc" : "goog-remb")",
-                    "a=rtpmap:\(rtx) rtx/90000", "a=fmtp:\(rtx) apt=\(vp8)",
+                    "a=rtcp-fb:\(vp8) transport-cc", "a=rtpmap:\(rtx) rtx/90000", "a=fmtp:\(rtx) apt=\(vp8)",
                 ]
-                if let vp9 { lines += ["a=rtpmap:\(vp9) VP9/90000", "a=fmtp:\(vp9) profile-id=0"] }
             }
             sections.append((lines + more).joined(separator: "\r\n"))
         }
@@ -106,11 +95,11 @@ struct Client {
     /// A packet of VP8 (RFC 7741): start of a frame, with a picture id of 15 bits.
     func frame(
         _ sequence: UInt16, timestamp: UInt32, ssrc: UInt32, picture: UInt16, isKey: Bool = false,
-        elements: [(UInt8, [UInt8])] = [], data: [UInt8] = [7, 7, 7], isStart: Bool = true, isEnd: Bool = true
+        elements: [(UInt8, [UInt8])] = []
     ) -> [UInt8] {
-        let descriptor: [UInt8] = [isStart ? 0x90 : 0x80, 0x80] + (0x8000 | picture).bigEndianBytes
+        let descriptor: [UInt8] = [0x90, 0x80] + (0x8000 | picture).bigEndianBytes
         return packet(
-            vp8, sequence, timestamp, ssrc, marker: isEnd, payload: descriptor + [isKey ? 0x00 : 0x01] + data,
+            vp8, sequence, timestamp, ssrc, marker: true, payload: descriptor + [isKey ? 0x00 : 0x01, 7, 7, 7],
             elements: elements)
     }
 

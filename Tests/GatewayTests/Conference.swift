@@ -33,8 +33,8 @@ struct Conference: ~Copyable {
     }
 
     mutating func advance(milliseconds: UInt64) {
-        for _ in 0..<max(1, milliseconds / 5) {
-            now = now.adding(nanoseconds: min(milliseconds, 5) * 1_000_000)
+        for _ in 0..<max(1, milliseconds / 10) {
+            now = now.adding(nanoseconds: min(milliseconds, 10) * 1_000_000)
             engine.advance(to: now, into: &outbox)
         }
     }

@@ -84,21 +84,7 @@ struct SelectionTests {
         #expect(selection.select([Self.video], available: 600_000, at: at(1_300)) == [1])
         #expect(selection.select([Self.video], available: 520_000, at: at(1_400)) == [1], "kept")
         #expect(selection.select([Self.video], available: 100_000, at: at(1_500)) == [nil])
-        #expect(selection.select([Self.video], available: 600_000, at: at(1_600)) == [nil], "not before it is sure")
-        #expect(selection.select([Self.video], available: 600_000, at: at(3_600)) == [1])
-        #expect(selection.select([Self.video], available: 100_000, at: at(3_700)) == [nil])
-        selection.reset(0)
-        #expect(
-            selection.select([Self.video], available: 600_000, at: at(3_800)) == [1], "another track begins at once")
-    }
-
-    @Test("what matters more comes first, wherever it stands")
-    func priorities() {
-        var selection = LayerSelection()
-        var demands = [Self.video, Self.video]
-        demands[1].priority = -1
-        #expect(selection.select(demands, available: 700_000, at: at(0)) == [0, 1])
-        #expect(selection.select(demands, available: 200_000, at: at(100)) == [nil, 0])
+        #expect(selection.select([Self.video], available: 600_000, at: at(1_600)) == [1], "from nothing at once")
     }
 
     @Test("a step up that was taken back waits longer the next time")

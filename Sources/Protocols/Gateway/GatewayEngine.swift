@@ -30,8 +30,6 @@ package struct GatewayEngine: ~Copyable {
     package var tally = GatewayTally()
     var writer = RTCPWriter()
     var lost: [UInt16] = []
-    /// For a packet that is sent out of a history.
-    var scratch: [UInt8] = []
 
     package init(random: SeededRandom) {
         self.random = random
@@ -186,14 +184,15 @@ package struct GatewayEngine: ~Copyable {
         var slots: [Slot] = []
         for section in sections {
             guard let kind = section.kind, let identity = section.slot else { continue }
+            let clockRate = section.codecs.first?.clockRate ?? (kind == .audio ? 48_000 : 90_000)
             let slot =
                 old.first { $0.mid == section.mid && $0.identity == identity }
-                ?? Slot(section, kind, identity, random: &random)
+                ?? Slot(mid: section.mid, kind: kind, identity: identity, clockRate: clockRate, random: &random)
             if let track = slot.track {
                 tracks[track].subscribers.append(SlotPlace(leg: place, slot: slots.count))
             }
             slots.append(slot)
         }
-        legs[place].set(slots)
+        legs[place].slots = slots
     }
 }

@@ -12,10 +12,8 @@ package struct GatewayTally: Hashable, Sendable {
     package var repeated: UInt64 = 0
     /// Asked for again beyond what a slot may have sent again, or no longer kept.
     package var repairsRefused: UInt64 = 0
-    /// The host had no room for them, or they waited so long that they are not kept any more.
+    /// The host had no room for them.
     package var noRoom: UInt64 = 0
-    /// Times that a picture was stopped until its next key frame, since too much waited for the leg.
-    package var cutOff: UInt64 = 0
 
     package init() {}
 
@@ -29,6 +27,5 @@ package struct GatewayTally: Hashable, Sendable {
         left.repeated &+= right.repeated
         left.repairsRefused &+= right.repairsRefused
         left.noRoom &+= right.noRoom
-        left.cutOff &+= right.cutOff
     }
 }

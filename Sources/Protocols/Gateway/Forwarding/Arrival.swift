@@ -82,4 +82,10 @@ extension RTPPacket {
         guard let value = element(.dependencyDescriptor, ids) else { return nil }
         return DependencyDescriptor(value)?.frameNumber
     }
+
+    /// A header extension that is a name.
+    func text(_ kind: HeaderExtension, _ ids: HeaderExtensionIDs) -> String? {
+        guard let value = element(kind, ids) else { return nil }
+        return String(decoding: value.copyToArray(), as: UTF8.self)
+    }
 }

@@ -104,20 +104,10 @@ extension GatewayEngine {
         if tracks[stream.track].kind == .audio { listen(to: packet, meaning.codec.codec, stream.track, at: now) }
         if tracks[stream.track].payloadType != packet.payloadType { change(stream.track, to: meaning.codec) }
         let arrival = Arrival(packet, number, meaning.codec, legs[place].payloads, extensions)
-        if arrival.traits.isEntry { noteKeyFrame(packet, arrival.traits, stream) }
+        if arrival.traits.isEntry { tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived() }
         tracks[stream.track].encodings[stream.encoding].history?.store(packet)
         for index in 0..<tracks[stream.track].subscribers.count {
             send(packet, arrival, to: tracks[stream.track].subscribers[index], at: now, into: &outbox)
-        }
-    }
-
-    /// A receiver can begin here.
-    private mutating func noteKeyFrame(
-        _ packet: borrowing RTPPacket, _ traits: PacketTraits, _ stream: StreamPlace
-    ) {
-        tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived()
-        if let height = traits.vp8?.height(packet.payload) {
-            tracks[stream.track].encodings[stream.encoding].height = height
         }
     }
 
@@ -150,7 +140,6 @@ extension GatewayEngine {
     ) -> Bool {
         let wasHeard = tracks[stream.track].encodings[stream.encoding].isHeard(at: now)
         tracks[stream.track].encodings[stream.encoding].hear(at: now)
-        tracks[stream.track].encodings[stream.encoding].meter.add(packet.bytes.byteCount, at: now)
         if !stream.isRepair {
             let verdict = tracks[stream.track].encodings[stream.encoding].statistics.receive(
                 packet.header, byteCount: packet.bytes.byteCount, at: now)
@@ -160,7 +149,7 @@ extension GatewayEngine {
             case .accepted: break
             }
         }
-        if !wasHeard { beginSlots(of: stream.track, at: now) }
+        if !wasHeard { chooseAgain(stream.track, at: now) }
         // Audio is not asked for again, but what came twice is known all the same.
         switch tracks[stream.track].encodings[stream.encoding].losses.receive(packet.sequence, at: now) {
         case .old:
@@ -183,9 +172,9 @@ extension GatewayEngine {
         }
     }
 
-    /// An encoding is being sent now: slots that wait for one begin.
-    private mutating func beginSlots(of track: Int, at now: Instant) {
-        for place in tracks[track].subscribers { begin(place, at: now) }
+    /// An encoding began or stopped: slots may show another one.
+    mutating func chooseAgain(_ track: Int, at now: Instant) {
+        for place in tracks[track].subscribers { choose(for: place, at: now) }
     }
 
     // MARK: To one subscriber
@@ -194,7 +183,7 @@ extension GatewayEngine {
         _ packet: borrowing RTPPacket, _ arrival: Arrival, to place: SlotPlace, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        guard let form = arrival.form(for: legs[place.leg].payloads), !isCutOff(packet, arrival, place) else { return }
+        guard let form = arrival.form(for: legs[place.leg].payloads) else { return }
         var traits = arrival.traits
         if let payload = form.payload { traits.isEmpty = payload.isEmpty }
         let numbers: SlotPacket
@@ -205,18 +194,60 @@ extension GatewayEngine {
         case .forward(let given), .fill(let given): numbers = given
         }
         if numbers.isSwitch {
-            legs[place.leg].slots[place.slot].entryTimestamp = packet.timestamp
             legs[place.leg].slots[place.slot].owesReport = true
             legs[place.leg].owesReports = true
         }
-        dispatch(packet, arrival, form, numbers, to: place, at: now, into: &outbox)
+        let marker = packet.marker || numbers.isSwitch && legs[place.leg].slots[place.slot].kind == .audio
+        write(
+            packet, numbers, traits, PacketComposer(from: arrival.extensions, to: legs[place.leg].extensions), form,
+            marker: marker, repairs: false, to: place, at: now, into: &outbox)
+        tally.forwarded &+= 1
     }
-}
 
-extension RTPPacket {
-    /// A header extension that is a name.
-    func text(_ kind: HeaderExtension, _ ids: HeaderExtensionIDs) -> String? {
-        guard let value = element(kind, ids) else { return nil }
-        return String(decoding: value.copyToArray(), as: UTF8.self)
+    /// Writes a packet under the numbers of a slot, as itself or as a repair.
+    mutating func write(
+        _ packet: borrowing RTPPacket, _ numbers: SlotPacket, _ traits: PacketTraits, _ composer: PacketComposer,
+        _ form: PayloadForm, marker: Bool, repairs: Bool, to place: SlotPlace, at now: Instant,
+        into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        let identity = legs[place.leg].slots[place.slot].identity
+        guard let room = outbox.reserve(for: legs[place.leg].id) else {
+            tally.noRoom &+= 1
+            return
+        }
+        var header = RTPHeader(
+            payloadType: form.type, marker: marker, sequence: numbers.sequence, timestamp: numbers.timestamp,
+            ssrc: identity.ssrc)
+        if repairs {
+            header.sequence = legs[place.leg].slots[place.slot].repairSequence
+            header.ssrc = identity.retransmissionSSRC
+        }
+        var values = ExtensionValues()
+        if composer.targetIDs[.transportSequence] != 0 { values.transportSequence = legs[place.leg].transportSequence }
+        if composer.targetIDs[.absoluteSendTime] != 0 { values.absoluteSendTime = AbsoluteSendTime.value(at: now) }
+        values.frameNumber = numbers.frameNumber
+        var target = room.mutableBytes
+        guard
+            let composed = composer.write(
+                packet, header: header, values: values, originalSequence: repairs ? numbers.sequence : nil,
+                payload: form.payload, into: &target)
+        else {
+            tally.noRoom &+= 1
+            return
+        }
+        traits.vp8?.set(
+            pictureID: numbers.pictureID, baseLayerIndex: numbers.baseLayerIndex, in: &target,
+            at: composed.payloadOffset)
+        if let (old, new) = form.blocks {
+            RedundantAudio.renumber(old, to: new, in: &target, at: composed.payloadOffset)
+        }
+        outbox.commit(composed.byteCount)
+        if composed.transportSequenceOffset != nil { legs[place.leg].transportSequence &+= 1 }
+        if repairs {
+            legs[place.leg].slots[place.slot].repairSequence &+= 1
+        } else {
+            legs[place.leg].slots[place.slot].count(
+                header, byteCount: composed.byteCount &- composed.payloadOffset, at: now)
+        }
     }
 }

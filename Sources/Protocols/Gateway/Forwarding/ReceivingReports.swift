@@ -17,18 +17,7 @@ extension GatewayEngine {
         }
         while let packet = compound.next() {
             switch packet.kind {
-            case .senderReport:
-                receiveSenderReport(packet, place, at: now)
-                receiveBlocks(packet, place, at: now)
-            case .receiverReport: receiveBlocks(packet, place, at: now)
-            case .transportFeedback:
-                if let feedback = TransportFeedback(packet) {
-                    legs[place].sending.estimate.receive(feedback, at: now)
-                }
-            case .estimatedMaximumBitrate:
-                if let bitrate = packet.estimatedMaximumBitrate {
-                    legs[place].sending.estimate.receive(estimatedMaximumBitrate: bitrate)
-                }
+            case .senderReport: receiveSenderReport(packet, place, at: now)
             case .nack: resend(packet, place, at: now, into: &outbox)
             case .pictureLoss:
                 if let ssrc = packet.mediaSource { askForKeyFrame(ofSlot: ssrc, place, at: now, into: &outbox) }
@@ -58,19 +47,6 @@ extension GatewayEngine {
         for place in tracks[stream.track].subscribers {
             legs[place.leg].slots[place.slot].owesReport = true
             legs[place.leg].owesReports = true
-        }
-    }
-
-    /// What the client says of the slots: how much is lost, and how long the way is.
-    private mutating func receiveBlocks(_ packet: borrowing RTCPPacket, _ place: Int, at now: Instant) {
-        var blocks: [ReportBlock] = []
-        packet.visitReportBlocks { blocks.append($0) }
-        let time = wallClock(at: now).compact
-        for block in blocks where legs[place].slot(sending: block.ssrc) != nil {
-            let roundTrip = block.roundTrip(at: time)
-            if let roundTrip { legs[place].note(roundTrip: roundTrip) }
-            let sent = legs[place].sending.sent.bitsPerSecond(at: now)
-            legs[place].sending.estimate.receive(block, roundTrip: roundTrip, sent: max(sent, 50_000), at: now)
         }
     }
 
@@ -104,11 +80,24 @@ extension GatewayEngine {
         _ sequence: UInt16, _ place: SlotPlace, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
         guard let original = legs[place.leg].slots[place.slot].rewriter.original(of: sequence),
-            resend(original, place, at: now, into: &outbox)
+            let stream = encodings[original.source],
+            // The ring may be written while its packet is read, so the packet leaves it first.
+            let bytes = tracks[stream.track].encodings[stream.encoding].history?.copy(of: original.sequence),
+            let packet = try? RTPPacket(bytes.span.bytes),
+            let codec = legs[tracks[stream.track].leg].payloads.meaning(of: packet.payloadType)?.codec,
+            let repair = legs[place.leg].payloads.own(codec.codec)?.retransmission,
+            legs[place.leg].slots[place.slot].repairs.take(bytes.count, at: now)
         else {
             tally.repairsRefused &+= 1
             return
         }
+        let sourceIDs = legs[tracks[stream.track].leg].extensions
+        let targetIDs = legs[place.leg].extensions
+        let traits = PacketTraits(packet, codec.codec, sourceIDs)
+        let numbers = legs[place.leg].slots[place.slot].rewriter.numbers(of: original, packet.header, traits)
+        write(
+            packet, numbers, traits, PacketComposer(from: sourceIDs, to: targetIDs), PayloadForm(type: repair),
+            marker: packet.marker, repairs: true, to: place, at: now, into: &outbox)
         tally.repaired &+= 1
     }
 
@@ -140,5 +129,11 @@ extension GatewayEngine {
         writer.appendPictureLoss(of: ssrc, from: own)
         outbox.sendReport(writer.bytes, to: legs[leg].id)
         tally.keyFramesAsked &+= 1
+    }
+}
+
+extension PacketHistory {
+    func copy(of sequence: UInt16) -> [UInt8]? {
+        packet(sequence)?.copyToArray()
     }
 }

@@ -7,12 +7,11 @@ package import Wire
 
 extension GatewayEngine {
     /// How long after a call to `advance` the next one is to come: there is no deadline for each stream.
-    package static let tickNanoseconds: UInt64 = 5_000_000
+    package static let tickNanoseconds: UInt64 = 10_000_000
 
     /// Does what is due on every leg.
     package mutating func advance(to now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
         for place in 0..<legs.count where legs[place].isOpen {
-            keepPace(place, at: now, into: &outbox)
             askForLost(place, at: now, into: &outbox)
             sendFeedback(place, at: now, into: &outbox)
             report(place, at: now, into: &outbox)
@@ -27,15 +26,18 @@ extension GatewayEngine {
     private mutating func askForLost(
         _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        let (id, own, roundTrip) = (legs[place].id, legs[place].ssrc, legs[place].roundTripNanoseconds)
+        let (id, own) = (legs[place].id, legs[place].ssrc)
         for track in legs[place].tracks where tracks[track].kind == .video {
+            // An encoding that its publisher no longer sends is left for the best of those that go on.
+            if tracks[track].encodings.count > 1 { chooseAgain(track, at: now) }
             for index in 0..<tracks[track].encodings.count {
                 let stream = StreamPlace(track: track, encoding: index, isRepair: false)
+                if isAwaited(stream) {
+                    askForKeyFrame(of: stream, at: now, into: &outbox)
+                }
                 if tracks[track].encodings[index].keyFrames.advance(to: now) {
                     sendPictureLoss(of: stream, into: &outbox)
                 }
-                guard tracks[track].encodings[index].losses.missingCount > 0 else { continue }
-                if let roundTrip { tracks[track].encodings[index].losses.roundTripNanoseconds = roundTrip }
                 tracks[track].encodings[index].losses.collect(at: now, into: &lost)
                 guard !lost.isEmpty, let ssrc = tracks[track].encodings[index].ssrc else { continue }
                 writer.begin()
@@ -43,6 +45,15 @@ extension GatewayEngine {
                 writer.appendNACK(lost, of: ssrc, from: own)
                 outbox.sendReport(writer.bytes, to: id)
             }
+        }
+    }
+
+    /// Whether a slot waits to show the encoding and cannot begin.
+    private func isAwaited(_ stream: StreamPlace) -> Bool {
+        let number = tracks[stream.track].encodings[stream.encoding].number
+        return tracks[stream.track].subscribers.contains { place in
+            legs[place.leg].slots[place.slot].encoding == number
+                && legs[place.leg].slots[place.slot].rewriter.awaitsEntry
         }
     }
 

@@ -125,12 +125,8 @@ extension GatewayEngine {
             return
         }
         legs[place.leg].slots[place.slot].track = track
-        legs[place.leg].slots[place.slot].encoding = nil
-        legs[place.leg].slots[place.slot].isPaused = false
-        legs[place.leg].sending.layers.reset(place.slot)
-        legs[place.leg].sending.nextLayers = now
         tracks[track].subscribers.append(place)
-        begin(place, at: now)
+        choose(for: place, at: now)
     }
 
     /// The slot shows nothing.
@@ -141,10 +137,11 @@ extension GatewayEngine {
         legs[place.leg].isUntold = true
     }
 
-    /// Begins to show a track, in some encoding of which packets came. `selectLayers` finds a better one.
-    mutating func begin(_ place: SlotPlace, at now: Instant) {
-        guard legs[place.leg].slots[place.slot].encoding == nil, !legs[place.leg].slots[place.slot].isPaused,
-            let track = legs[place.leg].slots[place.slot].track, let index = tracks[track].firstEncoding(at: now)
+    /// Chooses the encoding that a slot is to show. Which one it is decides itself with the first packets of a track.
+    mutating func choose(for place: SlotPlace, at now: Instant) {
+        guard let track = legs[place.leg].slots[place.slot].track,
+            let index = tracks[track].bestEncoding(at: now) ?? (tracks[track].encodings.count == 1 ? 0 : nil),
+            legs[place.leg].slots[place.slot].encoding != tracks[track].encodings[index].number
         else { return }
         let number = tracks[track].encodings[index].number
         legs[place.leg].slots[place.slot].encoding = number

@@ -32,10 +32,8 @@ struct Leg: ~Copyable {
     var isUntold = false
     var tellings = TellBudget()
     var arrivals = ArrivalLog()
-    var sending: LegSending
-    /// Smoothed; nil before the client has reported on a slot.
-    private(set) var roundTripNanoseconds: UInt64?
-    private(set) var hasVideoSlots = false
+    /// The next transport-wide number of what is sent to it.
+    var transportSequence: UInt16 = 0
     var clock = PublisherClock()
     var nextReport: Instant
     /// A slot of it does.
@@ -51,7 +49,6 @@ struct Leg: ~Copyable {
         self.ssrc = ssrc
         payloads = PayloadTable(negotiated.sections)
         extensions = HeaderExtensionIDs(negotiated)
-        sending = LegSending(negotiated, at: now)
         nextReport = now.adding(nanoseconds: Self.reportNanoseconds)
         nextFeedback = now.adding(nanoseconds: Self.feedbackNanoseconds)
     }
@@ -63,20 +60,6 @@ struct Leg: ~Copyable {
         tracks = []
         slots = []
         arrivals = ArrivalLog()
-        sending.queue = PacketQueue()
-    }
-
-    /// The slots are others now, or in other places. What waits for them is lost, and asked for again.
-    mutating func set(_ slots: [Slot]) {
-        self.slots = slots
-        hasVideoSlots = slots.contains { $0.kind == .video }
-        sending.queue.removeAll()
-        sending.layers = LayerSelection()
-    }
-
-    mutating func note(roundTrip: UInt64) {
-        let sample = min(roundTrip, 10_000_000_000)
-        roundTripNanoseconds = roundTripNanoseconds.map { ($0 &* 7 &+ sample) / 8 } ?? sample
     }
 
     func slot(sending ssrc: UInt32) -> Int? {

@@ -29,12 +29,6 @@ struct PayloadTable {
         return Meaning(codec: codecs[(number &- 1) / 2], isRepair: number & 1 == 0)
     }
 
-    /// Some stream of repairs.
-    var anyRepair: UInt8? {
-        for codec in codecs where codec.retransmission != nil { return codec.retransmission }
-        return nil
-    }
-
     /// How this leg numbers a codec of another one; nil when it does not have it.
     func own(_ codec: MediaCodec) -> NegotiatedCodec? {
         codecs.first { $0.codec == codec }

@@ -9,16 +9,8 @@ struct Slot {
     let identity: SlotIdentity
     /// The place of the track that it shows.
     var track: Int?
-    /// Of which encoding, by its number: what it shows, or will from the next key frame on.
+    /// Of which encoding, by its number.
     var encoding: UInt32?
-    /// There is no room for it, or it is not wanted.
-    var isPaused = false
-    var wish = SlotWish()
-    /// The client says what arrived of it.
-    let hasTransportFeedback: Bool
-    /// Of the key frame with which it began to show what it shows.
-    var entryTimestamp: UInt32?
-    var newestSequence: UInt16?
     var rewriter: SlotRewriter
     /// The next number of the repair stream.
     var repairSequence: UInt16
@@ -30,12 +22,10 @@ struct Slot {
     /// It began, or shows another source: a receiver keeps sound and picture together by the reports.
     var owesReport = false
 
-    init(_ section: NegotiatedSection, _ kind: MediaKind, _ identity: SlotIdentity, random: inout SeededRandom) {
-        mid = section.mid
+    init(mid: String, kind: MediaKind, identity: SlotIdentity, clockRate: UInt32, random: inout SeededRandom) {
+        self.mid = mid
         self.kind = kind
         self.identity = identity
-        hasTransportFeedback = section.hasTransportFeedback
-        let clockRate = section.codecs.first?.clockRate ?? (kind == .audio ? 48_000 : 90_000)
         let bits = random.next()
         // A first number in the lower half, since rollover counters are guessed from it (RFC 3711 section 3.3.1).
         rewriter = SlotRewriter(
@@ -47,13 +37,9 @@ struct Slot {
     mutating func count(_ header: RTPHeader, byteCount: Int, at now: Instant) {
         packetCount &+= 1
         self.byteCount &+= UInt32(truncatingIfNeeded: byteCount)
-        if newestSequence.map({ header.sequence.isNewer(than: $0) }) ?? true { newestSequence = header.sequence }
         if let newest, !header.timestamp.isNewer(than: newest.timestamp) { return }
         newest = (header.timestamp, now)
     }
-
-    /// Bursts that probe the way may go out on it.
-    var canProbe: Bool { kind == .video && hasTransportFeedback }
 
     /// The report on it (RFC 3550 section 6.4.1); nil before its first packet.
     ///
@@ -76,24 +62,19 @@ struct Slot {
     }
 }
 
-/// How much a receiver may have sent again: a NACK of a kilobyte names thousands of packets. Repairs are half of what the
-/// leg can take at most, or they would be what fills it.
+/// How much a receiver may have sent again: a NACK of a kilobyte names thousands of packets.
 struct RepairBudget {
     private static let bytesPerSecond: UInt64 = 512 * 1024
     private static let burst: UInt64 = 128 * 1024
     private var available = Self.burst
     private var at = Instant(nanoseconds: 0)
 
-    /// - Parameter rate: what the leg can take, in bits per second.
-    mutating func take(_ count: Int, rate: UInt64, at now: Instant) -> Bool {
-        let bytesPerSecond = min(max(rate / 16, 8 * 1024), Self.bytesPerSecond)
-        let burst = min(Self.burst, max(bytesPerSecond / 2, 16 * 1024))
-        let earned = min(now.nanoseconds(since: at), 1_000_000_000) &* bytesPerSecond / 1_000_000_000
+    mutating func take(_ count: Int, at now: Instant) -> Bool {
+        let earned = min(now.nanoseconds(since: at), 1_000_000_000) &* Self.bytesPerSecond / 1_000_000_000
         if earned > 0 {
-            available &+= earned
+            available = min(Self.burst, available &+ earned)
             at = now
         }
-        available = min(burst, available)
         let count = UInt64(clamping: count)
         guard available >= count else { return false }
         available &-= count

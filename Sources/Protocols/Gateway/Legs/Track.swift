@@ -46,12 +46,11 @@ struct Track: ~Copyable {
         return false
     }
 
-    /// With what a slot begins: the lowest of those that are being sent. Whether there is room for more is seen then.
-    func firstEncoding(at now: Instant) -> Int? {
-        for layer in 0..<encodings.count {
-            if let index = encoding(ofLayer: layer), encodings[index].isHeard(at: now) { return index }
-        }
-        return encodings.count == 1 ? 0 : nil
+    /// The encoding that slots show: the last of those that are being sent, since clients name the best one last.
+    func bestEncoding(at now: Instant) -> Int? {
+        var best: Int?
+        for index in 0..<encodings.count where encodings[index].isHeard(at: now) { best = index }
+        return best
     }
 }
 
@@ -71,9 +70,6 @@ struct Encoding: ~Copyable {
     /// What slots may ask for again; audio is not repaired.
     var history: PacketHistory?
     var keyFrames = KeyFrameRequests()
-    var meter = RateMeter()
-    /// Lines of the picture, when a key frame has told.
-    var height: Int?
     var clock: TrackClock
     private var heardAt: Instant?
 
@@ -89,12 +85,6 @@ struct Encoding: ~Copyable {
 
     mutating func hear(at now: Instant) {
         heardAt = now
-    }
-
-    /// Whether it was heard so much later than another one.
-    func isHeard(since other: borrowing Encoding, by nanoseconds: UInt64) -> Bool {
-        guard let heardAt, let before = other.heardAt else { return false }
-        return heardAt.nanoseconds(since: before) > nanoseconds
     }
 
     func isHeard(at now: Instant, within nanoseconds: UInt64 = Self.silence) -> Bool {

@@ -27,7 +27,6 @@ package struct BandwidthEstimate: Sendable {
     package private(set) var hasTransportFeedback = false
 
     private let limits: Limits
-    private let expectsTransportFeedback: Bool
     private var packets = SentPackets()
     private var trend = DelayTrend()
     private var throughput = Throughput()
@@ -40,11 +39,8 @@ package struct BandwidthEstimate: Sendable {
     private var lastSent: Double?
     private var lastSilence: Double?
 
-    /// - Parameter expectsTransportFeedback: false for a peer that negotiated none. Of its link nothing is known but what
-    ///   it says of it and what is lost.
-    package init(_ limits: Limits = Limits(), expectsTransportFeedback: Bool = true) {
+    package init(_ limits: Limits = Limits()) {
         self.limits = limits
-        self.expectsTransportFeedback = expectsTransportFeedback
         probing = Probing(initial: Double(limits.initial))
         control = RateControl(
             initial: Double(limits.initial), minimum: Double(limits.minimum), maximum: Double(limits.maximum))
@@ -53,14 +49,9 @@ package struct BandwidthEstimate: Sendable {
     /// Bits per second that may be sent, RTP packets whole.
     package var bitrate: UInt64 {
         var rate = min(control.rate, loss.limit)
-        if !hasTransportFeedback, receiverLimit != nil || !expectsTransportFeedback {
-            rate = min(loss.limit, receiverLimit ?? Double(limits.maximum))
-        }
+        if !hasTransportFeedback, let receiverLimit { rate = min(loss.limit, receiverLimit) }
         return min(max(bitCount(rate), limits.minimum), limits.maximum)
     }
-
-    /// False while the first guess is all that there is.
-    package var isKnown: Bool { hasTransportFeedback || receiverLimit != nil || !expectsTransportFeedback }
 
     /// The share of packets that were lost lately, 0 to 1.
     package var lossRatio: Double { loss.lossRatio }
@@ -131,23 +122,19 @@ package struct BandwidthEstimate: Sendable {
         receiverLimit = Double(bitrate)
     }
 
-    /// Loss and round trip from a receiver report, for a leg without transport-wide feedback. Where nothing limits the
-    /// rate, what was sent is what was too much.
-    package mutating func receive(_ block: ReportBlock, roundTrip: UInt64?, sent: UInt64? = nil, at now: Instant) {
+    /// Loss and round trip from a receiver report, for a leg without transport-wide feedback.
+    package mutating func receive(_ block: ReportBlock, roundTrip: UInt64?, at now: Instant) {
         guard !hasTransportFeedback else { return }
         if let roundTrip { roundTripNanoseconds = (roundTripNanoseconds &* 7 &+ min(roundTrip, 10_000_000_000)) / 8 }
         loss.receive(
-            fraction: Double(block.fractionLost) / 256, rate: Double(min(bitrate, sent ?? .max)),
-            minimum: Double(limits.minimum),
+            fraction: Double(block.fractionLost) / 256, rate: Double(bitrate), minimum: Double(limits.minimum),
             at: milliseconds(now))
     }
 
     /// Time passes: a burst to send, if one is due. Without any feedback the rate falls, because the link may be gone.
     package mutating func advance(to now: Instant) -> Probe? {
         let time = milliseconds(now)
-        // Of what was sent last before a pause nobody may ever hear: that says nothing more.
         if let lastFeedback, let lastSent, lastSent > lastFeedback, time - lastFeedback > 1_000,
-            time - lastSent < 2_000,
             time - (lastSilence ?? 0) >= 500
         {
             lastSilence = time
@@ -155,11 +142,9 @@ package struct BandwidthEstimate: Sendable {
         }
         // Before the first feedback nobody knows whether there will be any; then REMB may have to do.
         guard hasTransportFeedback else { return nil }
-        // When nothing is being sent, what was seen last does not become better by itself.
-        let isIdle = time - (lastFeedback ?? time) > 2_000
         return probing.begin(
             rate: Double(bitrate), wanted: Double(min(wanted, limits.maximum)), maximum: Double(limits.maximum),
-            isFree: isIdle || trend.usage == .normal && loss.lossRatio < 0.1, at: time)
+            isFree: trend.usage == .normal && loss.lossRatio < 0.1, at: time)
     }
 
     /// The receiver's clock in milliseconds; its feedback has only 32 bits of 250 µs.

@@ -21,11 +21,9 @@ package struct Pacer: Sendable {
     private static let haste = 2.5
     /// What may be sent at once after a pause, in seconds of the rate.
     private static let allowance = 0.005
-    /// How late the next look may be, in seconds.
-    private static let tick = 0.01
 
     private var rate: Double
-    private var budget = 1_500.0
+    private var budget = 0.0
     private var lastFill: Instant?
     private var probe: (probe: Probe, left: Int)?
 
@@ -42,13 +40,6 @@ package struct Pacer: Sendable {
         fill(at: now)
         budget = 0
         self.probe = (probe, probe.byteCount)
-    }
-
-    package var isProbing: Bool { probe != nil }
-
-    /// There is nothing to fill the burst with.
-    package mutating func giveUp() {
-        probe = nil
     }
 
     private var bytesPerSecond: Double {
@@ -83,8 +74,7 @@ package struct Pacer: Sendable {
     private mutating func fill(at now: Instant) {
         let elapsed = lastFill.map { Double(now.nanoseconds(since: $0)) / 1e9 } ?? 0
         lastFill = max(now, lastFill ?? now)
-        // What a tick brings is there whole, or a burst would lose what does not fill a packet.
-        let most = probe == nil ? max(bytesPerSecond * Self.allowance, 1_500) : bytesPerSecond * Self.tick
+        let most = probe == nil ? max(bytesPerSecond * Self.allowance, 1_500) : 0
         budget = min(budget + bytesPerSecond * min(elapsed, 10), most)
     }
 }

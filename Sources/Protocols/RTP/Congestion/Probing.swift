@@ -19,8 +19,6 @@ struct Probing: Sendable {
     private struct Burst {
         let probe: Probe
         let begun: Double
-        /// What was thought to be there before it.
-        let base: Double
         var sent: (first: Double, last: Double, bytes: Double, lastBytes: Double, count: Int)?
         var arrived: (first: Double, last: Double, bytes: Double, firstBytes: Double, count: Int)?
     }
@@ -56,11 +54,11 @@ struct Probing: Sendable {
         }
         aim = min(aim, wanted * 1.2, maximum)
         guard aim > rate * 1.1 else { return nil }
-        // 30 ms at least, since packets leave every 5 ms, and five packets.
-        let bytes = max(Double(Self.packetCount) * 1_000, aim * 0.03 / 8)
+        // 15 ms at least, and five packets.
+        let bytes = max(Double(Self.packetCount) * 1_000, aim * 0.015 / 8)
         let probe = Probe(id: nextID, rate: bitCount(aim), byteCount: Int(min(bytes, 1_000_000)))
         nextID = nextID == .max ? 1 : nextID + 1
-        burst = Burst(probe: probe, begun: now, base: rate)
+        burst = Burst(probe: probe, begun: now)
         return probe
     }
 
@@ -108,15 +106,12 @@ struct Probing: Sendable {
         if arrivalRate >= 0.9 * sendRate {
             pause = Self.shortestPause
             notBefore = now + 200
-            // A burst that went out slowly shows nothing against what was known.
-            return max(min(sendRate, arrivalRate), burst.base)
+            return min(sendRate, arrivalRate)
         }
         // The queue began to grow: the link was full.
         fail(at: now)
         beginnings.removeAll()
-        let found = 0.95 * arrivalRate
-        // Little more than was known is as likely jitter, which would add up from burst to burst.
-        return found < burst.base * 1.25 ? min(found, burst.base) : found
+        return 0.95 * arrivalRate
     }
 
     private mutating func fail(at now: Double) {

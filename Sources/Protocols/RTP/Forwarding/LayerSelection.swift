@@ -3,8 +3,8 @@ package import Wire
 /// Which simulcast layer each video slot of a leg shows, so that all together fit what the leg can receive.
 ///
 /// Every slot gets its lowest layer first, in order of priority, then one step up after another. Going down is done at
-/// once. Going up, and coming back after there was no room at all, waits until there has been room to spare for a while,
-/// which grows when a step up had to be taken back: a layer that comes and goes is worse than a lower one that stays.
+/// once. Going up waits until there has been room to spare for a while, which grows when a step up had to be taken back:
+/// a layer that comes and goes is worse than a lower one that stays.
 package struct LayerSelection: Sendable {
     /// What a slot may show now.
     package struct Demand: Hashable, Sendable {
@@ -12,20 +12,15 @@ package struct LayerSelection: Sendable {
         package var bitrates: [UInt64]
         /// The highest layer that the receiver wants, as an index.
         package var limit: Int
-        /// The least comes first; of equals the one in front.
-        package var priority: Int
 
-        package init(bitrates: [UInt64], limit: Int = .max, priority: Int = 0) {
+        package init(bitrates: [UInt64], limit: Int = .max) {
             self.bitrates = bitrates
             self.limit = limit
-            self.priority = priority
         }
     }
 
     private struct Choice {
         var layer: Int?
-        /// There was something to show, but no room.
-        var isCut = false
         var roomSince: Instant?
         var raisedAt: Instant?
         var wait = LayerSelection.shortestWait
@@ -38,8 +33,8 @@ package struct LayerSelection: Sendable {
 
     package init() {}
 
-    /// What each slot shows, as an index of its layers; nil for a slot that is paused. `demands` keep their places
-    /// from call to call.
+    /// What each slot shows, as an index of its layers; nil for a slot that is paused. `demands` are in order of priority
+    /// and keep their places from call to call.
     package mutating func select(_ demands: [Demand], available: UInt64, at now: Instant) -> [Int?] {
         if choices.count > demands.count { choices.removeLast(choices.count - demands.count) }
         while choices.count < demands.count { choices.append(Choice()) }
@@ -57,13 +52,12 @@ package struct LayerSelection: Sendable {
     ) {
         let current = choices[index].layer
         // A layer that is no longer sent leaves at once to what there is, lower or higher.
-        let isGone = current.map { Self.bitrate($0, demand) == 0 } ?? !choices[index].isCut
+        let isGone = current.map { Self.bitrate($0, demand) == 0 } ?? true
         guard (affordable ?? -1) >= (current ?? -1), !isGone else {
             if let raised = choices[index].raisedAt, now.nanoseconds(since: raised) < 10_000_000_000 {
                 choices[index].wait = min(choices[index].wait &* 2, Self.longestWait)
             }
             choices[index].layer = affordable
-            choices[index].isCut = affordable == nil && Self.hasLayers(demand)
             choices[index].roomSince = nil
             choices[index].raisedAt = nil
             return
@@ -79,18 +73,8 @@ package struct LayerSelection: Sendable {
         choices[index].roomSince = since
         guard now.nanoseconds(since: since) >= choices[index].wait else { return }
         choices[index].layer = comfortable
-        choices[index].isCut = false
         choices[index].roomSince = nil
         choices[index].raisedAt = now
-    }
-
-    /// The slot at this place shows another track from now on.
-    package mutating func reset(_ index: Int) {
-        if choices.indices.contains(index) { choices[index] = Choice() }
-    }
-
-    private static func hasLayers(_ demand: Demand) -> Bool {
-        demand.bitrates.indices.contains { bitrate($0, demand) > 0 }
     }
 
     private static func bitrate(_ layer: Int, _ demand: Demand) -> UInt64 {
@@ -100,12 +84,11 @@ package struct LayerSelection: Sendable {
     /// The best that `available` pays for, without looking at the past.
     static func distribute(_ demands: [Demand], _ available: UInt64) -> [Int?] {
         var layers = [Int?](repeating: nil, count: demands.count)
-        let order = demands.indices.sorted { (demands[$0].priority, $0) < (demands[$1].priority, $1) }
         var rest = available
         var isRaised = true
         while isRaised {
             isRaised = false
-            for index in order {
+            for index in demands.indices {
                 let current = layers[index] ?? -1
                 guard
                     let next = demands[index].bitrates.indices.first(where: {

@@ -61,18 +61,6 @@ package struct PacketHistory: ~Copyable {
         return storage.span.bytes.part(offset..<offset &+ entry.byteCount)
     }
 
-    /// Copies the packet to the beginning of `target`, which grows as far as it must. The number of its bytes, nil when it
-    /// never came or is gone.
-    package func copy(_ sequence: UInt16, into target: inout [UInt8]) -> Int? {
-        guard let packet = packet(sequence) else { return nil }
-        if target.count < packet.byteCount {
-            target.append(contentsOf: repeatElement(0, count: packet.byteCount &- target.count))
-        }
-        var span = target.mutableSpan
-        var bytes = span.mutableBytes
-        return bytes.store(packet, at: 0) ? packet.byteCount : nil
-    }
-
     /// The track began again: nothing of before is asked for any more.
     package mutating func removeAll() {
         for index in entries.indices { entries[index].byteCount = 0 }

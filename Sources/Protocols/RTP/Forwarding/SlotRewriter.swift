@@ -31,21 +31,6 @@ package struct SlotPacket: Hashable, Sendable {
     package var frameNumber: UInt16?
     /// The slot shows another source from here on, so an audio packet gets the marker.
     package var isSwitch = false
-
-    package init(sequence: UInt16, timestamp: UInt32) {
-        self.sequence = sequence
-        self.timestamp = timestamp
-    }
-
-    fileprivate init(
-        sequence: UInt16, timestamp: UInt32, pictureID: UInt16?, baseLayerIndex: UInt8?, frameNumber: UInt16?
-    ) {
-        self.sequence = sequence
-        self.timestamp = timestamp
-        self.pictureID = pictureID
-        self.baseLayerIndex = baseLayerIndex
-        self.frameNumber = frameNumber
-    }
 }
 
 /// Makes one endless stream of the sources that a slot shows in turn.

@@ -73,16 +73,6 @@ package struct VP8Descriptor: Hashable, Sendable {
         isKeyFrame = isStart && data & 1 == 0
     }
 
-    /// How many lines a key frame has (RFC 6386 section 9.1): behind three bytes of tag and three of start code come 14
-    /// bits of width and 14 of height, the least significant byte first. Nil for other packets.
-    package func height(_ payload: RawSpan) -> Int? {
-        guard isKeyFrame, payload.byte(at: byteCount &+ 3) == 0x9D, payload.byte(at: byteCount &+ 4) == 0x01,
-            payload.byte(at: byteCount &+ 5) == 0x2A, let low = payload.byte(at: byteCount &+ 8),
-            let high = payload.byte(at: byteCount &+ 9)
-        else { return nil }
-        return Int(high & 0x3F) << 8 | Int(low)
-    }
-
     /// Puts other numbers in the place of this descriptor's own, which keep their width; `payloadOffset` is where the
     /// descriptor lies in `bytes`.
     package func set(
