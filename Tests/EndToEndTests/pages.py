@@ -256,8 +256,7 @@ class Person:
         self.gone("#picker")
 
     def tile(self, other, source="camera"):
-        name = other.name if isinstance(other, Person) else other
-        return self.driver.execute_script(TILE, name, source)
+        return self.driver.execute_script(TILE, getattr(other, "name", other), source)
 
     def tile_is(self, other, source="camera", limit=60, **marks):
         """Waits for the tile and its marks, such as `muted="true"`."""

@@ -9,7 +9,7 @@ import time
 
 import av
 import numpy
-from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from aiortc import RTCConfiguration, RTCPeerConnection, RTCRtpSender, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, VideoStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
 from endpoint import PATIENCE, Endpoint, client_id
@@ -104,10 +104,16 @@ class Participant:
         await self.endpoint.ask("calls.accept", call=call, clientID=client_id())
         await self.endpoint.listen(f"call:{call}")
 
-    async def join(self, slots: int = 1, sends: bool = True, video: bool = True) -> None:
-        """Makes a leg: publishes a tone and a picture, and asks for so many slots of each kind."""
+    async def join(
+        self, slots: int = 1, sends: bool = True, video: bool = True, ice_servers: list | None = None,
+        codecs: list[str] | None = None,
+    ) -> None:
+        """Makes a leg: publishes a tone and a picture, and asks for so many slots of each kind. `codecs` are those of video
+        that it has, the preferred one first."""
         await self.endpoint.listen(f"signals:{self.call}:{self.endpoint.id}")
-        self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE))
+        self.connection = RTCPeerConnection(
+            RTCConfiguration(iceServers=ice_servers or [], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE)
+        )
         self.connection.on("track", self.track_came)
         kinds = ["audio", "video"] if video else ["audio"]
         if sends:
@@ -117,6 +123,12 @@ class Participant:
         for _ in range(slots):
             for kind in kinds:
                 self.connection.addTransceiver(kind, "recvonly")
+        if codecs is not None:
+            known = RTCRtpSender.getCapabilities("video").codecs
+            chosen = [one for name in codecs for one in known if one.mimeType == name]
+            for transceiver in self.connection.getTransceivers():
+                if transceiver.kind == "video":
+                    transceiver.setCodecPreferences(chosen)
         await self.offer()
         await self.endpoint.ask("calls.connected", call=self.call)
 
@@ -164,7 +176,10 @@ class Participant:
         except asyncio.TimeoutError:
             frames = {mid: heard.frames for mid, heard in self.heard.items()}
             states = (self.connection.iceConnectionState, self.connection.connectionState)
-            raise AssertionError(f"waited in vain for {what}; {states}, frames {frames}, slots {self.shown()}")
+            ends = [one.get("reason") for one in self.endpoint.signals(self.call) if one["kind"] == "legEnded"]
+            raise AssertionError(
+                f"waited in vain for {what}; {states}, ended {ends}, frames {frames}, slots {self.shown()}"
+            )
 
     async def hears(self, other: "Participant") -> None:
         """Waits until the other one's own tone comes out of the slot that is theirs."""

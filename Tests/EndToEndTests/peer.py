@@ -1,0 +1,96 @@
+"""Somebody in a browser's call whose client is no browser: aiortc, on a thread of its own."""
+
+import asyncio
+import contextlib
+import threading
+import uuid
+
+import httpx
+from aiortc import RTCIceServer
+from gateway import Participant
+from pages import PASSWORD
+
+LIMIT = 90
+
+
+class Account:
+    """Somebody who has signed up, without a browser."""
+
+    def __init__(self, url, name):
+        self.url, self.name = url, name
+        self.email = f"{name.split()[0].lower()}-{uuid.uuid4().hex[:10]}@example.org"
+        body = {"displayName": name, "email": self.email, "password": PASSWORD}
+        made = httpx.post(url + "/v1/accounts", json=body, timeout=20)
+        made.raise_for_status()
+        self.token, self.id = made.json()["accessToken"], made.json()["user"]["id"]
+        self.realtime_url = url.replace("http", "ws", 1) + "/v1/realtime"
+
+    def ice_servers(self):
+        """All that the server offers, as a page gets them."""
+        made = httpx.get(self.url + "/v1/ice-servers", headers={"Authorization": f"Bearer {self.token}"}, timeout=20)
+        made.raise_for_status()
+        return [
+            RTCIceServer(one["urls"], one.get("username"), one.get("credential")) for one in made.json()["iceServers"]
+        ]
+
+
+class Peer:
+    """One such person. Its methods wait; what they wait for happens on the thread."""
+
+    def __init__(self, url, name):
+        self.account = Account(url, name)
+        self.name, self.email = name, self.account.email
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+        self.participant = self.run(self._open())
+
+    def run(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(LIMIT)
+
+    async def _open(self):
+        participant = Participant(self.account, self.account, pitch=700, brightness=140)
+        await participant.open()
+        return participant
+
+    def answer(self, slots, **options):
+        """Waits for a call, and is in it with its media."""
+
+        async def work():
+            one = self.participant
+            await one.endpoint.until("a call", one.endpoint.ringing_calls)
+            await one.accept(one.endpoint.ringing_calls()[-1])
+            await one.join(slots=slots, ice_servers=self.account.ice_servers(), **options)
+
+        self.run(work())
+
+    def gets_everybody(self, count):
+        """Hears and sees so many others: what comes of each is decoded."""
+
+        async def work():
+            one = self.participant
+            for kind in ("audio", "video"):
+                await one.until(f"{count} slots of {kind}", lambda: len(self._filled(kind)) >= count)
+                before = {mid: one.heard[mid].frames for mid in self._filled(kind)}
+                await one.until(
+                    f"{kind} of everybody",
+                    lambda: all(one.heard[mid].frames > frames + 5 for mid, frames in before.items()),
+                )
+
+        self.run(work())
+
+    def _filled(self, kind):
+        return [slot["mid"] for slot in self.participant.shown() if slot["kind"] == kind and slot.get("track")]
+
+    @property
+    def protection(self):
+        """The SRTP profile that DTLS agreed on."""
+        connection = self.participant.connection
+        (transport,) = {one.sender.transport for one in connection.getTransceivers()}
+        return transport._ssl.get_selected_srtp_profile().decode()
+
+    def close(self):
+        with contextlib.suppress(Exception):
+            self.run(self.participant.close())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(10)
