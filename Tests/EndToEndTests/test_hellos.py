@@ -1,0 +1,60 @@
+"""Clients whose first message of DTLS is larger than a datagram, since it has a post-quantum key in it."""
+
+import pytest
+
+from browser import Browser
+from capture import X25519_MLKEM768, capture
+from pages import Person
+from peer import Peer
+
+PORTS = """
+const done = arguments[arguments.length - 1];
+window.peers.filter((one) => one.signalingState !== "closed").at(-1).getStats().then((stats) => {
+    const reports = [...stats.values()];
+    const transport = reports.find((one) => one.type === "transport");
+    const pair = reports.find((one) => one.id === transport?.selectedCandidatePairId);
+    const local = reports.find((one) => one.id === pair?.localCandidateId);
+    done({ port: local?.port, type: local?.candidateType, version: transport?.tlsVersion });
+});
+"""
+
+
+@pytest.fixture(scope="module")
+def modern(tmp_path_factory):
+    """libwebrtc offers X25519MLKEM768 first, beside X25519."""
+    browser = Browser(
+        "modern", tmp_path_factory.mktemp("modern"), ["--force-fieldtrials=WebRTC-EnableDtlsPqc/Enabled/"]
+    )
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def peer(url):
+    one = Peer(url, "Pia Pine")
+    yield one
+    one.close()
+
+
+def test_a_post_quantum_hello(browsers, modern, peer, url):
+    ann = Person(browsers[0], url, "Ann Abel").sign_up(save_data=True)
+    mia = Person(modern, url, "Mia Moss").sign_up(save_data=True)
+    with capture() as seen:
+        # Two alone would talk directly.
+        ann.call_group([mia, peer])
+        mia.rings(limit=60)
+        mia.answer()
+        peer.answer(slots=2)
+        for person, other in ((ann, mia), (mia, ann)):
+            person.is_connected(limit=60)
+            person.sees(other)
+            person.hears_voices(2)
+        way = mia.driver.execute_async_script(PORTS)
+    hello = seen.hello(way["port"])
+    print(f"{len(hello.body)} bytes in {hello.datagrams} datagrams, key shares {hello.key_shares}, {way}")
+    # Of ML-KEM-768 1184 bytes, of X25519 32.
+    assert hello.key_shares.get(X25519_MLKEM768) == 1216
+    assert hello.datagrams >= 2 and len(hello.body) > 1216
+    assert way["version"] == "FEFD", "The server speaks DTLS 1.2."
+    for person in (ann, mia):
+        person.hang_up()
