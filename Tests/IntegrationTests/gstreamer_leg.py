@@ -1,7 +1,8 @@
 """A participant of a gateway's call that is GStreamer's webrtcbin; run by the system's Python, which has GStreamer.
 
 Speaks JSON, a line each, on its standard streams. Out: its offer {"sdp"}; in: the answer {"sdp"}; out: {"came": {kind: packets}}
-when enough of both kinds was decoded. It sends a tone of 440 Hz and a test picture, and hangs up when its input ends.
+when enough of both kinds was decoded. It sends a tone of 440 Hz and a test picture, and hangs up when its input ends. With
+the argument `publish` it receives nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def main() -> None:
     peer = pipeline.get_by_name("peer")
 
     def describe(_) -> None:
-        for caps in (AUDIO, VIDEO):
+        for caps in (AUDIO, VIDEO) if sys.argv[1:] != ["publish"] else ():
             peer.emit("add-transceiver", GstWebRTC.WebRTCRTPTransceiverDirection.RECVONLY, Gst.Caps.from_string(caps))
         peer.emit("create-offer", None, Gst.Promise.new_with_change_func(made))
 

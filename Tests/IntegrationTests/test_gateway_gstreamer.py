@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 from gateway import group
+from test_doors import SDP, Door, part, until
+from test_doors import group as call_group
 
 LEG = pathlib.Path(__file__).with_name("gstreamer_leg.py")
 PYTHON = "/usr/bin/python3"
@@ -21,14 +23,56 @@ def webrtcbin():
         pytest.skip("webrtcbin is not installed (Scripts/setup --tests)")
 
 
+async def start(*arguments) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        PYTHON, str(LEG), *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 20
+    )
+
+
+def test_webrtcbin_publishes_by_whip_and_aiortc_plays_by_whep(server, webrtcbin):
+    """Debian's own WHIP client of GStreamer does not start (it loads libsoup 2 and 3), so HTTP is spoken here."""
+    anna, ben, cleo = server.users(3)
+    call = call_group(anna, [ben, cleo])
+
+    async def run():
+        publisher, player = Door(ben, call, "whip"), Door(cleo, call, "whep")
+        process = await start("publish")
+        try:
+            await player.open()
+            offer = json.loads(await asyncio.wait_for(process.stdout.readline(), 40))
+            answer = await publisher.http.post(
+                publisher.address, content=offer["sdp"], headers={"Content-Type": SDP}
+            )
+            assert answer.status_code == 201, answer.text
+            publisher.session = str(answer.url.join(answer.headers["Location"]))
+            process.stdin.write(json.dumps({"sdp": answer.text}).encode() + b"\n")
+
+            def plays() -> bool:
+                audio, video = player.heard.get("audio"), player.heard.get("video")
+                return bool(
+                    audio and video and audio.frames > 5 and video.frames > 2 and abs(audio.pitch - 440) < 15
+                    and video.brightness > 220
+                )
+
+            await until("GStreamer's tone and picture", plays)
+            assert part(call, anna, ben)["state"] == "joined"
+            assert (await publisher.end()).status_code == 200
+            assert part(call, anna, ben)["state"] == "left"
+        finally:
+            process.stdin.close()
+            await asyncio.wait_for(process.wait(), 20)
+            await publisher.close()
+            await player.close()
+
+    asyncio.run(run())
+
+
 def test_webrtcbin_and_aiortc(server, webrtcbin):
     async def run():
         async with group(server, 2) as (ann, gus):
             await ann.join(slots=1)
             gus.pitch, gus.brightness = 440, 255
-            process = await asyncio.create_subprocess_exec(
-                PYTHON, str(LEG), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 20
-            )
+            process = await start()
             try:
                 offer = json.loads(await asyncio.wait_for(process.stdout.readline(), 40))
                 made = await gus.endpoint.ask("calls.leg", call=gus.call, offer=offer)
