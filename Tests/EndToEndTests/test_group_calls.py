@@ -86,10 +86,26 @@ def test_four_people(crowd):
         person.hang_up()
 
 
+# A change of the call's stream as of its beginning, when the one who is here now still rang.
+OLD_NEWS = """
+const [user, done] = arguments;
+Promise.all([import("/scripts/realtime.js"), import("/scripts/calls.js")]).then(([{ realtime }, { calls }]) => {
+    const { id } = calls.current;
+    realtime.emit("change", { stream: `call:${id}`, type: "participant", data: { version: 1, user, state: "ringing" } });
+    done(calls.current.phase);
+});
+"""
+
+
 def test_a_screen_is_shared(crowd):
     people = ann, ben, cem = crowd(3)
     meet(*people)
     ann.sees(ben)
+    user = ben.driver.execute_async_script("""
+        const [done] = arguments;
+        import("/scripts/credentials.js").then(({ credentials }) => done(credentials.user.id));
+    """)
+    assert ben.driver.execute_async_script(OLD_NEWS, user) == "active", "what an answer overtook is old"
     ben.control("share")
     for other in (ann, cem):
         other.tile_is("Ben Brook’s screen", "screen")

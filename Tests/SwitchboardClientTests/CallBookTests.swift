@@ -50,8 +50,18 @@ struct CallBookTests {
         var fields = joined
         fields.participants = []
         let events = book.take(
-            change(.participant(joined.participants[1]), .call(fields)), of: "call:c1", for: "ann")
+            change(.participant(joined.participants[1], version: 2), .call(fields)), of: "call:c1", for: "ann")
         #expect(events == [.updated(joined)])
+    }
+
+    @Test func aChangeThatAnAnswerOvertookIsOld() {
+        var book = CallBook()
+        _ = book.take(snapshot(call(.ringing, .invited, version: 1)), of: "call:c1", for: "ben")
+        let joined = call(.active, .joined, version: 3, at: "e2")
+        #expect(book.take(joined, for: "ben") == [.updated(joined)])
+        let ringing = call(.ringing, .ringing, version: 2).participants[1]
+        #expect(book.take(change(.participant(ringing, version: 2)), of: "call:c1", for: "ben") == [])
+        #expect(book.live["c1"] == joined)
     }
 
     @Test func aCallsOwnStreamHasTheLastWord() {

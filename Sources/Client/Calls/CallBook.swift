@@ -81,7 +81,10 @@ struct CallBook: Sendable {
                 guard fields.version >= call.version else { continue }
                 fields.participants = call.participants
                 call = fields
-            case .participant(let participant):
+            case .participant(let participant, let version):
+                // An answer may have told of a later version already.
+                guard version >= call.version else { continue }
+                call.version = version
                 if let index = call.participants.firstIndex(where: { $0.user == participant.user }) {
                     call.participants[index] = participant
                 } else {

@@ -91,13 +91,16 @@ extension ServerFrame {
 
 extension StreamChange: Decodable {
     private enum Key: String, CodingKey { case seq, type, data }
+    private struct Version: Decodable { var version: Int }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         sequence = try container.decode(Int64.self, forKey: .seq)
         switch try container.decode(String.self, forKey: .type) {
         case "call": content = .call(try container.decode(Call.self, forKey: .data))
-        case "participant": content = .participant(try container.decode(Participant.self, forKey: .data))
+        case "participant":
+            let version = try container.decode(Version.self, forKey: .data).version
+            content = .participant(try container.decode(Participant.self, forKey: .data), version: version)
         case "profile": content = .profile(try container.decode(Me.self, forKey: .data))
         case "offer", "answer", "candidates": content = .signal(try container.decode(Signal.self, forKey: .data))
         case "slots", "legEnded": content = .leg(try container.decode(LegNotice.self, forKey: .data))

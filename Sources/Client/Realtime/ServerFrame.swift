@@ -55,7 +55,8 @@ struct StreamChange: Hashable, Sendable {
     enum Content: Hashable, Sendable {
         /// Of a user's stream: a whole call. Of a call's stream: the call's own fields, without participants.
         case call(Call)
-        case participant(Participant)
+        /// As of that version of the call.
+        case participant(Participant, version: Int)
         case signal(Signal)
         case leg(LegNotice)
         case profile(Me)

@@ -21,7 +21,8 @@ struct CallDifference {
     /// although they may not. The end comes last, after what became of each participant.
     func entries(callJSON: String, at now: Timestamp) -> [StreamEntry] {
         var entries = changed.map {
-            StreamEntry(stream: .call(after.id), type: "participant", data: $0.json(at: now))
+            StreamEntry(
+                stream: .call(after.id), type: "participant", data: $0.json(at: now, version: after.version))
         }
         if let before, before.status != after.status || before.mode != after.mode {
             entries.append(StreamEntry(stream: .call(after.id), type: "call", data: after.summaryJSON()))

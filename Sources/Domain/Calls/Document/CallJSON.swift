@@ -54,14 +54,17 @@ extension Call.Status {
 }
 
 extension Participant {
-    package func json(at now: Timestamp) -> String {
+    /// The participant as a change in the call's stream: with the version of the call that it belongs to, since an
+    /// answer to a request may overtake it.
+    package func json(at now: Timestamp, version: Int64) -> String {
         var writer = JSONWriter()
-        write(to: &writer, at: now)
+        write(to: &writer, at: now, version: version)
         return writer.text
     }
 
-    package func write(to writer: inout JSONWriter, at now: Timestamp) {
+    package func write(to writer: inout JSONWriter, at now: Timestamp, version: Int64? = nil) {
         writer.object { writer in
+            writer.member("version", version)
             writer.member("user", user)
             writer.member("displayName", displayName)
             writer.member("photoURL", photoURL)

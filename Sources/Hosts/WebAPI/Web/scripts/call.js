@@ -141,7 +141,8 @@ export class ActiveCall extends Emitter {
     // What the server says
 
     update(call) {
-        if (this.phase === "ended") return;
+        // Answers to requests and what streams tell come in any order.
+        if (this.phase === "ended" || call.version < this.document?.version) return;
         this.document = call;
         const { mine, other } = sides(call, credentials.user.id);
         if (call.status === "ended") return this.#finish(ending(call, credentials.user.id).text);

@@ -138,10 +138,12 @@ class Calls extends Emitter {
         if (kind === "signals") this.#signals(id, [data]);
         const known = this.#documents.get(id);
         if (kind === "call" && known && type === "call") this.#learn({ ...data, participants: known.participants });
-        if (kind === "call" && known && type === "participant") {
-            const others = known.participants.map((one) => one.user === data.user ? data : one);
-            const participants = others.includes(data) ? others : [...others, data];
-            this.#learn({ ...known, participants });
+        // An answer or the user's own stream may have told of a later version already.
+        if (kind === "call" && known && type === "participant" && data.version >= known.version) {
+            const { version, ...participant } = data;
+            const others = known.participants.map((one) => one.user === data.user ? participant : one);
+            const participants = others.includes(participant) ? others : [...others, participant];
+            this.#learn({ ...known, version, participants });
         }
     }
 
