@@ -70,6 +70,14 @@ return brightest;
 """
 
 
+# What the page shows: a call and what rings first, since the pages behind are long.
+SHOWN = """
+const of = (selector) => [...document.querySelectorAll(selector)].map((one) =>
+    `${selector} ${JSON.stringify(one.dataset)} ${one.innerText.slice(0, 300)}`);
+return [...of("#call"), ...of("#incoming"), ...of("#notices, .notice, .toast"), document.body.innerText.slice(0, 800)].join("\\n");
+"""
+
+
 class Browser:
     def __init__(self, name, profile, flags=(), dark=False, home=None):
         options = webdriver.ChromeOptions()
@@ -148,7 +156,7 @@ class Browser:
 
     def state(self):
         """What the page shows and said, for a failed test."""
-        text = self.driver.execute_script("return document.body.innerText")[:800]
+        text = self.driver.execute_script(SHOWN)
         log = "\n".join(entry["message"][:300] for entry in self.driver.get_log("browser")[-12:])
         return f"--- page\n{text}\n--- console\n{log}\n--- media\n{self.media()}"
 

@@ -110,6 +110,8 @@ class LocalNetwork:
             f"ip address add {inner}.1/24 dev lan", "ip link set lan up", "sysctl -qw net.ipv4.ip_forward=1",
         )
         self.host.run(
+            # Without an IPv6 address of its own, which appears seconds later: to a browser that is another network.
+            "ip link set eth0 addrgenmode none",
             f"ip address add {self.private}/24 dev eth0", "ip link set eth0 up", f"ip route add default via {inner}.1"
         )
         # What comes unasked for is dropped before it leaves an entry in the table of connections, else the hole that the
