@@ -18,7 +18,11 @@ async function begin() {
     await endpoint.claim();
     showCalls(document.getElementById("stage"));
     showRings();
-    calls.on("notice", (text) => toast(text));
+    calls.on("notice", (text) => {
+        console.info("notice:", text);
+        toast(text);
+    });
+    calls.on("ended", ({ id, ending }) => console.info("call", id, "ended here:", ending));
     realtime.on("revoked", () => leave("This device was signed out."));
     credentials.on("expiring", () => credentials.fresh(exchange, { force: true }).catch(() => {}));
     credentials.on("signedIn", (signedIn) => {

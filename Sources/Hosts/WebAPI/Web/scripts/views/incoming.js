@@ -24,8 +24,9 @@ export function showRings() {
     calls.on("rings", show);
     calls.on("calls", () => {
         const ring = calls.rings.get(dialog?.dataset.call);
-        // The choice is another one when a call of one's own began or ended in the meantime.
-        if (ring) fill(ring);
+        // The choice is another one when a call of one's own began or ended in the meantime. Otherwise the buttons stay:
+        // one may be being pressed.
+        if (ring && dialog.dataset.choice !== choice()) fill(ring);
     });
 }
 
@@ -60,9 +61,12 @@ function quiet() {
     player.play(call && ["calling", "ringing"].includes(call.phase) ? "ringback" : undefined);
 }
 
+const choice = () => open().length > 0 ? "waiting" : "free";
+
 function fill(ring) {
     const isVideo = ring.kind === "video";
-    const waiting = open().length > 0;
+    dialog.dataset.choice = choice();
+    const waiting = dialog.dataset.choice === "waiting";
     dialog.replaceChildren(
         h("div", { class: "pulse" }, avatar(ring.caller, { size: "huge" })),
         h("h2", { id: "incoming-title", tabindex: "-1" }, ring.caller.displayName),
