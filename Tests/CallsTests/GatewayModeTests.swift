@@ -55,6 +55,23 @@ import Testing
         }
     }
 
+    /// Whose legs all fail is let go, without harm to the others.
+    @Test(arguments: Backing.allCases)
+    func aLegMayTakeThreeTries(_ backing: Backing) async throws {
+        try await backing.run(rules: Self.rules) { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben"), cem = try world.person("Cem")
+            let id = try world.create(by: anna, to: [ben, cem], mode: .gateway).call.id
+            try world.accept(id, by: ben)
+            try world.connected(id, by: ben)
+            try world.accept(id, by: cem)
+            try world.advance(seconds: 59, renewing: [anna, ben, cem])
+            #expect(try world.state(of: cem, in: id) == "joined")
+            try world.advance(seconds: 1, renewing: [anna, ben, cem])
+            #expect(try world.state(of: cem, in: id) == "left")
+            #expect(try world.call(id).isLive)
+        }
+    }
+
     /// A leg proves only its own side: the other one may have none yet.
     @Test(arguments: Backing.allCases)
     func mediaThroughTheGatewayProvesOneSide(_ backing: Backing) async throws {

@@ -316,3 +316,21 @@ def connect(caller, callee):
     for person in (caller, callee):
         person.is_connected()
         person.has_video()
+
+
+def meet(caller, *others, kind="video"):
+    """A group call of all of them."""
+    caller.call_group(others, kind)
+    for other in others:
+        other.rings(limit=60)
+        other.answer()
+    for person in (caller, *others):
+        person.is_connected(limit=60)
+
+
+def everybody_sees_and_hears(people):
+    for person in people:
+        for other in people:
+            if other is not person:
+                person.sees(other)
+        person.hears_voices(len(people) - 1)

@@ -6,7 +6,7 @@ import pytest
 
 from browser import Browser
 from firefox import firefox
-from pages import Person, connect
+from pages import Person, connect, everybody_sees_and_hears, meet
 
 NAMES = ["Ann Abel", "Ben Brook", "Cem Can", "Dora Dean"]
 
@@ -33,24 +33,6 @@ def crowd(four, url):
     for one in four:
         one.keep_one_tab()
         one.driver.get("about:blank")
-
-
-def meet(caller, *others, kind="video"):
-    """A group call of all of them."""
-    caller.call_group(others, kind)
-    for other in others:
-        other.rings(limit=60)
-        other.answer()
-    for person in (caller, *others):
-        person.is_connected(limit=60)
-
-
-def everybody_sees_and_hears(people):
-    for person in people:
-        for other in people:
-            if other is not person:
-                person.sees(other)
-        person.hears_voices(len(people) - 1)
 
 
 def test_four_people(crowd):

@@ -13,7 +13,7 @@ import namespaces
 from browser import Browser
 from certificates import Authority
 from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC, Internet
-from pages import Person, connect
+from pages import Person, connect, everybody_sees_and_hears, meet
 from server import Server
 
 CHOSEN = """
@@ -155,17 +155,8 @@ def test_a_call_takes_the_way_that_the_firewall_leaves(person, ben, cem, lets_ou
 
     # A group call: straight to the gateway by UDP or TCP, and by the relay where only that gets through.
     people = [ann, ben, cem]
-    ann.call_group([ben, cem])
-    for one in (ben, cem):
-        one.rings(limit=60)
-        one.answer()
-    for one in people:
-        one.is_connected(limit=60)
-    for one in people:
-        for other in people:
-            if one is not other:
-                one.sees(other)
-        one.hears_voices(2)
+    meet(*people)
+    everybody_sees_and_hears(people)
     kind, protocol, url = ann.driver.execute_async_script(CHOSEN)
     if way == "tls":
         assert (kind, protocol, url) == ("relay", "tls", "turns:20.0.0.1:443?transport=tcp")
@@ -191,3 +182,22 @@ def test_a_call_goes_on_from_another_address(person, ben, kind):
         one.has_video()
         one.hears()
     hang_up(ann, ben)
+
+
+@pytest.mark.parametrize("lets_out", [EVERYTHING, NO_UDP], ids=["udp", "tcp"])
+def test_a_group_call_goes_on_from_another_address(person, ben, cem, lets_out):
+    """The gateway follows a leg to where its checks come from; what TCP carried finds a new way with the same leg."""
+    ann = person("Ann Avery", PORT_RESTRICTED, lets_out)
+    people = [ann, ben, cem]
+    meet(*people)
+    everybody_sees_and_hears(people)
+    before = ann.browser.media()["connections"]
+    ann.browser.network.move()
+    everybody_sees_and_hears(people)
+    for one in people:
+        one.is_connected(limit=60)
+    assert ann.browser.media()["connections"] == before
+    for one in people:
+        one.hang_up()
+    for one in people:
+        one.leave_call_screen()

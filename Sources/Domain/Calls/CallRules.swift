@@ -3,8 +3,11 @@ package struct CallRules: Hashable, Sendable {
     /// Seconds that a call rings when its creator does not say.
     package var ringSeconds: Int64 = 60
     package var ringSecondsAllowed: ClosedRange<Int64> = 10...120
-    /// Seconds from an accept to the report that media flows.
+    /// Seconds from an accept to the report that media flows, between two people.
     package var setupSeconds: Int64 = 20
+    /// The same through the gateway. Nobody waits for the one who cannot connect there, whose client makes one leg after
+    /// the other: three tries' time.
+    package var legSetupSeconds: Int64 { setupSeconds &* 3 }
     /// Seconds that a group call without anybody in it waits for those who still ring.
     package var emptySeconds: Int64 = 20
     /// Seconds after which an unanswered offer no longer stands in the way of others.

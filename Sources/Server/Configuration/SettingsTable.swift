@@ -55,7 +55,7 @@ package enum SettingsTable {
             "calls.ringSeconds", .integer(10...120), .integer(60), "How long a call rings unless the caller says so."),
         Setting(
             "calls.setupSeconds", .integer(1...120), .integer(20),
-            "How long after the accept the parties may take to report that they are connected."),
+            "How long after the accept the parties may take to connect; thrice that through the gateway."),
         Setting(
             "calls.leaseSeconds", .integer(1...300), .integer(30),
             "How long a participant of whom nothing is heard stays in the call."),

@@ -40,7 +40,9 @@ extension Call {
         case .active(let since, _): status = .active(since: since, emptyUntil: nil)
         case .ended: return .callEnded
         }
-        if case .active = status { joining.setupUntil = now.adding(seconds: rules.setupSeconds) }
+        if case .active = status {
+            joining.setupUntil = now.adding(seconds: mode == .direct ? rules.setupSeconds : rules.legSetupSeconds)
+        }
         participants[index].state = .joined(joining)
         return acceptance
     }
