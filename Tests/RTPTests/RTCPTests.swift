@@ -84,7 +84,10 @@ struct RTCPTests {
         #expect(Self.describe(length) == nil)
         var padded = good
         padded[0] |= 0x20
-        #expect(Self.describe(padded) == nil, "only the last packet is padded")
+        padded[51] = 0
+        #expect(Self.describe(padded) == nil, "padding of no bytes, in the middle")
+        padded[51] = 49
+        #expect(Self.describe(padded) == nil, "more padding than there is packet")
         var last = good
         last[52] |= 0x20
         #expect(Self.describe(last) == nil, "padding of no bytes")
@@ -93,6 +96,28 @@ struct RTCPTests {
         last[67] = 16
         #expect(Self.describe(last) == nil)
         #expect(Self.describe(PacketBytes.full) == nil, "RTP")
+    }
+
+    /// As Chromium sends it: padded, though not in whole words, and with another packet behind it.
+    @Test("transport-wide feedback of browsers is read")
+    func browserFeedback() throws {
+        let feedback: [UInt8] = [
+            0xAF, 205, 0, 6, 0, 0, 0, 1, 0, 0, 0, 9, 0x10, 0x00, 0, 3, 0, 0, 2, 7, 0x20, 3, 4, 8, 12, 0, 0, 3,
+        ]
+        var writer = RTCPWriter()
+        writer.begin()
+        writer.appendPictureLoss(of: 9, from: 1)
+        let bytes = feedback + writer.bytes
+        var compound = try RTCPCompound(bytes.span.bytes)
+        guard let first = compound.next(), let read = TransportFeedback(first) else {
+            Issue.record("no feedback")
+            return
+        }
+        var arrivals: [UInt16: Int64?] = [:]
+        read.visit { arrivals[$0] = $1 }
+        #expect(arrivals == [0x1000: 516, 0x1001: 524, 0x1002: 536])
+        let second = compound.next()?.kind
+        #expect(second == .pictureLoss)
     }
 
     @Test("feedback is written and read: NACK, PLI, FIR, REMB, BYE, reduced size")

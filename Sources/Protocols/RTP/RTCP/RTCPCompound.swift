@@ -32,9 +32,9 @@ package struct RTCPCompound: ~Escapable {
                 throw .malformed
             }
             if header.hasPadding {
-                // Only the last packet may be padded (RFC 3550 section 6.4.1), in whole words.
-                guard offset &+ header.byteCount == bytes.byteCount,
-                    let padding = bytes.byte(at: bytes.byteCount &- 1), padding > 0, padding & 3 == 0,
+                // In whole words, and of the last packet alone, says RFC 3550 section 6.4.1. Browsers pad every
+                // transport-wide feedback with one to three bytes, wherever it stands.
+                guard let padding = bytes.byte(at: offset &+ header.byteCount &- 1), padding > 0,
                     Int(padding) <= header.byteCount &- 4
                 else { throw .malformed }
             }
