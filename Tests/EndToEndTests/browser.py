@@ -23,13 +23,26 @@ FLAGS = [
     "--mute-audio",
 ]
 
-# Keeps every connection that the page makes, so that tests can ask the browser itself how the media flows.
+# Keeps every connection that the page makes, so that tests can ask the browser itself how the media flows, and notes in
+# the console how each finds its way, for a failed test.
 WATCH_PEERS = """
 (() => {
     const Native = window.RTCPeerConnection;
     window.peers = [];
     window.RTCPeerConnection = class extends Native {
-        constructor(...options) { super(...options); window.peers.push(this); }
+        constructor(...options) {
+            super(...options);
+            const number = window.peers.push(this);
+            const note = (...words) => console.info(`peer ${number} at ${Math.round(performance.now())}:`, ...words);
+            this.addEventListener("icecandidate", ({ candidate }) => note(candidate ? candidate.candidate : "all candidates"));
+            this.addEventListener("icecandidateerror", (error) => note(error.url, error.errorCode, error.errorText));
+            this.addEventListener("iceconnectionstatechange", () => note("ICE", this.iceConnectionState));
+            this.addEventListener("connectionstatechange", () => note("connection", this.connectionState));
+        }
+        setRemoteDescription(description) {
+            console.info(`peer ${window.peers.indexOf(this) + 1} takes an`, description?.type);
+            return super.setRemoteDescription(description);
+        }
     };
 })();
 """
@@ -79,6 +92,8 @@ return [...of("#call"), ...of("#incoming"), ...of("#notices, .notice, .toast"), 
 
 
 class Browser:
+    living = []
+
     def __init__(self, name, profile, flags=(), dark=False, home=None):
         options = webdriver.ChromeOptions()
         options.binary_location = "/usr/bin/chromium"
@@ -94,6 +109,7 @@ class Browser:
         self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_PEERS})
         self.resize(DESK)
         self.set_dark(dark)
+        Browser.living.append(self)
 
     # The window
 
@@ -141,6 +157,7 @@ class Browser:
         self.driver.switch_to.window(first)
 
     def quit(self):
+        Browser.living.remove(self)
         self.driver.quit()
 
     # Waiting
@@ -157,7 +174,7 @@ class Browser:
     def state(self):
         """What the page shows and said, for a failed test."""
         text = self.driver.execute_script(SHOWN)
-        log = "\n".join(entry["message"][:300] for entry in self.driver.get_log("browser")[-12:])
+        log = "\n".join(entry["message"][:200] for entry in self.driver.get_log("browser")[-40:])
         return f"--- page\n{text}\n--- console\n{log}\n--- media\n{self.media()}"
 
     # Media

@@ -1,10 +1,12 @@
 """Two people with a browser each, against the real binary."""
 
+import contextlib
 import pathlib
 import sys
 import time
 
 import pytest
+from selenium.common.exceptions import WebDriverException
 
 # The internet of the tests and its certificates.
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "IntegrationTests"))
@@ -20,6 +22,16 @@ def pytest_addoption(parser):
     parser.addoption("--binary", default=str(default_binary()), help="the switchboard binary")
     parser.addoption("--screenshots", default=str(here / "screenshots"), help="where pictures of the screens go")
     parser.addoption("--url", help="use a server that is running already (its restarts are not tested)")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failed test shows what every browser showed, since the fault may be another one's."""
+    report = (yield).get_result()
+    if report.when == "call" and report.failed:
+        for one in Browser.living:
+            with contextlib.suppress(WebDriverException, OSError):
+                report.sections.append((f"browser {one.name}", one.state()))
 
 
 @pytest.fixture(scope="session")

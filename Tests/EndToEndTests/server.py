@@ -89,6 +89,12 @@ gateway:
         except subprocess.TimeoutExpired:
             self.kill()
 
+    def metric(self, name):
+        """The value of a metric, given as it stands in /metrics, labels and all."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=5) as answer:
+            lines = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[:1] != "#")
+        return float(lines[name])
+
     def tail(self, lines=40):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 

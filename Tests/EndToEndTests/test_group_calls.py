@@ -35,10 +35,11 @@ def crowd(four, url):
         one.driver.get("about:blank")
 
 
-def test_four_people(crowd):
+def test_four_people(crowd, server):
     people = ann, ben, cem, dora = crowd(4)
     meet(*people)
     everybody_sees_and_hears(people)
+    assert server.metric('switchboard_gateway_dropped_total{reason="malformed"}') == 0
     # The marks: a fake microphone beeps, so that everybody is seen to speak; who is muted is seen to be.
     ann.tile_is(ben, speaking="true")
     ann.browser.wait("a quality", lambda: (ann.tile(ben) or {}).get("bars"))

@@ -157,11 +157,14 @@ def test_a_call_takes_the_way_that_the_firewall_leaves(person, ben, cem, lets_ou
     people = [ann, ben, cem]
     meet(*people)
     everybody_sees_and_hears(people)
-    kind, protocol, url = ann.driver.execute_async_script(CHOSEN)
-    if way == "tls":
-        assert (kind, protocol, url) == ("relay", "tls", "turns:20.0.0.1:443?transport=tcp")
-    else:
-        assert kind != "relay" and protocol == way, (kind, protocol, url)
+    # The first pair that works is not the last word: a relay may have been quicker.
+    def is_chosen():
+        kind, protocol, url = ann.driver.execute_async_script(CHOSEN)
+        if way == "tls":
+            return (kind, protocol, url) == ("relay", "tls", "turns:20.0.0.1:443?transport=tcp")
+        return kind not in (None, "relay") and protocol == way
+
+    ann.browser.wait("the shortest way that is open", is_chosen, 30)
     for one in people:
         one.hang_up()
     for one in people:
