@@ -69,8 +69,9 @@ def test_a_group_with_video(figures):
 
 
 def test_legs_come_and_go_among_junk(figures):
-    found = figures("--calls", "1", "--participants", "3", "--join-leave", "2", "--junk", "200", "--seconds", "2")
-    assert found["left"] >= 1
+    # Enough for everybody to load their page again, and then to leave the call and join it again.
+    found = figures("--calls", "1", "--participants", "3", "--join-leave", "4", "--junk", "200", "--seconds", "3")
+    assert found["left"] >= 4
     assert found["joined"] == 3 + found["left"]
     assert found["junk"] > 0
     assert found["audioStreams"]["lost"] == 0

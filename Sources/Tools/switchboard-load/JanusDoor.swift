@@ -91,6 +91,11 @@ final class JanusDoor: MediaDoor {
         ]
     }
 
+    func leave(_ seat: Int, of call: MediaCall) async throws { await close(seat, of: call) }
+
+    /// Who publishes and who watches is in the room by that.
+    func enter(_ seat: Int, of call: MediaCall) async throws {}
+
     func end(_ call: MediaCall) async {
         for seat in call.seats.indices { await close(seat, of: call) }
     }

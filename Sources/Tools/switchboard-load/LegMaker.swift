@@ -13,6 +13,9 @@ struct LegMaker: Sendable {
         let id: MediaWorker.LegID
 
         func leave() { worker.post(.leave(id)) }
+
+        /// The server is about to end it, and that is as it should be.
+        func expectEnd() { worker.post(.expectEnd(id)) }
     }
 
     /// An offer that waits for its answer.

@@ -59,7 +59,11 @@ struct MediaCommand: AsyncParsableCommand {
     @Option(help: "An SRTP profile to offer, instead of all: AEAD-AES-128-GCM, AEAD-AES-256-GCM, AES128-CM-SHA1-80.")
     var profile: String?
 
-    @Option(name: .customLong("join-leave"), help: "Legs that go and come back in a second, over all calls.")
+    @Option(
+        name: .customLong("join-leave"),
+        help:
+            "Participants that go and come back in a second, over all calls: by turns they load their page again or, where others stay, leave the call and join it again."
+    )
     var churn = 0.0
 
     @Option(help: "Forged, replayed and broken packets that each leg sends in a second, from its own address.")

@@ -7,6 +7,10 @@ protocol MediaDoor: Sendable {
     func join(_ seat: Int, of call: MediaCall, _ wishes: MediaWishes, _ maker: LegMaker) async throws -> [LegMaker.Leg]
     /// Once all of them have joined: more legs, where a server gives what one sees in legs of their own.
     func watch(_ seat: Int, of call: MediaCall, _ wishes: MediaWishes, _ maker: LegMaker) async throws -> [LegMaker.Leg]
+    /// A participant goes, and with that its legs; the call goes on without it.
+    func leave(_ seat: Int, of call: MediaCall) async throws
+    /// A participant who has left is in the call again, without legs.
+    func enter(_ seat: Int, of call: MediaCall) async throws
     func end(_ call: MediaCall) async
 }
 

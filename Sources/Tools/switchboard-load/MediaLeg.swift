@@ -44,6 +44,8 @@ final class MediaLeg {
     var nextFeedback: UInt64 = 0
     var nextReport: UInt64 = 0
     var hasMedia = false
+    /// Its participant leaves the call, so that the server ends it.
+    var isLeaving = false
     var junk = JunkStock()
 
     init(_ plan: LegPlan, _ context: MediaContext, _ begin: LegBegin, bitrate: Int, _ tools: MediaTools) throws {

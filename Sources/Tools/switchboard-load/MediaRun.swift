@@ -15,7 +15,7 @@ struct MediaLoad: Sendable {
     var seconds: Double
     var warmUp = 1.0
     var profiles: [SRTPProfile]
-    /// Legs that go and come back in a second, over all calls.
+    /// Participants that go and come back in a second, over all calls.
     var churn: Double
     var junk: Double
     var threads: Int
@@ -59,6 +59,8 @@ final class MediaRun: Sendable {
         let call: MediaCall
         let seat: Int
         var legs: [LegMaker.Leg]
+        /// How often it went and came back.
+        var returns = 0
     }
 
     func perform() async throws -> MediaReport {
@@ -104,7 +106,7 @@ final class MediaRun: Sendable {
     ) async throws -> [Guest] {
         var guests = guests
         var next = 0
-        var moved = 0.0
+        var moved = 0
         while true {
             let now = SystemClock.now().nanoseconds
             bar.show(
@@ -114,24 +116,37 @@ final class MediaRun: Sendable {
             let wait = load.churn > 0 ? min(0.5, 1 / load.churn) : 0.5
             try await Task.sleep(for: .seconds(min(wait, Double(end - now) / 1e9)))
             guard load.churn > 0, !guests.isEmpty else { continue }
-            let due = Double(SystemClock.now().nanoseconds - start) / 1e9 * load.churn
-            while moved < due {
-                moved += 1
-                let index = next % guests.count
-                next += 1
-                guests[index] = await comeBack(guests[index], workers)
+            let due = Int(Double(SystemClock.now().nanoseconds - start) / 1e9 * load.churn) - moved
+            moved += max(0, due)
+            // Who is away cannot go.
+            let turn = (0..<min(max(0, due), guests.count)).map { (next + $0) % guests.count }
+            next += turn.count
+            await withTaskGroup(of: (Int, Guest).self) { group in
+                for index in turn {
+                    group.addTask { [guest = guests[index]] in (index, await self.comeBack(guest, workers)) }
+                }
+                for await (index, guest) in group { guests[index] = guest }
             }
         }
     }
 
-    /// A participant's page is loaded again: its legs go, and others come with another certificate.
+    /// A participant goes and comes back: its page is loaded again, so that its legs go and others come with another
+    /// certificate, or it leaves the call, which ends its legs, and joins it again.
     private func comeBack(_ guest: Guest, _ workers: [MediaWorker]) async -> Guest {
         var guest = guest
-        for leg in guest.legs { leg.leave() }
-        guest.legs = []
-        try? await Task.sleep(for: Self.absence)
+        // A call of two ends when one of them leaves.
+        let leavesCall = guest.returns % 2 == 1 && load.participants > 2
+        guest.returns += 1
         let worker = workers[guest.seat % workers.count]
         do {
+            if leavesCall {
+                for leg in guest.legs { leg.expectEnd() }
+                try await door.leave(guest.seat, of: guest.call)
+            }
+            for leg in guest.legs { leg.leave() }
+            guest.legs = []
+            try await Task.sleep(for: Self.absence)
+            if leavesCall { try await door.enter(guest.seat, of: guest.call) }
             guest.legs = try await join(guest.call, guest.seat, worker, expectsMedia: load.publishers > 1)
             guest.legs += try await watch(guest, worker)
         } catch {

@@ -12,6 +12,7 @@ final class MediaWorker: Sendable {
     enum Command: Sendable {
         case join(LegPlan, MediaContext, LegBegin, CheckedContinuation<LegID, any Error>)
         case leave(LegID)
+        case expectEnd(LegID)
         case measure
         /// No media from now on, but for what is asked for again.
         case hush
@@ -141,6 +142,7 @@ private final class MediaLoop {
             leg.close()
             tools.tally.left += 1
             remove(leg, at: place)
+        case .expectEnd(let place): if place < legs.count { legs[place]?.isLeaving = true }
         case .measure:
             tools.tally.measure()
             for leg in legs {
@@ -232,6 +234,8 @@ private final class MediaLoop {
             let waiting = joining.removeValue(forKey: place)
             if let waiting {
                 waiting.resume(throwing: MediaFailure(why))
+            } else if leg.isLeaving {
+                tools.tally.left += 1
             } else {
                 tools.tally.count(error: why)
             }

@@ -21,12 +21,20 @@ struct SwitchboardDoor: MediaDoor {
             Create(
                 clientID: UUIDText.make(), kind: video ? "video" : "audio", mode: "gateway",
                 callees: people.dropFirst().map(\.user)))
+        let call = MediaCall(id: called.call.id, seats: seats)
+        for seat in seats.indices.dropFirst() { try await enter(seat, of: call) }
+        return call
+    }
+
+    func enter(_ seat: Int, of call: MediaCall) async throws {
         struct Accept: Encodable { var clientID: String }
-        for seat in seats.dropFirst() {
-            let _: Called = try await post(
-                "/v1/calls/\(called.call.id)/accept", by: seat, Accept(clientID: UUIDText.make()))
-        }
-        return MediaCall(id: called.call.id, seats: seats)
+        let _: Called = try await post(
+            "/v1/calls/\(call.id)/accept", by: call.seats[seat], Accept(clientID: UUIDText.make()))
+    }
+
+    func leave(_ seat: Int, of call: MediaCall) async throws {
+        struct Nothing: Encodable {}
+        let _: Called = try await post("/v1/calls/\(call.id)/leave", by: call.seats[seat], Nothing())
     }
 
     func join(_ seat: Int, of call: MediaCall, _ wishes: MediaWishes, _ maker: LegMaker) async throws -> [LegMaker.Leg]
@@ -47,11 +55,8 @@ struct SwitchboardDoor: MediaDoor {
     }
 
     func end(_ call: MediaCall) async {
-        struct Nothing: Encodable {}
         // Nobody waits for it: a call that is left behind ends by itself.
-        for seat in call.seats {
-            _ = try? await post("/v1/calls/\(call.id)/leave", by: seat, Nothing()) as Called
-        }
+        for seat in call.seats.indices { try? await leave(seat, of: call) }
     }
 
     private func post<Answer: Decodable>(

@@ -1,0 +1,174 @@
+"""Legs that come, send and go: calls of two to six in the media gateway, by `switchboard-load media`.
+
+Each turn is a program of its own, whose participants publish audio and video over every SRTP profile, load their page
+again or leave their call and join it again all the while, some among forged and repeated packets, and leave in the
+end. Every fourth program is killed in the middle: nobody says goodbye, and the server finds out by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import pathlib
+import random
+import re
+import subprocess
+import tempfile
+import threading
+import time
+
+import conftest
+from rest import Rest, metrics
+
+PROFILES = ["AEAD-AES-128-GCM", "AEAD-AES-256-GCM", "AES128-CM-SHA1-80"]
+KILLED_OF = 4
+# Enough that nobody is asked into a call while an earlier one, whose program was killed, has not lapsed.
+USERS = 300
+# Access tokens last 15 minutes.
+TOKEN_SECONDS = 300
+# A leg is given up 30 seconds after its last sign of life, and so is the part in the call that it belonged to.
+LAPSE_SECONDS = 120
+# What there is while somebody is in a call.
+OCCUPIED = re.compile(
+    r"switchboard_(gateway_(legs|connected_legs|calls|tracks|flows|connections)|calls_(joined_participants|deadlines))"
+    r"(\{|$)"
+)
+LIMITS = {"callsPerMinute": 1_000_000, "signalsPerMinute": 1_000_000, "requestsPerMinute": 10_000_000}
+
+
+def kernel_drops() -> int:
+    """Datagrams that found a full socket, on the whole machine since it started."""
+    lines = pathlib.Path("/proc/net/snmp").read_text().splitlines()
+    names, values = (line.split() for line in lines if line.startswith("Udp:"))
+    return int(values[names.index("RcvbufErrors")])
+
+
+class Watch:
+    """Whether this machine had time for everybody since: what is lost for want of it proves nothing of the server."""
+
+    # Of the time, some process waited for a core.
+    BUSY = 0.8
+
+    def __init__(self):
+        self.began, self.drops, self.waited = time.monotonic(), kernel_drops(), self.waiting()
+
+    @staticmethod
+    def waiting() -> float:
+        """Seconds, on the whole machine since it started."""
+        pressure = pathlib.Path("/proc/pressure/cpu")
+        if not pressure.exists():
+            return 0
+        return int(pressure.read_text().splitlines()[0].rpartition("total=")[2]) / 1e6
+
+    def starved(self) -> bool:
+        share = (self.waiting() - self.waited) / max(0.001, time.monotonic() - self.began)
+        return kernel_drops() > self.drops or share > self.BUSY
+
+
+class LegSoak:
+    def __init__(self, directory: pathlib.Path, chance: random.Random):
+        self.chance = chance
+        self.load = conftest.BINARY.with_name("switchboard-load")
+        self.server = conftest.Server(directory, {"limits": LIMITS, "log": {"level": "warning"}})
+        self.lock = threading.Lock()
+        self.people: list[str] = []
+        self.next = 0
+        self.made = -math.inf
+        self.finished, self.killed, self.starved, self.joined, self.left, self.forwarded = 0, 0, 0, 0, 0, 0
+        self.problems: list[str] = []
+
+    def __enter__(self):
+        self.server.start()
+        return self
+
+    def __exit__(self, *_):
+        if self.server.process.poll() is None:
+            self.server.stop()
+
+    def crowd(self, count: int) -> list[str]:
+        """People who have been in no call for the longest, as lines with their tokens."""
+        if time.monotonic() > self.made + TOKEN_SECONDS:
+            self.people = self.server.command("token", "--count", str(USERS), "--prefix", "soak").splitlines()
+            self.made = time.monotonic()
+        first, self.next = self.next, (self.next + count) % USERS
+        return (self.people[first:] + self.people)[:count]
+
+    def turn(self) -> None:
+        """One run of the load, to its end or to a violent one."""
+        with self.lock:
+            pick = self.chance
+            calls, participants = pick.randint(1, 2), pick.randint(2, 6)
+            options = [
+                "--calls", str(calls), "--participants", str(participants),
+                # All that are published have a slot, so that a gap is a loss and not somebody else who speaks.
+                "--publishers", str(pick.randint(2, min(participants, 5))),
+                "--seconds", str(pick.randint(3, 15)), "--join-leave", f"{pick.uniform(0.2, 2):.1f}",
+                "--profile", pick.choice(PROFILES),
+            ]  # fmt: skip
+            if pick.randrange(4) > 0:
+                options += ["--video", "--bitrate", str(pick.choice([100, 200, 300]))]
+            if pick.randrange(4) == 0:
+                options += ["--junk", str(pick.randint(1, 50))]
+            violent = pick.randrange(KILLED_OF) == 0
+            moment = pick.uniform(0.1, 10)
+            crowd = self.crowd(calls * participants)
+        with tempfile.TemporaryDirectory() as name:
+            users, figures = pathlib.Path(name, "users"), pathlib.Path(name, "figures")
+            users.write_text("\n".join(crowd) + "\n")
+            watch = Watch()
+            process = subprocess.Popen(
+                [str(self.load), "media", "--server", self.server.url, "--tokens", str(users), *options,
+                 "--json", str(figures)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            )  # fmt: skip
+            if violent:
+                try:
+                    process.wait(moment)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                process.communicate()
+                self.killed += 1
+                return
+            output = process.communicate()[0]
+            self.finished += 1
+            if process.returncode != 0 or not figures.exists():
+                return self.blame(f"{' '.join(options)}: ended with {process.returncode}: {output[-600:]}", watch)
+            found = json.loads(figures.read_text())
+        with self.lock:
+            self.joined += found["joined"]
+            self.left += found["left"]
+            self.forwarded += found["forwarded"]
+        lost = {kind: found[kind]["lost"] for kind in ("audioStreams", "videoStreams") if found[kind]["lost"] > 0}
+        if lost:
+            self.blame(f"{' '.join(options)}: lost {lost} of {found['forwarded']} packets", watch)
+
+    def blame(self, what: str, watch: Watch) -> None:
+        if watch.starved():
+            self.starved += 1
+            return print(f"  this machine was too busy for this to prove anything: {what}", flush=True)
+        print(f"  {what}", flush=True)
+        self.problems.append(what)
+
+    def rest(self) -> Rest:
+        deadline = time.monotonic() + LAPSE_SECONDS
+        while True:
+            told = metrics(self.server).items()
+            left = {name: int(value) for name, value in told if value > 0 and OCCUPIED.match(name)}
+            if not left:
+                # Connections of clients that are gone are closed by now, and so are the server's answers to them.
+                time.sleep(5)
+                return Rest(self.server.pid)
+            if time.monotonic() > deadline:
+                raise SystemExit(f"soak: nobody is there, and still there is {left}")
+            time.sleep(1)
+
+    def summary(self) -> str:
+        text = (
+            f"{self.finished} programs finished, {self.killed} were killed, {self.starved} starved; "
+            f"{self.joined} legs joined and {self.left} left in those that finished, {self.forwarded} packets forwarded"
+        )
+        told = metrics(self.server)
+        for start in ("switchboard_gateway_legs_ended_total", "switchboard_gateway_dropped_total"):
+            some = {name: int(value) for name, value in told.items() if name.startswith(start) and value > 0}
+            reasons = {name.split('"')[1]: value for name, value in some.items()}
+            text += f"\n  {start}: {reasons}"
+        return text
