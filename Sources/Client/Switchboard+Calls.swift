@@ -27,7 +27,8 @@ extension Switchboard {
     /// - Parameters:
     ///   - callees: Whom to ring, 1 to 49.
     ///   - kind: What the call begins as.
-    ///   - mode: `direct` or `gateway`; nil is the gateway for more than two people, where the server has one.
+    ///   - mode: `direct` or `gateway`; nil is direct between two people, and for more the gateway, which the server
+    ///     must have.
     ///   - offer: The SDP to offer, at most 256 KiB; only the endpoint that accepts gets it. It is generation 1.
     ///   - ringFor: Seconds to ring, 10 to 120; nil is the server's 60.
     ///   - other: What becomes of another call one is in.

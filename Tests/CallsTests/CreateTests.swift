@@ -115,7 +115,7 @@ import Testing
             func call(_ caller: Client) throws -> CallOutcome {
                 let request = CreateCall(
                     clientID: world.id(), callees: people.map(\.user).filter { $0 != caller.user }, kind: .video,
-                    conversation: conversation)
+                    mode: .direct, conversation: conversation)
                 let id: CallID = world.id()
                 return try world.run { try $0.create(request, by: caller.principal, id: id, at: $1, in: $2) }
             }

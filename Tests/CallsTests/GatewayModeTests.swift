@@ -27,13 +27,33 @@ import Testing
     }
 
     @Test(arguments: Backing.allCases)
-    func withoutAGatewayEveryCallIsDirect(_ backing: Backing) async throws {
+    func withoutAGatewayACallIsBetweenTwo(_ backing: Backing) async throws {
         try await backing.run { world in
             let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
-            #expect(try world.create(by: anna, to: [ben, cleo]).call.mode == .direct)
             #expect(problem { try world.create(by: ben, to: [cleo], mode: .gateway) } == .invalidRequest)
+            let group = CreateCall(clientID: world.id(), callees: [ben.user, cleo.user], kind: .audio)
+            let made: CallID = world.id()
+            let refusal = #expect(throws: Problem.self) {
+                try world.run { try $0.create(group, by: anna.principal, id: made, at: $1, in: $2) }
+            }
+            #expect(refusal?.kind == .invalidRequest && refusal?.field == "callees")
+
             let id = try world.talk(anna, [ben])
-            #expect(try world.invite([cleo], to: id, by: anna).call.mode == .direct)
+            let version = try world.call(id).version
+            #expect(problem { try world.invite([cleo], to: id, by: anna) } == .conflict)
+            #expect(try world.call(id).version == version, "The two go on as they were.")
+            #expect(try world.invite([ben], to: id, by: anna).call.participants.count == 2, "He is there already.")
+        }
+    }
+
+    /// Their maker knows how clients connect each to each.
+    @Test(arguments: Backing.allCases)
+    func withoutAGatewayAGroupSaysThatItIsDirect(_ backing: Backing) async throws {
+        try await backing.run { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
+            let id = try world.create(by: anna, to: [ben, cleo], mode: .direct).call.id
+            let invited = try world.invite([try world.person("Dora")], to: id, by: anna)
+            #expect(invited.call.mode == .direct && invited.call.participants.count == 4)
         }
     }
 

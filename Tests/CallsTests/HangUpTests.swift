@@ -164,7 +164,7 @@ import Testing
 
     @Test(arguments: Backing.allCases)
     func peopleAreInvitedIntoACallBetweenTwo(_ backing: Backing) async throws {
-        try await backing.run { world in
+        try await backing.run(rules: GatewayModeTests.rules) { world in
             let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
             let dora = try world.person("Dora")
             let id = try world.talk(anna, [ben])

@@ -76,6 +76,7 @@ extension Schedule {
         let callees = others.sorted { $0.text < $1.text }
         let request = CreateCall(
             clientID: world.id(), callees: callees, kind: chance(2) ? .audio : .video,
+            mode: callees.count > 1 ? .direct : nil,
             offer: callees.count == 1 && chance(2) ? SessionDescription(sdp: "v=0") : nil,
             ringSeconds: chance(2) ? 15 : nil,
             other: [nil, .hold, .end].randomElement(using: &random) ?? nil)

@@ -43,8 +43,9 @@ class Server:
     The configuration and the data outlive the process, so that `kill()` and `start()` are a crash and a restart.
     """
 
-    def __init__(self, directory: pathlib.Path, settings: dict | None = None):
+    def __init__(self, directory: pathlib.Path, settings: dict | None = None, role: str | None = None):
         self.directory = directory
+        self.roles = ["--role", role] if role else []
         self.port = free_port()
         self.admin_port = free_port()
         self.relay_port = free_port()
@@ -90,7 +91,7 @@ class Server:
         self.config.write_text(yaml.safe_dump(self.settings))
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [str(BINARY), "serve", "--config", str(self.config)], stdout=log, stderr=log, cwd=self.directory
+                [str(BINARY), "serve", "--config", str(self.config), *self.roles], stdout=log, stderr=log, cwd=self.directory
             )
         deadline = time.monotonic() + START_SECONDS
         while not self.answers():
@@ -183,11 +184,11 @@ class User:
 
 @pytest.fixture(scope="session")
 def make_server(tmp_path_factory):
-    """Makes started servers: `make_server({"calls": {…}})`. Those still running when the tests are over are killed."""
+    """Makes started servers: `make_server({"calls": {…}})`, all roles unless told. Those still running when the tests are over are killed."""
     servers: list[Server] = []
 
-    def make(settings: dict | None = None, started: bool = True) -> Server:
-        server = Server(tmp_path_factory.mktemp("server"), settings)
+    def make(settings: dict | None = None, started: bool = True, role: str | None = None) -> Server:
+        server = Server(tmp_path_factory.mktemp("server"), settings, role)
         servers.append(server)
         if started:
             server.start()

@@ -57,6 +57,23 @@ def test_what_is_wrong_with_a_request_is_named(people):
     refused(anna.request("GET", path), 405, "method_not_allowed")
 
 
+def test_without_a_gateway_a_call_is_between_two(make_server):
+    server = make_server(role="api,relay")
+    anna, ben, cleo = server.users(3)
+    made = call(anna, [ben])
+    ben.post(f"/v1/calls/{made}/accept", {"clientID": str(uuid.uuid4())})
+    body = {"clientID": str(uuid.uuid4()), "users": [cleo.id]}
+    problem = refused(anna.post(f"/v1/calls/{made}/invite", body), 409, "conflict")
+    assert "no media gateway" in problem["detail"]
+    document = anna.get(f"/v1/calls/{made}").json()["call"]
+    assert [one["state"] for one in document["participants"]] == ["joined", "joined"], "They go on as they were."
+    body = {"clientID": str(uuid.uuid4()), "callees": [ben.id, cleo.id], "kind": "audio"}
+    problem = refused(anna.post("/v1/calls", body), 400, "invalid_request", "callees")
+    assert "no media gateway" in problem["detail"]
+    call(anna, [ben, cleo], "direct")
+    server.stop()
+
+
 def test_it_is_in_the_document(server):
     import httpx
 

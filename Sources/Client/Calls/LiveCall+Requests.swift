@@ -135,7 +135,8 @@ extension LiveCall {
     @discardableResult
     public func leave() async throws -> Call { try await change("calls.leave", Plain(call: id)) }
 
-    /// Rings more people, who join when they accept.
+    /// Rings more people, who join when they accept. A call of two then moves to the media gateway; it is refused with
+    /// ``Problem/Kind/conflict`` where the server has none.
     @discardableResult
     public func invite(_ users: [UserID]) async throws -> Call {
         try await change("calls.invite", Invite(call: id, users: users))

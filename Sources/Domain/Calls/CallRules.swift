@@ -12,7 +12,8 @@ package struct CallRules: Hashable, Sendable {
     package var emptySeconds: Int64 = 20
     /// Seconds after which an unanswered offer no longer stands in the way of others.
     package var offerSeconds: Int64 = 10
-    /// The life of the media gateway; absent where there is none, and every call is direct.
+    /// The life of the media gateway; absent where there is none: then calls are direct, and between two unless their maker says that
+    /// clients connect each to each.
     package var gatewayEpoch: Int64?
     /// People in one call, the caller included.
     package var participantLimit = 50

@@ -58,8 +58,8 @@ extension CallCommands {
         return outcome
     }
 
-    /// Rings more people, or rings people again. A call between two becomes a group's, and moves to the gateway where
-    /// there is one.
+    /// Rings more people, or rings people again. A call between two becomes a group's and moves to the gateway; without
+    /// one it stays between the two.
     package func invite(
         _ id: CallID, _ request: InviteToCall, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -81,6 +81,13 @@ extension CallCommands {
         let newcomers = request.users.filter { before.participant($0) == nil }
         guard before.participants.count + newcomers.count <= rules.participantLimit else {
             throw Problem.invalid("users", "A call has at most \(rules.participantLimit) participants.")
+        }
+        // What two clients have negotiated between them has no room for a third.
+        guard !before.isPair || before.mode != .direct || newcomers.isEmpty || rules.gatewayEpoch != nil else {
+            throw Problem(
+                .conflict,
+                "This server has no media gateway, which a call of more than two needs: only these two can be in this call."
+            )
         }
         let (_, parties) = try parties(request.users, of: principal.user, field: "users", in: store)
         let live = try store.liveParticipations(of: request.users)
@@ -118,10 +125,15 @@ extension CallCommands {
 
     private func mode(of request: CreateCall) throws -> Call.Mode {
         switch (request.mode, rules.gatewayEpoch) {
-        case (.direct, _), (nil, nil): return .direct
+        case (.direct, _): return .direct
+        case (nil, _) where request.callees.count == 1: return .direct
         case (.gateway, nil):
             throw Problem.invalid("mode", "This server has no media gateway: leave the mode out, or say direct.")
-        case (nil, .some) where request.callees.count == 1: return .direct
+        case (nil, nil):
+            throw Problem.invalid(
+                "callees",
+                "This server has no media gateway, which a call of more than two needs: call one person, or say that the "
+                    + "mode is direct, where clients connect each to each.")
         case (_, .some(let epoch)):
             guard request.offer == nil else {
                 throw Problem.invalid("offer", "In gateway mode the offer goes to the call's leg, once it is made.")

@@ -16,7 +16,7 @@ package struct CreateCall: Hashable, Sendable, Decodable {
     package var clientID: ClientID
     package var callees: [UserID]
     package var kind: Call.Kind
-    /// Absent: the gateway for more than two people where there is one, else direct.
+    /// Absent: direct between two people, the gateway for more.
     package var mode: ModeWish?
     /// The first offer, between two people: it waits for the endpoint that accepts, so that ringing reveals no address.
     package var offer: SessionDescription?

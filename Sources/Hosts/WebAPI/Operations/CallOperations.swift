@@ -32,7 +32,8 @@ package enum CallOperations {
                 .required("kind", .choice(["audio", "video"])),
                 .optional(
                     "mode", .choice(["direct", "gateway"]),
-                    "Which way media takes; without it the gateway for more than two people, where there is one."),
+                    "Which way media takes; without it direct between two people, and for more the gateway, which the server must have."
+                ),
                 .optional("offer", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))])),
                 .optional("ringSeconds", .integer(10...120)), .optional("other", .choice(["hold", "end"])),
             ]),
