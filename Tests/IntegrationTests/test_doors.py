@@ -66,7 +66,10 @@ class Door:
     async def end(self) -> httpx.Response:
         return await self.http.delete(self.session)
 
-    async def close(self) -> None:
+    async def __aenter__(self) -> Door:
+        return self
+
+    async def __aexit__(self, *_) -> None:
         for listener in self.listeners:
             listener.cancel()
         await self.connection.close()
@@ -103,8 +106,7 @@ def test_publish_by_whip_and_play_by_whep(people):
     call = group(anna, [ben, cleo])
 
     async def run():
-        publisher, player = Door(ben, call, "whip"), Door(cleo, call, "whep")
-        try:
+        async with Door(ben, call, "whip") as publisher, Door(cleo, call, "whep") as player:
             made = await publisher.open()
             links = made.headers.get_list("Link")
             assert any('rel="ice-server"' in link and "<stun:" in link for link in links), links
@@ -129,9 +131,6 @@ def test_publish_by_whip_and_play_by_whep(people):
             # The player only goes away; its leg ends with it.
             await player.connection.close()
             await until("Cleo's leaving", lambda: part(call, anna, cleo)["state"] == "left")
-        finally:
-            await publisher.close()
-            await player.close()
 
     asyncio.run(run())
 
@@ -141,9 +140,9 @@ def test_both_doors_of_one_user_are_one_part_in_the_call(people):
     call = group(anna, [ben, cleo])
 
     async def run():
-        doors = [Door(ben, call, "whip"), Door(ben, call, "whep"), Door(ben, call, "whip")]
-        publisher, player, again = doors
-        try:
+        async with (
+            Door(ben, call, "whip") as publisher, Door(ben, call, "whep") as player, Door(ben, call, "whip") as again
+        ):
             await publisher.open()
             first = part(call, anna, ben)["endpoint"]
             await player.open()
@@ -156,9 +155,41 @@ def test_both_doors_of_one_user_are_one_part_in_the_call(people):
             assert part(call, anna, ben)["state"] == "joined", "The player goes on."
             assert (await player.end()).status_code == 200
             assert part(call, anna, ben)["state"] == "left"
-        finally:
-            for door in doors:
-                await door.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_a_restart_forgets_sessions_and_keeps_their_parts_for_a_while(make_server, end):
+    server = make_server({"calls": {"leaseSeconds": 6}})
+    anna, ben, cleo = server.users(3)
+    call = group(anna, [ben, cleo])
+
+    async def run():
+        async with (
+            Door(ben, call, "whip") as publisher, Door(cleo, call, "whep") as gone, Door(ben, call, "whip") as again
+        ):
+            await publisher.open()
+            await gone.open()
+            for person in (ben, cleo):
+                await until("media", lambda: part(call, anna, person)["connected"])
+            getattr(server, end)()
+            server.start()
+            for door in (publisher, gone):
+                refused(await door.end(), 404, "not_found")
+                refused(await door.patch(door.tag), 404, "not_found")
+                refused(await door.patch("*"), 404, "not_found")
+                assert part(call, anna, door.person)["state"] == "joined", "It may come back."
+            await again.open()
+            assert part(call, anna, ben)["endpoint"] == again.session.rsplit("/", 1)[1]
+            await until("Cleo's lapsing", lambda: part(call, anna, cleo)["state"] == "left")
+            assert part(call, anna, cleo)["reason"] == "connection_lost"
+            # By now Ben's old part would have lapsed too.
+            await until("Ben's media", lambda: part(call, anna, ben)["connected"])
+            assert part(call, anna, ben)["state"] == "joined"
+            assert "detachedAt" not in part(call, anna, ben)
+            assert (await again.end()).status_code == 200
+            assert part(call, anna, ben)["state"] == "left"
 
     asyncio.run(run())
 
@@ -168,21 +199,15 @@ def test_a_door_beside_a_client(people):
     call = group(anna, [ben, cleo])
 
     async def run():
-        publisher = Door(anna, call, "whip")
-        try:
+        async with Door(anna, call, "whip") as publisher:
             await publisher.open()
             assert part(call, anna, anna)["endpoint"] == anna.endpoint, "She is in it with her client."
             assert (await publisher.end()).status_code == 200
             assert part(call, anna, anna)["state"] == "joined"
-        finally:
-            await publisher.close()
-        publisher = Door(anna, call, "whip")
-        try:
+        async with Door(anna, call, "whip") as publisher:
             await publisher.open()
             anna.post(f"/v1/calls/{call}/end")
             assert (await publisher.patch(publisher.tag)).status_code == 404, "It ended with her part."
-        finally:
-            await publisher.close()
 
     asyncio.run(run())
 
@@ -192,8 +217,7 @@ def test_ice_restarts_and_candidates(people):
     call = group(anna, [ben, cleo])
 
     async def run():
-        door = Door(ben, call, "whip")
-        try:
+        async with Door(ben, call, "whip") as door:
             await door.open()
             refused(await door.patch(None), 428, "precondition_required", "If-Match")
             refused(await door.patch('"another"'), 412, "precondition_failed", "If-Match")
@@ -210,8 +234,6 @@ def test_ice_restarts_and_candidates(people):
             for person in (anna, eve):
                 headers = {"Authorization": f"Bearer {person.token}"}
                 refused(httpx.delete(door.session, headers=headers), 404, "not_found")
-        finally:
-            await door.close()
 
     asyncio.run(run())
 

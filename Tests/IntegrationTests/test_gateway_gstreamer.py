@@ -35,34 +35,32 @@ def test_webrtcbin_publishes_by_whip_and_aiortc_plays_by_whep(server, webrtcbin)
     call = call_group(anna, [ben, cleo])
 
     async def run():
-        publisher, player = Door(ben, call, "whip"), Door(cleo, call, "whep")
-        process = await start("publish")
-        try:
-            await player.open()
-            offer = json.loads(await asyncio.wait_for(process.stdout.readline(), 40))
-            answer = await publisher.http.post(
-                publisher.address, content=offer["sdp"], headers={"Content-Type": SDP}
-            )
-            assert answer.status_code == 201, answer.text
-            publisher.session = str(answer.url.join(answer.headers["Location"]))
-            process.stdin.write(json.dumps({"sdp": answer.text}).encode() + b"\n")
-
-            def plays() -> bool:
-                audio, video = player.heard.get("audio"), player.heard.get("video")
-                return bool(
-                    audio and video and audio.frames > 5 and video.frames > 2 and abs(audio.pitch - 440) < 15
-                    and video.brightness > 220
+        async with Door(ben, call, "whip") as publisher, Door(cleo, call, "whep") as player:
+            process = await start("publish")
+            try:
+                await player.open()
+                offer = json.loads(await asyncio.wait_for(process.stdout.readline(), 40))
+                answer = await publisher.http.post(
+                    publisher.address, content=offer["sdp"], headers={"Content-Type": SDP}
                 )
+                assert answer.status_code == 201, answer.text
+                publisher.session = str(answer.url.join(answer.headers["Location"]))
+                process.stdin.write(json.dumps({"sdp": answer.text}).encode() + b"\n")
 
-            await until("GStreamer's tone and picture", plays)
-            assert part(call, anna, ben)["state"] == "joined"
-            assert (await publisher.end()).status_code == 200
-            assert part(call, anna, ben)["state"] == "left"
-        finally:
-            process.stdin.close()
-            await asyncio.wait_for(process.wait(), 20)
-            await publisher.close()
-            await player.close()
+                def plays() -> bool:
+                    audio, video = player.heard.get("audio"), player.heard.get("video")
+                    return bool(
+                        audio and video and audio.frames > 5 and video.frames > 2 and abs(audio.pitch - 440) < 15
+                        and video.brightness > 220
+                    )
+
+                await until("GStreamer's tone and picture", plays)
+                assert part(call, anna, ben)["state"] == "joined"
+                assert (await publisher.end()).status_code == 200
+                assert part(call, anna, ben)["state"] == "left"
+            finally:
+                process.stdin.close()
+                await asyncio.wait_for(process.wait(), 20)
 
     asyncio.run(run())
 

@@ -140,9 +140,13 @@ final class CallClock: CallEffectPerformer, Service {
         } committed: { [self] outcomes in
             for outcome in outcomes { perform(outcome.effects) }
         }
-        let (deadlines, holders) = try await store.read { transaction in
-            (try commands.deadlines(in: transaction), try commands.leases(in: transaction))
+        let (deadlines, holders, byDoor) = try await store.read { transaction in
+            let holders = try commands.leases(in: transaction)
+            // Endpoints that no client has ever named were made for doors.
+            let byDoor = try holders.filter { try transaction.endpoint($0.endpoint) == nil }
+            return (try commands.deadlines(in: transaction), holders, byDoor)
         }
+        gateway.doors.expect(byDoor)
         for deadline in deadlines { schedule(deadline) }
         state.withLock { state in
             for holder in holders {

@@ -13,7 +13,8 @@ import WebAPI
 /// part in it: the user joins with it and leaves with its end, unless the other door's session goes on for it. Where the
 /// user is in the call with a client, sessions stand beside that and end when the user leaves.
 ///
-/// Sessions live in memory. After a restart their resources are gone, as their legs are.
+/// Sessions live in memory. After a restart their resources are gone, as their legs are; the part in the call that one of
+/// them was waits for the user's next session of either door, and ends with its lease when there is none.
 final class DoorLegs: Sendable {
     private struct Session {
         let place: DoorPlace
@@ -33,6 +34,13 @@ final class DoorLegs: Sendable {
     private let logger: Logger
     private let parts = Mutex(Parts())
     private let sessions = Mutex<[EndpointID: Session]>([:])
+    /// Parts that sessions of an earlier life of this server took.
+    private let orphans = Mutex<[Orphan: EndpointID]>([:])
+
+    private struct Orphan: Hashable {
+        var call: CallID
+        var user: UserID
+    }
 
     init(store: Store, commands: CallCommands, logger: Logger) {
         self.store = store
@@ -58,8 +66,16 @@ final class DoorLegs: Sendable {
         }
     }
 
+    /// Who was in a call through a door before the server was restarted.
+    func expect(_ holders: [CallLeases.Holder]) {
+        orphans.withLock { orphans in
+            for holder in holders { orphans[Orphan(call: holder.call, user: holder.user)] = holder.endpoint }
+        }
+    }
+
     /// The user is not in the call any more.
     func userLeft(_ call: CallID, _ user: UserID) {
+        orphans.withLock { $0[Orphan(call: call, user: user)] = nil }
         let over = sessions.withLock { sessions in
             let over = sessions.values.filter { $0.place.call == call && $0.user == user }
             for session in over { sessions[session.place.leg] = nil }
@@ -69,7 +85,9 @@ final class DoorLegs: Sendable {
     }
 
     /// The leg has failed. False when it is none of a door's.
-    func ended(_ endpoint: EndpointID) -> Bool {
+    func ended(_ endpoint: EndpointID, because reason: LegEndReason) -> Bool {
+        // The user stays in the call, for whoever comes back after the restart.
+        if reason == .stopped { return holds(endpoint) }
         guard let session = take(endpoint) else { return false }
         Task {
             do {
@@ -101,12 +119,16 @@ final class DoorLegs: Sendable {
     private func enter(_ place: DoorPlace, _ principal: Principal) async throws {
         let (commands, clock) = (commands, clock)
         let earlier = session(place.door, place.call, principal.user, except: place.leg)
+        let orphan = Orphan(call: place.call, user: principal.user)
+        let replaced = orphans.withLock { $0[orphan] } ?? earlier?.place.leg
         _ = try await store.write {
             try commands.enterByDoor(
-                place.call, as: place.leg, inPlaceOf: earlier?.place.leg, by: principal, at: $0.now, in: $0)
+                place.call, as: place.leg, inPlaceOf: replaced, by: principal, at: $0.now, in: $0)
         } committed: { outcome in
             clock?.perform(outcome.effects)
         }
+        // It is taken over now, or had gone.
+        orphans.withLock { $0[orphan] = nil }
         if let earlier, take(earlier.place.leg) != nil { legs?.end(call: place.call, endpoint: earlier.place.leg) }
     }
 

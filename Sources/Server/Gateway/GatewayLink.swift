@@ -195,7 +195,7 @@ extension GatewayLink: LegObserver {
     func legIsAlive(call: CallID, endpoint: EndpointID) { clock?.renew(endpoint) }
 
     func legEnded(because reason: LegEndReason, call: CallID, endpoint: EndpointID) {
-        guard !doors.ended(endpoint) else { return }
+        guard !doors.ended(endpoint, because: reason) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.add(reason) }
     }
 }
