@@ -128,6 +128,13 @@ final class GatewayLab {
         client.remote = credentials
     }
 
+    /// The client's next offer over the same transport.
+    func renegotiate(_ client: LegClient) throws {
+        let negotiated = try negotiate(client, try #require(client.remote))
+        try #require(mailbox.post(.renegotiate(number: client.number, negotiated, [:], nil) { _ in }))
+        turn()
+    }
+
     func close(_ client: LegClient, _ reason: LegEnd = .left) throws {
         try #require(mailbox.post(.close(number: client.number, reason)))
         turn()

@@ -9,7 +9,8 @@ import Wire
 /// A client of the gateway: real sockets, ICE, DTLS and SRTP, and a microphone that says numbers.
 final class LegClient {
     let name: String
-    let ssrc: UInt32
+    /// Of its microphone.
+    var ssrc: UInt32
     /// Its own in the offers, and the one that the gateway knows it by.
     var ufrag = "peer"
     var negotiation = LegNegotiation(session: 1)

@@ -30,6 +30,24 @@ struct LegLifeTests {
         #expect(lab.isEmpty)
     }
 
+    @Test("a microphone that is replaced again and again is heard each time, longer than SRTP has room for sources")
+    func replacedTracks() throws {
+        let lab = try GatewayLab()
+        let ann = try LegClient("ann", ssrc: 1_000, to: lab.address)
+        let ben = try LegClient("ben", ssrc: 22, to: lab.address)
+        for client in [ann, ben] { try lab.connect(client) }
+        for word in 1...200 as ClosedRange<UInt8> {
+            ann.ssrc += 1
+            try lab.renegotiate(ann)
+            ann.say(word)
+            if word % 20 == 0 { for client in [ann, ben] { client.check() } }
+            lab.settle([ann, ben])
+            lab.pass(milliseconds: 500)
+        }
+        #expect(ben.heard.map(\.word) == Array(1...200))
+        #expect(lab.figures.tracks == 2 && lab.figures.dropped.secured == 0)
+    }
+
     @Test("a leg that nobody comes to ends after thirty seconds")
     func neverComes() throws {
         let lab = try GatewayLab()

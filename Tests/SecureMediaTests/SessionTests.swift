@@ -169,6 +169,35 @@ struct SessionTests {
         #expect(narrow.unprotectRTP(try wide.protectRTP(rtp(2, source: 3)).get()) == .success(rtp(2, source: 3)))
     }
 
+    @Test(
+        "a source that was given up makes room, and comes back only behind what it was", arguments: SRTPProfile.allCases
+    )
+    func retirement(profile: SRTPProfile) throws {
+        let ends = try ends(profile, maximumSources: 2)
+        let kept = try (1...3).map { try ends.protectRTP(rtp($0)).get() }
+        let report = try ends.protectRTCP(rtcp()).get()
+        for index in [0, 2] { _ = try ends.unprotectRTP(kept[index]).get() }
+        _ = try ends.unprotectRTCP(report).get()
+        // As long a life as a leg may have, with another source each minute.
+        for source in 2...1_800 as ClosedRange<UInt32> {
+            #expect(
+                ends.unprotectRTP(try ends.protectRTP(rtp(1, source: source)).get()) == .success(rtp(1, source: source))
+            )
+            for end in [ends.forget, ends.forgetSending] { end(source) }
+            if source == 900 { for end in [ends.forget, ends.forgetSending] { end(1) } }
+        }
+        #expect(ends.sourceCount == 0 && ends.reporterCount == 0)
+        // The first is neither replayed, nor one that it kept back accepted, nor is a nonce used again.
+        for packet in kept { #expect(ends.unprotectRTP(packet) == .failure(.replayed)) }
+        #expect(ends.unprotectRTCP(report) == .failure(.replayed))
+        #expect(ends.sourceCount == 0 && ends.reporterCount == 0)
+        #expect(ends.protectRTP(rtp(3, payload: 9)) == .failure(.replayed))
+        let next = try ends.protectRTP(rtp(4)).get()
+        #expect(ends.unprotectRTP(next) == .success(rtp(4)))
+        #expect(ends.unprotectRTP(next) == .failure(.replayed))
+        #expect(ends.unprotectRTCP(try ends.protectRTCP(rtcp()).get()) == .success(rtcp()))
+    }
+
     @Test("a key serves for so many packets", arguments: SRTPProfile.allCases)
     func keyLimits(profile: SRTPProfile) throws {
         let ends = try ends(profile)

@@ -45,6 +45,7 @@ final class Ends {
     }
 
     func forget(_ source: UInt32) { receiver.forget(source) }
+    func forgetSending(_ source: UInt32) { sender.forget(source) }
 
     func protectRTP(_ packet: [UInt8], room: Int = 16) -> Result<[UInt8], SRTPError> {
         changed(packet + [UInt8](repeating: 0xEE, count: room)) { buffer throws(SRTPError) in

@@ -45,11 +45,11 @@ package struct SRTPReceiver: ~Copyable {
     package var sourceCount: Int { sources.count }
     package var reporterCount: Int { reporters.count }
 
-    /// Makes room for another source, where a peer is known to have given this one up. Its packets could be replayed from
-    /// now on, so whoever forgets a source has to ignore it.
+    /// Makes room for another source, where a peer is known to have given this one up. It may come back, with numbers
+    /// behind those it had.
     package mutating func forget(_ source: UInt32) {
-        sources.remove(source)
-        reporters.remove(source)
+        sources.retire(source) { $0.highest }
+        reporters.retire(source) { $0.highest }
     }
 
     /// Unprotects the RTP packet that the buffer is, and says how many of its first bytes are the packet then.
@@ -80,13 +80,15 @@ package struct SRTPReceiver: ~Copyable {
         guard let header = SecuredRTPHeader(packet.readable(0..<packet.count &- tag).bytes) else { throw .malformed }
         let place = sources.place(of: header.source)
         if place == nil, sources.isFull { throw .tooManySources }
-        let highest = place.map { sources[$0].highest } ?? 0
+        let retired = place == nil ? sources.retired(header.source) : nil
+        let highest = place.map { sources[$0].highest } ?? retired ?? 0
         let index = PacketIndex.estimate(header.sequence, highest: highest)
         guard index < PacketIndex.limit, limits.rtpCount < PacketIndex.limit else { throw .keyLimitReached }
         if let place { try Self.check(sources[place].verdict(on: index)) }
+        if let retired, index <= retired { throw .replayed }
         try rtp.openRTP(packet, header: header.byteCount, source: header.source, index: index)
         try limits.spendRTP(index)
-        sources.note(index, of: header.source, at: place)
+        sources.note(index, of: header.source, at: place, after: retired)
         return packet.count &- tag
     }
 
@@ -103,10 +105,12 @@ package struct SRTPReceiver: ~Copyable {
         let place = reporters.place(of: header.source)
         if place == nil, reporters.isFull { throw .tooManySources }
         guard limits.rtcpCount < SRTPKeyLimits.maximumRTCP else { throw .keyLimitReached }
+        let retired = place == nil ? reporters.retired(header.source) : nil
         if let place { try Self.check(reporters[place].verdict(on: UInt64(index))) }
+        if let retired, UInt64(index) <= retired { throw .replayed }
         try rtcp.openRTCP(packet, header: SecuredRTCPHeader.byteCount, source: header.source, index: index)
         try limits.spendRTCP(index)
-        reporters.note(UInt64(index), of: header.source, at: place)
+        reporters.note(UInt64(index), of: header.source, at: place, after: retired)
         return packet.count &- added
     }
 
@@ -120,11 +124,12 @@ package struct SRTPReceiver: ~Copyable {
 }
 
 extension SourceTable<ReplayWindow> {
-    mutating func note(_ index: UInt64, of source: UInt32, at place: Int?) {
+    /// - Parameter retired: the source's highest index of before, where it was given up.
+    mutating func note(_ index: UInt64, of source: UInt32, at place: Int?, after retired: UInt64?) {
         if let place {
             self[place].note(index)
         } else {
-            var window = ReplayWindow()
+            var window = retired.map { ReplayWindow(after: $0) } ?? ReplayWindow()
             window.note(index)
             add(source, window)
         }

@@ -50,6 +50,15 @@ package struct SRTPSender: ~Copyable {
     /// Bytes that protecting adds to an RTCP compound.
     package var rtcpExpansion: Int { rtcp.tagByteCount &+ PacketTransform.trailerByteCount }
 
+    package var sourceCount: Int { sources.count }
+
+    /// Makes room for another source, where this one is sent no more. Should it be after all, it goes on behind the numbers
+    /// that it had.
+    package mutating func forget(_ source: UInt32) {
+        sources.retire(source) { $0.highest }
+        reporters.retire(source) { UInt64($0) }
+    }
+
     /// Protects the RTP packet that the first `count` bytes of the buffer are, and says how many they are then.
     package mutating func protectRTP(
         _ buffer: UnsafeMutableRawBufferPointer, count: Int
@@ -96,7 +105,7 @@ package struct SRTPSender: ~Copyable {
     private mutating func place(of source: UInt32) throws(SRTPError) -> Int {
         if let place = sources.place(of: source) { return place }
         guard !sources.isFull else { throw .tooManySources }
-        sources.add(source, ReplayWindow())
+        sources.add(source, sources.retired(source).map { ReplayWindow(after: $0) } ?? ReplayWindow())
         return sources.count &- 1
     }
 
@@ -109,7 +118,7 @@ package struct SRTPSender: ~Copyable {
         } else {
             guard !reporters.isFull else { throw .tooManySources }
             place = reporters.count
-            reporters.add(header.source, 0)
+            reporters.add(header.source, reporters.retired(header.source).map { UInt32(clamping: $0) } ?? 0)
         }
         let index = reporters[place]
         try limits.spendRTCP(index)

@@ -104,6 +104,14 @@ extension GatewayWorker {
         }
     }
 
+    /// SRTP keeps something for each source, and has room for so many.
+    mutating func forgetSources() {
+        for source in engine.takeEndedSources(at: now) {
+            guard let session = numbers[source.leg].flatMap({ legs[$0]?.session }) else { continue }
+            if source.isPublished { session.receiver.forget(source.ssrc) } else { session.sender.forget(source.ssrc) }
+        }
+    }
+
     private func tellAlive(_ leg: LegTransport) {
         guard let heard = leg.heardAt, leg.toldAliveAt.map({ heard > $0 }) ?? true,
             leg.toldAliveAt.map({ now.nanoseconds(since: $0) >= LegTransport.aliveNanoseconds }) ?? true

@@ -171,6 +171,7 @@ package struct GatewayWorker: ~Copyable {
         sweepConnections()
         nextSweep = now.adding(nanoseconds: 500_000_000)
         for leg in Array(legs.values) { sweep(leg) }
+        forgetSources()
     }
 
     private mutating func publish() {

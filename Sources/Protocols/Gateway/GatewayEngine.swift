@@ -30,6 +30,8 @@ package struct GatewayEngine: ~Copyable {
     package var tally = GatewayTally()
     var writer = RTCPWriter()
     var lost: [UInt16] = []
+    /// In the order in which they ended.
+    var endedSources: [EndedSource] = []
 
     package init(random: SeededRandom) {
         self.random = random
@@ -68,7 +70,7 @@ package struct GatewayEngine: ~Copyable {
             at: now)
         if place < legs.count { legs[place] = leg } else { legs.append(leg) }
         calls[callPlace].places.append(place)
-        adopt(negotiated, sources, place)
+        adopt(negotiated, sources, place, at: now)
         assign(callPlace, at: now, into: &outbox)
         tell(place, isAsked: true, at: now, into: &outbox)
         return id
@@ -92,7 +94,7 @@ package struct GatewayEngine: ~Copyable {
         guard let place = place(of: id) else { return false }
         legs[place].payloads = PayloadTable(negotiated.sections)
         legs[place].extensions = HeaderExtensionIDs(negotiated)
-        adopt(negotiated, sources, place)
+        adopt(negotiated, sources, place, at: now)
         assign(legs[place].call, at: now, into: &outbox)
         tell(place, isAsked: true, at: now, into: &outbox)
         return true
@@ -102,7 +104,7 @@ package struct GatewayEngine: ~Copyable {
     package mutating func leave(_ id: LegID, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
         guard let place = place(of: id) else { return }
         let call = legs[place].call
-        for track in legs[place].tracks { remove(track: track) }
+        for track in legs[place].tracks { remove(track: track, at: now) }
         for index in 0..<legs[place].slots.count { show(nil, in: SlotPlace(leg: place, slot: index), at: now) }
         legs[place].close()
         freeLegs.append(place)
@@ -116,13 +118,24 @@ package struct GatewayEngine: ~Copyable {
     }
 
     /// Makes the leg's tracks and slots those of its sections. What was there keeps its place.
-    private mutating func adopt(_ negotiated: NegotiatedLeg, _ sources: [String: TrackSource], _ place: Int) {
+    private mutating func adopt(
+        _ negotiated: NegotiatedLeg, _ sources: [String: TrackSource], _ place: Int, at now: Instant
+    ) {
         let published = negotiated.sections.filter { $0.rejection == nil && $0.direction.receives }
-        for track in legs[place].tracks where !published.contains(where: { $0.mid == tracks[track].name.mid }) {
-            remove(track: track)
+        for track in legs[place].tracks where !published.contains(where: { goesOn(track, in: $0) }) {
+            remove(track: track, at: now)
         }
         for section in published { publish(section, sources[section.mid], place) }
-        adoptSlots(negotiated.sections.filter { $0.rejection == nil && $0.direction.sends }, place)
+        adoptSlots(negotiated.sections.filter { $0.rejection == nil && $0.direction.sends }, place, at: now)
+    }
+
+    /// Whether a section is still that of the track. Where it announces another source than before, another track came.
+    private func goesOn(_ track: Int, in section: NegotiatedSection) -> Bool {
+        guard section.mid == tracks[track].name.mid else { return false }
+        guard section.rids.isEmpty, let announced = section.sources.first, tracks[track].encodings.count == 1,
+            let known = tracks[track].encodings[0].ssrc
+        else { return true }
+        return announced.ssrc == known
     }
 
     private mutating func publish(_ section: NegotiatedSection, _ source: TrackSource?, _ place: Int) {
@@ -164,18 +177,21 @@ package struct GatewayEngine: ~Copyable {
         return true
     }
 
-    private mutating func remove(track place: Int) {
+    private mutating func remove(track place: Int, at now: Instant) {
         let leg = tracks[place].leg
         for subscriber in tracks[place].subscribers { empty(subscriber) }
         for index in 0..<tracks[place].encodings.count { encodings[tracks[place].encodings[index].number] = nil }
-        legs[leg].streams = legs[leg].streams.filter { $0.value.track != place }
+        for (ssrc, _) in legs[leg].streams.filter({ $0.value.track == place }) {
+            legs[leg].streams[ssrc] = nil
+            end(ssrc, ofLeg: leg, isPublished: true, at: now)
+        }
         legs[leg].tracks.removeAll { $0 == place }
         calls[legs[leg].call].ranking.remove(UInt32(truncatingIfNeeded: place))
         tracks[place].close()
         freeTracks.append(place)
     }
 
-    private mutating func adoptSlots(_ sections: [NegotiatedSection], _ place: Int) {
+    private mutating func adoptSlots(_ sections: [NegotiatedSection], _ place: Int, at now: Instant) {
         let old = legs[place].slots
         for index in old.indices {
             // They are put back below, in other places perhaps.
@@ -194,5 +210,9 @@ package struct GatewayEngine: ~Copyable {
             slots.append(slot)
         }
         legs[place].slots = slots
+        for slot in old where !slots.contains(where: { $0.identity == slot.identity }) {
+            end(slot.identity.ssrc, ofLeg: place, isPublished: false, at: now)
+            end(slot.identity.retransmissionSSRC, ofLeg: place, isPublished: false, at: now)
+        }
     }
 }

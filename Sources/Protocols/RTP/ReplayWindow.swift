@@ -22,6 +22,12 @@ package struct ReplayWindow: Sendable {
 
     package init() {}
 
+    /// A window in which everything up to an index has come.
+    package init(after index: UInt64) {
+        highest = index
+        seen = InlineArray(repeating: .max)
+    }
+
     package func verdict(on index: UInt64) -> Verdict {
         if index > highest { return .new }
         if highest &- index >= Self.packetCount { return .tooOld }

@@ -28,7 +28,7 @@ extension GatewayEngine {
             case .goodbye:
                 var gone: [UInt32] = []
                 packet.visitGoodbyes { gone.append($0) }
-                for ssrc in gone { forget(ssrc, place) }
+                for ssrc in gone { forget(ssrc, place, at: now) }
             default: break
             }
         }
@@ -51,11 +51,12 @@ extension GatewayEngine {
     }
 
     /// A source of simulcast may come back under another number; announced ones stay.
-    private mutating func forget(_ ssrc: UInt32, _ place: Int) {
+    private mutating func forget(_ ssrc: UInt32, _ place: Int, at now: Instant) {
         guard let stream = legs[place].streams[ssrc],
             !tracks[stream.track].encodings[stream.encoding].rid.isEmpty
         else { return }
         legs[place].streams[ssrc] = nil
+        end(ssrc, ofLeg: place, isPublished: true, at: now)
         if stream.isRepair {
             tracks[stream.track].encodings[stream.encoding].repairSSRC = nil
         } else {
