@@ -37,6 +37,8 @@ package struct SendBatch: ~Copyable {
     private let names: UnsafeMutablePointer<sockaddr_in6>
     private let nameSizes: UnsafeMutablePointer<UInt32>
     private let sockets: UnsafeMutablePointer<Int32>
+    /// Of the way of each: two of one way have one key, and two of different ways hardly ever.
+    private let keys: UnsafeMutablePointer<UInt64>
     // Messages that `flush` makes of them: runs of `vectors`, which are datagrams in the order in which they are sent.
     private let headers: UnsafeMutablePointer<mmsghdr>
     private let vectors: UnsafeMutablePointer<iovec>
@@ -49,6 +51,7 @@ package struct SendBatch: ~Copyable {
         names = .allocate(capacity: Self.capacity)
         nameSizes = .allocate(capacity: Self.capacity)
         sockets = .allocate(capacity: Self.capacity)
+        keys = .allocate(capacity: Self.capacity)
         headers = .allocate(capacity: Self.capacity)
         vectors = .allocate(capacity: Self.capacity)
         messageSockets = .allocate(capacity: Self.capacity)
@@ -57,6 +60,7 @@ package struct SendBatch: ~Copyable {
         names.initialize(repeating: sockaddr_in6(), count: Self.capacity)
         nameSizes.initialize(repeating: 0, count: Self.capacity)
         sockets.initialize(repeating: -1, count: Self.capacity)
+        keys.initialize(repeating: 0, count: Self.capacity)
         headers.initialize(repeating: mmsghdr(), count: Self.capacity)
         vectors.initialize(repeating: iovec(), count: Self.capacity)
         messageSockets.initialize(repeating: -1, count: Self.capacity)
@@ -69,6 +73,7 @@ package struct SendBatch: ~Copyable {
         names.deallocate()
         nameSizes.deallocate()
         sockets.deallocate()
+        keys.deallocate()
         headers.deallocate()
         vectors.deallocate()
         messageSockets.deallocate()
@@ -88,6 +93,7 @@ package struct SendBatch: ~Copyable {
         datagrams[count] = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
         nameSizes[count] = write(destination, to: names + count)
         sockets[count] = socket
+        keys[count] = Self.key(socket, destination)
         count &+= 1
     }
 
@@ -152,10 +158,11 @@ package struct SendBatch: ~Copyable {
     /// of which only the last may be smaller. Returns the end of the message.
     private mutating func gather(after index: Int, from first: Int, upTo end: Int) -> Int {
         let size = datagrams[index].iov_len
+        let key = keys[index]
         var end = end
         var byteCount = size
         for other in index &+ 1..<max(count, index &+ 1)
-        where sockets[other] == sockets[index] && isSameDestination(other, index) {
+        where keys[other] == key && sockets[other] == sockets[index] && isSameDestination(other, index) {
             let next = datagrams[other].iov_len
             guard next > 0, next <= size, byteCount &+ next <= Self.segmentedByteCount,
                 end &- first < Self.segmentLimit
@@ -168,6 +175,12 @@ package struct SendBatch: ~Copyable {
             if next < size { break }
         }
         return end
+    }
+
+    /// A full batch compares each of its datagrams with each.
+    private static func key(_ socket: Int32, _ destination: TransportAddress) -> UInt64 {
+        destination.address.low &* 0x9E37_79B9_7F4A_7C15 ^ destination.address.high
+            ^ UInt64(destination.port) << 32 ^ UInt64(UInt32(bitPattern: socket))
     }
 
     private func isSameDestination(_ left: Int, _ right: Int) -> Bool {

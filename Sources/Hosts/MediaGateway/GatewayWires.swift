@@ -14,10 +14,12 @@ struct GatewayListener {
 /// Takes what the engine and the ICE agents want sent, protects media, and sends in batches.
 struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     /// Where a leg's media goes; the engine names it by its place.
+    ///
+    /// It is copied for each packet, so the session is not counted here: `sessions` has it in the same place.
     private struct Path {
-        var id: LegID
-        var session: SecureSession
-        var way: Way
+        let id: LegID
+        let session: Unmanaged<SecureSession>
+        let way: Way
     }
 
     private enum Way {
@@ -32,6 +34,7 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
 
     let listeners: [GatewayListener]
     private var paths: [Path?] = []
+    private var sessions: [SecureSession?] = []
     var connections: GatewayConnections
     private var batch = SendBatch()
     private let arena: UnsafeMutableRawPointer
@@ -58,8 +61,13 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
 
     mutating func set(_ id: LegID, _ session: SecureSession, _ flow: Flow?) {
         let place = Int(id.place)
-        while paths.count <= place { paths.append(nil) }
-        paths[place] = flow.flatMap { way(of: $0) }.map { Path(id: id, session: session, way: $0) }
+        while paths.count <= place {
+            paths.append(nil)
+            sessions.append(nil)
+        }
+        let found = flow.flatMap { way(of: $0) }
+        sessions[place] = found == nil ? nil : session
+        paths[place] = found.map { Path(id: id, session: .passUnretained(session), way: $0) }
     }
 
     private func way(of flow: Flow) -> Way? {
@@ -74,6 +82,7 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         guard place < paths.count, paths[place]?.id == id else { return }
         // What was written for it is protected already, and may leave.
         paths[place] = nil
+        sessions[place] = nil
     }
 
     private func place(of id: LegID) -> Int? {
@@ -98,7 +107,10 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     mutating func commit(_ byteCount: Int) {
         guard let place = reserved, let path = paths[place], byteCount <= Self.room else { return }
         let room = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room)
-        guard let count = try? path.session.sender.protectRTP(room, count: byteCount) else { return }
+        let protected = path.session._withUnsafeGuaranteedRef { session in
+            try? session.sender.protectRTP(room, count: byteCount)
+        }
+        guard let count = protected else { return }
         send(count, path)
     }
 
@@ -109,7 +121,10 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         if Self.arenaByteCount &- used < Self.room { flush() }
         let room = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room)
         bytes.withUnsafeBytes { room.copyMemory(from: $0) }
-        guard let count = try? path.session.sender.protectRTCP(room, count: bytes.count) else { return }
+        let protected = path.session._withUnsafeGuaranteedRef { session in
+            try? session.sender.protectRTCP(room, count: bytes.count)
+        }
+        guard let count = protected else { return }
         send(count, path)
     }
 

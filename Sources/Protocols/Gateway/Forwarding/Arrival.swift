@@ -34,7 +34,7 @@ struct Arrival {
     }
 
     /// How a leg gets it; nil when it cannot.
-    func form(for payloads: borrowing PayloadTable) -> PayloadForm? {
+    func form(for payloads: PayloadTable) -> PayloadForm? {
         if let own = payloads.own(codec) {
             guard codec == .redundantAudio, let opus = payloads.own(.opus), opus.payloadType != opusType else {
                 return PayloadForm(type: own.payloadType)

@@ -210,17 +210,16 @@ extension GatewayEngine {
         _ form: PayloadForm, marker: Bool, repairs: Bool, to place: SlotPlace, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        let identity = legs[place.leg].slots[place.slot].identity
         guard let room = outbox.reserve(for: legs[place.leg].id) else {
             tally.noRoom &+= 1
             return
         }
         var header = RTPHeader(
             payloadType: form.type, marker: marker, sequence: numbers.sequence, timestamp: numbers.timestamp,
-            ssrc: identity.ssrc)
+            ssrc: legs[place.leg].slots[place.slot].identity.ssrc)
         if repairs {
             header.sequence = legs[place.leg].slots[place.slot].repairSequence
-            header.ssrc = identity.retransmissionSSRC
+            header.ssrc = legs[place.leg].slots[place.slot].identity.retransmissionSSRC
         }
         var values = ExtensionValues()
         if composer.targetIDs[.transportSequence] != 0 { values.transportSequence = legs[place.leg].transportSequence }

@@ -63,7 +63,9 @@ extension GatewayEngine {
     ) {
         let (id, own) = (legs[place].id, legs[place].ssrc)
         guard legs[place].nextFeedback <= now else { return }
-        legs[place].nextFeedback = now.adding(nanoseconds: Leg.feedbackNanoseconds)
+        let hasVideo = legs[place].tracks.contains { tracks[$0].kind == .video }
+        legs[place].nextFeedback = now.adding(
+            nanoseconds: hasVideo ? Leg.videoFeedbackNanoseconds : Leg.audioFeedbackNanoseconds)
         guard let media = legs[place].streams.keys.first else { return }
         while legs[place].arrivals.hasNews {
             writer.begin()

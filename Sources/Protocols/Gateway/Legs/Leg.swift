@@ -7,7 +7,10 @@ struct Leg: ~Copyable {
     /// SSRCs that a client may send with: five tracks in three encodings with repairs are 30.
     static let maximumStreams = 64
     static let reportNanoseconds: UInt64 = 1_000_000_000
-    static let feedbackNanoseconds: UInt64 = 50_000_000
+    /// How often what arrived is told: with video often, since a publisher's estimate of its bandwidth follows from it. For
+    /// sound alone a feedback costs as much as a packet, and browsers tell as seldom.
+    static let videoFeedbackNanoseconds: UInt64 = 50_000_000
+    static let audioFeedbackNanoseconds: UInt64 = 250_000_000
     static let videoChangeNanoseconds: UInt64 = 1_000_000_000
 
     let id: LegID
@@ -50,7 +53,7 @@ struct Leg: ~Copyable {
         payloads = PayloadTable(negotiated.sections)
         extensions = HeaderExtensionIDs(negotiated)
         nextReport = now.adding(nanoseconds: Self.reportNanoseconds)
-        nextFeedback = now.adding(nanoseconds: Self.feedbackNanoseconds)
+        nextFeedback = now.adding(nanoseconds: Self.videoFeedbackNanoseconds)
     }
 
     /// Gives back what it holds. Its place waits for another one.

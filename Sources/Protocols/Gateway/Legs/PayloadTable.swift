@@ -1,18 +1,22 @@
 import SDP
 
 /// What the payload types of a leg mean. They mean the same in all of its sections.
-struct PayloadTable {
+///
+/// Each packet asks, and the table is a quarter of a kilobyte: an object, so that nobody copies it.
+final class PayloadTable {
     struct Meaning {
         let codec: NegotiatedCodec
         /// The packet repairs another one (RFC 4588).
         let isRepair: Bool
     }
 
-    private var codecs: [NegotiatedCodec] = []
+    private let codecs: [NegotiatedCodec]
     /// By payload type: 0 for none, else twice the place in `codecs` plus 1, or plus 2 for repairs.
-    private var meanings = InlineArray<128, UInt16>(repeating: 0)
+    private let meanings: InlineArray<128, UInt16>
 
     init(_ sections: [NegotiatedSection]) {
+        var codecs: [NegotiatedCodec] = []
+        var meanings = InlineArray<128, UInt16>(repeating: 0)
         for section in sections {
             for codec in section.codecs where meanings[Int(codec.payloadType & 127)] == 0 {
                 let place = UInt16(truncatingIfNeeded: codecs.count &* 2)
@@ -21,6 +25,8 @@ struct PayloadTable {
                 if let repair = codec.retransmission { meanings[Int(repair & 127)] = place &+ 2 }
             }
         }
+        self.codecs = codecs
+        self.meanings = meanings
     }
 
     func meaning(of payloadType: UInt8) -> Meaning? {

@@ -71,6 +71,8 @@ package enum HeaderExtension: UInt8, CaseIterable, Hashable, Sendable {
 /// Which number each extension has in one direction of one leg. 0 means that it was not negotiated.
 package struct HeaderExtensionIDs: Hashable, Sendable {
     private var ids: SIMD16<UInt8> = .zero
+    /// The other way about, for the numbers below 16: one more than the extension's place. Each packet asks often.
+    private var kinds: SIMD16<UInt8> = .zero
     /// Elements of two bytes may be written: `a=extmap-allow-mixed` (RFC 8285 section 6) or an id above 14.
     package var allowsTwoByte: Bool
 
@@ -80,10 +82,21 @@ package struct HeaderExtensionIDs: Hashable, Sendable {
 
     package subscript(_ kind: HeaderExtension) -> UInt8 {
         get { ids[Int(kind.rawValue)] }
-        set { ids[Int(kind.rawValue)] = newValue }
+        set {
+            let old = ids[Int(kind.rawValue)]
+            ids[Int(kind.rawValue)] = newValue
+            if old < 16 { kinds[Int(old)] = firstKind(of: old).map { $0.rawValue &+ 1 } ?? 0 }
+            if newValue < 16 { kinds[Int(newValue)] = firstKind(of: newValue).map { $0.rawValue &+ 1 } ?? 0 }
+        }
     }
 
     package func kind(of id: UInt8) -> HeaderExtension? {
+        guard id < 16 else { return firstKind(of: id) }
+        let place = kinds[Int(id)]
+        return place == 0 ? nil : HeaderExtension(rawValue: place &- 1)
+    }
+
+    private func firstKind(of id: UInt8) -> HeaderExtension? {
         guard id != 0 else { return nil }
         for index in 0..<HeaderExtension.allCases.count where ids[index] == id {
             return HeaderExtension(rawValue: UInt8(truncatingIfNeeded: index))
