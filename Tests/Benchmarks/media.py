@@ -7,6 +7,7 @@ import os
 import statistics
 
 from media_servers import Servers
+from media_shares import Shares
 
 KINDS = ["janus", "switchboard"]
 LOADS = {
@@ -57,6 +58,17 @@ def show(name: str, results: dict[str, list[dict]], load: list[str]) -> None:
     print(f"  switchboard / janus: {statistics.median(pairs):.2f} ({min(pairs):.2f} to {max(pairs):.2f}), aim: at most 0.5")
 
 
+def show_shares(servers: Servers, load: list[str], options) -> None:
+    shares = Shares()
+    with servers.start("switchboard", people(load)) as (process, reach), shares.sampling(process):
+        run = servers.load(process, [*reach, *load, "--seconds", str(options.seconds), "--profile", options.profile])
+    kinds, functions = shares.read(run, "gateway")
+    print("  switchboard  " + ", ".join(f"{share:.0%} {kind}" for kind, share in sorted(kinds.items(), key=lambda pair: -pair[1])))
+    if options.functions:
+        for share, symbol in functions:
+            print(f"    {share:6.1%} {symbol[:150]}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--binaries", required=True, help="where switchboard and switchboard-load are")
@@ -64,12 +76,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--profile", default="AEAD-AES-128-GCM")
     parser.add_argument("--only", help="a part of the names of the loads to run")
+    parser.add_argument("--shares", action="store_true", help="what the time goes to, too, by perf")
+    parser.add_argument("--functions", action="store_true", help="and the functions that took most")
     options = parser.parse_args()
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {options.profile}")
     servers = Servers(options.binaries)
     for name, load in LOADS.items():
         if not options.only or options.only in name:
             show(name, by_turns(servers, load, options), load)
+            if options.shares or options.functions:
+                show_shares(servers, load, options)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import time
 import urllib.request
 
 HTTP, ADMIN, RELAY, MEDIA, JANUS = 28080, 28081, 28478, 28500, 28088
+# Seconds for a whole run of the load: to join takes Janus the longest, some 0.2 s for each of hundreds of people.
+PATIENCE = 150
 LIBRARIES = "/usr/lib/x86_64-linux-gnu/janus"
 OTHER_PLUGINS = ["audiobridge", "duktape", "echotest", "lua", "nosip", "recordplay", "sip", "streaming", "textroom", "videocall", "voicemail"]  # fmt: skip
 OTHER_TRANSPORTS = ["mqtt", "nanomsg", "pfunix", "rabbitmq", "websockets"]
@@ -122,10 +124,17 @@ class Servers:
     def load(self, process: subprocess.Popen, more: list[str]) -> dict:
         """Runs the load and gives its figures."""
         with tempfile.NamedTemporaryFile(suffix=".json") as figures:
-            done = subprocess.run(
-                [str(self.binaries / "switchboard-load"), "media", *more, "--pid", str(process.pid), "--json",
-                 figures.name], capture_output=True, text=True,
-            )  # fmt: skip
+            command = [
+                str(self.binaries / "switchboard-load"), "media", *more, "--pid", str(process.pid), "--json", figures.name,
+            ]  # fmt: skip
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+            except subprocess.TimeoutExpired as late:
+                said = b"".join(part or b"" for part in (late.stdout, late.stderr)).decode(errors="replace")
+                state = "runs" if process.poll() is None else f"has ended with {process.returncode}"
+                raise SystemExit(
+                    f"after {PATIENCE} s the load was not over; the server {state}: {' '.join(command)}\n{said[-2000:]}"
+                ) from None
             if done.returncode != 0:
                 raise SystemExit(f"the load failed:\n{done.stdout}{done.stderr}")
             return json.load(open(figures.name))

@@ -12,6 +12,9 @@ final class JanusDoor: MediaDoor {
     private static let path = "/janus"
     /// Seconds: a long poll takes up to thirty.
     private static let patience: UInt32 = 40
+    /// What Janus says of a publisher that is not connected yet, and for how many seconds it may.
+    private static let unready = "No such feed"
+    private static let readiness: UInt32 = 5
     private static let plugin = "janus.plugin.videoroom"
 
     private let http: MediaHTTP
@@ -72,13 +75,25 @@ final class JanusDoor: MediaDoor {
         let seats = sessions.withLock { $0[call.id] ?? [:] }
         let feeds = seats.filter { $0.key != seat }.sorted { $0.key < $1.key }.compactMap(\.value.feed)
         guard let session = seats[seat]?.number, !feeds.isEmpty else { return [] }
-        let asked = SystemClock.now().nanoseconds
         let handle = try await attach(session)
-        let attached = try await ask(
-            session, handle,
-            Body(
-                request: "join", room: UInt64(call.id), ptype: "subscriber",
-                streams: feeds.map { Body.Stream(feed: $0) }))
+        let began = SystemClock.now()
+        var asked = began.nanoseconds
+        var joined: Reply?
+        while joined == nil {
+            asked = SystemClock.now().nanoseconds
+            do {
+                joined = try await ask(
+                    session, handle,
+                    Body(
+                        request: "join", room: UInt64(call.id), ptype: "subscriber",
+                        streams: feeds.map { Body.Stream(feed: $0) }))
+            } catch let failure as MediaFailure where failure.description.contains(Self.unready) {
+                // Our side of its DTLS was done before Janus noticed that its own is.
+                guard SystemClock.now().seconds(since: began) < Self.readiness else { throw failure }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        guard let attached = joined else { return [] }
         guard let offer = attached.jsep else {
             throw MediaFailure("Janus does not take a subscriber: \(attached.plugindata?.data.error ?? "")")
         }

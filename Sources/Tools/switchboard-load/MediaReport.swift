@@ -6,6 +6,8 @@ import SecureMedia
 struct MediaReport: Sendable {
     let load: MediaLoad
     let legs: Int
+    /// When measuring began, in nanoseconds of the monotonic clock: for profiles of the same time.
+    var began: UInt64 = 0
     var seconds = 0.0
     var tally = MediaTally()
     var server: ProcessTimes?
@@ -112,6 +114,7 @@ struct MediaReport: Sendable {
         var video: Bool
         var bitrate: Int
         var profiles: [String: Int]
+        var began: UInt64
         var seconds: Double
         var sent, received, forwarded, resent, nacks, pictureLosses, feedback, probes, refused, junk: UInt64
         var forwardedPerSecond: Double
@@ -130,7 +133,7 @@ struct MediaReport: Sendable {
     private var figures: Figures {
         Figures(
             calls: load.calls, participants: load.participants, publishers: load.publishers, legs: legs,
-            video: load.video, bitrate: load.bitrate, profiles: tally.profiles, seconds: seconds,
+            video: load.video, bitrate: load.bitrate, profiles: tally.profiles, began: began, seconds: seconds,
             sent: tally.sent, received: tally.received, forwarded: packets, resent: tally.resent, nacks: tally.nacks,
             pictureLosses: tally.pictureLosses, feedback: tally.feedback, probes: tally.probes, refused: tally.refused,
             junk: tally.junk, forwardedPerSecond: pace, audioStreams: streams(tally.audio),

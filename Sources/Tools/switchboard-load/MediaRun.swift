@@ -88,6 +88,7 @@ final class MediaRun: Sendable {
         let before = try processID.map { try ProcessTimes(of: $0) }
         let ownBefore = try ProcessTimes(of: nil)
         let start = SystemClock.now().nanoseconds
+        report.began = start
         for worker in workers { worker.post(.measure) }
         let end = start + UInt64(load.seconds * 1e9)
         guests = try await pass(from: start, to: end, guests, workers)
