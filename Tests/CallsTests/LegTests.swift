@@ -53,8 +53,11 @@ import Testing
             #expect(told.type == "legEnded")
             #expect(told.data == "{\"kind\":\"legEnded\",\"reason\":\"handshake_failed\"}")
             #expect(try world.state(of: ben, in: id) == "joined", "He makes another leg.")
+            #expect(try world.legIsOutdated(id, of: ben))
+            #expect(try world.mailbox(of: ben, in: id).last?.data == "{\"kind\":\"renegotiate\"}")
             try world.hangUp(id, .end, by: anna)
             #expect(try !world.legEnded(id, of: ben, .closed))
+            #expect(try !world.legIsOutdated(id, of: ben))
             #expect(try world.mailbox(of: ben, in: id).isEmpty)
         }
     }
@@ -183,6 +186,10 @@ extension World {
     }
 
     @discardableResult
+    func legIsOutdated(_ id: CallID, of client: Client) throws -> Bool {
+        try bench.transact { try commands.legIsOutdated(call: id, endpoint: client.endpoint, in: bench.store) }
+    }
+
     func legEnded(_ id: CallID, of client: Client, _ reason: LegEndReason) throws -> Bool {
         try bench.transact {
             try commands.legEnded(because: reason, call: id, endpoint: client.endpoint, in: bench.store)

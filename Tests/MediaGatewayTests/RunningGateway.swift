@@ -37,6 +37,13 @@ final class RunningGateway: Sendable {
         }
     }
 
+    /// Who was told to offer again, in the order of names for each offer that made it so.
+    var outdated: [String] {
+        events.all.withLock { all in
+            all.compactMap { if case .outdated(let key) = $0 { key.participant } else { nil } }
+        }
+    }
+
     func answer(_ client: LegClient) async throws -> LegAnswer {
         try await server.answer(LegOffer(key: LegKey(call: "call", participant: client.name), sdp: client.offer))
     }

@@ -86,7 +86,7 @@ struct AnswerRuleTests {
         #expect(leg.answer.sections[1].attributes.extensions.contains { $0.id == 9 && $0.direction == .receiveOnly })
     }
 
-    @Test("H.264 by profile and mode, in the gateway's order; what differs is another codec")
+    @Test("H.264 by profile and mode, in the offer's order; what differs is another codec")
     func codecs() throws {
         var test = TestLeg()
         test.capabilities.videoCodecs = [
@@ -94,9 +94,28 @@ struct AnswerRuleTests {
             .vp8,
         ]
         let leg = try test.answer(Offers.description("chromium-life-1"))
-        #expect(leg.sections[1].codecs.map(\.payloadType) == [45, 108, 96])
+        #expect(leg.sections[1].codecs.map(\.payloadType) == [96, 108, 45])
         let h264 = try #require(leg.answer.sections[1].payloads.first { $0.payloadType == 108 })
         #expect(h264.parameters == "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f")
+    }
+
+    @Test("published is what all can play, if the client has any of it; slots take all that there is")
+    func common() throws {
+        var test = TestLeg()
+        test.capabilities.videoCodecs = [.vp8, .h264(.constrainedBaseline, packetizationMode: 1), .av1(profile: 0)]
+        test.capabilities.commonVideoCodecs = [.vp8, .av1(profile: 0)]
+        var leg = try test.answer(Offers.description("chromium-life-1"))
+        #expect(leg.sections[1].direction == .receiveOnly)
+        #expect(leg.sections[1].codecs.map(\.codec) == [.vp8, .av1(profile: 0)])
+        #expect(leg.answer.sections[1].payloads.map(\.payloadType) == [96, 97, 45, 46])
+        let slot = try #require(leg.sections.first { $0.kind == .video && $0.direction.sends })
+        #expect(
+            slot.codecs.map(\.codec) == [.vp8, .h264(.constrainedBaseline, packetizationMode: 1), .av1(profile: 0)])
+        test = TestLeg()
+        test.capabilities.videoCodecs = [.h264(.constrainedBaseline, packetizationMode: 1)]
+        test.capabilities.commonVideoCodecs = [.vp8]
+        leg = try test.answer(Offers.description("chromium-life-1"))
+        #expect(leg.sections[1].codecs.map(\.codec) == [.h264(.constrainedBaseline, packetizationMode: 1)])
     }
 
     @Test("slots end where the gateway's end, and what may not be published is not taken")

@@ -18,6 +18,7 @@ import Testing
             case .answer(let offer): done.append("answer \(offer)")
             case .connected: done.append("connected")
             case .ended(let reason): done.append("ended \(reason.rawValue)")
+            case .outdated: done.append("outdated")
             case .shows(let slots): done.append("shows \(slots.map(\.mid).joined(separator: " "))")
             }
         }
@@ -47,6 +48,25 @@ import Testing
         notices.add(slots("new"))
         let done2 = work(&notices)
         #expect(done2 == ["ended closed", "shows new"])
+    }
+
+    @Test func aLegThatEndsIsNotToldToOfferAgain() {
+        var notices = Notices()
+        notices.addOutdated()
+        notices.addOutdated()
+        notices.add(slots("1"))
+        let once = work(&notices)
+        #expect(once == ["outdated", "shows 1"])
+        notices.addOutdated()
+        #expect(!notices.isIdle)
+        notices.add(LegEndReason.closed)
+        notices.putBack(.outdated)
+        let ended = work(&notices)
+        #expect(ended == ["ended closed"])
+        notices.putBack(.outdated)
+        let again = work(&notices)
+        #expect(again == ["outdated"])
+        #expect(notices.isIdle)
     }
 
     @Test func offersAreAnsweredOneByOneBeforeNotices() {

@@ -79,12 +79,34 @@ struct LegTests {
         #expect(tracker.state.need == .ended(reason: "handshake_failed"))
     }
 
+    @Test func whoPublishesWhatSomebodyCannotPlayOffersAgain() {
+        var tracker = LegTracker()
+        tracker.take(call(epoch: 3), at: "mine")
+        tracker.offers()
+        tracker.take([(1, .slots(slots)), (2, .renegotiate)])
+        #expect(tracker.state.need == .first, "There is no leg yet.")
+        tracker.answered(epoch: 3)
+        #expect(tracker.state == LegState(need: .otherCodec, slots: slots), "It came after the answer was made.")
+        tracker.offers()
+        tracker.answered(epoch: 3)
+        #expect(tracker.state.need == nil)
+        tracker.take([(3, .renegotiate)])
+        #expect(tracker.state.need == .otherCodec)
+        tracker.take(call(epoch: 4), at: "mine")
+        #expect(tracker.state.need == .gatewayRestarted)
+        tracker.offers()
+        tracker.answered(epoch: 4)
+        tracker.take([(4, .renegotiate), (5, .ended(reason: "closed"))])
+        #expect(tracker.state.need == .ended(reason: "closed"))
+    }
+
     @Test func understandsTheMailbox() throws {
         let text = """
-            {"stream":"signals:c1:mine","epoch":"e1","seq":2,"snapshot":{"signals":[
+            {"stream":"signals:c1:mine","epoch":"e1","seq":3,"snapshot":{"signals":[
             {"seq":1,"type":"slots","data":{"kind":"slots","slots":[{"mid":"2","kind":"video","track":
             {"user":"ben","endpoint":"his","mid":"0","source":"screen"}},{"mid":"3","kind":"audio"}]}},
-            {"seq":2,"type":"legEnded","data":{"kind":"legEnded","reason":"closed"}}]}}
+            {"seq":2,"type":"legEnded","data":{"kind":"legEnded","reason":"closed"}},
+            {"seq":3,"type":"renegotiate","data":{"kind":"renegotiate"}}]}}
             """
         guard case .snapshot(let stream, let document, let position) = try ServerFrame(Array(text.utf8)) else {
             Issue.record("It is a snapshot.")
@@ -105,6 +127,7 @@ struct LegTests {
                                     Slot(mid: "2", kind: .video, track: track), Slot(mid: "3", kind: .audio),
                                 ]))),
                         StreamChange(sequence: 2, content: .leg(.ended(reason: "closed"))),
+                        StreamChange(sequence: 3, content: .leg(.renegotiate)),
                     ])
             ])
     }

@@ -56,7 +56,7 @@ public struct Slot: Codable, Hashable, Sendable {
 
 /// How it stands between this endpoint and the media gateway.
 public struct LegState: Hashable, Sendable {
-    /// Why a new leg is to be made: a new peer connection, and its offer with ``LiveCall/leg(offer:sources:)``.
+    /// Why an offer is to be made with ``LiveCall/leg(offer:sources:)``: of a new peer connection, where nothing else is said.
     public enum Need: Hashable, Sendable {
         /// The call goes through the gateway, and this endpoint has no leg yet. A call that went from peer to peer may come
         /// here when somebody joins: let the old connection go when the new one carries media.
@@ -65,9 +65,12 @@ public struct LegState: Hashable, Sendable {
         case gatewayRestarted
         /// The leg failed; the reason is for logs, such as `connection_lost`.
         case ended(reason: String)
+        /// The leg is well, but somebody came who cannot play what it sends: offer again with the same peer connection, and
+        /// send what the answer names first.
+        case otherCodec
     }
 
-    /// Set while a new leg is to be made; nil while there is nothing to do, or the call goes from peer to peer.
+    /// Set while a leg is to be made or offered again; nil while there is nothing to do, or the call goes from peer to peer.
     public var need: Need?
     /// What the leg's slots show; empty without a leg.
     public var slots: [Slot]
@@ -77,6 +80,7 @@ public struct LegState: Hashable, Sendable {
 enum LegNotice: Hashable, Sendable {
     case slots([Slot])
     case ended(reason: String)
+    case renegotiate
 }
 
 extension LegNotice: Decodable {
@@ -84,10 +88,10 @@ extension LegNotice: Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
-        if try container.decode(String.self, forKey: .kind) == "slots" {
-            self = .slots(try container.decode([Slot].self, forKey: .slots))
-        } else {
-            self = .ended(reason: try container.decodeIfPresent(String.self, forKey: .reason) ?? "")
+        switch try container.decode(String.self, forKey: .kind) {
+        case "slots": self = .slots(try container.decode([Slot].self, forKey: .slots))
+        case "renegotiate": self = .renegotiate
+        default: self = .ended(reason: try container.decodeIfPresent(String.self, forKey: .reason) ?? "")
         }
     }
 }

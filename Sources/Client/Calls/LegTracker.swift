@@ -8,6 +8,8 @@ struct LegTracker: Sendable {
     private var epoch: Int?
     private var lastSequence: Int64 = 0
     private var endedLast: String?
+    /// Since the last offer was made, another one became due.
+    private var isOutdated = false
 
     /// The call as it is now, for the endpoint that is in it or is not.
     mutating func take(_ call: Call, at endpoint: EndpointID) {
@@ -18,7 +20,7 @@ struct LegTracker: Sendable {
             state = LegState(need: nil, slots: [])
             return
         }
-        guard epoch != current, state.need == nil || state.need.isEnd else { return }
+        guard epoch != current, state.need == nil || state.need.isOfThisLeg else { return }
         state = LegState(need: epoch == nil ? .first : .gatewayRestarted, slots: [])
     }
 
@@ -34,18 +36,30 @@ struct LegTracker: Sendable {
                 endedLast = reason
                 state.slots = []
                 // Without a leg of this life there is none that could have ended.
-                if epoch != nil, state.need == nil { state.need = .ended(reason: reason) }
+                if epoch != nil, state.need == nil || state.need == .otherCodec { state.need = .ended(reason: reason) }
+            case .renegotiate:
+                isOutdated = true
+                if epoch != nil, state.need == nil { state.need = .otherCodec }
             }
         }
     }
 
+    /// An offer is on its way: what is told from here on may speak of its answer.
+    mutating func offers() { isOutdated = false }
+
     /// An offer was answered.
     mutating func answered(epoch: Int) {
         self.epoch = epoch
-        state.need = endedLast.map { .ended(reason: $0) }
+        state.need = endedLast.map { .ended(reason: $0) } ?? (isOutdated ? .otherCodec : nil)
     }
 }
 
 extension LegState.Need? {
-    fileprivate var isEnd: Bool { if case .ended = self { true } else { false } }
+    /// It speaks of a leg that the gateway's new life knows nothing of.
+    fileprivate var isOfThisLeg: Bool {
+        switch self {
+        case .ended, .otherCodec: true
+        case nil, .first, .gatewayRestarted: false
+        }
+    }
 }

@@ -203,6 +203,7 @@ extension LiveCall {
     ///   ``Problem/Kind/invalidRequest`` with the field `offer.sdp` for an offer that cannot be answered.
     @discardableResult
     public func leg(offer: String, sources: [String: Slot.Source] = [:]) async throws -> Leg {
+        offers()
         let answered: Answered = try await endpoint.ask(
             "calls.leg", Offer(call: id, offer: .init(sdp: offer), sources: sources.isEmpty ? nil : sources))
         self.answered(epoch: answered.epoch)

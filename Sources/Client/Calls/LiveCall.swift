@@ -101,7 +101,8 @@ extension LiveCall {
         changeLeg { $0.take(notices) }
     }
 
-    /// An offer of this endpoint's was answered.
+    /// An offer of this endpoint's is on its way, and was answered.
+    func offers() { changeLeg { $0.offers() } }
     func answered(epoch: Int) { changeLeg { $0.answered(epoch: epoch) } }
 
     private func changeLeg(_ change: (inout LegTracker) -> Void) {

@@ -103,7 +103,7 @@ extension StreamChange: Decodable {
             content = .participant(try container.decode(Participant.self, forKey: .data), version: version)
         case "profile": content = .profile(try container.decode(Me.self, forKey: .data))
         case "offer", "answer", "candidates": content = .signal(try container.decode(Signal.self, forKey: .data))
-        case "slots", "legEnded": content = .leg(try container.decode(LegNotice.self, forKey: .data))
+        case "slots", "legEnded", "renegotiate": content = .leg(try container.decode(LegNotice.self, forKey: .data))
         case let type: content = .unknown(type: type)
         }
     }

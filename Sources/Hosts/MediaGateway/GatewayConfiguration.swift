@@ -1,4 +1,5 @@
 import DatagramIO
+package import SDP
 package import SecureMedia
 package import Wire
 
@@ -12,6 +13,8 @@ package struct GatewayConfiguration: Sendable {
     package var externals: @Sendable ([IPAddress]) -> [IPAddress: IPAddress] = { _ in [:] }
     /// In the order of preference.
     package var profiles: [SRTPProfile] = SRTPProfile.preferred
+    /// What video may come in. VP8 is in every call, the others are where every leg has them.
+    package var videoCodecs: Set<MediaCodec> = MediaCodec.forwardedVideo
     /// Threads; nil means one for each core.
     package var workers: Int?
     /// Legs of all calls.

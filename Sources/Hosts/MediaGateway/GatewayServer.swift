@@ -15,8 +15,7 @@ package import Wire
 package final class GatewayServer: Sendable {
     private struct State {
         var records: [LegKey: LegRecord] = [:]
-        /// Which worker a call lives on, and how many legs it has.
-        var calls: [String: (worker: Int, legs: Int)] = [:]
+        var calls: [String: CallRecord] = [:]
         var load: [Int]
         var nextNumber: UInt64 = 1
         var isStopped = false
@@ -181,7 +180,8 @@ package final class GatewayServer: Sendable {
         let cname = state.name
         let leg: NegotiatedLeg
         do {
-            leg = try state.negotiation.answer(description, offer.part.capabilities, transport) { kind in
+            let capabilities = offer.part.capabilities(configuration.videoCodecs, common: commonCodecs(for: record))
+            leg = try state.negotiation.answer(description, capabilities, transport) { kind in
                 SlotIdentity.random(kind, cname: cname)
             }
         } catch {
@@ -204,6 +204,24 @@ package final class GatewayServer: Sendable {
             }
         state.isOpen = true
         if !worker.mailbox.post(command) { answered(nil) }
+        note(leg, of: record)
+    }
+
+    private func commonCodecs(for record: LegRecord) -> Set<MediaCodec> {
+        state.withLock {
+            $0.calls[record.key.call]?.codecs.common(without: record.number, of: configuration.videoCodecs) ?? []
+        }
+    }
+
+    /// What the leg can play and publishes may change what the others should publish. Two legs that are answered at once
+    /// do not know of each other: whoever is noted last finds whom that concerns.
+    private func note(_ leg: NegotiatedLeg, of record: LegRecord) {
+        let outdated: [LegKey] = state.withLock { state in
+            guard state.records[record.key]?.number == record.number else { return [] }
+            state.calls[record.key.call]?.codecs.note(leg, record.number, record.key)
+            return state.calls[record.key.call]?.codecs.outdated(of: configuration.videoCodecs) ?? []
+        }
+        for key in outdated { shared.tell(.outdated(key), of: record.number) }
     }
 
     private static func attempt(refusedWith error: OfferError, isOpen: Bool) -> Attempt {
@@ -242,7 +260,7 @@ package final class GatewayServer: Sendable {
             let record = LegRecord(offer.key, worker: worker, number: state.nextNumber)
             state.nextNumber += 1
             state.records[offer.key] = record
-            state.calls[offer.key.call, default: (worker, 0)].legs += 1
+            state.calls[offer.key.call, default: CallRecord(worker: worker)].legs += 1
             state.load[worker] += 1
             return .success(record)
         }
@@ -257,6 +275,7 @@ package final class GatewayServer: Sendable {
             state.load[record.worker] -= 1
             guard var call = state.calls[key.call] else { return }
             call.legs -= 1
+            call.codecs.remove(number)
             state.calls[key.call] = call.legs > 0 ? call : nil
         }
     }

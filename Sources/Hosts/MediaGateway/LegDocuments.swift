@@ -79,6 +79,8 @@ package enum GatewayEvent: Sendable {
     case connected(LegKey)
     /// What the slots of the leg show now, all of them.
     case shows(LegKey, [ShownSlot])
+    /// It publishes in a codec that somebody who came cannot play: what it offers next is answered without.
+    case outdated(LegKey)
     /// The client was heard a moment ago; at most once in five seconds.
     case alive(LegKey)
     case ended(LegKey, LegEnd)

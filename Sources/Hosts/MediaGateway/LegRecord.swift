@@ -97,11 +97,17 @@ extension SlotIdentity {
 }
 
 extension LegOffer.Part {
-    var capabilities: GatewayCapabilities {
+    /// `common` is what the other legs of the call can play.
+    func capabilities(_ videoCodecs: Set<MediaCodec>, common: Set<MediaCodec>) -> GatewayCapabilities {
         var capabilities = GatewayCapabilities()
+        capabilities.videoCodecs = videoCodecs
+        capabilities.commonVideoCodecs = common
         switch self {
         case .participant: break
-        case .publisher: (capabilities.audioSlots, capabilities.videoSlots) = (0, 0)
+        case .publisher:
+            (capabilities.audioSlots, capabilities.videoSlots) = (0, 0)
+            // It cannot be told when somebody comes who has less.
+            capabilities.commonVideoCodecs = [.vp8]
         case .viewer: capabilities.mayPublish = []
         }
         return capabilities

@@ -51,6 +51,9 @@ final class GatewayLegs: MediaLegs {
         case .shows(let key, let slots):
             guard let (call, endpoint) = names(key) else { return }
             observer.legShows(slots.map { LegSlot($0) }, call: call, endpoint: endpoint)
+        case .outdated(let key):
+            guard let (call, endpoint) = names(key) else { return }
+            observer.legIsOutdated(call: call, endpoint: endpoint)
         case .alive(let key):
             guard let (call, endpoint) = names(key) else { return }
             observer.legIsAlive(call: call, endpoint: endpoint)

@@ -80,6 +80,7 @@ final class GatewayLink: Sendable {
                 case .answer(let offer): await answer(offer, key)
                 case .connected: try await noteConnected(key)
                 case .ended(let reason): try await tellEnd(reason, key)
+                case .outdated: try await tellOutdated(key)
                 case .shows(let slots): try await tell(slots, key)
                 }
             } catch {
@@ -117,6 +118,11 @@ final class GatewayLink: Sendable {
         } committed: {
             clock?.perform($0?.effects ?? [])
         }
+    }
+
+    private func tellOutdated(_ key: Key) async throws {
+        let commands = commands
+        _ = try await store.write { try commands.legIsOutdated(call: key.call, endpoint: key.endpoint, in: $0) }
     }
 
     private func tellEnd(_ reason: LegEndReason, _ key: Key) async throws {
@@ -190,6 +196,11 @@ extension GatewayLink: LegObserver {
     func legShows(_ slots: [LegSlot], call: CallID, endpoint: EndpointID) {
         guard !doors.holds(endpoint) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.add(slots) }
+    }
+
+    func legIsOutdated(call: CallID, endpoint: EndpointID) {
+        guard !doors.holds(endpoint) else { return }
+        note(Key(call: call, endpoint: endpoint)) { $0.addOutdated() }
     }
 
     func legIsAlive(call: CallID, endpoint: EndpointID) { clock?.renew(endpoint) }

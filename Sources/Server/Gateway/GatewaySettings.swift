@@ -1,5 +1,6 @@
 import MediaGateway
 import Relay
+import SDP
 import SecureMedia
 
 /// What the configuration says of the media gateway.
@@ -8,6 +9,7 @@ struct GatewaySettings: Hashable, Sendable {
     let port: Int
     /// The preferred one first.
     let profiles: [SRTPProfile]
+    let videoCodecs: Set<MediaCodec>
     /// 0: one for each core.
     let workers: Int
 
@@ -19,6 +21,22 @@ struct GatewaySettings: Hashable, Sendable {
         } catch {
             throw ConfigurationError("gateway.srtpProfiles must name profiles: \(error).")
         }
+        videoCodecs = try Self.codecs(configuration.texts("gateway.videoCodecs"))
+    }
+
+    private static func codecs(_ names: [String]) throws(ConfigurationError) -> Set<MediaCodec> {
+        var codecs: Set<MediaCodec> = []
+        for name in names {
+            guard let codec = MediaCodec(videoNamed: name) else {
+                let known = MediaCodec.videoNames.joined(separator: ", ")
+                throw ConfigurationError("gateway.videoCodecs: there is no codec \(name); known are \(known).")
+            }
+            codecs.insert(codec)
+        }
+        guard codecs.contains(.vp8) else {
+            throw ConfigurationError("gateway.videoCodecs must name VP8: it is what every client has.")
+        }
+        return codecs
     }
 
     /// It listens where the relay does, and is known by the same external addresses.
@@ -27,6 +45,7 @@ struct GatewaySettings: Hashable, Sendable {
         configuration.listen = relay.listen
         configuration.port = UInt16(clamping: port)
         configuration.profiles = profiles
+        configuration.videoCodecs = videoCodecs
         configuration.workers = workers == 0 ? nil : workers
         let externals = relay.externalAddresses
         configuration.externals = { RelayAddresses(local: $0, externals: externals).toldByLocal }

@@ -10,22 +10,28 @@ struct LegNotices<Offer: Sendable>: Sendable {
         case answer(Offer)
         case connected
         case ended(LegEndReason)
+        case outdated
         case shows([LegSlot])
     }
 
     private var offers: [Offer] = []
     private var isConnected = false
     private var ended: LegEndReason?
+    private var isOutdated = false
     private var shown: [LegSlot]?
     /// Somebody carries out jobs, and comes back for the next.
     private var isAtWork = false
 
     /// Whether nobody has anything to do with it.
-    var isIdle: Bool { !isAtWork && offers.isEmpty && !isConnected && ended == nil && shown == nil }
+    var isIdle: Bool {
+        !isAtWork && offers.isEmpty && !isConnected && ended == nil && !isOutdated && shown == nil
+    }
 
     mutating func add(_ offer: Offer) { offers.append(offer) }
 
     mutating func addConnected() { isConnected = true }
+
+    mutating func addOutdated() { isOutdated = true }
 
     mutating func add(_ slots: [LegSlot]) { shown = slots }
 
@@ -33,12 +39,14 @@ struct LegNotices<Offer: Sendable>: Sendable {
         ended = reason
         shown = nil
         isConnected = false
+        isOutdated = false
     }
 
     /// The endpoint has no part in the call any more: there is nobody to tell.
     mutating func forget() {
         isConnected = false
         ended = nil
+        isOutdated = false
         shown = nil
     }
 
@@ -59,6 +67,10 @@ struct LegNotices<Offer: Sendable>: Sendable {
         if isConnected {
             isConnected = false
             return .connected
+        }
+        if isOutdated {
+            isOutdated = false
+            return .outdated
         }
         if let slots = shown {
             shown = nil
@@ -82,6 +94,7 @@ struct LegNotices<Offer: Sendable>: Sendable {
         case .answer: break
         case .connected: if ended == nil { isConnected = true }
         case .ended(let reason): ended = ended ?? reason
+        case .outdated: if ended == nil { isOutdated = true }
         case .shows(let slots): if ended == nil { shown = shown ?? slots }
         }
     }

@@ -85,6 +85,15 @@ extension CallCommands {
         return true
     }
 
+    /// What the endpoint publishes somebody in the call cannot play: it is told to offer again, on the leg that it has.
+    /// False when it is not in the call any more.
+    @discardableResult
+    package func legIsOutdated(call id: CallID, endpoint: EndpointID, in store: some CallStore) throws -> Bool {
+        guard let call = try callWithLeg(of: endpoint, id, in: store) else { return false }
+        try post("renegotiate", json: "{\"kind\":\"renegotiate\"}", to: endpoint, in: call, store)
+        return true
+    }
+
     private func callWithLeg(of endpoint: EndpointID, _ id: CallID, in store: some CallStore) throws -> Call? {
         guard let call = try store.call(id), call.isLive, call.gatewayEpoch != nil,
             call.participants.contains(where: { $0.endpoint == endpoint })

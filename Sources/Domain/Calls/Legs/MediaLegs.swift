@@ -23,6 +23,9 @@ package protocol LegObserver: Sendable {
     /// What the leg's slots show has changed: all of them, as they are now.
     func legShows(_ slots: [LegSlot], call: CallID, endpoint: EndpointID)
 
+    /// Somebody came who cannot play what the endpoint publishes: with another offer it gets a codec that everybody has.
+    func legIsOutdated(call: CallID, endpoint: EndpointID)
+
     /// Something came from the endpoint that only it can have sent; at most once in five seconds.
     func legIsAlive(call: CallID, endpoint: EndpointID)
 

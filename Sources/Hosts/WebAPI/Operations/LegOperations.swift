@@ -27,7 +27,9 @@ package enum LegOperations {
                         .required("epoch", .integer(), "The call's gatewayEpoch, for which the leg holds."),
                         .required("slots", .list(.named("Slot")), "What the gateway's sending sections show now."),
                         .optional("positions", Schemas.positions),
-                    ]), "The endpoint's leg with the gateway; its mailbox tells what the slots show later.")
+                    ]),
+                    "The endpoint's leg with the gateway; its mailbox tells what slots show later, and when to offer again."
+                )
             ],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere], limit: .signals
         ) { request in

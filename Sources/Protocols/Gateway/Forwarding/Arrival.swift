@@ -21,14 +21,14 @@ struct Arrival {
         self.codec = codec.codec
         self.extensions = extensions
         traits = PacketTraits(packet, codec.codec, extensions)
-        guard codec.codec == .redundantAudio, let opus = payloads.own(.opus) else {
+        guard codec.codec == .redundantAudio, let opus = payloads.published(.opus) else {
             (opusType, newest) = (0, nil)
             return
         }
-        opusType = opus.payloadType
+        opusType = opus
         let start = packet.payloadRange.lowerBound
         newest = RedundantAudio.newest(in: packet.payload).flatMap { block in
-            block.payloadType == opus.payloadType
+            block.payloadType == opus
                 ? start &+ block.range.lowerBound..<start &+ block.range.upperBound : nil
         }
     }

@@ -11,13 +11,21 @@ final class PayloadTable {
     }
 
     private let codecs: [NegotiatedCodec]
+    /// Those of sections in which the gateway sends.
+    private let playable: [NegotiatedCodec]
     /// By payload type: 0 for none, else twice the place in `codecs` plus 1, or plus 2 for repairs.
     private let meanings: InlineArray<128, UInt16>
 
     init(_ sections: [NegotiatedSection]) {
         var codecs: [NegotiatedCodec] = []
+        var playable: [NegotiatedCodec] = []
         var meanings = InlineArray<128, UInt16>(repeating: 0)
         for section in sections {
+            if section.direction.sends {
+                for codec in section.codecs where !playable.contains(where: { $0.codec == codec.codec }) {
+                    playable.append(codec)
+                }
+            }
             for codec in section.codecs where meanings[Int(codec.payloadType & 127)] == 0 {
                 let place = UInt16(truncatingIfNeeded: codecs.count &* 2)
                 codecs.append(codec)
@@ -26,6 +34,7 @@ final class PayloadTable {
             }
         }
         self.codecs = codecs
+        self.playable = playable
         self.meanings = meanings
     }
 
@@ -35,9 +44,14 @@ final class PayloadTable {
         return Meaning(codec: codecs[(number &- 1) / 2], isRepair: number & 1 == 0)
     }
 
-    /// How this leg numbers a codec of another one; nil when it does not have it.
+    /// How this leg numbers a codec of another one; nil when it cannot play it.
     func own(_ codec: MediaCodec) -> NegotiatedCodec? {
-        codecs.first { $0.codec == codec }
+        playable.first { $0.codec == codec }
+    }
+
+    /// The number that the leg itself sends a codec under.
+    func published(_ codec: MediaCodec) -> UInt8? {
+        codecs.first { $0.codec == codec }?.payloadType
     }
 
     /// Whether the leg can play what comes in a codec. Redundant audio is unwrapped for those who have only what is in it.

@@ -1,8 +1,11 @@
 /// What the gateway takes and gives on one leg: the call decides the codecs, the door what may be published.
 package struct GatewayCapabilities: Hashable, Sendable {
-    /// In the order in which a client should choose what it sends.
-    package var audioCodecs: [MediaCodec] = [.opus, .redundantAudio]
-    package var videoCodecs: [MediaCodec] = [.vp8]
+    /// What can be forwarded. Of what a client offers of these, its own order stands (RFC 3264 section 6.1).
+    package var audioCodecs: Set<MediaCodec> = [.opus, .redundantAudio]
+    package var videoCodecs: Set<MediaCodec> = [.vp8]
+    /// What everybody who is to see it can play, when that is not all: a client that has one of these gets no other to
+    /// publish in. Who has none of them publishes for those who can play it.
+    package var commonVideoCodecs: Set<MediaCodec>?
     /// Receive-only sections of the client beyond these are answered `inactive`.
     package var audioSlots = 5
     package var videoSlots = 25
@@ -23,7 +26,7 @@ package struct GatewayCapabilities: Hashable, Sendable {
 
     package init() {}
 
-    func codecs(_ kind: MediaKind) -> [MediaCodec] {
+    func codecs(_ kind: MediaKind) -> Set<MediaCodec> {
         kind == .audio ? audioCodecs : videoCodecs
     }
 

@@ -1,25 +1,34 @@
-/// Which payload types of an offered section are used, and how an answer writes them.
+/// Which payload types of an offered section are used, and how an answer writes them: in the offer's order, by which a
+/// client says what it likes to send.
 struct PayloadChoice {
     private(set) var codecs: [NegotiatedCodec] = []
     private(set) var formats: [PayloadFormat] = []
 
-    init(_ section: MediaSection, _ kind: MediaKind, _ capabilities: GatewayCapabilities, hasTransportWide: Bool) {
+    init(
+        _ section: MediaSection, _ kind: MediaKind, _ capabilities: GatewayCapabilities, isPublished: Bool,
+        hasTransportWide: Bool
+    ) {
         var retransmissions: [UInt8: PayloadFormat] = [:]
-        var offered: [MediaCodec: PayloadFormat] = [:]
+        var usable = capabilities.codecs(kind)
+        if isPublished, kind == .video, let common = capabilities.commonVideoCodecs {
+            let offered = usable.intersection(section.payloads.compactMap { MediaCodec($0) })
+            if !offered.isDisjoint(with: common) { usable.formIntersection(common) }
+        }
+        var chosen: [(codec: MediaCodec, payload: PayloadFormat)] = []
         for payload in section.payloads {
             if payload.encoding?.name.lowercased() == "rtx" {
                 if let type = payload.parameter("apt")?.number(as: UInt8.self), retransmissions[type] == nil {
                     retransmissions[type] = payload
                 }
-            } else if let codec = MediaCodec(payload), offered[codec] == nil {
+            } else if let codec = MediaCodec(payload), usable.contains(codec) {
                 // The first of equals is the one that the client prefers.
-                offered[codec] = payload
+                if !chosen.contains(where: { $0.codec == codec }) { chosen.append((codec, payload)) }
             }
         }
-        for codec in capabilities.codecs(kind) {
-            guard let payload = offered[codec], let encoding = payload.encoding else { continue }
+        for (codec, payload) in chosen {
+            guard let encoding = payload.encoding else { continue }
             // Redundancy needs what it repeats.
-            if codec == .redundantAudio, offered[.opus] == nil { continue }
+            if codec == .redundantAudio, !chosen.contains(where: { $0.codec == .opus }) { continue }
             var feedback = MediaFeedback(payload.feedback)
             if kind == .audio { feedback.formIntersection(.transportWide) }
             // One estimate of the bandwidth: the receiver's only where there is no feedback about every packet.

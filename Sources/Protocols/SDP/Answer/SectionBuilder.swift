@@ -31,7 +31,8 @@ struct SectionBuilder {
         let mixes = section.attributes.allowsMixedExtensions || offer.attributes.allowsMixedExtensions
         let maps = extensions(section, direction, mixes: mixes)
         let choice = PayloadChoice(
-            section, kind, capabilities, hasTransportWide: maps.contains { $0.uri == ExtensionURI.transportWide })
+            section, kind, capabilities, isPublished: direction.receives,
+            hasTransportWide: maps.contains { $0.uri == ExtensionURI.transportWide })
         guard choice.isUsable else { return rejected("no codec of this call is offered in it") }
         allowsMixedExtensions = allowsMixedExtensions || mixes
 

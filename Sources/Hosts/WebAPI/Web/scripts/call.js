@@ -171,6 +171,7 @@ export class ActiveCall extends Emitter {
         }
         for (const signal of signals) {
             if (signal.kind === "slots") this.#ways.leg?.take(signal.slots);
+            else if (signal.kind === "renegotiate") this.#ways.leg?.renegotiate();
             else if (signal.kind === "legEnded") { if (!snapshot) this.#ways.leg?.ended(signal.reason); }
             else this.#ways.peer?.receive(signal);
         }

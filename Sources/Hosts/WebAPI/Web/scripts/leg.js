@@ -92,6 +92,11 @@ export class Leg extends Emitter {
         this.#again();
     }
 
+    /** Somebody cannot play what is sent: the answer to another offer says what everybody can. */
+    renegotiate() {
+        if (this.epoch !== undefined) this.#offer();
+    }
+
     /** Looks for a new way between here and the gateway, with the connection that there is. */
     restart() {
         this.#wantsRestart = true;
