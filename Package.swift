@@ -196,7 +196,7 @@ let package = Package(
                 "Wire",
             ]),
         tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),
-        tests("ScenarioTests", ["SwitchboardClient", nioCore, nioPosix]),
+        tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", "SDP", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("CallsTests", ["Model", "Calls", "Accounts", "Storage"]),
         tests(

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import SwitchboardClient
+import Synchronization
 
 /// A `switchboard serve` of one's own on free ports of the loopback, with its data in a directory that goes with it.
 final class RealServer: Sendable {
@@ -11,7 +12,9 @@ final class RealServer: Sendable {
 
     let port: Int
     private let directory: URL
-    private let process: Process
+    private let binary: URL
+    private let configuration: URL
+    private let process: Mutex<Process>
 
     var address: String { "http://127.0.0.1:\(port)" }
 
@@ -19,7 +22,7 @@ final class RealServer: Sendable {
     init() async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let binary = root.appendingPathComponent(".build/debug/switchboard")
+        binary = root.appendingPathComponent(".build/debug/switchboard")
         guard FileManager.default.isExecutableFile(atPath: binary.path) else {
             throw Failure(description: "\(binary.path) is not there: build the package first")
         }
@@ -27,7 +30,7 @@ final class RealServer: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let ports = try await Self.freePorts(3)
         port = ports[0]
-        let configuration = directory.appendingPathComponent("switchboard.yaml")
+        configuration = directory.appendingPathComponent("switchboard.yaml")
         try Data(
             """
             http: {host: 127.0.0.1, port: \(ports[0])}
@@ -41,17 +44,34 @@ final class RealServer: Sendable {
             gateway: {port: 0}
             """.utf8
         ).write(to: configuration)
-        process = Process()
+        process = Mutex(try Self.run(binary, configuration))
+        try await untilReady()
+    }
+
+    private static func run(_ binary: URL, _ configuration: URL) throws -> Process {
+        let process = Process()
         process.executableURL = binary
         process.arguments = ["serve", "--config", configuration.path]
         process.standardOutput = FileHandle.nullDevice
         try process.run()
+        return process
+    }
+
+    /// Ends the server as a power cut does, and starts it again on the same ports and data.
+    func crashAndRestart() async throws {
+        try process.withLock { process in
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            process = try Self.run(binary, configuration)
+        }
         try await untilReady()
     }
 
     deinit {
-        process.terminate()
-        process.waitUntilExit()
+        process.withLock { process in
+            process.terminate()
+            process.waitUntilExit()
+        }
         try? FileManager.default.removeItem(at: directory)
     }
 
@@ -78,7 +98,7 @@ final class RealServer: Sendable {
         let probe = try Switchboard(address)
         for _ in 0..<600 {
             if (try? await probe.serverDescription()) != nil { return await probe.close() }
-            guard process.isRunning else { break }
+            guard process.withLock({ $0.isRunning }) else { break }
             try await Task.sleep(for: .milliseconds(50))
         }
         await probe.close()

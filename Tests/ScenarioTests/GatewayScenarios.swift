@@ -1,0 +1,79 @@
+import SwitchboardClient
+import Testing
+
+/// The SDK in calls of the media gateway, with the load generator's ICE, DTLS and SRTP as the WebRTC stack of the app.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct GatewayScenarios {
+    @Test func joinsAGroupAndSeesEverybody() async throws {
+        let server = try await RealServer()
+        let apps = try await App.group(["Ann", "Ben", "Cleo"], on: server)
+        for app in apps {
+            #expect(app.needs == [.first])
+            #expect(app.call.document.mode == "gateway")
+            try await app.untilMedia(of: apps.count - 1)
+            // The same offer once more leaves the leg as it is.
+            #expect(try await app.call.leg(offer: app.lastOffer).epoch == app.call.document.gatewayEpoch)
+            try await app.untilMedia(of: apps.count - 1)
+        }
+        // One of them goes, and nobody shows her any more.
+        let (ann, others) = (apps[0], apps.dropFirst())
+        try await ann.call.leave()
+        for app in others {
+            try await app.untilShown(others.map(\.me.id).filter { $0 != app.me.id })
+            #expect(app.needs == [.first], "Nothing happened to this one's leg.")
+        }
+        #expect(ann.call.legState.need == nil && ann.call.legState.slots.isEmpty)
+        for app in apps { await app.close() }
+    }
+
+    @Test func joinsAgainWhenTheServerWasRestarted() async throws {
+        let server = try await RealServer()
+        let apps = try await App.group(["Ann", "Ben", "Cleo"], on: server)
+        for app in apps { try await app.untilMedia(of: apps.count - 1) }
+        let epoch = try #require(apps[0].call.document.gatewayEpoch)
+        try await server.crashAndRestart()
+        let ready = ContinuousClock.now
+        for app in apps { try await app.untilNeeds([.first, .gatewayRestarted]) }
+        for app in apps {
+            try await app.untilShown(apps.map(\.me.id).filter { $0 != app.me.id })
+            try await app.untilMedia(of: apps.count - 1)
+            #expect(app.call.document.gatewayEpoch == epoch + 1)
+            #expect(app.call.document.participants.allSatisfy { $0.state == .joined })
+        }
+        print("Media flows again \(ContinuousClock.now - ready) after the server was there again.")
+        for app in apps { await app.close() }
+    }
+
+    /// The app's side of the leg breaks: the server tells, and the app makes another.
+    @Test func makesAnotherLegWhenOneEnds() async throws {
+        let server = try await RealServer()
+        let apps = try await App.group(["Ann", "Ben"], on: server, mode: "gateway")
+        for app in apps { try await app.untilMedia(of: 1) }
+        apps[1].hangUpLeg()
+        try await apps[1].untilNeeds([.first, .ended(reason: "closed")])
+        for app in apps { try await app.untilMedia(of: 1) }
+        for app in apps { await app.close() }
+    }
+
+    @Test func refusesWhatCannotBeALeg() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        var incoming = await ben.incomingCalls.makeAsyncIterator()
+        let direct = try await ann.call([benMe.id], kind: .audio)
+        try await #require(await incoming.next()).accept()
+        await #expect(throws: SwitchboardError.self) { try await direct.leg(offer: "v=0") }
+        #expect(direct.legState.need == nil)
+        try await direct.end()
+        let call = try await ann.call([benMe.id], kind: .audio, mode: "gateway")
+        do {
+            try await call.leg(offer: "v=0")
+            Issue.record("An offer without a section was answered.")
+        } catch SwitchboardError.refused(let problem) {
+            #expect(problem.kind == .invalidRequest && problem.field == "offer.sdp")
+        }
+        #expect(call.legState.need == .first)
+        await ann.close()
+        await ben.close()
+    }
+}
