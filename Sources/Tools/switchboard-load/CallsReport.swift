@@ -2,7 +2,7 @@ import Foundation
 import Histogram
 
 /// What a run found, as a table for people and as JSON.
-struct CallsReport: Sendable {
+struct CallsReport: RunReport {
     var tally: CallsTally
     var seconds: Double
     var users: Int
@@ -22,7 +22,7 @@ struct CallsReport: Sendable {
         var lines = [
             "\(tally.lifeCycles) life cycles in \(decimal(seconds, 1)) s by \(users) users: \(decimal(pace, 1))/s"
                 + (rate.map { " (asked for \(decimal($0, 1))/s)" } ?? ""), "",
-            row("ms", ["p50", "p90", "p99", "p99.9", "max"]),
+            row("ms", pointNames),
         ]
         for step in CallsStep.allCases {
             let times = tally.times[step.rawValue]
@@ -78,20 +78,11 @@ struct CallsReport: Sendable {
                 serverMillisecondsPerLifeCycleByThread: server?.threads.mapValues { perLifeCycle($0.total) },
                 generatorMillisecondsPerLifeCycle: perLifeCycle(generator.all.total),
                 milliseconds: Dictionary(uniqueKeysWithValues: steps), errors: tally.errors)
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            return try encoder.encode(figures)
+            return try written(figures)
         }
     }
 
     private func milliseconds(_ times: Histogram<UInt64>, _ percentile: Double) -> Double {
         times.totalCount == 0 ? 0 : Double(times.valueAtPercentile(percentile)) / 1_000
-    }
-
-    private func decimal(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
-
-    private func row(_ name: String, _ cells: [String]) -> String {
-        name.padding(toLength: 18, withPad: " ", startingAt: 0)
-            + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
     }
 }

@@ -3,7 +3,7 @@ import Histogram
 import SecureMedia
 
 /// What a run of media found, as a table for people and as JSON.
-struct MediaReport: Sendable {
+struct MediaReport: RunReport {
     let load: MediaLoad
     let legs: Int
     /// When measuring began, in nanoseconds of the monotonic clock: for profiles of the same time.
@@ -48,7 +48,7 @@ struct MediaReport: Sendable {
                     + " \(decimal(kind.worstLoss * 100, 2)) % of a stream), \(kind.account.repaired) repaired,"
                     + " \(kind.account.reordered) reordered, \(kind.silent) streams silent")
         }
-        lines += ["", row("microseconds", Self.points.map(\.0))]
+        lines += ["", row("microseconds", pointNames)]
         for (name, kind) in [("audio, one way", tally.audio), ("video, one way", tally.video)] where kind.streams > 0 {
             lines.append(row(name, percentiles(kind.latency)))
             lines.append(row("  in the server", percentiles(kind.residence)))
@@ -96,9 +96,7 @@ struct MediaReport: Sendable {
 
     var json: Data {
         get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            return try encoder.encode(figures)
+            return try written(figures)
         }
     }
 
@@ -154,23 +152,5 @@ struct MediaReport: Sendable {
             lost: kind.account.lost, repaired: kind.account.repaired, reordered: kind.account.reordered,
             loss: kind.account.loss, worstLoss: kind.worstLoss, oneWayMicroseconds: named(kind.latency),
             residenceMicroseconds: named(kind.residence))
-    }
-
-    private static let points = [("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", 99.9), ("max", 100)]
-
-    private func named(_ times: Histogram<UInt64>) -> [String: UInt64] {
-        Dictionary(
-            uniqueKeysWithValues: Self.points.map { ($0.0, times.totalCount == 0 ? 0 : times.valueAtPercentile($0.1)) })
-    }
-
-    private func percentiles(_ times: Histogram<UInt64>) -> [String] {
-        times.totalCount == 0 ? ["-"] : Self.points.map { "\(times.valueAtPercentile($0.1))" }
-    }
-
-    private func decimal(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
-
-    private func row(_ name: String, _ cells: [String]) -> String {
-        name.padding(toLength: 18, withPad: " ", startingAt: 0)
-            + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
     }
 }

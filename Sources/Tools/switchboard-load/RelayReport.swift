@@ -2,7 +2,7 @@ import Foundation
 import Histogram
 
 /// What a run over the relay found.
-struct RelayReport: Sendable {
+struct RelayReport: RunReport {
     let transport: RelayTransport
     let allocations: Int
     /// Packets a second of each allocation, 0 for as fast as it goes.
@@ -41,7 +41,7 @@ struct RelayReport: Sendable {
             "\(allocations) allocations over \(transport.rawValue.uppercased()), \(sent) packets of \(payload) bytes sent, \(received) back, \(lost) lost"
                 + " (\(decimal(sent > 0 ? Double(lost) * 100 / Double(sent) : 0, 3)) %)",
             "\(decimal(seconds > 0 ? Double(relayed) / seconds : 0, 0)) packets relayed a second", "",
-            row("microseconds", ["p50", "p90", "p99", "p99.9", "max"]), row("to the peer", percentiles(oneWay)),
+            row("microseconds", pointNames), row("to the peer", percentiles(oneWay)),
             row("there and back", percentiles(roundTrip)),
         ]
         if let server {
@@ -81,9 +81,7 @@ struct RelayReport: Sendable {
                 var serverMicrosecondsPerPacket, serverUserMicrosecondsPerPacket: Double?
                 var ownMicrosecondsPerPacket: Double?
             }
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            return try encoder.encode(
+            return try written(
                 Figures(
                     transport: transport.rawValue, allocations: allocations, rate: rate, payload: payload,
                     seconds: seconds, sent: sent, received: received, lost: lost, held: held,
@@ -93,23 +91,5 @@ struct RelayReport: Sendable {
                     serverUserMicrosecondsPerPacket: server.map { perPacket($0.all.user) },
                     ownMicrosecondsPerPacket: own.map { perPacket($0.all.total) }))
         }
-    }
-
-    private static let points = [("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", 99.9), ("max", 100)]
-
-    private func named(_ times: Histogram<UInt64>) -> [String: UInt64] {
-        Dictionary(
-            uniqueKeysWithValues: Self.points.map { ($0.0, times.totalCount == 0 ? 0 : times.valueAtPercentile($0.1)) })
-    }
-
-    private func percentiles(_ times: Histogram<UInt64>) -> [String] {
-        times.totalCount == 0 ? ["-"] : Self.points.map { "\(times.valueAtPercentile($0.1))" }
-    }
-
-    private func decimal(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
-
-    private func row(_ name: String, _ cells: [String]) -> String {
-        name.padding(toLength: 18, withPad: " ", startingAt: 0)
-            + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
     }
 }
