@@ -37,99 +37,62 @@ struct ServiceGraph: Sendable {
     ) async throws {
         self.directory = directory
         let gatewaySettings = try GatewaySettings(configuration)
-        // Legs belong to calls, which the api has.
-        let hasGateway = roles.isSuperset(of: [.api, .gateway])
-        let relaySettings = try RelaySettings(configuration, directory: directory)
-        if let warning = relaySettings.warning { logger.warning("relay: \(warning)") }
-        relay = roles.contains(.relay) ? try relaySettings.start() : nil
+        let relay = try RelayParts(configuration, roles, directory: directory, logger: logger)
+        let server = relay.server
+        self.relay = server
 
         let bus = InProcessBus()
         let hub = RealtimeHub(
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, logger: Logger(label: "realtime"),
             clock: Timestamp.systemClock)
-        let relay = relay
-        let currentRelay = CurrentRelay(relaySettings.configuration)
         let withdraw = Mutex<(@Sendable (UserID) -> Void)?>(nil)
-        let parts = try await AccountParts(configuration, directory: directory) { _, signIns in
+        let accounts = try await AccountParts(configuration, directory: directory) { _, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
         } userDisabled: { user in
             hub.revoke(user: user)
-            relay?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.lifetimeSeconds)
+            server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.lifetimeSeconds)
             withdraw.withLock { $0 }?(user)
         } publish: { changes in
             bus.publish(changes)
         }
-        database = parts.database
+        database = accounts.database
 
-        var rules = CallRules(configuration)
-        if hasGateway {
-            rules.gatewayEpoch = try await parts.store.write { try $0.beginGatewayEpoch() }.value
-        }
-        let commands = CallCommands(rules: rules)
-        let link = GatewayLink(store: parts.store, commands: commands, logger: Logger(label: "gateway"))
-        let clock = CallClock(
-            store: parts.store, commands: commands, leaseSeconds: Int64(configuration.integer("calls.leaseSeconds")),
-            hub: hub, relay: relay, gateway: link, logger: Logger(label: "calls"))
-        gateway = hasGateway ? try GatewayLegs(gatewaySettings.gateway(beside: relaySettings.configuration), link) : nil
-        if let gateway { try relay?.openToPeers(gateway.addresses) }
-        link.open(gateway, clock)
-        withdraw.withLock { $0 = { user in clock.withdraw(user) } }
-        let calls = CallService(store: parts.store, commands: commands, performer: clock)
+        // Legs belong to calls, which the api has.
+        let hasGateway = roles.isSuperset(of: [.api, .gateway])
+        let calls = try await CallParts(
+            configuration, store: accounts.store, hub: hub, relay: server,
+            gateway: hasGateway ? gatewaySettings.gateway(beside: relay.settings.configuration) : nil)
+        gateway = calls.gateway
+        withdraw.withLock { $0 = { user in calls.clock.withdraw(user) } }
+
         let gate = Gate(
-            accounts: parts.accounts, tokens: parts.verifier, limits: configuration.requestLimits,
+            accounts: accounts.accounts, tokens: accounts.verifier, limits: configuration.requestLimits,
             uptime: AccountParts.uptime)
-        let issuer = relay == nil ? nil : relaySettings.issuer(currentRelay)
-        let table = RouteTable(
-            operations: ServerOperations.all(
-                version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
-                keys: { parts.tokens.keySet })
-                + SignInOperations.all(parts.accounts)
-                + ProfileOperations.all(parts.accounts) { user, isShown in
-                    hub.setPresenceShown(isShown, of: user)
-                } blocked: { user, other in
-                    hub.hidePresence(of: user, from: other)
-                }
-                + CallOperations.all(calls) + LegOperations.all(link)
-                + RelayOperations.all(issuer: issuer, calls: calls),
-            documents: DoorOperations(service: link.doors, issuer: issuer).all, schemas: Schemas.all,
-            version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
-        let realtime = RealtimeServices(
-            authenticator: gate,
-            source: StoreStreams(store: parts.store, commands: commands, presence: { hub.presence(of: $0) }),
-            handler: RouteTableRequests(table: table), observer: clock)
-
         let certificate = try CertificateFiles(configuration).map { LiveCertificate($0) }
-        let reloader = try Reloader(
+        reloader = try Reloader(
             source, running: configuration,
             LiveParts(
-                directory: directory, logLevel: level, relay: relay, currentRelay: currentRelay, gate: gate,
+                directory: directory, logLevel: level, relay: server, currentRelay: relay.current, gate: gate,
                 certificate: certificate), logger: Logger(label: "reload"))
-        let warnings =
-            relay == nil
-            ? [] : SystemLimits.warnings(allocations: configuration.integer("relay.limits.allocations"))
-        for warning in warnings { logger.warning("\(warning)") }
-        let draining = Draining(relay: relay, logger: Logger(label: "drain"))
-        self.reloader = reloader
+        let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
         let figures = OperatorFigures(
-            hub: hub, calls: clock, relay: relay, gateway: gateway, registry: registry)
+            hub: hub, calls: calls.clock, relay: server, gateway: gateway, registry: registry)
         var services: [any Service] = [
-            ControlSocket(
-                path: directory.file("control.sock"),
-                answer: { request in
-                    switch request {
-                    case .reload: reloader.reload()
-                    case .drain(let isOn): draining.answer(isOn: isOn)
-                    case .systemWarnings: ControlAnswer(lines: warnings)
-                    default: await parts.answer(request)
-                    }
-                }, logger: Logger(label: "control")),
+            Self.control(directory, accounts, reloader, draining, warnings: relay.warnings),
             Self.admin(configuration, figures, registry, isReady: { !draining.isOn }),
-            Housekeeping(store: parts.store, accounts: parts.accounts, logger: Logger(label: "housekeeping")),
+            Housekeeping(
+                store: accounts.store, accounts: accounts.accounts, logger: Logger(label: "housekeeping")),
         ]
         if roles.contains(.api) {
-            try await clock.restore()
-            services.append(clock)
+            try await calls.clock.restore()
+            services.append(calls.clock)
+            let table = Self.routes(configuration, accounts, calls, relay.issuer, hub, gate)
+            let realtime = RealtimeServices(
+                authenticator: gate,
+                source: StoreStreams(
+                    store: accounts.store, commands: calls.commands, presence: { hub.presence(of: $0) }),
+                handler: RouteTableRequests(table: table), observer: calls.clock)
             services.append(
                 try Self.api(
                     configuration, table, hub, realtime, gate, certificate, isReady: { !draining.isOn },
@@ -146,6 +109,44 @@ struct ServiceGraph: Sendable {
         gateway?.stop()
         relay?.stop()
         await database.close()
+    }
+
+    private static func control(
+        _ directory: DataDirectory, _ accounts: AccountParts, _ reloader: Reloader, _ draining: Draining,
+        warnings: [String]
+    ) -> ControlSocket {
+        ControlSocket(
+            path: directory.file("control.sock"),
+            answer: { request in
+                switch request {
+                case .reload: reloader.reload()
+                case .drain(let isOn): draining.answer(isOn: isOn)
+                case .systemWarnings: ControlAnswer(lines: warnings)
+                default: await accounts.answer(request)
+                }
+            }, logger: Logger(label: "control"))
+    }
+
+    /// Everything that can be asked of the server, over HTTP and over realtime.
+    private static func routes(
+        _ configuration: ServerConfiguration, _ accounts: AccountParts, _ calls: CallParts,
+        _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ gate: Gate
+    ) -> RouteTable {
+        let people = accounts.accounts
+        let profiles = ProfileOperations.all(people) { user, isShown in
+            hub.setPresenceShown(isShown, of: user)
+        } blocked: { user, other in
+            hub.hidePresence(of: user, from: other)
+        }
+        return RouteTable(
+            operations: ServerOperations.all(
+                version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
+                keys: { accounts.tokens.keySet })
+                + SignInOperations.all(people) + profiles
+                + CallOperations.all(calls.service) + LegOperations.all(calls.link)
+                + RelayOperations.all(issuer: issuer, calls: calls.service),
+            documents: DoorOperations(service: calls.link.doors, issuer: issuer).all, schemas: Schemas.all,
+            version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
     }
 
     private static func admin(

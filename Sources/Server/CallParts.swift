@@ -1,0 +1,37 @@
+import Calls
+import Logging
+import MediaGateway
+import Realtime
+import Relay
+import Storage
+import WebAPI
+
+/// Calls: their commands, who keeps their time, and the media gateway, where this process runs it.
+struct CallParts: Sendable {
+    let commands: CallCommands
+    let clock: CallClock
+    let link: GatewayLink
+    let gateway: GatewayLegs?
+    let service: CallService
+
+    /// - Parameter gatewayConfiguration: nil where no gateway is to run.
+    init(
+        _ configuration: ServerConfiguration, store: Store, hub: RealtimeHub, relay: RelayServer?,
+        gateway gatewayConfiguration: GatewayConfiguration?
+    ) async throws {
+        var rules = CallRules(configuration)
+        if gatewayConfiguration != nil {
+            rules.gatewayEpoch = try await store.write { try $0.beginGatewayEpoch() }.value
+        }
+        commands = CallCommands(rules: rules)
+        link = GatewayLink(store: store, commands: commands, logger: Logger(label: "gateway"))
+        clock = CallClock(
+            store: store, commands: commands, leaseSeconds: Int64(configuration.integer("calls.leaseSeconds")),
+            hub: hub, relay: relay, gateway: link, logger: Logger(label: "calls"))
+        let link = link
+        gateway = try gatewayConfiguration.map { try GatewayLegs($0, link) }
+        if let gateway { try relay?.openToPeers(gateway.addresses) }
+        link.open(gateway, clock)
+        service = CallService(store: store, commands: commands, performer: clock)
+    }
+}
