@@ -11,16 +11,12 @@ import json
 import sys
 import threading
 
-import gi
+# It says which versions of GStreamer's bindings are wanted, and so comes first.
+from gstreamer_peer import Peer
 
-gi.require_version("Gst", "1.0")
-gi.require_version("GstWebRTC", "1.0")
-gi.require_version("GstSdp", "1.0")
-from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
+from gi.repository import GLib, Gst  # isort: skip
 
 ENOUGH = {"audio": 50, "video": 10}
-AUDIO = "application/x-rtp,media=audio,encoding-name=OPUS,payload=96,clock-rate=48000,encoding-params=(string)2"
-VIDEO = "application/x-rtp,media=video,encoding-name=VP8,payload=97,clock-rate=90000"
 DECODERS = {
     "audio": "rtpopusdepay ! opusdec ! fakesink name=sink async=false",
     "video": "rtpvp8depay ! vp8dec ! fakesink name=sink async=false",
@@ -32,34 +28,17 @@ def say(message: dict) -> None:
 
 
 def main() -> None:
-    Gst.init(None)
     loop = GLib.MainLoop()
     came = {"audio": 0, "video": 0}
-    pipeline = Gst.parse_launch(
-        "webrtcbin name=peer bundle-policy=max-bundle "
-        f"audiotestsrc is-live=true freq=440 ! opusenc ! rtpopuspay pt=96 ! {AUDIO} ! peer. "
-        "videotestsrc is-live=true pattern=white ! video/x-raw,width=320,height=180,framerate=10/1 "
-        f"! vp8enc deadline=1 keyframe-max-dist=30 ! rtpvp8pay pt=97 ! {VIDEO} ! peer."
+    peer = Peer(
+        lambda sdp: say({"sdp": sdp}), tone="freq=440",
+        picture="pattern=white ! video/x-raw,width=320,height=180,framerate=10/1", encoder="keyframe-max-dist=30",
+        receives=sys.argv[1:] != ["publish"],
     )
-    peer = pipeline.get_by_name("peer")
-
-    def describe(_) -> None:
-        for caps in (AUDIO, VIDEO) if sys.argv[1:] != ["publish"] else ():
-            peer.emit("add-transceiver", GstWebRTC.WebRTCRTPTransceiverDirection.RECVONLY, Gst.Caps.from_string(caps))
-        peer.emit("create-offer", None, Gst.Promise.new_with_change_func(made))
-
-    def made(promise) -> None:
-        # The reply must outlive the description, which points into it.
-        reply = promise.get_reply()
-        description = reply.get_value("offer")
-        peer.emit("set-local-description", description, Gst.Promise.new())
-        say({"sdp": description.sdp.as_text()})
 
     def listen() -> None:
         for line in sys.stdin:
-            _, message = GstSdp.SDPMessage.new_from_text(json.loads(line)["sdp"])
-            answer = GstWebRTC.WebRTCSessionDescription.new(GstWebRTC.WebRTCSDPType.ANSWER, message)
-            peer.emit("set-remote-description", answer, Gst.Promise.new())
+            peer.answer(json.loads(line)["sdp"])
         loop.quit()
 
     def shown(_, pad) -> None:
@@ -67,7 +46,7 @@ def main() -> None:
             return
         kind = pad.get_current_caps().get_structure(0).get_string("media")
         decoder = Gst.parse_bin_from_description(DECODERS[kind], True)
-        pipeline.add(decoder)
+        peer.pipeline.add(decoder)
         decoder.sync_state_with_parent()
         decoder.get_by_name("sink").get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, lambda *_: counted(kind))
         pad.link(decoder.get_static_pad("sink"))
@@ -79,12 +58,11 @@ def main() -> None:
             say({"came": came})
         return Gst.PadProbeReturn.OK
 
-    peer.connect("on-negotiation-needed", describe)
-    peer.connect("pad-added", shown)
-    pipeline.set_state(Gst.State.PLAYING)
+    peer.element.connect("pad-added", shown)
+    peer.start()
     threading.Thread(target=listen, daemon=True).start()
     loop.run()
-    pipeline.set_state(Gst.State.NULL)
+    peer.stop()
 
 
 main()

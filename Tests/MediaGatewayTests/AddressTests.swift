@@ -8,9 +8,7 @@ struct AddressTests {
     @Test("a client that moves goes on without a gap, whatever ways it goes between")
     func moves() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
-        let ben = try LegClient("ben", ssrc: 22, to: lab.address)
-        for client in [ann, ben] { try lab.connect(client) }
+        let (ann, ben) = try lab.pair()
         var word: UInt8 = 0
         func talk(_ count: Int) {
             for _ in 0..<count {
@@ -42,9 +40,7 @@ struct AddressTests {
     @Test("a restart of ICE keeps the media on the old way until the new one is nominated")
     func restart() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
-        let ben = try LegClient("ben", ssrc: 22, to: lab.address)
-        for client in [ann, ben] { try lab.connect(client) }
+        let (ann, ben) = try lab.pair()
         let (old, oldName) = (try #require(ann.remote), ann.ufrag)
         try lab.restart(ann)
         lab.pass(milliseconds: 500)
@@ -76,8 +72,7 @@ struct AddressTests {
     @Test("a leg has sixteen ways at most, and keeps the one with the media")
     func bounds() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
-        try lab.connect(ann)
+        let ann = try lab.connected("ann")
         for _ in 0..<40 {
             try ann.move()
             ann.check()

@@ -8,8 +8,7 @@ struct ConnectionTests {
     @Test("packets are found wherever the stream is cut")
     func cuts() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.entrance, isStream: true)
-        try lab.connect(ann)
+        let ann = try lab.connected("ann", byStream: true)
         var length = 1
         var cut = 1
         while cut < length {
@@ -40,8 +39,7 @@ struct ConnectionTests {
     @Test("who shows no password is cut off: garbage at once, silence and a slow hand after ten seconds")
     func strangers() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.entrance, isStream: true)
-        try lab.connect(ann)
+        let ann = try lab.connected("ann", byStream: true)
         let silent = try TestWire(to: lab.entrance, isStream: true)
         let slow = try TestWire(to: lab.entrance, isStream: true)
         let browser = try TestWire(to: lab.entrance, isStream: true)
@@ -91,9 +89,7 @@ struct ConnectionTests {
     @Test("a connection that breaks leaves thirty seconds to come back by another way")
     func breaks() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.entrance, isStream: true)
-        let ben = try LegClient("ben", ssrc: 22, to: lab.address)
-        for client in [ann, ben] { try lab.connect(client) }
+        let (ann, ben) = try lab.pair(annByStream: true)
         lab.pass(seconds: 40, checking: [ann, ben])
         ann.dropWires()
         lab.pass(seconds: 20, checking: [ben])
@@ -112,15 +108,13 @@ struct ConnectionTests {
     @Test("connections that say nothing keep nobody out, however many there are")
     func crowd() throws {
         let lab = try GatewayLab(connections: 4)
-        let ann = try LegClient("ann", ssrc: 11, to: lab.entrance, isStream: true)
-        try lab.connect(ann)
+        let ann = try lab.connected("ann", byStream: true)
         var crowd: [TestWire] = []
         for _ in 0..<10 {
             crowd.append(try TestWire(to: lab.entrance, isStream: true))
             lab.pass(milliseconds: 10)
         }
-        let ben = try LegClient("ben", ssrc: 22, to: lab.entrance, isStream: true)
-        try lab.connect(ben)
+        let ben = try lab.connected("ben", byStream: true)
         lab.pass(milliseconds: 300)
         #expect(lab.figures.connections == 4 && lab.figures.connectedLegs == 2)
         for wire in crowd { _ = wire.take() }

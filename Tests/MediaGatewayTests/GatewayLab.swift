@@ -140,6 +140,19 @@ final class GatewayLab {
         turn()
     }
 
+    /// A client in the call, over UDP or TCP.
+    func connected(_ name: String, byStream: Bool = false) throws -> LegClient {
+        let client = try LegClient(
+            name, ssrc: name == "ben" ? 22 : 11, to: byStream ? entrance : address, isStream: byStream)
+        try connect(client)
+        return client
+    }
+
+    /// Two who are in the call together.
+    func pair(annByStream: Bool = false, benByStream: Bool = false) throws -> (ann: LegClient, ben: LegClient) {
+        (try connected("ann", byStream: annByStream), try connected("ben", byStream: benByStream))
+    }
+
     /// A leg that is checked, shaken hands with and connected.
     func connect(_ client: LegClient, call: String = "call") throws {
         try open(client, call: call)

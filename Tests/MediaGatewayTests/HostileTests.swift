@@ -19,9 +19,7 @@ struct HostileTests {
     @Test("replayed, from where it came or from elsewhere, everything that a client ever sent changes nothing")
     func replays() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
-        let ben = try LegClient("ben", ssrc: 22, to: lab.address)
-        for client in [ann, ben] { try lab.connect(client) }
+        let (ann, ben) = try lab.pair()
         for word in 1...5 as ClosedRange<UInt8> { ann.say(word) }
         ann.send(try #require(ann.reported()))
         lab.settle([ann, ben])
@@ -49,9 +47,7 @@ struct HostileTests {
     @Test("flipped, cut and lengthened packets of a client change nothing", arguments: [false, true])
     func damaged(isStream: Bool) throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: isStream ? lab.entrance : lab.address, isStream: isStream)
-        let ben = try LegClient("ben", ssrc: 22, to: lab.address)
-        for client in [ann, ben] { try lab.connect(client) }
+        let (ann, ben) = try lab.pair(annByStream: isStream)
         let packets = [try #require(ann.spoken(1)), try #require(ann.reported()), ann.checkBytes(nominates: true)]
         lab.pass(seconds: 6)
         let before = state(lab)
@@ -105,8 +101,7 @@ struct HostileTests {
     @Test("a client cannot make the gateway remember ever more sources")
     func sources() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
-        try lab.connect(ann)
+        let ann = try lab.connected("ann")
         for source in 0..<1000 as Range<UInt32> {
             if let packet = ann.spoken(1, from: 1000 + source) { ann.send(packet) }
             lab.turn()

@@ -10,9 +10,7 @@ struct LegLifeTests {
     @Test("two legs of a call hear each other, with each profile", arguments: SRTPProfile.allCases)
     func conversation(profile: SRTPProfile) throws {
         let lab = try GatewayLab(profiles: [profile])
-        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
-        let ben = try LegClient("ben", ssrc: 22, to: lab.entrance, isStream: true)
-        for client in [ann, ben] { try lab.connect(client) }
+        let (ann, ben) = try lab.pair(benByStream: true)
         for word in 1...20 as ClosedRange<UInt8> {
             ann.say(word)
             ben.say(100 + word)
@@ -81,8 +79,7 @@ struct LegLifeTests {
     @Test("media without checks is no consent: after thirty seconds the leg is lost")
     func consent() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
-        try lab.connect(ann)
+        let ann = try lab.connected("ann")
         for second in 0..<29 as Range<UInt8> {
             ann.say(second)
             lab.pass(seconds: 1)
@@ -115,9 +112,7 @@ struct LegLifeTests {
     @Test("a client that closes its PeerConnection ends its leg and leaves its slots to others")
     func closes() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
-        let ben = try LegClient("ben", ssrc: 22, to: lab.address)
-        for client in [ann, ben] { try lab.connect(client) }
+        let (ann, ben) = try lab.pair()
         ann.close()
         lab.settle([ann, ben])
         lab.pass(milliseconds: 500)
@@ -130,10 +125,7 @@ struct LegLifeTests {
     @Test("when the worker stops, every leg ends with a goodbye")
     func stops() throws {
         let lab = try GatewayLab()
-        let ann = try LegClient("ann", ssrc: 11, to: lab.address)
-        let ben = try LegClient("ben", ssrc: 22, to: lab.entrance, isStream: true)
-        try lab.connect(ann)
-        try lab.connect(ben)
+        let (ann, ben) = try lab.pair(benByStream: true)
         lab.stop()
         _ = ann.takeAll() + ben.takeAll()
         #expect(ann.outcomes == [.closed] && ben.outcomes == [.closed])
