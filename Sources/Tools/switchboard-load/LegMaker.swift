@@ -14,8 +14,8 @@ struct LegMaker: Sendable {
 
         func leave() { worker.post(.leave(id)) }
 
-        /// The server is about to end it, and that is as it should be.
-        func expectEnd() { worker.post(.expectEnd(id)) }
+        /// The server is about to end it, and that is as it should be. Comes back when the leg knows.
+        func expectEnd() async { await worker.expectEnd(id) }
     }
 
     /// An offer that waits for its answer.

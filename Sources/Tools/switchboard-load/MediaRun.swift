@@ -141,7 +141,7 @@ final class MediaRun: Sendable {
         let worker = workers[guest.seat % workers.count]
         do {
             if leavesCall {
-                for leg in guest.legs { leg.expectEnd() }
+                for leg in guest.legs { await leg.expectEnd() }
                 try await door.leave(guest.seat, of: guest.call)
             }
             for leg in guest.legs { leg.leave() }

@@ -12,7 +12,7 @@ final class MediaWorker: Sendable {
     enum Command: Sendable {
         case join(LegPlan, MediaContext, LegBegin, CheckedContinuation<LegID, any Error>)
         case leave(LegID)
-        case expectEnd(LegID)
+        case expectEnd(LegID, CheckedContinuation<Void, Never>)
         case measure
         /// No media from now on, but for what is asked for again.
         case hush
@@ -46,6 +46,11 @@ final class MediaWorker: Sendable {
     /// Comes back when media can flow, with the leg's number.
     func join(_ plan: LegPlan, _ context: MediaContext, _ begin: LegBegin) async throws -> LegID {
         try await withCheckedThrowingContinuation { post(.join(plan, context, begin, $0)) }
+    }
+
+    /// Comes back when the leg's end will be no error.
+    func expectEnd(_ leg: LegID) async {
+        await withCheckedContinuation { post(.expectEnd(leg, $0)) }
     }
 
     func collect() async -> MediaTally {
@@ -142,7 +147,9 @@ private final class MediaLoop {
             leg.close()
             tools.tally.left += 1
             remove(leg, at: place)
-        case .expectEnd(let place): if place < legs.count { legs[place]?.isLeaving = true }
+        case .expectEnd(let place, let continuation):
+            if place < legs.count { legs[place]?.isLeaving = true }
+            continuation.resume()
         case .measure:
             tools.tally.measure()
             for leg in legs {
