@@ -4,6 +4,7 @@ The browsers get every URL that the server gives, and find out for themselves wh
 from 20.0.0.2, and the relay is 20.0.0.1: both on 443, as one has it who wants to reach people in offices and hotels.
 """
 
+import contextlib
 import shutil
 import subprocess
 
@@ -104,29 +105,39 @@ def home(tmp_path_factory, authority):
 
 
 @pytest.fixture(scope="module")
-def person(internet, home, tmp_path_factory):
-    """Makes people, each at home behind another NAT."""
-    browsers = []
+def settle(internet, home, tmp_path_factory):
+    """Makes people, each at home behind another NAT; a context, after which the browser is gone."""
 
+    @contextlib.contextmanager
     def make(name, kind, lets_out=EVERYTHING):
         network = internet.network(kind, lets_out)
-        browsers.append(DistantBrowser(name, tmp_path_factory.mktemp("profile"), network, home))
-        return Person(browsers[-1], PublicServer.url, name).sign_up(save_data=True)
+        browser = DistantBrowser(name, tmp_path_factory.mktemp("profile"), network, home)
+        try:
+            yield Person(browser, PublicServer.url, name).sign_up(save_data=True)
+        finally:
+            browser.quit()
 
-    yield make
-    for browser in browsers:
-        browser.quit()
+    return make
+
+
+@pytest.fixture
+def person(settle):
+    """Makes people for one test: browsers that nobody needs any more would take time from the others."""
+    with contextlib.ExitStack() as stack:
+        yield lambda *options: stack.enter_context(settle(*options))
 
 
 @pytest.fixture(scope="module")
-def ben(person):
+def ben(settle):
     """Somebody whose NAT takes another port for every destination."""
-    return person("Ben Brook", SYMMETRIC)
+    with settle("Ben Brook", SYMMETRIC) as one:
+        yield one
 
 
 @pytest.fixture(scope="module")
-def cem(person):
-    return person("Cem Can", PORT_RESTRICTED)
+def cem(settle):
+    with settle("Cem Can", PORT_RESTRICTED) as one:
+        yield one
 
 
 def hang_up(*people):
