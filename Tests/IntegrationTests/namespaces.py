@@ -161,9 +161,11 @@ class Internet:
     def __init__(self):
         self.namespace = Namespace()
         self.networks: list[LocalNetwork] = []
+        # With an address of its own: otherwise a bridge takes the lowest of its ports', and a network that is added later
+        # may change it under those who know the old one, for half a minute.
         self.namespace.run(
-            "ip link add wide type bridge", "ip address add 20.0.0.1/24 dev wide", "ip address add 20.0.0.2/24 dev wide",
-            "ip link set wide up",
+            "ip link add wide address 02:00:00:00:00:01 type bridge",
+            "ip address add 20.0.0.1/24 dev wide", "ip address add 20.0.0.2/24 dev wide", "ip link set wide up",
         )
 
     def network(self, kind: str, lets_out: str = EVERYTHING) -> LocalNetwork:
