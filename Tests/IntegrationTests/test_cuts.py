@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import socket
 
 from test_crash import Pair, whole_stream
 from test_races import GENEROUS, history
@@ -60,3 +61,15 @@ def test_cut_connections_lose_nothing(make_server):
 
     asyncio.run(run())
     server.stop()
+
+
+def test_a_body_that_breaks_off_is_no_fault_of_the_server(make_server):
+    server = make_server()
+    head = b"POST /v1/sessions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+        client.sendall(head + b'{"a"')
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(100).startswith(b"HTTP/1.1 400 ")
+    # What it had to say about it stands in its log by then.
+    server.stop()
+    assert "ERROR" not in server.log_tail(), server.log_tail()

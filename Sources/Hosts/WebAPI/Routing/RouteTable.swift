@@ -165,6 +165,9 @@ package struct RouteTable: Sendable {
             return Array(buffer: try await request.body.collect(upTo: maximumBody))
         } catch is NIOTooManyBytesError {
             throw Problem(.payloadTooLarge, "The body may have \(maximumBody) bytes.", field: "body")
+        } catch {
+            // The client is gone, in the middle of what it said.
+            throw Problem.invalid("body", "It breaks off.")
         }
     }
 
