@@ -24,6 +24,9 @@ struct Client {
     var transportID: UInt8 { UInt8(extensionBase + 2) }
     var levelID: UInt8 { UInt8(extensionBase + 3) }
 
+    /// The header extensions by which a packet of the first section says which of `rids` it belongs to.
+    func named(_ rid: String) -> [(UInt8, [UInt8])] { [(midID, Array("0".utf8)), (ridID, Array(rid.utf8))] }
+
     func negotiate() throws -> NegotiatedLeg {
         var negotiation = LegNegotiation(session: 1)
         var next: UInt32 = 900_000

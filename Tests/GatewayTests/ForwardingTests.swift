@@ -102,14 +102,11 @@ import Wire
         let ann = Client(rids: ["q", "h"])
         let first = try conference.join("ann", ann)
         let viewer = try conference.join("viewer", Client())
-        func named(_ rid: String) -> [(UInt8, [UInt8])] {
-            [(ann.midID, Array("0".utf8)), (ann.ridID, Array(rid.utf8))]
-        }
         conference.send(
-            ann.frame(1, timestamp: 1, ssrc: 71, picture: 1, isKey: true, elements: named("q")), from: first)
+            ann.frame(1, timestamp: 1, ssrc: 71, picture: 1, isKey: true, elements: ann.named("q")), from: first)
         #expect(conference.outbox.take(viewer).count == 1, "It is all that there is.")
         conference.send(
-            ann.frame(1, timestamp: 1, ssrc: 72, picture: 1, isKey: true, elements: named("h")), from: first)
+            ann.frame(1, timestamp: 1, ssrc: 72, picture: 1, isKey: true, elements: ann.named("h")), from: first)
         // From now on without names.
         conference.send(ann.frame(2, timestamp: 3000, ssrc: 71, picture: 2), from: first)
         conference.send(ann.frame(2, timestamp: 3000, ssrc: 72, picture: 2), from: first)
@@ -117,7 +114,7 @@ import Wire
         #expect(seen.count == 2, "The better one is shown, the other one is not.")
         conference.send(ann.frame(1, timestamp: 1, ssrc: 73, picture: 1, isKey: true), from: first)
         conference.send(
-            ann.frame(1, timestamp: 1, ssrc: 74, picture: 1, isKey: true, elements: named("x")), from: first)
+            ann.frame(1, timestamp: 1, ssrc: 74, picture: 1, isKey: true, elements: ann.named("x")), from: first)
         #expect(conference.outbox.take(viewer).isEmpty && conference.engine.tally.unknownStream == 2)
     }
 
@@ -126,9 +123,6 @@ import Wire
         let ann = Client(rids: ["q", "h"])
         let first = try conference.join("ann", ann)
         let viewer = try conference.join("viewer", Client())
-        func named(_ rid: String) -> [(UInt8, [UInt8])] {
-            [(ann.midID, Array("0".utf8)), (ann.ridID, Array(rid.utf8))]
-        }
         var sequence: UInt16 = 1
         func sendBoth(_ conference: inout Conference, isKey: Bool, _ rids: [(String, UInt32)]) {
             for (rid, ssrc) in rids {
@@ -136,7 +130,7 @@ import Wire
                     ann.frame(
                         sequence, timestamp: UInt32(sequence) * 3000, ssrc: ssrc, picture: UInt16(sequence),
                         isKey: isKey,
-                        elements: named(rid)), from: first)
+                        elements: ann.named(rid)), from: first)
             }
             sequence += 1
             conference.advance(milliseconds: 100)
