@@ -76,6 +76,21 @@ struct GatewayLoadTests {
         #expect(report.tally.audio.account.lost == 0)
     }
 
+    @Test("however many go at once, somebody stays in the call")
+    func crowdedChurn() async throws {
+        let (report, _, _) = try await Self.run(
+            Self.load {
+                $0.calls = 2
+                $0.participants = 3
+                $0.publishers = 3
+                // All of them are always about to go.
+                $0.churn = 1000
+                $0.seconds = 3
+            })
+        #expect(report.tally.errors.isEmpty)
+        #expect(report.tally.left > 6 && report.tally.joined == 6 + report.tally.left)
+    }
+
     @Test("what a path loses of video is asked for and sent again, on both sides of the gateway")
     func repair() async throws {
         let (report, _, lost) = try await Self.run(
@@ -103,13 +118,15 @@ struct GatewayLoadTests {
     }
 }
 
-/// The gateway's host as a door.
+/// The gateway's host as a door. A call ends when nobody is in it any more, as the server's calls do.
 private final class HostDoor: MediaDoor {
     private static let calls = Atomic<Int>(0)
     let server: GatewayServer
     private let loss: Double
     /// What legs take for the gateway, where something is to be lost.
     let path = Mutex<LossyPath?>(nil)
+    /// The seats that are in each call; none once it has ended.
+    private let present = Mutex<[String: Set<Int>]>([:])
 
     init(server: GatewayServer, loss: Double) {
         self.server = server
@@ -118,8 +135,10 @@ private final class HostDoor: MediaDoor {
 
     func begin(_ people: [VirtualUser], video: Bool) async throws -> MediaCall {
         let number = Self.calls.wrappingAdd(1, ordering: .relaxed).newValue
-        return MediaCall(
+        let call = MediaCall(
             id: "call\(number)", seats: people.map { .init(person: $0, endpoint: $0.user, secret: "") })
+        present.withLock { $0[call.id] = Set(call.seats.indices.prefix(2)) }
+        return call
     }
 
     func join(
@@ -149,10 +168,16 @@ private final class HostDoor: MediaDoor {
     ) async throws -> [LegMaker.Leg] { [] }
 
     func leave(_ seat: Int, of call: MediaCall) async throws {
+        present.withLock { _ = $0[call.id]?.remove(seat) }
         server.end(LegKey(call: call.id, participant: call.seats[seat].endpoint))
     }
 
-    func enter(_ seat: Int, of call: MediaCall) async throws {}
+    func enter(_ seat: Int, of call: MediaCall) async throws {
+        try present.withLock { present in
+            guard present[call.id]?.isEmpty == false else { throw MediaFailure("the call has ended") }
+            present[call.id]?.insert(seat)
+        }
+    }
 
     func end(_ call: MediaCall) async {
         for seat in call.seats { server.end(LegKey(call: call.id, participant: seat.endpoint)) }

@@ -1,5 +1,8 @@
 /// Switchboard's own door: calls in gateway mode over REST.
 struct SwitchboardDoor: MediaDoor {
+    /// The longest that there is: participants come one after the other, and each may take seconds on a busy machine.
+    private static let ringSeconds = 120
+
     let http: MediaHTTP
 
     private struct Called: Decodable {
@@ -14,15 +17,17 @@ struct SwitchboardDoor: MediaDoor {
 
     func begin(_ people: [VirtualUser], video: Bool) async throws -> MediaCall {
         let seats = people.map { MediaCall.Seat(person: $0, endpoint: UUIDText.make(), secret: UUIDText.make()) }
-        struct Create: Encodable { var clientID, kind, mode: String; var callees: [String] }
+        struct Create: Encodable { var clientID, kind, mode: String; var callees: [String]; var ringSeconds: Int }
         guard let caller = seats.first else { throw MediaFailure("a call without anybody") }
         let called: Called = try await post(
             "/v1/calls", by: caller,
             Create(
                 clientID: UUIDText.make(), kind: video ? "video" : "audio", mode: "gateway",
-                callees: people.dropFirst().map(\.user)))
+                callees: people.dropFirst().map(\.user), ringSeconds: Self.ringSeconds))
         let call = MediaCall(id: called.call.id, seats: seats)
-        for seat in seats.indices.dropFirst() { try await enter(seat, of: call) }
+        // Somebody who is in a call shows no sign of life without a leg, and is taken for gone before long: the others
+        // answer when it is their turn to make one.
+        if seats.count > 1 { try await enter(1, of: call) }
         return call
     }
 
