@@ -156,7 +156,7 @@ class LegSoak:
             if not left:
                 # Connections of clients that are gone are closed by now, and so are the server's answers to them.
                 time.sleep(5)
-                return Rest(self.server.pid)
+                return Rest(self.server)
             if time.monotonic() > deadline:
                 raise SystemExit(f"soak: nobody is there, and still there is {left}")
             time.sleep(1)

@@ -94,7 +94,7 @@ class RelaySoak:
             time.sleep(1)
         # Ports held for RESERVATION-TOKENs go after 30 seconds.
         time.sleep(35)
-        return Rest(self.server.pid)
+        return Rest(self.server)
 
     def summary(self) -> str:
         return f"{self.finished} clients finished, {self.killed} were killed"

@@ -41,6 +41,30 @@ import Testing
         #expect(try row.textIfPresent(0) == nil)
     }
 
+    @Test func pagesAreKeptUpToABound() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        try await database.submit { _ = try $0.execute("CREATE TABLE pages (n BIGINT PRIMARY KEY, bytes BLOB)") }
+        var kept: [Int] = []
+        for round in 0..<3 {
+            // Each round is as much as the writer's connection keeps at most.
+            for job in 0..<16 {
+                try await database.submit { sql in
+                    for number in 0..<256 {
+                        let key = Int64((round * 16 + job) * 256 + number)
+                        try sql.execute(
+                            "INSERT INTO pages VALUES (?1, ?2)",
+                            [.integer(key), .blob([UInt8](repeating: 1, count: 4096))])
+                    }
+                }
+            }
+            kept.append(SQLiteDatabase.cacheBytes)
+        }
+        // Other tests' databases are small.
+        #expect(kept.allSatisfy { (8 << 20...24 << 20).contains($0) }, "\(kept)")
+        await database.close()
+    }
+
     @Test func aWrongStatementIsAnErrorOfItsJobAlone() async throws {
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)

@@ -3,6 +3,7 @@ import MediaGateway
 import Metrics
 import Realtime
 import Relay
+import Storage
 import WebAPI
 
 /// The numbers that parts of the server keep by themselves, for Prometheus and for the operator's page.
@@ -36,6 +37,7 @@ struct OperatorFigures: Sendable {
         set("calls_deadlines", load.deadlines)
         set("calls_joined_participants", load.leases)
         set("process_resident_bytes", ProcessFigures.residentBytes)
+        set("storage_cache_bytes", SQLiteDatabase.cacheBytes)
         set("process_open_descriptors", ProcessFigures.openDescriptors)
         set("process_cpu_seconds_total", ProcessFigures.cpuSeconds)
         if let relay {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import GRDBSQLite
 
 /// The embedded database: one file, written by one thread in groups and read by a few connections beside it.
 ///
@@ -10,6 +11,19 @@ package final class SQLiteDatabase: SQLDatabase {
     private let writer: SQLiteWriter
     private let path: String
 
+    /// Of pages that one connection keeps in memory, so that it need not read them again.
+    private static let cacheKilobytes = 16_384
+
+    /// What this process keeps of its databases' pages. It grows with what was read and written, up to the bound above for
+    /// each connection, and stays there: that is what a cache is for, and tells nothing of a leak.
+    package static var cacheBytes: Int {
+        var now: sqlite3_int64 = 0
+        var highest: sqlite3_int64 = 0
+        // Nothing is set aside for pages in advance, so that all of them are what SQLite calls overflow.
+        guard sqlite3_status64(SQLITE_STATUS_PAGECACHE_OVERFLOW, &now, &highest, 0) == SQLITE_OK else { return 0 }
+        return Int(clamping: now)
+    }
+
     /// Opens the file at `path`, or makes it. Throws an `SQLError` that names the file.
     package init(path: String, readers: Int = 4) throws {
         var configuration = Configuration()
@@ -19,7 +33,7 @@ package final class SQLiteDatabase: SQLDatabase {
         // The writer below opens and closes its transactions itself.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA cache_size = -16384")
+            try database.execute(sql: "PRAGMA cache_size = -\(Self.cacheKilobytes)")
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
         }
         do {
