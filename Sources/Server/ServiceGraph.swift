@@ -45,13 +45,13 @@ struct ServiceGraph: Sendable {
         let hub = RealtimeHub(
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, logger: Logger(label: "realtime"),
             clock: Timestamp.systemClock)
-        let withdraw = Mutex<(@Sendable (UserID) -> Void)?>(nil)
+        let clock = Mutex<CallClock?>(nil)
         let accounts = try await AccountParts(configuration, directory: directory) { _, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
         } userDisabled: { user in
             hub.revoke(user: user)
             server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.lifetimeSeconds)
-            withdraw.withLock { $0 }?(user)
+            clock.withLock { $0 }?.withdraw(user)
         } publish: { changes in
             bus.publish(changes)
         }
@@ -63,7 +63,7 @@ struct ServiceGraph: Sendable {
             configuration, store: accounts.store, hub: hub, relay: server,
             gateway: hasGateway ? gatewaySettings.gateway(beside: relay.settings.configuration) : nil)
         gateway = calls.gateway
-        withdraw.withLock { $0 = { user in calls.clock.withdraw(user) } }
+        clock.withLock { $0 = calls.clock }
 
         let gate = Gate(
             accounts: accounts.accounts, tokens: accounts.verifier, limits: configuration.requestLimits,

@@ -102,7 +102,7 @@ package final class GatewayServer: Sendable {
             algorithm: fingerprint.function.name, digest: fingerprint.bytes)
         self.shared = shared
         state = Mutex(State(load: Array(repeating: 0, count: workers.count)))
-        shared.ended.withLock { $0 = { [weak self] key, number in self?.forget(key, number) } }
+        shared.ended.withLock { $0.call = { [weak self] key, number in self?.forget(key, number) } }
     }
 
     /// Ends every leg and waits for the workers, which takes milliseconds.

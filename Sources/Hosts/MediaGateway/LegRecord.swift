@@ -43,8 +43,13 @@ struct GatewayPlace: Sendable {
 package final class GatewayShared: Sendable {
     let context: MediaContext
     private let events: @Sendable (GatewayEvent) -> Void
-    /// Called before the event that a leg has ended.
-    let ended = Mutex<@Sendable (LegKey, UInt64) -> Void>({ _, _ in })
+    /// Called before the event that a leg has ended. A bare function in a Mutex would be wrapped in two more with every
+    /// look at it, for ever: the Mutex, which is generic, keeps functions in another form than calls them.
+    struct EndHook: Sendable {
+        var call: @Sendable (LegKey, UInt64) -> Void
+    }
+
+    let ended = Mutex(EndHook { _, _ in })
 
     package init(_ context: MediaContext, _ events: @escaping @Sendable (GatewayEvent) -> Void) {
         self.context = context
@@ -52,7 +57,7 @@ package final class GatewayShared: Sendable {
     }
 
     func tell(_ event: GatewayEvent, of number: UInt64) {
-        if case .ended(let key, _) = event { ended.withLock { $0 }(key, number) }
+        if case .ended(let key, _) = event { ended.withLock { $0 }.call(key, number) }
         events(event)
     }
 }
