@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 
+from browser import stand_back
 from selenium.webdriver.support.wait import WebDriverWait
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "SDPTests" / "Fixtures"))
@@ -118,7 +119,7 @@ def firefox(profile):
     (pathlib.Path(profile) / "user.js").write_text("\n".join(lines))
     process = subprocess.Popen(
         ["firefox-esr", "--headless", "--no-remote", "--marionette", "--profile", profile],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=stand_back,
     )
     try:
         yield Firefox("firefox", Driver(port))

@@ -82,6 +82,13 @@ class Peer:
     def _filled(self, kind):
         return [slot["mid"] for slot in self.participant.shown() if slot["kind"] == kind and slot.get("track")]
 
+    @property
+    def protection(self):
+        """The SRTP profile that DTLS agreed on."""
+        connection = self.participant.connection
+        (transport,) = {one.sender.transport for one in connection.getTransceivers()}
+        return transport._ssl.get_selected_srtp_profile().decode()
+
     def close(self):
         with contextlib.suppress(Exception):
             self.run(self.participant.close())

@@ -16,10 +16,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 class Server:
     """`switchboard serve`, which can be killed and started again on the same data.
 
-    `settings` are more lines of the configuration's `relay`.
+    `settings` are more lines of the configuration's `relay`, `gateway` of its `gateway`.
     """
 
-    def __init__(self, binary, directory, settings=""):
+    def __init__(self, binary, directory, settings="", gateway=""):
         self.binary = pathlib.Path(binary)
         self.directory = pathlib.Path(directory)
         self.port, self.admin_port, self.relay_port = free_port(), free_port(), free_port()
@@ -41,7 +41,7 @@ accounts:
   signUpsPerHour: 100000
 gateway:
   port: 0
-relay:
+{gateway}relay:
   listen: [127.0.0.1]
   port: {self.relay_port}
   peers:

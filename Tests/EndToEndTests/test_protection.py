@@ -1,0 +1,88 @@
+"""Each way to encrypt media, forced in turn, between each pair of clients: one call with two Chromiums, a Firefox and
+aiortc, in which everybody sees and hears everybody."""
+
+import pathlib
+
+import pytest
+
+from browser import WATCH_PEERS
+from firefox import firefox
+from pages import Person
+from peer import Peer
+from server import Server
+
+# What the server calls it, with the names that browsers (of RFC 4568 or RFC 5764) and OpenSSL have for it.
+PROFILES = {
+    "AEAD-AES-128-GCM": {"AEAD_AES_128_GCM", "SRTP_AEAD_AES_128_GCM"},
+    "AEAD-AES-256-GCM": {"AEAD_AES_256_GCM", "SRTP_AEAD_AES_256_GCM"},
+    "AES128-CM-SHA1-80": {"AES_CM_128_HMAC_SHA1_80", "SRTP_AES128_CM_HMAC_SHA1_80", "SRTP_AES128_CM_SHA1_80"},
+}
+
+TRANSPORT = """
+const done = arguments[arguments.length - 1];
+const peer = window.peers.filter((one) => one.signalingState !== "closed").at(-1);
+peer.getStats().then((stats) => {
+    const { srtpCipher, dtlsState, tlsVersion } = [...stats.values()].find((one) => one.type === "transport") ?? {};
+    done({ srtpCipher, dtlsState, tlsVersion, servers: peer.getConfiguration().iceServers.flatMap((one) => one.urls) });
+}, (error) => done({ error: String(error) }));
+"""
+
+
+@pytest.fixture(scope="module")
+def fox(tmp_path_factory):
+    if not pathlib.Path("/usr/bin/firefox-esr").exists():
+        pytest.skip("firefox-esr is not installed")
+    with firefox(tmp_path_factory.mktemp("firefox")) as browser:
+        yield browser
+
+
+@pytest.fixture(params=PROFILES)
+def forced(request, tmp_path):
+    """A server that knows one profile alone."""
+    if request.config.getoption("--url"):
+        pytest.skip("needs a server of its own")
+    server = Server(
+        request.config.getoption("--binary"), tmp_path, gateway=f"  srtpProfiles: [{request.param}]\n"
+    ).start()
+    yield request.param, server.url
+    server.stop()
+
+
+@pytest.fixture
+def peer(forced):
+    one = Peer(forced[1], "Pia Pine")
+    yield one
+    one.close()
+
+
+def test_everybody_sees_and_hears_everybody(forced, browsers, fox, peer):
+    profile, url = forced
+    pages = [
+        Person(browser, url, name).sign_up(save_data=True)
+        for browser, name in zip((*browsers, fox), ("Ann Abel", "Ben Brook", "Fay Fox"))
+    ]
+    ann, ben, fay = pages
+    fay.driver.execute_script(WATCH_PEERS)
+    ann.call_group([ben, fay, peer])
+    for person in (ben, fay):
+        person.rings(limit=60)
+        person.answer()
+    peer.answer(slots=3)
+    for person in pages:
+        person.is_connected(limit=60)
+
+    for person in pages:
+        for other in (*pages, peer):
+            if other is not person:
+                person.sees(other)
+        person.hears_voices(3)
+    peer.gets_everybody(3)
+
+    assert peer.protection in PROFILES[profile]
+    for person in pages:
+        transport = person.driver.execute_async_script(TRANSPORT)
+        assert transport["srtpCipher"] in PROFILES[profile], transport
+        schemes = {url.split(":")[0] for url in transport["servers"]}
+        assert {"stun", "turn"} <= schemes, "the whole list of servers is set"
+    for person in pages:
+        person.hang_up()
