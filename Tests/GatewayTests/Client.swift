@@ -16,6 +16,8 @@ struct Client {
     var red: UInt8?
     var vp8: UInt8 = 96
     var rtx: UInt8 = 97
+    /// AV1, when it has that.
+    var av1: UInt8?
     var extensionBase: UInt16 = 1
     var sources: [String: TrackSource] = [:]
 
@@ -23,6 +25,7 @@ struct Client {
     var ridID: UInt8 { UInt8(extensionBase + 1) }
     var transportID: UInt8 { UInt8(extensionBase + 2) }
     var levelID: UInt8 { UInt8(extensionBase + 3) }
+    var descriptorID: UInt8 { UInt8(extensionBase + 4) }
 
     /// The header extensions by which a packet of the first section says which of `rids` it belongs to.
     func named(_ rid: String) -> [(UInt8, [UInt8])] { [(midID, Array("0".utf8)), (ridID, Array(rid.utf8))] }
@@ -34,8 +37,10 @@ struct Client {
             fingerprints: [CertificateFingerprint(algorithm: "sha-256", digest: [UInt8](repeating: 9, count: 32))],
             candidates: [],
             freshCredentials: ICECredentials(ufrag: "gate", password: "gatewaygatewaygatewayga"))
+        var capabilities = GatewayCapabilities()
+        capabilities.videoCodecs = MediaCodec.forwardedVideo
         return try negotiation.answer(
-            SessionDescription(parsing: offer), GatewayCapabilities(), transport,
+            SessionDescription(parsing: offer), capabilities, transport,
             newSlot: { kind in
                 next += 2
                 return SlotIdentity(
@@ -46,8 +51,9 @@ struct Client {
     /// The mids: tracks first, then slots.
     var offer: String {
         var sections: [String] = []
-        func add(_ kind: String, _ direction: String, _ more: [String]) {
-            let types = kind == "audio" ? "\(opus)" + (red.map { " \($0)" } ?? "") : "\(vp8) \(rtx)"
+        func add(_ kind: String, _ direction: String, _ own: [String]) {
+            let more = (kind == "audio" ? red : av1).map { " \($0)" } ?? ""
+            let types = (kind == "audio" ? "\(opus)" : "\(vp8) \(rtx)") + more
             var lines = [
                 "m=\(kind) 9 UDP/TLS/RTP/SAVPF \(types)", "c=IN IP4 0.0.0.0", "a=mid:\(sections.count)",
                 "a=rtcp-mux", "a=rtcp-rsize", "a=ice-ufrag:abcd", "a=ice-pwd:abcdabcdabcdabcdabcdabcd",
@@ -67,9 +73,11 @@ struct Client {
                 lines += [
                     "a=rtpmap:\(vp8) VP8/90000", "a=rtcp-fb:\(vp8) nack", "a=rtcp-fb:\(vp8) nack pli",
                     "a=rtcp-fb:\(vp8) transport-cc", "a=rtpmap:\(rtx) rtx/90000", "a=fmtp:\(rtx) apt=\(vp8)",
+                    "a=extmap:\(extensionBase + 4) \(HeaderExtension.dependencyDescriptor.uri)",
                 ]
+                if let av1 { lines.append("a=rtpmap:\(av1) AV1/90000") }
             }
-            sections.append((lines + more).joined(separator: "\r\n"))
+            sections.append((lines + own).joined(separator: "\r\n"))
         }
         if let audio { add("audio", "sendonly", ["a=ssrc:\(audio) cname:c"]) }
         for ssrc in video { add("video", "sendonly", ["a=ssrc:\(ssrc) cname:c"]) }
@@ -104,6 +112,18 @@ struct Client {
         return packet(
             vp8, sequence, timestamp, ssrc, marker: true, payload: descriptor + [isKey ? 0x00 : 0x01, 7, 7, 7],
             elements: elements)
+    }
+
+    /// The same of AV1.
+    func frameOfAV1(
+        _ sequence: UInt16, timestamp: UInt32, ssrc: UInt32, elements: [(UInt8, [UInt8])]
+    ) -> [UInt8] {
+        packet(av1 ?? 0, sequence, timestamp, ssrc, marker: true, payload: [0x10, 7, 7, 7], elements: elements)
+    }
+
+    /// The dependency descriptor of a frame in one packet, with as much of the structure as is looked at.
+    func numbered(_ frame: UInt16, isKey: Bool = false) -> [(UInt8, [UInt8])] {
+        [(descriptorID, [0xC0] + frame.bigEndianBytes + (isKey ? [0x80] : []))]
     }
 
     func packet(

@@ -91,6 +91,30 @@ struct SlotRewriterTests {
         #expect(slot.original(of: 99) == nil)
     }
 
+    @Test("numbers of frames begin behind those of the source before, whenever a source begins to have them")
+    func frames() {
+        var slot = SlotRewriter(clockRate: 90_000, sequence: 99, timestamp: 7)
+        func receive(_ sequence: Int, from source: UInt32, _ number: UInt16?, isEntry: Bool = false) -> SlotPacket? {
+            let traits = PacketTraits(isEntry: isEntry, frameNumber: number)
+            guard
+                case .forward(let packet) = slot.receive(
+                    header(sequence, sequence * 3000, ssrc: source), from: source, traits, at: at(UInt64(sequence)))
+            else { return nil }
+            return packet
+        }
+        slot.show(1)
+        #expect(receive(10, from: 1, 60_000, isEntry: true)?.frameNumber == 8)
+        #expect(receive(11, from: 1, 60_000)?.frameNumber == 8, "of the same frame")
+        #expect(receive(12, from: 1, 60_002)?.frameNumber == 10, "one frame lost")
+        slot.show(2)
+        #expect(receive(20, from: 2, nil, isEntry: true)?.frameNumber == nil)
+        #expect(receive(22, from: 2, 50_000)?.frameNumber == 11)
+        #expect(receive(23, from: 2, 50_001)?.frameNumber == 12)
+        #expect(receive(21, from: 2, nil)?.sequence == 104, "a late one keeps the number that was left for it")
+        #expect(slot.original(of: 103)?.source == 2 && slot.original(of: 103)?.sequence == 20)
+        #expect(slot.original(of: 105)?.sequence == 22)
+    }
+
     /// A publisher's stream with its own numbers, loss and disorder.
     private struct Publisher {
         let id: UInt32

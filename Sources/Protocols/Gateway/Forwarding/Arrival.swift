@@ -58,26 +58,30 @@ struct PayloadForm {
 extension PacketTraits {
     init(_ packet: borrowing RTPPacket, _ codec: MediaCodec, _ ids: HeaderExtensionIDs) {
         let isEmpty = packet.payload.byteCount == 0
+        let frame = packet.frameNumber(ids)
         switch codec {
         case .opus, .redundantAudio: self.init(isEntry: true, isEmpty: isEmpty)
         case .vp8:
             let descriptor = VP8Descriptor(packet.payload)
-            self.init(isEntry: descriptor?.isKeyFrame ?? false, vp8: descriptor, isEmpty: isEmpty)
+            self.init(
+                isEntry: descriptor?.isKeyFrame ?? false, vp8: descriptor, frameNumber: frame, isEmpty: isEmpty)
         case .vp9:
-            self.init(isEntry: VideoCodec.vp9.beginsKeyFrame(packet.payload), isEmpty: isEmpty)
+            self.init(
+                isEntry: VideoCodec.vp9.beginsKeyFrame(packet.payload), frameNumber: frame, isEmpty: isEmpty)
         case .h264:
-            self.init(isEntry: VideoCodec.h264.beginsKeyFrame(packet.payload), isEmpty: isEmpty)
+            self.init(
+                isEntry: VideoCodec.h264.beginsKeyFrame(packet.payload), frameNumber: frame, isEmpty: isEmpty)
         case .av1:
             let descriptor = packet.element(.dependencyDescriptor, ids)
             self.init(
                 isEntry: VideoCodec.av1.beginsKeyFrame(packet.payload, dependencyDescriptor: descriptor),
-                frameNumber: packet.frameNumber(ids), isEmpty: isEmpty)
+                frameNumber: frame, isEmpty: isEmpty)
         }
     }
 }
 
 extension RTPPacket {
-    /// The frame's number in AV1's dependency descriptor.
+    /// The frame's number in the dependency descriptor.
     func frameNumber(_ ids: HeaderExtensionIDs) -> UInt16? {
         guard let value = element(.dependencyDescriptor, ids) else { return nil }
         return DependencyDescriptor(value)?.frameNumber

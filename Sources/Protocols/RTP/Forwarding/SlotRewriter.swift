@@ -5,7 +5,7 @@ package struct PacketTraits: Hashable, Sendable {
     /// A receiver can begin here: the first packet of a key frame, or any packet of audio.
     package var isEntry: Bool
     package var vp8: VP8Descriptor?
-    /// AV1's, from its dependency descriptor.
+    /// From the dependency descriptor, which libwebrtc sends with other codecs than AV1 too.
     package var frameNumber: UInt16?
     /// Nothing in it for a receiver: padding with which the publisher probes.
     package var isEmpty: Bool
@@ -27,7 +27,7 @@ package struct SlotPacket: Hashable, Sendable {
     /// For VP8; nil leaves the packet's own.
     package var pictureID: UInt16?
     package var baseLayerIndex: UInt8?
-    /// For AV1; nil leaves the packet's own.
+    /// For the dependency descriptor; nil leaves the packet's own.
     package var frameNumber: UInt16?
     /// The slot shows another source from here on, so an audio packet gets the marker.
     package var isSwitch = false
@@ -40,6 +40,10 @@ package struct SlotPacket: Hashable, Sendable {
 /// packet leaves its gap, and a late one fills it. A switch happens where a receiver can begin, with the next sequence
 /// number, and a timestamp that advanced by the time that passed. What comes later from before the switch has no number
 /// any more and is dropped.
+///
+/// Pictures are numbered twice: in VP8's payload, and, whichever codec it is, in the dependency descriptor. A receiver of
+/// libwebrtc takes a key frame that has a lower number there than the last one for a late packet, and drops it and, since
+/// it did not get their structure, all that follow.
 ///
 /// A stretch of constants is a `Run`. The latest runs are kept: they say which packet of which source a receiver means
 /// when it asks for one again, without a word of memory for each packet.
@@ -70,14 +74,15 @@ package struct SlotRewriter: Sendable {
         let timestamp: UInt32
         let picture: UInt16
         let baseLayer: UInt8
-        let frame: UInt16
+        /// nil while the source has no numbers of frames: they begin with the first codec whose sender writes them.
+        let frame: UInt16?
 
         func numbers(_ sequence: Int64, _ timestamp: UInt32, _ traits: PacketTraits) -> SlotPacket {
             SlotPacket(
                 sequence: UInt16(truncatingIfNeeded: sequence &+ self.sequence), timestamp: timestamp &+ self.timestamp,
                 pictureID: traits.vp8.flatMap { vp8 in vp8.pictureID.map { ($0 &+ picture) & vp8.pictureIDMask } },
                 baseLayerIndex: traits.vp8?.baseLayerIndex.map { $0 &+ baseLayer },
-                frameNumber: traits.frameNumber.map { $0 &+ frame })
+                frameNumber: traits.frameNumber.flatMap { number in frame.map { number &+ $0 } })
         }
     }
 
@@ -136,14 +141,20 @@ package struct SlotRewriter: Sendable {
             guard traits.isEntry, !traits.isEmpty else { return .drop }
             return .forward(change(to: source, header, traits, at: now))
         }
-        guard source == self.source, let last = runs.last else { return .drop }
+        guard source == self.source, var last = runs.last else { return .drop }
         let sequence = unwrapper.unwrap(header.sequence)
         guard sequence > highestSource else { return late(sequence, header, traits) }
         highestSource = sequence
+        if last.frame == nil, let number = traits.frameNumber {
+            last = Run(
+                source: source, epoch: epoch, begin: sequence, sequence: last.sequence, timestamp: last.timestamp,
+                picture: last.picture, baseLayer: last.baseLayer, frame: frame &+ 1 &- number)
+            add(last)
+        }
         if traits.isEmpty {
             // Its number goes to the packet behind it.
-            append(
-                Run(
+            move(
+                to: Run(
                     source: source, epoch: epoch, begin: sequence &+ 1, sequence: last.sequence &- 1,
                     timestamp: last.timestamp, picture: last.picture, baseLayer: last.baseLayer, frame: last.frame))
             highest = sequence &+ last.sequence &- 1
@@ -173,8 +184,8 @@ package struct SlotRewriter: Sendable {
             source: source, epoch: epoch, begin: sequence, sequence: highest &- sequence,
             timestamp: timestamp &- header.timestamp, picture: picture &+ 1 &- (traits.vp8?.pictureID ?? 0),
             baseLayer: baseLayer &+ 1 &- (traits.vp8?.baseLayerIndex ?? 0),
-            frame: frame &+ 1 &- (traits.frameNumber ?? 0))
-        append(run)
+            frame: traits.frameNumber.map { frame &+ 1 &- $0 })
+        add(run)
         self.source = source
         var packet = run.numbers(sequence, header.timestamp, traits)
         note(packet, traits, at: now)
@@ -209,12 +220,16 @@ package struct SlotRewriter: Sendable {
         if let number = packet.frameNumber, number.isNewer(than: frame) { frame = number }
     }
 
-    private mutating func append(_ run: Run) {
-        // One empty packet after another moves the last run along.
+    /// One empty packet after another moves the last run along.
+    private mutating func move(to run: Run) {
         if let last = runs.last, last.epoch == run.epoch, last.begin == run.begin &- 1 {
             runs[runs.count &- 1] = run
-            return
+        } else {
+            add(run)
         }
+    }
+
+    private mutating func add(_ run: Run) {
         if runs.count >= Self.runLimit { runs.removeFirst() }
         runs.append(run)
     }

@@ -10,7 +10,7 @@ package struct ExtensionValues: Hashable, Sendable {
     package var repairedStreamIdentification: [UInt8] = []
     /// In place of the source's level.
     package var audioLevel: AudioLevel?
-    /// In place of the one in AV1's dependency descriptor.
+    /// In place of the one in the dependency descriptor.
     package var frameNumber: UInt16?
 
     package init() {}

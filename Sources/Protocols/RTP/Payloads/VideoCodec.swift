@@ -71,8 +71,8 @@ package enum VideoCodec: UInt8, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The beginning of AV1's dependency descriptor (AV1 RTP specification, appendix A.8.2): enough to know key frames and to
-/// renumber frames.
+/// The beginning of the dependency descriptor (AV1 RTP specification, appendix A.8.2): enough to know AV1's key frames and
+/// to renumber the frames of every codec that comes with it.
 ///
 ///     |S|E| template  |          frame number         |T| …      three bytes, and T with more
 package struct DependencyDescriptor: Hashable, Sendable {
