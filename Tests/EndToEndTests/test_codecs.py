@@ -70,7 +70,7 @@ def everything_is_in(codec, person, streams):
         print(person.name, seen[-10:][0], seen[-1])
 
 
-@pytest.mark.parametrize("codec", ["video/H264", "video/VP9"])
+@pytest.mark.parametrize("codec", ["video/H264", "video/VP9", "video/AV1"])
 def test_who_has_less_makes_the_others_go_back(crowd, old, codec):
     ann, ben = crowd
     for person in crowd:

@@ -184,7 +184,7 @@ package enum SettingsTable {
             "gateway.srtpProfiles", .texts, .texts(SRTPProfile.preferred.map(\.name)),
             "How media may be encrypted between clients and the gateway, the preferred profile first."),
         Setting(
-            "gateway.videoCodecs", .texts, .texts(["VP8", "VP9", "H264"]),
+            "gateway.videoCodecs", .texts, .texts(MediaCodec.videoNames),
             "Video codecs of calls through the gateway: VP8, and others, which are used where everybody has them."),
         Setting("gateway.workers", .integer(0...256), .integer(0), "Threads of the gateway; 0: one for each core."),
     ]
