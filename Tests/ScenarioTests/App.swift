@@ -68,7 +68,7 @@ final class App: Sendable {
     }
 
     private func makeLeg() async throws {
-        state.withLock { $0.leg }?.leave()
+        await state.withLock { $0.leg }?.leave()
         let maker = try LegMaker(SRTPProfile.preferred, on: stack, expectsMedia: false)
         let opening = try maker.open(
             MediaWishes(audio: true, video: true, audioSlots: others, videoSlots: others))
@@ -79,7 +79,7 @@ final class App: Sendable {
     }
 
     /// The app's peer connection goes, and nobody has told the SDK.
-    func hangUpLeg() { state.withLock { $0.leg }?.leave() }
+    func hangUpLeg() async { await state.withLock { $0.leg }?.leave() }
 
     // MARK: What is waited for
 

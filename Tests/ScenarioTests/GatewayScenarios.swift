@@ -49,7 +49,7 @@ struct GatewayScenarios {
         let server = try await RealServer()
         let apps = try await App.group(["Ann", "Ben"], on: server, mode: "gateway")
         for app in apps { try await app.untilMedia(of: 1) }
-        apps[1].hangUpLeg()
+        await apps[1].hangUpLeg()
         try await apps[1].untilNeeds([.first, .ended(reason: "closed")])
         for app in apps { try await app.untilMedia(of: 1) }
         for app in apps { await app.close() }

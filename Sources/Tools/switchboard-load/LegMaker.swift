@@ -12,7 +12,8 @@ struct LegMaker: Sendable {
         let worker: MediaWorker
         let id: MediaWorker.LegID
 
-        func leave() { worker.post(.leave(id)) }
+        /// Comes back when it has gone: only then may another take its place, or the server's goodbye would be news to it.
+        func leave() async { await worker.leave(id) }
 
         /// The server is about to end it, and that is as it should be. Comes back when the leg knows.
         func expectEnd() async { await worker.expectEnd(id) }

@@ -145,7 +145,7 @@ final class MediaRun: Sendable {
                 for leg in guest.legs { await leg.expectEnd() }
                 try await door.leave(guest.seat, of: guest.call)
             }
-            for leg in guest.legs { leg.leave() }
+            for leg in guest.legs { await leg.leave() }
             guest.legs = []
             try await Task.sleep(for: Self.absence)
             if leavesCall {
@@ -231,7 +231,7 @@ final class MediaRun: Sendable {
     }
 
     private func leave(_ guests: [Guest]) async {
-        for guest in guests { for leg in guest.legs { leg.leave() } }
+        for guest in guests { for leg in guest.legs { await leg.leave() } }
         var ended: Set<String> = []
         for guest in guests where ended.insert(guest.call.id).inserted { await door.end(guest.call) }
     }

@@ -11,7 +11,7 @@ final class MediaWorker: Sendable {
 
     enum Command: Sendable {
         case join(LegPlan, MediaContext, LegBegin, CheckedContinuation<LegID, any Error>)
-        case leave(LegID)
+        case leave(LegID, CheckedContinuation<Void, Never>)
         case expectEnd(LegID, CheckedContinuation<Void, Never>)
         case measure
         /// No media from now on, but for what is asked for again.
@@ -51,6 +51,11 @@ final class MediaWorker: Sendable {
     /// Comes back when the leg's end will be no error.
     func expectEnd(_ leg: LegID) async {
         await withCheckedContinuation { post(.expectEnd(leg, $0)) }
+    }
+
+    /// Comes back when the leg has said goodbye.
+    func leave(_ leg: LegID) async {
+        await withCheckedContinuation { post(.leave(leg, $0)) }
     }
 
     func collect() async -> MediaTally {
@@ -142,7 +147,8 @@ private final class MediaLoop {
             } catch {
                 continuation.resume(throwing: error)
             }
-        case .leave(let place):
+        case .leave(let place, let continuation):
+            defer { continuation.resume() }
             guard place < legs.count, let leg = legs[place] else { return }
             leg.close()
             tools.tally.left += 1
