@@ -21,6 +21,17 @@ struct Conference: ~Copyable {
         engine.leave(leg, at: now, into: &outbox)
     }
 
+    /// A later offer of the leg was answered.
+    mutating func renegotiate(_ leg: LegID, _ client: Client) throws {
+        let goesOn = engine.renegotiate(leg, try client.negotiate(), at: now, into: &outbox)
+        try #require(goesOn)
+    }
+
+    @discardableResult
+    mutating func want(_ wishes: [String: WantedQuality], on leg: LegID) -> Bool { engine.want(wishes, on: leg) }
+
+    func wishes(of leg: LegID) -> [String: WantedQuality]? { engine.wishes(of: leg) }
+
     mutating func send(_ packet: [UInt8], from leg: LegID) {
         var bytes = packet
         var span = bytes.mutableSpan

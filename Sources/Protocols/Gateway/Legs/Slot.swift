@@ -12,6 +12,8 @@ struct Slot {
     /// Of which encoding, by its number.
     var encoding: UInt32?
     var rewriter: SlotRewriter
+    /// How good a picture its participant wants in it.
+    var wanted = WantedQuality.high
     /// The next number of the repair stream.
     var repairSequence: UInt16
     var repairs = RepairBudget()
