@@ -135,6 +135,15 @@ final class GatewayLab {
         turn()
     }
 
+    /// What the client wants in its video slots once it has asked for that, as `2: low, 3: high`; nil without a leg.
+    func want(_ wishes: [String: WantedQuality], on client: LegClient) throws -> String? {
+        let replies = WishReplies()
+        try #require(mailbox.post(.want(number: client.number, wishes) { replies.add($0) }))
+        turn()
+        try #require(replies.all.count == 1)
+        return replies.all[0]
+    }
+
     func close(_ client: LegClient, _ reason: LegEnd = .left) throws {
         try #require(mailbox.post(.close(number: client.number, reason)))
         turn()
@@ -206,4 +215,15 @@ private final class EventLog: Sendable {
 
     func add(_ event: GatewayEvent) { events.withLock { $0.append(event) } }
     var all: [GatewayEvent] { events.withLock { $0 } }
+}
+
+private final class WishReplies: Sendable {
+    private let replies = Mutex<[String?]>([])
+
+    func add(_ wishes: [SlotWish]?) { replies.withLock { $0.append(wishes?.text) } }
+    var all: [String?] { replies.withLock { $0 } }
+}
+
+extension [SlotWish] {
+    var text: String { map { "\($0.mid): \($0.quality)" }.joined(separator: ", ") }
 }

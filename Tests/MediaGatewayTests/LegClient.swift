@@ -36,6 +36,8 @@ final class LegClient {
     var wire = 0
     /// How many datagrams of DTLS it still says.
     var handshakeDatagrams = Int.max
+    /// It wants to be shown so many pictures at a time, in sections that follow those of sound.
+    var videoSlots = 0
     /// Zeros behind each word.
     var padding = 0
 
@@ -78,15 +80,19 @@ final class LegClient {
             let text = String(byte, radix: 16, uppercase: true)
             return text.count < 2 ? "0" + text : text
         }
-        let common = """
+        let transport = """
             c=IN IP4 0.0.0.0\r\na=rtcp-mux\r\na=ice-ufrag:\(ufrag)\r\na=ice-pwd:abcdabcdabcdabcdabcdabcd\r
-            a=setup:actpass\r\na=fingerprint:\(claimed.function.name) \(own.joined(separator: ":"))\r
-            a=rtpmap:111 opus/48000/2\r\n
+            a=setup:actpass\r\na=fingerprint:\(claimed.function.name) \(own.joined(separator: ":"))\r\n
             """
+        let common = "a=rtpmap:111 opus/48000/2\r\n\(transport)"
+        let pictures = (0..<videoSlots).map { index in
+            "m=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:\(index + 2)\r\na=recvonly\r\na=rtpmap:96 VP8/90000\r\n\(transport)"
+        }
+        let mids = (0..<videoSlots + 2).map(String.init).joined(separator: " ")
         return """
-            v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0 1\r
+            v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE \(mids)\r
             m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\na=sendonly\r\na=ssrc:\(ssrc) cname:c\r\n\(common)\
-            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\na=recvonly\r\n\(common)
+            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\na=recvonly\r\n\(common)\(pictures.joined())
             """
     }
 

@@ -31,8 +31,19 @@ package enum GatewayCommand: Sendable {
     case open(LegOpening, Reply)
     /// A later offer was answered; with new credentials when ICE begins again.
     case renegotiate(number: UInt64, NegotiatedLeg, [String: TrackSource], LocalCredentials?, Reply)
+    /// What the participant wants in its video slots, by mid.
+    case want(number: UInt64, [String: WantedQuality], @Sendable ([SlotWish]?) -> Void)
     case close(number: UInt64, LegEnd)
     case stop
+
+    /// Nobody will do it: whoever waits for a reply is told.
+    func refuse() {
+        switch self {
+        case .open(_, let reply), .renegotiate(_, _, _, _, let reply): reply(nil)
+        case .want(_, _, let reply): reply(nil)
+        case .close, .stop: break
+        }
+    }
 }
 
 /// The only door into a running worker, and its figures, the only thing that comes out.

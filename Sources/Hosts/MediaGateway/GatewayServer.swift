@@ -1,5 +1,5 @@
 import DatagramIO
-import Gateway
+package import Gateway
 import ICE
 import OpenSSLCrypto
 import SDP
@@ -77,7 +77,7 @@ package final class GatewayServer: Sendable {
                 "gateway-\(index)",
                 {
                     guard var worker = GatewayWorker.make(owners, listeners, shared, mailbox) else {
-                        for case .open(_, let reply) in mailbox.close() { reply(nil) }
+                        for command in mailbox.close() { command.refuse() }
                         return
                     }
                     worker.run()
@@ -229,6 +229,21 @@ package final class GatewayServer: Sendable {
         case .fingerprintChanged, .sectionsMissing, .sectionChanged:
             isOpen ? .replaced : .refused(.badOffer("\(error)"))
         default: .refused(.badOffer("\(error)"))
+        }
+    }
+
+    /// What a leg's participant wants in some of its video slots, by mid. What it wants then in all of them, in the order
+    /// of the sections; nothing changes where one that is named is not among them. nil when there is no leg.
+    package func want(_ wishes: [String: WantedQuality], on key: LegKey) async -> [SlotWish]? {
+        guard let record = state.withLock({ $0.records[key] }) else { return nil }
+        return await withCheckedContinuation { continuation in
+            // In the lock, so that it comes after the offer whose answer it speaks of.
+            record.state.withLock { state in
+                guard state.isOpen,
+                    workers[record.worker].mailbox.post(
+                        .want(number: record.number, wishes) { continuation.resume(returning: $0) })
+                else { return continuation.resume(returning: nil) }
+            }
         }
     }
 

@@ -38,9 +38,24 @@ extension GatewayWorker {
         }
         leg.negotiated = negotiated
         leg.sources = sources
-        guard let id = leg.id else { return negotiated.emptySlots }
+        guard let id = leg.id else {
+            leg.wishes = leg.wishes.filter { negotiated.videoSlots.contains($0.key) }
+            return negotiated.emptySlots
+        }
         engine.renegotiate(id, negotiated, sources: sources, at: now, into: &wires)
         return engine.slots(of: id)
+    }
+
+    /// What the leg's participant wants in some of its video slots. Nothing changes where one of them is none of these.
+    /// What it wants then in all of them, in the order of the sections; nil when the leg has gone.
+    package mutating func want(_ number: UInt64, _ wishes: [String: WantedQuality]) -> [SlotWish]? {
+        guard let leg = legs[number] else { return nil }
+        let slots = leg.negotiated.videoSlots
+        if wishes.keys.allSatisfy({ slots.contains($0) }) {
+            if let id = leg.id { engine.want(wishes, on: id) } else { leg.wishes.merge(wishes) { $1 } }
+        }
+        let kept = leg.id.flatMap { engine.wishes(of: $0) } ?? leg.wishes
+        return slots.map { SlotWish(mid: $0, quality: kept[$0] ?? .high) }
     }
 
     /// DTLS is done: the leg joins its call.
@@ -57,6 +72,7 @@ extension GatewayWorker {
         let id = engine.join(
             leg.key.call, as: leg.key.participant, leg.negotiated, sources: leg.sources, at: now, into: &wires)
         leg.id = id
+        engine.want(leg.wishes, on: id)
         numbers[id] = leg.number
         wires.set(id, session, leg.agent.selected)
         shared.tell(.connected(leg.key), of: leg.number)
@@ -128,6 +144,9 @@ extension GatewayWorker {
 }
 
 extension NegotiatedLeg {
+    /// The mids of the sections in which the gateway sends pictures.
+    var videoSlots: [String] { sections.filter { $0.slot != nil && $0.kind == .video }.map(\.mid) }
+
     var emptySlots: [ShownSlot] {
         sections.compactMap { section in
             guard section.slot != nil, let kind = section.kind else { return nil }

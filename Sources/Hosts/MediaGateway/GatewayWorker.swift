@@ -110,7 +110,7 @@ package struct GatewayWorker: ~Copyable {
     package mutating func stop() {
         for leg in Array(legs.values) { end(leg, .stopped) }
         finish()
-        for command in mailbox.close() { refuse(command) }
+        for command in mailbox.close() { command.refuse() }
         publish()
     }
 
@@ -203,16 +203,10 @@ package struct GatewayWorker: ~Copyable {
         case .open(let opening, let reply): reply(open(opening))
         case .renegotiate(let number, let negotiated, let sources, let credentials, let reply):
             reply(renegotiate(number, negotiated, sources, credentials))
+        case .want(let number, let wishes, let reply): reply(want(number, wishes))
         case .close(let number, let reason):
             if let leg = legs[number] { end(leg, reason) }
         case .stop: isStopping = true
-        }
-    }
-
-    private func refuse(_ command: GatewayCommand) {
-        switch command {
-        case .open(_, let reply), .renegotiate(_, _, _, _, let reply): reply(nil)
-        case .close, .stop: break
         }
     }
 }

@@ -45,6 +45,12 @@ package struct LegAnswer: Sendable {
     package let ufrag: String
 }
 
+/// How good a picture a participant wants in one of its video slots.
+package struct SlotWish: Hashable, Sendable {
+    package let mid: String
+    package let quality: WantedQuality
+}
+
 /// Why an offer was not answered. Whatever there was before goes on.
 package enum LegRefusal: Error, Hashable, Sendable {
     /// The description is none, or asks for what the gateway does not do; in words.

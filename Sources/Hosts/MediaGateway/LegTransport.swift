@@ -38,6 +38,8 @@ package final class LegTransport {
     /// What the leg joins the call with once it is connected.
     var negotiated: NegotiatedLeg
     var sources: [String: TrackSource]
+    /// What it wants in its video slots, by mid, from the moment it joins; afterwards the engine knows.
+    var wishes: [String: WantedQuality] = [:]
     /// Its name in the engine; nil before it is connected.
     var id: LegID?
     var session: SecureSession?
