@@ -110,6 +110,24 @@ import Testing
         #expect(check("v=0", many)?.field == "sources")
     }
 
+    @Test func wishesAreForVideoSlotsOfTheLeg() throws {
+        let commands = CallCommands(rules: Self.rules)
+        let many = Dictionary(uniqueKeysWithValues: (0..<65).map { ("\($0)", SlotQuality.low) })
+        #expect(refusal { try commands.check(many) }?.field == "slots")
+        #expect(refusal { try commands.check([String(repeating: "a", count: 257): .low]) }?.field == "slots")
+        #expect(refusal { try commands.check(["3": .off]) } == nil)
+
+        let slots = ["3", "10"].map { SlotWish(mid: $0, quality: .high) }
+        func check(_ wishes: [String: SlotQuality], _ slots: [SlotWish]) -> Problem? {
+            refusal { try commands.check(wishes, against: slots) }
+        }
+        #expect(check([:], []) == nil && check(["10": .low], slots) == nil)
+        let unknown = check(["10": .low, "9": .off, "8": .off], slots)
+        #expect(unknown?.kind == .invalidRequest && unknown?.field == "slots.8")
+        #expect(unknown?.detail == "slots.8: no such video slot; the leg has 3, 10.")
+        #expect(check(["3": .low], [])?.detail.hasSuffix("the leg has no video slots.") == true)
+    }
+
     @Test func refusalsNameTheOffer() {
         let bad = Problem(.badOffer("section 2 (mid 1): it has no a=rtcp-mux"))
         #expect(bad.kind == .invalidRequest && bad.field == "offer.sdp" && bad.detail.contains("mid 1"))

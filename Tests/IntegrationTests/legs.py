@@ -28,7 +28,7 @@ from cryptography.x509.oid import NameOID
 import stun
 
 PRIORITY, USE_CANDIDATE, FINGERPRINT, ICE_CONTROLLING = 0x24, 0x25, 0x8028, 0x802A
-OPUS = "a=rtpmap:111 opus/48000/2"
+CODECS = {"audio": ("111", "a=rtpmap:111 opus/48000/2"), "video": ("96", "a=rtpmap:96 VP8/90000")}
 
 
 class Identity:
@@ -54,9 +54,12 @@ class Identity:
         self.fingerprint = ":".join(digest[index : index + 2] for index in range(0, 64, 2))
 
 
-def section(mid: str, direction: str, fingerprint: str, *more: str, ufrag: str = "peer") -> list[str]:
+def section(
+    mid: str, direction: str, fingerprint: str, *more: str, ufrag: str = "peer", kind: str = "audio"
+) -> list[str]:
+    number, codec = CODECS[kind]
     return [
-        "m=audio 9 UDP/TLS/RTP/SAVPF 111", "c=IN IP4 0.0.0.0", f"a=mid:{mid}", f"a={direction}", "a=rtcp-mux", OPUS,
+        f"m={kind} 9 UDP/TLS/RTP/SAVPF {number}", "c=IN IP4 0.0.0.0", f"a=mid:{mid}", f"a={direction}", "a=rtcp-mux", codec,
         f"a=ice-ufrag:{ufrag}", "a=ice-pwd:abcdabcdabcdabcdabcdabcd", "a=setup:actpass",
         f"a=fingerprint:sha-256 {fingerprint}", *more,
     ]

@@ -52,6 +52,7 @@ def test_what_is_wrong_with_a_request_is_named(people):
     refused(anna.post(path, {"offer": {"sdp": ""}}), 400, "invalid_request", "offer.sdp")
     refused(anna.post(path, {"offer": {"sdp": "v" * 262_145}}), 413, "payload_too_large", "offer.sdp")
     refused(anna.post(path, OFFER | {"sources": {"0": "keyboard"}}), 400, "invalid_request", "sources.0")
+    refused(anna.post(path, OFFER | {"sources": {"0": 1}}), 400, "invalid_request", "sources.0")
     many = {str(mid): "camera" for mid in range(65)}
     refused(anna.post(path, OFFER | {"sources": many}), 400, "invalid_request", "sources")
     refused(anna.request("GET", path), 405, "method_not_allowed")

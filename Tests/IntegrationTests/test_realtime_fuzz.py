@@ -182,8 +182,8 @@ json_values = st.recursive(
 names = [
     "calls.create", "calls.list", "calls.get", "calls.ringing", "calls.accept", "calls.decline", "calls.cancel",
     "calls.end", "calls.leave", "calls.invite", "calls.signals", "calls.connected", "calls.alive", "calls.quality",
-    "calls.media", "iceServers.get", "me.get", "me.update", "users.search", "users.get", "blocks.list", "blocks.add",
-    "blocks.remove", "sessions.list", "devices.list", "no.such", "",
+    "calls.media", "calls.leg", "calls.slots", "iceServers.get", "me.get", "me.update", "users.search", "users.get",
+    "blocks.list", "blocks.add", "blocks.remove", "sessions.list", "devices.list", "no.such", "",
 ]
 positions = st.one_of(st.tuples(st.text(max_size=8), st.integers(-2, 1 << 63)), json_values)
 streams = st.one_of(
@@ -202,6 +202,10 @@ params = st.one_of(
             "kind": st.one_of(st.sampled_from(["audio", "video", "offer", "answer", "candidates"]), json_values),
             "offer": json_values,
             "payload": json_values,
+            "slots": st.one_of(
+                st.dictionaries(st.text(max_size=4), st.sampled_from(["off", "low", "medium", "high"]), max_size=4),
+                json_values,
+            ),
             "generation": json_values,
             "user": st.one_of(st.uuids().map(str), json_values),
             "query": json_values,

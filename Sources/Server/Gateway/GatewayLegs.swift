@@ -30,6 +30,13 @@ final class GatewayLegs: MediaLegs {
         }
     }
 
+    func want(_ wishes: [String: SlotQuality], call: CallID, endpoint: EndpointID) async -> [Calls.SlotWish]? {
+        let key = LegKey(call: call.text, participant: endpoint.text)
+        return await server.want(wishes.mapValues { WantedQuality($0) }, on: key)?.map {
+            Calls.SlotWish(mid: $0.mid, quality: SlotQuality($0.quality))
+        }
+    }
+
     /// Where it listens: local addresses, that clients may also reach through the relay.
     var addresses: Set<TransportAddress> { server.addresses }
 
@@ -86,6 +93,28 @@ extension TrackSource {
         case .microphone: self = .microphone
         case .camera: self = .camera
         case .screen: self = .screen
+        }
+    }
+}
+
+extension WantedQuality {
+    init(_ quality: SlotQuality) {
+        switch quality {
+        case .off: self = .off
+        case .low: self = .low
+        case .medium: self = .medium
+        case .high: self = .high
+        }
+    }
+}
+
+extension SlotQuality {
+    init(_ quality: WantedQuality) {
+        switch quality {
+        case .off: self = .off
+        case .low: self = .low
+        case .medium: self = .medium
+        case .high: self = .high
         }
     }
 }

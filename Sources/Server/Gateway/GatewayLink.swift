@@ -182,6 +182,19 @@ extension GatewayLink: LegService {
         }
     }
 
+    func want(_ request: WantSlots, in call: CallID, by principal: Principal) async throws -> [SlotWish] {
+        guard let endpoint = principal.endpoint else { throw Problem.invalid("endpoint", "Name the endpoint.") }
+        let commands = commands
+        try commands.check(request.slots)
+        _ = try await store.read { try commands.callForLeg(call, by: principal, at: $0.now, in: $0) }
+        guard let legs else { throw Problem(.unavailable, "The media gateway does not run yet.", retryAfter: 1000) }
+        guard let wishes = await legs.want(request.slots, call: call, endpoint: endpoint) else {
+            throw Problem(.conflict, "This endpoint has no leg in the call's media gateway: offer one first.")
+        }
+        try commands.check(request.slots, against: wishes)
+        return wishes
+    }
+
     private func count(_ outcome: String) {
         Counter(label: "gateway_offers_total", dimensions: [("outcome", outcome)]).increment()
     }

@@ -8,6 +8,10 @@ package protocol MediaLegs: Sendable {
     /// Answers an offer. Throws `LegRefusal` where none can be given; a leg that was there then goes on as it was.
     func answer(_ offer: LegOffer) async throws -> LegAnswer
 
+    /// Takes what the endpoint wants in video slots of its leg, by mid. What it wants then in all of them, in the order of
+    /// the sections; nothing changes where one that is named is not among them. nil when it has no leg.
+    func want(_ wishes: [String: SlotQuality], call: CallID, endpoint: EndpointID) async -> [SlotWish]?
+
     /// The endpoint is not in the call any more, or its leg is not wanted: whatever is left of it goes, and the observer
     /// is not told. Called on the store's writer thread among others: it must be brief.
     func end(call: CallID, endpoint: EndpointID)

@@ -4,14 +4,18 @@ import Model
 
 /// What endpoints ask of the media gateway.
 package enum LegOperations {
-    package static func all(_ service: any LegService) -> [Operation] { [leg(service)] }
+    package static func all(_ service: any LegService) -> [Operation] { [leg(service), slots(service)] }
+
+    private static let callParameter = Operation.Parameter.path(
+        "call", .identifier, "The call's id, of one whose mode is gateway.")
+    private static let wishes = Schema.map(.choice(SlotQuality.allCases.map(\.rawValue)))
 
     private static func leg(_ service: any LegService) -> Operation {
         Operation(
             name: "calls.leg", method: .post, path: "/v1/calls/{call}/leg",
             summary: "Join the call's media gateway with an offer, or change the leg that this endpoint has there.",
             access: .endpoint,
-            parameters: [.path("call", .identifier, "The call's id, of one whose mode is gateway.")],
+            parameters: [callParameter],
             body: .object([
                 .required(
                     "offer", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))]),
@@ -45,6 +49,33 @@ package enum LegOperations {
                 writer.write(json: leg.outcome.slotsJSON)
             }
             return OperationAnswer(status: 200, body: writer.bytes, positions: leg.positions)
+        }
+    }
+
+    private static func slots(_ service: any LegService) -> Operation {
+        Operation(
+            name: "calls.slots", method: .patch, path: "/v1/calls/{call}/leg",
+            summary:
+                "Say how good a picture this endpoint wants in video slots of its leg: one that is shown small needs no "
+                + "better, one that nobody sees none.",
+            access: .endpoint, parameters: [callParameter],
+            body: .object([
+                .required(
+                    "slots", wishes, "By mid. Those that are not named stay as they are; at first all are high.")
+            ]),
+            answers: [
+                .ok(
+                    .object([.required("slots", wishes, "By mid: all video slots of the leg.")]),
+                    "What is wanted from now on, until the leg is replaced by another.")
+            ],
+            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere], limit: .signals
+        ) { request in
+            let principal = try request.requireEndpoint()
+            let call = try request.identifier("call", of: CallID.self)
+            let wishes = try await service.want(try request.decode(WantSlots.self), in: call, by: principal)
+            let members = wishes.map { ($0.mid, JSON.text($0.quality.rawValue)) }
+            return OperationAnswer(
+                status: 200, body: Array(JSON.object([("slots", .object(members))]).encoded.utf8))
         }
     }
 }

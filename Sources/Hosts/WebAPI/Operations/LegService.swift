@@ -5,6 +5,9 @@ package import Model
 package protocol LegService: Sendable {
     /// Answers an offer of the principal's endpoint; throws a `Problem` where it cannot.
     func answer(_ request: OfferLeg, in call: CallID, by principal: Principal) async throws -> AnsweredLeg
+
+    /// Takes what the principal's endpoint wants in video slots of its leg; answers what it wants then in all of them.
+    func want(_ request: WantSlots, in call: CallID, by principal: Principal) async throws -> [SlotWish]
 }
 
 /// The body of `calls.leg`.
@@ -21,30 +24,26 @@ package struct OfferLeg: Hashable, Sendable, Decodable {
         case offer, sources
     }
 
-    /// A mid is a name, even where it looks like a number.
-    private struct Mid: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         offer = try container.decode(SessionDescription.self, forKey: .offer)
-        guard let words = try container.decodeIfPresent([String: String].self, forKey: .sources) else { return }
-        var sources: [String: LegTrack.Source] = [:]
-        for (mid, word) in words {
-            guard let source = LegTrack.Source(rawValue: word) else {
-                let path = container.codingPath + [CodingKeys.sources, Mid(stringValue: mid)]
-                let allowed = LegTrack.Source.allCases.map(\.rawValue).joined(separator: ", ")
-                throw DecodingError.dataCorrupted(
-                    .init(codingPath: path, debugDescription: "must be one of \(allowed)"))
-            }
-            sources[mid] = source
-        }
-        self.sources = sources
+        guard container.contains(.sources), try !container.decodeNil(forKey: .sources) else { return }
+        sources = try container.decodeChoices(forKey: .sources)
+    }
+}
+
+/// The body of `calls.slots`.
+package struct WantSlots: Hashable, Sendable, Decodable {
+    package var slots: [String: SlotQuality]
+
+    package init(slots: [String: SlotQuality]) { self.slots = slots }
+
+    private enum CodingKeys: String, CodingKey {
+        case slots
+    }
+
+    package init(from decoder: any Decoder) throws {
+        slots = try decoder.container(keyedBy: CodingKeys.self).decodeChoices(forKey: .slots)
     }
 }
 
