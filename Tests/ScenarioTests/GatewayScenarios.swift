@@ -55,6 +55,32 @@ struct GatewayScenarios {
         for app in apps { await app.close() }
     }
 
+    @Test func saysHowGoodPicturesItWants() async throws {
+        let server = try await RealServer()
+        let apps = try await App.group(["Ann", "Ben", "Cleo"], on: server)
+        let ann = apps[0]
+        for app in apps { try await app.untilMedia(of: apps.count - 1) }
+        let mids = ann.call.legState.slots.filter { $0.kind == .video }.map(\.mid)
+        try #require(mids.count == 2)
+        #expect(try await ann.call.want([mids[0]: .low]) == [mids[0]: .low, mids[1]: .high])
+        #expect(try await ann.call.want([mids[1]: .medium]) == [mids[0]: .low, mids[1]: .medium])
+        let sound = try #require(ann.call.legState.slots.first { $0.kind == .audio }?.mid)
+        do {
+            try await ann.call.want([mids[0]: .off, sound: .low])
+            Issue.record("A slot for sound took a wish for a picture.")
+        } catch SwitchboardError.refused(let problem) {
+            #expect(problem.kind == .invalidRequest && problem.field == "slots.\(sound)")
+        }
+        // The same offer once more leaves the leg, and what is wanted of it, as it is.
+        try await ann.call.leg(offer: ann.lastOffer)
+        #expect(try await ann.call.want([:]) == [mids[0]: .low, mids[1]: .medium])
+        await ann.hangUpLeg()
+        try await ann.untilNeeds([.first, .ended(reason: "closed")])
+        try await ann.untilMedia(of: apps.count - 1)
+        #expect(Set(try await ann.call.want([:]).values) == [.high])
+        for app in apps { await app.close() }
+    }
+
     @Test func refusesWhatCannotBeALeg() async throws {
         let server = try await RealServer()
         let (ann, _) = try await server.person("Ann")

@@ -46,6 +46,23 @@ public struct Slot: Codable, Hashable, Sendable {
         public static let screen = Self(rawValue: "screen")
     }
 
+    /// How good a picture one wants in a slot. Servers may learn more.
+    public struct Quality: RawRepresentable, Hashable, Sendable, Codable {
+        /// The quality as it stands in JSON.
+        public let rawValue: String
+        /// Takes any quality.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// None at all: nobody looks.
+        public static let off = Self(rawValue: "off")
+        /// As for a small tile.
+        public static let low = Self(rawValue: "low")
+        /// As for one of a few tiles.
+        public static let medium = Self(rawValue: "medium")
+        /// The best that there is; so it is at first.
+        public static let high = Self(rawValue: "high")
+    }
+
     /// The section's `mid` in one's own descriptions.
     public var mid: String
     /// What it carries.

@@ -97,6 +97,10 @@ extension LiveCall {
         var epoch: Int
         var slots: [Slot]
     }
+    private struct Wishes: Encodable {
+        var call: CallID
+        var slots: [String: Slot.Quality]
+    }
     private struct Quality: Encodable {
         var call: CallID
         var loss: Double
@@ -208,6 +212,21 @@ extension LiveCall {
             "calls.leg", Offer(call: id, offer: .init(sdp: offer), sources: sources.isEmpty ? nil : sources))
         self.answered(epoch: answered.epoch)
         return Leg(answer: answered.answer.sdp, epoch: answered.epoch, slots: answered.slots)
+    }
+
+    /// Says how good a picture one wants in some slots of one's leg: what is shown small needs no better, and of what nobody
+    /// sees none need be sent.
+    ///
+    /// - Parameter wishes: What is wanted, by the `mid` of slots of the kind ``Slot/Kind/video``. Slots that are not named
+    ///   stay as they are, also when the leg changes; those of a new leg begin with ``Slot/Quality/high``.
+    /// - Returns: What is wanted now in all video slots, by mid.
+    /// - Throws: ``Problem/Kind/conflict`` where there is no leg, and ``Problem/Kind/invalidRequest`` with a field such as
+    ///   `slots.7` for what is no video slot of it. Then nothing has changed.
+    @discardableResult
+    public func want(_ wishes: [String: Slot.Quality]) async throws -> [String: Slot.Quality] {
+        struct Kept: Decodable { var slots: [String: Slot.Quality] }
+        let kept: Kept = try await endpoint.ask("calls.slots", Wishes(call: id, slots: wishes))
+        return kept.slots
     }
 
     /// The STUN and TURN servers to use for this call, with credentials of its own.
