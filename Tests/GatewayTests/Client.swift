@@ -27,8 +27,10 @@ struct Client {
     var levelID: UInt8 { UInt8(extensionBase + 3) }
     var descriptorID: UInt8 { UInt8(extensionBase + 4) }
 
-    /// The header extensions by which a packet of the first section says which of `rids` it belongs to.
-    func named(_ rid: String) -> [(UInt8, [UInt8])] { [(midID, Array("0".utf8)), (ridID, Array(rid.utf8))] }
+    /// The header extensions by which a packet of the section with simulcast says which of `rids` it belongs to.
+    func named(_ rid: String) -> [(UInt8, [UInt8])] {
+        [(midID, Array("\(audio == nil ? 0 : 1)".utf8)), (ridID, Array(rid.utf8))]
+    }
 
     func negotiate() throws -> NegotiatedLeg {
         var negotiation = LegNegotiation(session: 1)
@@ -112,6 +114,17 @@ struct Client {
         return packet(
             vp8, sequence, timestamp, ssrc, marker: true, payload: descriptor + [isKey ? 0x00 : 0x01, 7, 7, 7],
             elements: elements)
+    }
+
+    /// One packet of a frame of VP8 that is made of several. Its last byte is the layer.
+    func part(
+        _ sequence: UInt16, timestamp: UInt32, ssrc: UInt32, picture: UInt16, bytes: Int, isKey: Bool, isFirst: Bool,
+        isLast: Bool, elements: [(UInt8, [UInt8])], layer: UInt8
+    ) -> [UInt8] {
+        let descriptor: [UInt8] = [isFirst ? 0x90 : 0x80, 0x80] + (0x8000 | picture & 0x7FFF).bigEndianBytes
+        let body = [isKey ? 0x00 : 0x01] + [UInt8](repeating: 7, count: max(bytes - 6, 1)) + [layer]
+        return packet(
+            vp8, sequence, timestamp, ssrc, marker: isLast, payload: descriptor + body, elements: elements)
     }
 
     /// The same of AV1.

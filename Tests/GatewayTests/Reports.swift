@@ -9,6 +9,12 @@ extension [UInt8] {
             + mask.bigEndianBytes
     }
 
+    /// REMB (draft-alvestrand-rmcat-remb-03 section 2.2), in whole kilobits.
+    static func receiverLimit(_ bitrate: UInt64) -> [UInt8] {
+        [0x8F, 206, 0, 5] + UInt32(1).bigEndianBytes + UInt32(0).bigEndianBytes + Array("REMB".utf8)
+            + (UInt32(1) << 24 | 10 << 18 | UInt32(bitrate / 1_024)).bigEndianBytes + UInt32(2).bigEndianBytes
+    }
+
     private func visit(_ body: (borrowing RTCPPacket) -> Void) {
         guard var compound = try? RTCPCompound(span.bytes) else { return }
         while let packet = compound.next() { body(packet) }
@@ -49,6 +55,13 @@ extension [UInt8] {
 }
 
 extension Packet {
+    func transportSequence(_ client: Client) -> UInt16? {
+        guard let packet = try? RTPPacket(bytes.span.bytes) else { return nil }
+        var ids = HeaderExtensionIDs()
+        ids[.transportSequence] = client.transportID
+        return packet.transportSequence(ids)
+    }
+
     /// VP8's picture id of 15 bits.
     var picture: UInt16 { UInt16(payload[2] & 0x7F) << 8 | UInt16(payload[3]) }
 }

@@ -76,15 +76,22 @@ struct SelectionTests {
     @Test("a layer falls at once and rises after a second of room")
     func layers() {
         var selection = LayerSelection()
-        #expect(selection.select([Self.video], available: 2_500_000, at: at(0)) == [2])
-        #expect(selection.select([Self.video], available: 300_000, at: at(100)) == [0])
-        #expect(selection.select([Self.video], available: 520_000, at: at(200)) == [0], "not enough to spare")
-        #expect(selection.select([Self.video], available: 600_000, at: at(300)) == [0])
-        #expect(selection.select([Self.video], available: 600_000, at: at(1_200)) == [0])
-        #expect(selection.select([Self.video], available: 600_000, at: at(1_300)) == [1])
-        #expect(selection.select([Self.video], available: 520_000, at: at(1_400)) == [1], "kept")
-        #expect(selection.select([Self.video], available: 100_000, at: at(1_500)) == [nil])
-        #expect(selection.select([Self.video], available: 600_000, at: at(1_600)) == [1], "from nothing at once")
+        #expect(selection.select([Self.video], order: [0], available: 2_500_000, at: at(0)) == [2])
+        #expect(selection.select([Self.video], order: [0], available: 300_000, at: at(100)) == [0])
+        #expect(
+            selection.select([Self.video], order: [0], available: 520_000, at: at(200)) == [0], "not enough to spare")
+        #expect(selection.select([Self.video], order: [0], available: 600_000, at: at(300)) == [0])
+        #expect(selection.select([Self.video], order: [0], available: 600_000, at: at(1_200)) == [0])
+        #expect(selection.select([Self.video], order: [0], available: 600_000, at: at(1_300)) == [1])
+        #expect(selection.select([Self.video], order: [0], available: 520_000, at: at(1_400)) == [1], "kept")
+        #expect(selection.select([Self.video], order: [0], available: 100_000, at: at(1_500)) == [0], "never none")
+        let unwanted = LayerSelection.Demand(bitrates: Self.video.bitrates, limit: -1)
+        #expect(selection.select([unwanted], order: [0], available: 600_000, at: at(1_600)) == [nil])
+        #expect(
+            selection.select([Self.video], order: [0], available: 600_000, at: at(1_700)) == [1], "from nothing at once"
+        )
+        selection.forget(0)
+        #expect(selection.select([Self.video], order: [0], available: 2_500_000, at: at(1_800)) == [2], "another track")
     }
 
     @Test("a step up that was taken back waits longer the next time")
@@ -92,10 +99,11 @@ struct SelectionTests {
         var selection = LayerSelection()
         var rises: [Int] = []
         var layer: Int? = 0
-        _ = selection.select([Self.video], available: 200_000, at: at(0))
+        _ = selection.select([Self.video], order: [0], available: 200_000, at: at(0))
         for time in stride(from: 0, to: 60_000, by: 100) {
             // The estimate falls whenever the higher layer is shown.
-            let next = selection.select([Self.video], available: layer == 1 ? 300_000 : 700_000, at: at(time))[0]
+            let next = selection.select(
+                [Self.video], order: [0], available: layer == 1 ? 300_000 : 700_000, at: at(time))[0]
             if next == 1, layer != 1 { rises.append(time) }
             layer = next
         }
@@ -115,16 +123,63 @@ struct SelectionTests {
                     bitrates: (0..<3).map { layer in
                         Int.random(in: 0..<5, using: &random) == 0
                             ? 0 : UInt64.random(in: 50_000...200_000, using: &random) << UInt64(layer * 2)
-                    }, limit: Int.random(in: 0...3, using: &random))
+                    }, limit: Int.random(in: -1...3, using: &random))
             }
-            let chosen = selection.select(demands, available: available, at: at(step * 500))
+            let order = Array(demands.indices.reversed())
+            let chosen = selection.select(demands, order: order, available: available, at: at(step * 500))
             var sum: UInt64 = 0
             for (demand, layer) in zip(demands, chosen) {
                 guard let layer else { continue }
                 #expect(demand.bitrates[layer] > 0 && layer <= demand.limit, "seed \(seed)")
                 sum += demand.bitrates[layer]
             }
-            #expect(sum <= available, "seed \(seed)")
+            let least = demands.reduce(0) { $0 + $1.least }
+            #expect(sum <= max(available, least), "seed \(seed)")
+            if least <= available { #expect(zip(demands, chosen).allSatisfy { $0.least == 0 || $1 != nil }) }
         }
+    }
+
+    @Test("who comes first is raised first")
+    func importance() {
+        var selection = LayerSelection()
+        #expect(selection.select([Self.video, Self.video], order: [1, 0], available: 700_000, at: at(0)) == [0, 1])
+    }
+}
+
+@Suite("Pictures that a link does not carry")
+struct PausedPicturesTests {
+    /// How many are paused after each second, when the link is strained while fewer than `carried` are.
+    private func counts(seconds: Int, of most: Int, needs: (_ second: Int) -> Int) -> [Int] {
+        var paused = PausedPictures()
+        return (0..<seconds).map { second in
+            for tenth in 0..<10 {
+                paused.advance(
+                    isStrained: paused.count < needs(second), most: most,
+                    to: Instant(nanoseconds: UInt64(second * 10 + tenth) * 100_000_000))
+            }
+            return paused.count
+        }
+    }
+
+    @Test("one goes after three seconds, and is tried again ever more seldom")
+    func trials() {
+        let counts = counts(seconds: 120, of: 3) { _ in 1 }
+        #expect(counts.prefix(4) == [0, 0, 0, 1])
+        #expect(counts.max() == 1)
+        let back = counts.indices.dropFirst().filter { counts[$0] < counts[$0 - 1] }
+        #expect(back.count == 3, "\(back)")
+        #expect(zip(back, back.dropFirst()).map { $1 - $0 } == zip(back, back.dropFirst()).map { $1 - $0 }.sorted())
+    }
+
+    @Test("a busy moment takes none away, and no more go than there are")
+    func bounds() {
+        #expect(counts(seconds: 30, of: 2) { $0 % 5 < 2 ? 2 : 0 }.allSatisfy { $0 == 0 })
+        #expect(counts(seconds: 60, of: 2) { _ in 9 }.last == 2)
+        #expect(counts(seconds: 60, of: 0) { _ in 9 }.last == 0)
+    }
+
+    @Test("all come back once the link carries them")
+    func recovery() {
+        #expect(counts(seconds: 60, of: 3) { $0 < 20 ? 3 : 0 }.last == 0)
     }
 }

@@ -103,6 +103,7 @@ package struct GatewayWorker: ~Copyable {
         now = clock()
         for index in 0..<count { handle(queue[index], queue.readiness(index)) }
         if now >= nextTick { tick() }
+        engine.releaseWaiting(at: now, into: &wires)
         finish()
         if now >= nextPublish { publish() }
     }
@@ -116,7 +117,7 @@ package struct GatewayWorker: ~Copyable {
 
     private var waitMilliseconds: Int32 {
         guard !legs.isEmpty || wires.connections.count > 0 else { return Self.idleMilliseconds }
-        return Int32(clamping: nextTick.nanoseconds(since: now) / 1_000_000 &+ 1)
+        return Int32(clamping: min(nextTick, engine.nextRelease).nanoseconds(since: now) / 1_000_000 &+ 1)
     }
 
     private mutating func handle(_ event: UInt64, _ readiness: Readiness) {

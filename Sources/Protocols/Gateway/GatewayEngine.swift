@@ -32,6 +32,11 @@ package struct GatewayEngine: ~Copyable {
     var lost: [UInt16] = []
     /// In the order in which they ended.
     var endedSources: [EndedSource] = []
+    /// Legs with packets that wait, and when the first of those may leave.
+    var pacedLegs: [Int] = []
+    var release = Instant.distantFuture
+    /// For a packet out of a history: the ring may be written while its packet is read.
+    var scratch: [UInt8] = []
 
     package init(random: SeededRandom) {
         self.random = random
@@ -92,6 +97,8 @@ package struct GatewayEngine: ~Copyable {
         into outbox: inout some GatewayOutbox & ~Copyable
     ) -> Bool {
         guard let place = place(of: id) else { return false }
+        // What waits names its slots by their places.
+        legs[place].bandwidth?.waiting.removeAll()
         legs[place].payloads = PayloadTable(negotiated.sections)
         legs[place].extensions = HeaderExtensionIDs(negotiated)
         adopt(negotiated, sources, place, at: now)
@@ -210,6 +217,7 @@ package struct GatewayEngine: ~Copyable {
             slots.append(slot)
         }
         legs[place].slots = slots
+        legs[place].adoptBandwidth()
         for slot in old where !slots.contains(where: { $0.identity == slot.identity }) {
             end(slot.identity.ssrc, ofLeg: place, isPublished: false, at: now)
             end(slot.identity.retransmissionSSRC, ofLeg: place, isPublished: false, at: now)

@@ -12,6 +12,12 @@ package struct GatewayTally: Hashable, Sendable {
     package var repeated: UInt64 = 0
     /// Asked for again beyond what a slot may have sent again, or no longer kept.
     package var repairsRefused: UInt64 = 0
+    /// Packets of video that had to wait before they were sent, and those that were not sent in the end.
+    package var waited: UInt64 = 0
+    package var givenUp: UInt64 = 0
+    /// Bursts that tried whether a leg can receive more, and the packets that were repeated for them.
+    package var probes: UInt64 = 0
+    package var padded: UInt64 = 0
     /// The host had no room for them.
     package var noRoom: UInt64 = 0
 
@@ -26,6 +32,10 @@ package struct GatewayTally: Hashable, Sendable {
         left.unknownStream &+= right.unknownStream
         left.repeated &+= right.repeated
         left.repairsRefused &+= right.repairsRefused
+        left.waited &+= right.waited
+        left.givenUp &+= right.givenUp
+        left.probes &+= right.probes
+        left.padded &+= right.padded
         left.noRoom &+= right.noRoom
     }
 }

@@ -22,6 +22,9 @@ extension OperatorFigures {
         set("gateway_handshakes_total", figures.handshakes)
         set("gateway_packets_forwarded_total", figures.tally.forwarded)
         set("gateway_packets_repaired_total", figures.tally.repaired)
+        set("gateway_packets_paced_total", figures.tally.waited)
+        set("gateway_probes_total", figures.tally.probes)
+        set("gateway_probe_packets_total", figures.tally.padded)
         set("gateway_key_frames_asked_total", figures.tally.keyFramesAsked)
         for (reason, count) in Self.gatewayDrops(figures) {
             set("gateway_dropped_total", count, [("reason", reason)])
@@ -38,7 +41,8 @@ extension OperatorFigures {
             ("unknown_kind", dropped.unknownKind), ("unknown_flow", dropped.unknownFlow), ("stun", dropped.check),
             ("dtls", dropped.record), ("srtp", dropped.secured), ("malformed", tally.malformed),
             ("unknown_stream", tally.unknownStream), ("repeated", tally.repeated),
-            ("repair_refused", tally.repairsRefused), ("not_sent", figures.packetsLost &+ tally.noRoom),
+            ("repair_refused", tally.repairsRefused),
+            ("given_up", tally.givenUp), ("not_sent", figures.packetsLost &+ tally.noRoom),
         ]
     }
 }

@@ -140,6 +140,7 @@ extension GatewayEngine {
     ) -> Bool {
         let wasHeard = tracks[stream.track].encodings[stream.encoding].isHeard(at: now)
         tracks[stream.track].encodings[stream.encoding].hear(at: now)
+        tracks[stream.track].encodings[stream.encoding].bitrate.count(packet.bytes.byteCount, at: now)
         if !stream.isRepair {
             let verdict = tracks[stream.track].encodings[stream.encoding].statistics.receive(
                 packet.header, byteCount: packet.bytes.byteCount, at: now)
@@ -174,13 +175,26 @@ extension GatewayEngine {
 
     /// An encoding began or stopped: slots may show another one.
     mutating func chooseAgain(_ track: Int, at now: Instant) {
-        for place in tracks[track].subscribers { choose(for: place, at: now) }
+        for place in tracks[track].subscribers {
+            choose(for: place, at: now)
+            chooseLayersSoon(of: place.leg)
+        }
     }
 
     // MARK: To one subscriber
 
     private mutating func send(
         _ packet: borrowing RTPPacket, _ arrival: Arrival, to place: SlotPlace, at now: Instant,
+        into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        var probe: UInt8 = 0
+        if holdsBack(packet, arrival, to: place, probe: &probe, at: now, into: &outbox) { return }
+        deliver(packet, arrival, to: place, probe: probe, at: now, into: &outbox)
+    }
+
+    /// Sends a packet now, if it belongs to what the slot shows.
+    mutating func deliver(
+        _ packet: borrowing RTPPacket, _ arrival: Arrival, to place: SlotPlace, probe: UInt8, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
         guard let form = arrival.form(for: legs[place.leg].payloads) else { return }
@@ -200,19 +214,20 @@ extension GatewayEngine {
         let marker = packet.marker || numbers.isSwitch && legs[place.leg].slots[place.slot].kind == .audio
         write(
             packet, numbers, traits, PacketComposer(from: arrival.extensions, to: legs[place.leg].extensions), form,
-            marker: marker, repairs: false, to: place, at: now, into: &outbox)
+            marker: marker, repairs: false, probe: probe, to: place, at: now, into: &outbox)
         tally.forwarded &+= 1
     }
 
-    /// Writes a packet under the numbers of a slot, as itself or as a repair.
+    /// Writes a packet under the numbers of a slot, as itself or as a repair. False when there was no room for it.
+    @discardableResult
     mutating func write(
         _ packet: borrowing RTPPacket, _ numbers: SlotPacket, _ traits: PacketTraits, _ composer: PacketComposer,
-        _ form: PayloadForm, marker: Bool, repairs: Bool, to place: SlotPlace, at now: Instant,
+        _ form: PayloadForm, marker: Bool, repairs: Bool, probe: UInt8 = 0, to place: SlotPlace, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
-    ) {
+    ) -> Bool {
         guard let room = outbox.reserve(for: legs[place.leg].id) else {
             tally.noRoom &+= 1
-            return
+            return false
         }
         var header = RTPHeader(
             payloadType: form.type, marker: marker, sequence: numbers.sequence, timestamp: numbers.timestamp,
@@ -232,7 +247,7 @@ extension GatewayEngine {
                 payload: form.payload, into: &target)
         else {
             tally.noRoom &+= 1
-            return
+            return false
         }
         traits.vp8?.set(
             pictureID: numbers.pictureID, baseLayerIndex: numbers.baseLayerIndex, in: &target,
@@ -241,12 +256,28 @@ extension GatewayEngine {
             RedundantAudio.renumber(old, to: new, in: &target, at: composed.payloadOffset)
         }
         outbox.commit(composed.byteCount)
-        if composed.transportSequenceOffset != nil { legs[place.leg].transportSequence &+= 1 }
+        noteSent(composed, probe: probe, to: place, at: now)
         if repairs {
             legs[place.leg].slots[place.slot].repairSequence &+= 1
         } else {
             legs[place.leg].slots[place.slot].count(
                 header, byteCount: composed.byteCount &- composed.payloadOffset, at: now)
         }
+        return true
+    }
+
+    private mutating func noteSent(
+        _ packet: ComposedPacket, probe: UInt8, to place: SlotPlace, at now: Instant
+    ) {
+        let isNumbered = packet.transportSequenceOffset != nil
+        if let bandwidth = legs[place.leg].bandwidth {
+            if isNumbered {
+                bandwidth.estimate.sent(
+                    legs[place.leg].transportSequence, byteCount: packet.byteCount, probe: probe, at: now)
+            }
+            bandwidth.pacer.sent(byteCount: packet.byteCount, probe: probe, at: now)
+            if legs[place.leg].slots[place.slot].kind == .audio { bandwidth.sound.count(packet.byteCount, at: now) }
+        }
+        if isNumbered { legs[place.leg].transportSequence &+= 1 }
     }
 }

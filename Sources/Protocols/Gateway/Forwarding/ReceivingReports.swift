@@ -17,7 +17,18 @@ extension GatewayEngine {
         }
         while let packet = compound.next() {
             switch packet.kind {
-            case .senderReport: receiveSenderReport(packet, place, at: now)
+            case .senderReport:
+                receiveSenderReport(packet, place, at: now)
+                receiveBlocks(packet, place, at: now)
+            case .receiverReport: receiveBlocks(packet, place, at: now)
+            case .transportFeedback:
+                if let feedback = TransportFeedback(packet) {
+                    legs[place].bandwidth?.estimate.receive(feedback, at: now)
+                }
+            case .estimatedMaximumBitrate:
+                if let limit = packet.estimatedMaximumBitrate {
+                    legs[place].bandwidth?.estimate.receive(estimatedMaximumBitrate: limit)
+                }
             case .nack: resend(packet, place, at: now, into: &outbox)
             case .pictureLoss:
                 if let ssrc = packet.mediaSource { askForKeyFrame(ofSlot: ssrc, place, at: now, into: &outbox) }
@@ -47,6 +58,18 @@ extension GatewayEngine {
         for place in tracks[stream.track].subscribers {
             legs[place.leg].slots[place.slot].owesReport = true
             legs[place.leg].owesReports = true
+        }
+    }
+
+    /// What a client that gives no transport-wide feedback says of the slots for video.
+    private func receiveBlocks(_ packet: borrowing RTCPPacket, _ place: Int, at now: Instant) {
+        guard let bandwidth = legs[place].bandwidth, !bandwidth.estimate.hasTransportFeedback else { return }
+        let compact = wallClock(at: now).compact
+        packet.visitReportBlocks { block in
+            guard let slot = legs[place].slot(sending: block.ssrc), legs[place].slots[slot].kind == .video else {
+                return
+            }
+            bandwidth.estimate.receive(block, roundTrip: block.roundTrip(at: compact), at: now)
         }
     }
 
@@ -80,26 +103,33 @@ extension GatewayEngine {
     private mutating func resend(
         _ sequence: UInt16, _ place: SlotPlace, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
+        let isSent = `repeat`(sequence, place, probe: 0, at: now, into: &outbox)
+        if isSent { tally.repaired &+= 1 } else { tally.repairsRefused &+= 1 }
+    }
+
+    /// Sends once more what had this number in the slot. False when that is not kept, or was too much already.
+    mutating func `repeat`(
+        _ sequence: UInt16, _ place: SlotPlace, probe: UInt8, at now: Instant,
+        into outbox: inout some GatewayOutbox & ~Copyable
+    ) -> Bool {
+        var bytes = scratch
+        scratch = []
+        defer { scratch = bytes }
         guard let original = legs[place.leg].slots[place.slot].rewriter.original(of: sequence),
             let stream = encodings[original.source],
-            // The ring may be written while its packet is read, so the packet leaves it first.
-            let bytes = tracks[stream.track].encodings[stream.encoding].history?.copy(of: original.sequence),
+            tracks[stream.track].encodings[stream.encoding].history?.copy(original.sequence, into: &bytes) ?? false,
             let packet = try? RTPPacket(bytes.span.bytes),
             let codec = legs[tracks[stream.track].leg].payloads.meaning(of: packet.payloadType)?.codec,
             let repair = legs[place.leg].payloads.own(codec.codec)?.retransmission,
-            legs[place.leg].slots[place.slot].repairs.take(bytes.count, at: now)
-        else {
-            tally.repairsRefused &+= 1
-            return
-        }
+            probe != 0 || legs[place.leg].slots[place.slot].repairs.take(bytes.count, at: now)
+        else { return false }
         let sourceIDs = legs[tracks[stream.track].leg].extensions
         let targetIDs = legs[place.leg].extensions
         let traits = PacketTraits(packet, codec.codec, sourceIDs)
         let numbers = legs[place.leg].slots[place.slot].rewriter.numbers(of: original, packet.header, traits)
-        write(
+        return write(
             packet, numbers, traits, PacketComposer(from: sourceIDs, to: targetIDs), PayloadForm(type: repair),
-            marker: packet.marker, repairs: true, to: place, at: now, into: &outbox)
-        tally.repaired &+= 1
+            marker: packet.marker, repairs: true, probe: probe, to: place, at: now, into: &outbox)
     }
 
     private mutating func askForKeyFrame(
@@ -130,11 +160,5 @@ extension GatewayEngine {
         writer.appendPictureLoss(of: ssrc, from: own)
         outbox.sendReport(writer.bytes, to: legs[leg].id)
         tally.keyFramesAsked &+= 1
-    }
-}
-
-extension PacketHistory {
-    func copy(of sequence: UInt16) -> [UInt8]? {
-        packet(sequence)?.copyToArray()
     }
 }

@@ -12,6 +12,7 @@ extension GatewayEngine {
     /// Does what is due on every leg.
     package mutating func advance(to now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
         for place in 0..<legs.count where legs[place].isOpen {
+            chooseLayers(of: place, at: now, into: &outbox)
             askForLost(place, at: now, into: &outbox)
             sendFeedback(place, at: now, into: &outbox)
             report(place, at: now, into: &outbox)
@@ -28,8 +29,6 @@ extension GatewayEngine {
     ) {
         let (id, own) = (legs[place].id, legs[place].ssrc)
         for track in legs[place].tracks where tracks[track].kind == .video {
-            // An encoding that its publisher no longer sends is left for the best of those that go on.
-            if tracks[track].encodings.count > 1 { chooseAgain(track, at: now) }
             for index in 0..<tracks[track].encodings.count {
                 let stream = StreamPlace(track: track, encoding: index, isRepair: false)
                 if isAwaited(stream) {

@@ -125,6 +125,9 @@ extension GatewayEngine {
             return
         }
         legs[place.leg].slots[place.slot].track = track
+        legs[place.leg].slots[place.slot].layer = nil
+        legs[place.leg].slots[place.slot].isOff = false
+        forgetLayer(of: place)
         tracks[track].subscribers.append(place)
         choose(for: place, at: now)
     }
@@ -137,10 +140,26 @@ extension GatewayEngine {
         legs[place.leg].isUntold = true
     }
 
-    /// Chooses the encoding that a slot is to show. Which one it is decides itself with the first packets of a track.
+    private mutating func forgetLayer(of place: SlotPlace) {
+        guard let bandwidth = legs[place.leg].bandwidth else { return }
+        // Places among the slots for video.
+        let index = legs[place.leg].slots[..<place.slot].count(where: { $0.kind == .video })
+        bandwidth.selection.forget(index)
+        bandwidth.nextSelection = Instant(nanoseconds: 0)
+    }
+
+    /// Lets a slot show the encoding that follows from its layer and from what is being sent. Until layers were chosen it
+    /// is the lowest one.
     mutating func choose(for place: SlotPlace, at now: Instant) {
-        guard let track = legs[place.leg].slots[place.slot].track,
-            let index = tracks[track].bestEncoding(at: now) ?? (tracks[track].encodings.count == 1 ? 0 : nil),
+        guard let track = legs[place.leg].slots[place.slot].track else { return }
+        guard !legs[place.leg].slots[place.slot].isOff else {
+            if legs[place.leg].slots[place.slot].encoding != nil {
+                legs[place.leg].slots[place.slot].encoding = nil
+                legs[place.leg].slots[place.slot].rewriter.show(nil)
+            }
+            return
+        }
+        guard let index = tracks[track].encoding(upTo: legs[place.leg].slots[place.slot].layer ?? 0, at: now),
             legs[place.leg].slots[place.slot].encoding != tracks[track].encodings[index].number
         else { return }
         let number = tracks[track].encodings[index].number

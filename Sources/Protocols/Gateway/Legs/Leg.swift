@@ -37,6 +37,8 @@ struct Leg: ~Copyable {
     var arrivals = ArrivalLog()
     /// The next transport-wide number of what is sent to it.
     var transportSequence: UInt16 = 0
+    /// Nil for a leg without slots for video.
+    var bandwidth: LegBandwidth?
     var clock = PublisherClock()
     var nextReport: Instant
     /// A slot of it does.
@@ -62,7 +64,20 @@ struct Leg: ~Copyable {
         streams = [:]
         tracks = []
         slots = []
+        bandwidth = nil
         arrivals = ArrivalLog()
+    }
+
+    /// The slots are others than before.
+    mutating func adoptBandwidth() {
+        guard slots.contains(where: { $0.kind == .video }) else {
+            bandwidth = nil
+            return
+        }
+        let bandwidth = bandwidth ?? LegBandwidth()
+        bandwidth.selection = LayerSelection()
+        bandwidth.nextSelection = Instant(nanoseconds: 0)
+        self.bandwidth = bandwidth
     }
 
     func slot(sending ssrc: UInt32) -> Int? {

@@ -11,6 +11,10 @@ struct Slot {
     var track: Int?
     /// Of which encoding, by its number.
     var encoding: UInt32?
+    /// The best of the track's encodings that may be shown, as chosen last; nil before that.
+    var layer: Int?
+    /// Nothing is shown although there is a track.
+    var isOff = false
     var rewriter: SlotRewriter
     /// How good a picture its participant wants in it.
     var wanted = WantedQuality.high

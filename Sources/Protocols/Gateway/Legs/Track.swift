@@ -46,11 +46,14 @@ struct Track: ~Copyable {
         return false
     }
 
-    /// The encoding that slots show: the last of those that are being sent, since clients name the best one last.
-    func bestEncoding(at now: Instant) -> Int? {
+    /// The encoding for a slot that may show this layer: the best of those that are being sent up to there, since clients
+    /// name the best one last, else the next one above. Nil while none is sent of several.
+    func encoding(upTo layer: Int, at now: Instant) -> Int? {
         var best: Int?
-        for index in 0..<encodings.count where encodings[index].isHeard(at: now) { best = index }
-        return best
+        for index in 0..<encodings.count where encodings[index].isHeard(at: now) && (index <= layer || best == nil) {
+            best = index
+        }
+        return best ?? (encodings.count == 1 ? 0 : nil)
     }
 }
 
@@ -71,6 +74,7 @@ struct Encoding: ~Copyable {
     var history: PacketHistory?
     var keyFrames = KeyFrameRequests()
     var clock: TrackClock
+    var bitrate = BitrateMeter()
     private var heardAt: Instant?
 
     init(number: UInt32, rid: String, source: AnnouncedSource?, kind: MediaKind, clockRate: UInt32) {

@@ -71,30 +71,29 @@ package struct BandwidthEstimate: Sendable {
         let time = milliseconds(now)
         var lostCount = 0
         var settledCount = 0
-        var newestSent: UInt64 = 0
+        var newestSent: Instant?
         var proven: Double?
         feedback.visit { sequence, ticks in
-            guard let packet = packets.settle(sequence, isReceived: ticks != nil) else { return }
-            let wasLost = packet.fate == .lost
-            if !wasLost { settledCount += 1 }
+            guard let packet = packets.settle(sequence, isReceived: ticks != nil, at: now) else { return }
+            if !packet.wasLost { settledCount += 1 }
             guard let ticks else {
                 lostCount += 1
                 return
             }
-            if wasLost { lostCount -= 1 }
+            if packet.wasLost { lostCount -= 1 }
             let arrival = unwrapped(ticks)
-            newestSent = max(newestSent, packet.sent)
-            throughput.receive(byteCount: Int(packet.byteCount), at: arrival)
-            trend.receive(sent: Double(packet.sent) / 1_000_000, arrival: arrival)
-            let rate = probing.received(packet.probe, byteCount: Int(packet.byteCount), arrival: arrival, at: time)
+            newestSent = max(newestSent ?? packet.sent, packet.sent)
+            throughput.receive(byteCount: packet.byteCount, at: arrival)
+            trend.receive(sent: milliseconds(packet.sent), arrival: arrival)
+            let rate = probing.received(packet.probe, byteCount: packet.byteCount, arrival: arrival, at: time)
             proven = rate ?? proven
         }
-        guard settledCount > 0 || newestSent > 0 else { return }
+        guard settledCount > 0 || newestSent != nil else { return }
         hasTransportFeedback = true
         lastFeedback = time
         lastSilence = nil
-        if newestSent > 0 {
-            let sample = now.nanoseconds > newestSent ? min(now.nanoseconds &- newestSent, 10_000_000_000) : 0
+        if let newestSent {
+            let sample = min(now.nanoseconds(since: newestSent), 10_000_000_000)
             roundTripNanoseconds = (roundTripNanoseconds &* 7 &+ sample) / 8
         }
         decide(proven, lost: lostCount, settled: settledCount, at: time)
@@ -107,8 +106,8 @@ package struct BandwidthEstimate: Sendable {
             probing.back(at: time)
         }
         if let proven, usage != .over {
-            // A full link proves a rate too, which may be lower than the one that was hoped for.
-            if proven > control.rate || proven < control.rate * 0.85 { control.set(proven) }
+            // A full link proves a rate too. But whoever reads a burst may have been held up, so that is heeded a little.
+            if proven > control.rate || proven < control.rate * 0.85 { control.set(max(proven, control.rate * 0.85)) }
             if loss.lossRatio < 0.02 { loss.raise(to: proven) }
         }
         control.update(
@@ -129,6 +128,8 @@ package struct BandwidthEstimate: Sendable {
         loss.receive(
             fraction: Double(block.fractionLost) / 256, rate: Double(bitrate), minimum: Double(limits.minimum),
             at: milliseconds(now))
+        // Who says nothing else is given more for as long as little is lost.
+        if receiverLimit == nil, block.fractionLost < 5 { control.grow(at: milliseconds(now)) }
     }
 
     /// Time passes: a burst to send, if one is due. Without any feedback the rate falls, because the link may be gone.

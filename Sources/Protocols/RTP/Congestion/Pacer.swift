@@ -21,11 +21,17 @@ package struct Pacer: Sendable {
     private static let haste = 2.5
     /// What may be sent at once after a pause, in seconds of the rate.
     private static let allowance = 0.005
+    private static let leastAllowance = 1_500.0
+    /// The same when packets waited, and the host looked later than it was told to: the way was free in the meantime.
+    private static let lateness = 0.1
+    private static let latenessOfProbe = 0.02
 
     private var rate: Double
-    private var budget = 0.0
+    private var budget = Self.leastAllowance
     private var lastFill: Instant?
     private var probe: (probe: Probe, left: Int)?
+    /// Something waited when it was looked at last.
+    private var isHeldUp = false
 
     package init(bitrate: UInt64) {
         rate = Double(max(bitrate, 1_000))
@@ -42,18 +48,26 @@ package struct Pacer: Sendable {
         self.probe = (probe, probe.byteCount)
     }
 
+    /// There is nothing to pad with.
+    package mutating func giveUpProbe() {
+        probe = nil
+    }
+
+    package var hasProbe: Bool { probe != nil }
+
     private var bytesPerSecond: Double {
         (probe.map { Double($0.probe.rate) } ?? rate * Self.haste) / 8
     }
 
     /// What to do now, when packets wait or not. After `send` and `pad` tell what was sent, and ask again.
     package mutating func next(hasPackets: Bool, at now: Instant) -> Step {
+        fill(at: now)
         guard hasPackets || probe != nil else {
-            fill(at: now)
+            isHeldUp = false
             return .idle
         }
-        fill(at: now)
         guard budget >= 0 else {
+            isHeldUp = true
             let seconds = min(max(-budget / max(bytesPerSecond, 1), 0.000_1), 10)
             return .wait(until: now.adding(nanoseconds: UInt64(seconds * 1e9)))
         }
@@ -74,7 +88,9 @@ package struct Pacer: Sendable {
     private mutating func fill(at now: Instant) {
         let elapsed = lastFill.map { Double(now.nanoseconds(since: $0)) / 1e9 } ?? 0
         lastFill = max(now, lastFill ?? now)
-        let most = probe == nil ? max(bytesPerSecond * Self.allowance, 1_500) : 0
+        let seconds = probe == nil ? Self.lateness : Self.latenessOfProbe
+        let usual = probe == nil ? max(bytesPerSecond * Self.allowance, Self.leastAllowance) : 0
+        let most = isHeldUp ? max(bytesPerSecond * seconds, usual) : usual
         budget = min(budget + bytesPerSecond * min(elapsed, 10), most)
     }
 }

@@ -11,6 +11,7 @@ struct RateControl: Sendable {
     }
 
     private static let cut = 0.85
+    private static let leastMeasured = 0.7
     let minimum: Double
     let maximum: Double
     private(set) var rate: Double
@@ -48,7 +49,8 @@ struct RateControl: Sendable {
         // One cut for each response: its effect is not seen before.
         if let lastCut, now - lastCut < min(max(roundTrip, 10), 200) + 100, (throughput ?? rate) > rate / 2 { return }
         lastCut = now
-        let measured = throughput ?? rate
+        // Little may have arrived because little was sent. When it was for want of a way, the next cuts follow soon.
+        let measured = max(throughput ?? rate, rate * Self.leastMeasured)
         if let throughput { learn(throughput) }
         rate = max(minimum, min(rate, measured * Self.cut))
     }
@@ -83,6 +85,13 @@ struct RateControl: Sendable {
 
     private func deviation(_ known: (mean: Double, variance: Double)) -> Double {
         (known.variance * known.mean).squareRoot()
+    }
+
+    /// Nothing but the loss is known, and that is small: 8 % a second.
+    mutating func grow(at now: Double) {
+        let elapsed = min(max(now - (lastUpdate ?? now), 0), 1000)
+        lastUpdate = now
+        rate = min(rate + rate * 0.08 * elapsed / 1000, maximum)
     }
 
     /// A probe, or another measurement, showed that the link carries this much.

@@ -9,13 +9,24 @@ struct SentPackets: Sendable {
         case received
     }
 
-    struct Packet {
-        var sent: UInt64 = 0
+    /// 2,048 of them are kept for each leg with pictures.
+    private struct Packet {
+        /// Microseconds, modulo 2^32: 71 minutes.
+        var sent: UInt32 = 0
         var byteCount: UInt16 = 0
         var sequence: UInt16 = 0
         var fate = Fate.unknown
-        /// 0 for what belongs to no probe.
         var probe: UInt8 = 0
+    }
+
+    /// A packet of which there is news.
+    struct Settled {
+        let sent: Instant
+        let byteCount: Int
+        /// 0 for what belongs to no probe.
+        let probe: UInt8
+        /// It was given up before.
+        let wasLost: Bool
     }
 
     private static let capacity = 2048
@@ -25,18 +36,25 @@ struct SentPackets: Sendable {
 
     mutating func add(_ sequence: UInt16, byteCount: Int, probe: UInt8, at now: Instant) {
         packets[index(sequence)] = Packet(
-            sent: now.nanoseconds, byteCount: UInt16(clamping: byteCount), sequence: sequence, fate: .inFlight,
+            sent: Self.microseconds(now), byteCount: UInt16(clamping: byteCount), sequence: sequence, fate: .inFlight,
             probe: probe)
     }
 
     /// The packet, and marks its fate; nil when there is nothing new to say of it.
-    mutating func settle(_ sequence: UInt16, isReceived: Bool) -> Packet? {
+    mutating func settle(_ sequence: UInt16, isReceived: Bool, at now: Instant) -> Settled? {
         let index = index(sequence)
         let packet = packets[index]
         guard packet.sequence == sequence, packet.fate == .inFlight || packet.fate == .lost && isReceived else {
             return nil
         }
         packets[index].fate = isReceived ? .received : .lost
-        return packet
+        let age = UInt64(Self.microseconds(now) &- packet.sent) &* 1_000
+        return Settled(
+            sent: Instant(nanoseconds: now.nanoseconds > age ? now.nanoseconds &- age : 0),
+            byteCount: Int(packet.byteCount), probe: packet.probe, wasLost: packet.fate == .lost)
+    }
+
+    private static func microseconds(_ now: Instant) -> UInt32 {
+        UInt32(truncatingIfNeeded: now.nanoseconds / 1_000)
     }
 }

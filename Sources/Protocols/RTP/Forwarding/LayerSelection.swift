@@ -2,21 +2,36 @@ package import Wire
 
 /// Which simulcast layer each video slot of a leg shows, so that all together fit what the leg can receive.
 ///
-/// Every slot gets its lowest layer first, in order of priority, then one step up after another. Going down is done at
-/// once. Going up waits until there has been room to spare for a while, which grows when a step up had to be taken back:
-/// a layer that comes and goes is worse than a lower one that stays.
+/// Every slot has its lowest layer, whatever the estimate says: an estimate is a guess, and a picture that is gone is the
+/// worst of all pictures. Then the slots are raised one step after another, in the order of priority. Going down is done
+/// at once. Going up waits until there has been room to spare for a while, which grows when a step up had to be taken
+/// back: a layer that comes and goes is worse than a lower one that stays.
 package struct LayerSelection: Sendable {
     /// What a slot may show now.
     package struct Demand: Hashable, Sendable {
         /// Bits per second of each layer (`rid`), the lowest first; 0 for one that is not sent.
         package var bitrates: [UInt64]
-        /// The highest layer that the receiver wants, as an index.
+        /// The highest layer that the receiver wants, as an index. Below 0 it wants none.
         package var limit: Int
 
         package init(bitrates: [UInt64], limit: Int = .max) {
             self.bitrates = bitrates
             self.limit = limit
         }
+
+        func bitrate(of layer: Int) -> UInt64 {
+            bitrates.indices.contains(layer) && layer <= limit ? bitrates[layer] : 0
+        }
+
+        /// The next layer above one that is sent.
+        func next(above layer: Int?) -> Int? {
+            bitrates.indices.first { $0 > layer ?? -1 && bitrate(of: $0) > 0 }
+        }
+
+        /// What the lowest layer costs; 0 when there is nothing to show.
+        package var least: UInt64 { next(above: nil).map { bitrate(of: $0) } ?? 0 }
+        /// What the best of them costs that the receiver wants.
+        package var most: UInt64 { bitrates.indices.map { bitrate(of: $0) }.max() ?? 0 }
     }
 
     private struct Choice {
@@ -28,19 +43,32 @@ package struct LayerSelection: Sendable {
 
     private static let shortestWait: UInt64 = 1_000_000_000
     private static let longestWait: UInt64 = 30_000_000_000
+    /// A layer that was kept for so long is not taken for one that comes and goes.
+    private static let settled: UInt64 = 10_000_000_000
 
     private var choices: [Choice] = []
 
     package init() {}
 
-    /// What each slot shows, as an index of its layers; nil for a slot that is paused. `demands` are in order of priority
-    /// and keep their places from call to call.
-    package mutating func select(_ demands: [Demand], available: UInt64, at now: Instant) -> [Int?] {
+    /// The slot shows another track: its layers are to be chosen as if for the first time.
+    package mutating func forget(_ index: Int) {
+        if choices.indices.contains(index) { choices[index] = Choice() }
+    }
+
+    /// What each slot shows, as an index of its layers; nil where there is nothing to show.
+    ///
+    /// - Parameters:
+    ///   - demands: of the slots, each in the same place from call to call.
+    ///   - order: the places, the most important first.
+    ///   - available: bits per second for all of them.
+    package mutating func select(
+        _ demands: [Demand], order: [Int], available: UInt64, at now: Instant
+    ) -> [Int?] {
         if choices.count > demands.count { choices.removeLast(choices.count - demands.count) }
         while choices.count < demands.count { choices.append(Choice()) }
-        let affordable = Self.distribute(demands, available)
+        let affordable = Self.distribute(demands, order, available)
         // A step up must leave a tenth of the estimate free.
-        let comfortable = Self.distribute(demands, available / 10 &* 9)
+        let comfortable = Self.distribute(demands, order, available / 10 &* 9)
         for index in choices.indices {
             choose(index, affordable[index], comfortable[index], demands[index], at: now)
         }
@@ -52,9 +80,9 @@ package struct LayerSelection: Sendable {
     ) {
         let current = choices[index].layer
         // A layer that is no longer sent leaves at once to what there is, lower or higher.
-        let isGone = current.map { Self.bitrate($0, demand) == 0 } ?? true
+        let isGone = current.map { demand.bitrate(of: $0) == 0 } ?? true
         guard (affordable ?? -1) >= (current ?? -1), !isGone else {
-            if let raised = choices[index].raisedAt, now.nanoseconds(since: raised) < 10_000_000_000 {
+            if !isGone, let raised = choices[index].raisedAt, now.nanoseconds(since: raised) < Self.settled {
                 choices[index].wait = min(choices[index].wait &* 2, Self.longestWait)
             }
             choices[index].layer = affordable
@@ -62,7 +90,7 @@ package struct LayerSelection: Sendable {
             choices[index].raisedAt = nil
             return
         }
-        if let raised = choices[index].raisedAt, now.nanoseconds(since: raised) >= 10_000_000_000 {
+        if let raised = choices[index].raisedAt, now.nanoseconds(since: raised) >= Self.settled {
             choices[index].wait = Self.shortestWait
         }
         guard let comfortable = comfortable.map({ min($0, affordable ?? $0) }), comfortable > current ?? -1 else {
@@ -77,26 +105,18 @@ package struct LayerSelection: Sendable {
         choices[index].raisedAt = now
     }
 
-    private static func bitrate(_ layer: Int, _ demand: Demand) -> UInt64 {
-        demand.bitrates.indices.contains(layer) && layer <= demand.limit ? demand.bitrates[layer] : 0
-    }
-
-    /// The best that `available` pays for, without looking at the past.
-    static func distribute(_ demands: [Demand], _ available: UInt64) -> [Int?] {
-        var layers = [Int?](repeating: nil, count: demands.count)
+    /// The best that `available` pays for beyond the lowest layers, without looking at the past.
+    static func distribute(_ demands: [Demand], _ order: [Int], _ available: UInt64) -> [Int?] {
+        var layers = demands.map { $0.next(above: nil) }
         var rest = available
+        for demand in demands { rest = rest > demand.least ? rest &- demand.least : 0 }
         var isRaised = true
         while isRaised {
             isRaised = false
-            for index in demands.indices {
-                let current = layers[index] ?? -1
-                guard
-                    let next = demands[index].bitrates.indices.first(where: {
-                        $0 > current && bitrate($0, demands[index]) > 0
-                    })
-                else { continue }
-                let cost = bitrate(next, demands[index])
-                let saved = layers[index].map { bitrate($0, demands[index]) } ?? 0
+            for index in order where demands.indices.contains(index) {
+                guard let current = layers[index], let next = demands[index].next(above: current) else { continue }
+                let cost = demands[index].bitrate(of: next)
+                let saved = demands[index].bitrate(of: current)
                 // A higher layer that costs less (it was measured in a still scene) gives its bits back.
                 guard cost <= rest &+ saved else { continue }
                 rest = rest &+ saved &- cost

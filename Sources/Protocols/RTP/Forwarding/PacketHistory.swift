@@ -61,6 +61,14 @@ package struct PacketHistory: ~Copyable {
         return storage.span.bytes.part(offset..<offset &+ entry.byteCount)
     }
 
+    /// Puts the packet in place of what `bytes` holds. False when there is none.
+    package func copy(_ sequence: UInt16, into bytes: inout [UInt8]) -> Bool {
+        guard let packet = packet(sequence) else { return false }
+        bytes.removeAll(keepingCapacity: true)
+        packet.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        return true
+    }
+
     /// The track began again: nothing of before is asked for any more.
     package mutating func removeAll() {
         for index in entries.indices { entries[index].byteCount = 0 }

@@ -116,6 +116,15 @@ package struct SlotRewriter: Sendable {
 
     private let firstTimestamp: UInt32
 
+    /// Whether a packet of the source can be of use: it is shown, or is to be.
+    package func mayShow(_ source: UInt32) -> Bool { source == self.source || source == wanted }
+
+    /// True while something is shown that is to be left for something else.
+    package var isLeaving: Bool { source != nil && wanted != source }
+
+    /// The highest number that was given; nil while nothing is shown.
+    package var newestSequence: UInt16? { source == nil ? nil : UInt16(truncatingIfNeeded: highest) }
+
     /// True while the host should ask the wanted source for a key frame.
     package var awaitsEntry: Bool { wanted != nil && wanted != source }
 

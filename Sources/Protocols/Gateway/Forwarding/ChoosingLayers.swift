@@ -1,0 +1,81 @@
+import BasicContainers
+import RTP
+import SDP
+import Wire
+
+// Which encoding of its track each slot shows: what the leg can receive, and what its client wants to see.
+
+extension GatewayEngine {
+    /// Chooses the layers of a leg, and tries whether it can receive more when there is more to show.
+    mutating func chooseLayers(
+        of place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        guard let bandwidth = legs[place].bandwidth, bandwidth.nextSelection <= now else { return }
+        bandwidth.nextSelection = now.adding(nanoseconds: LegBandwidth.selectionNanoseconds)
+        let slots = legs[place].slots.indices.filter { legs[place].slots[$0].kind == .video }
+        let order = byImportance(slots, place)
+        var demands = slots.map { demand(of: legs[place].slots[$0], at: now) }
+        let sound = bandwidth.sound.bitsPerSecond(at: now)
+        pause(&demands, order, sound, bandwidth, at: now)
+        let available = bandwidth.estimate.bitrate
+        let layers = bandwidth.selection.select(
+            demands, order: order, available: available > sound ? available &- sound : 0, at: now)
+        var chosen = sound
+        var wanted = sound
+        for (index, slot) in slots.enumerated() where index < layers.count {
+            legs[place].slots[slot].layer = layers[index]
+            legs[place].slots[slot].isOff = demands[index].limit < 0
+            choose(for: SlotPlace(leg: place, slot: slot), at: now)
+            chosen &+= layers[index].map { demands[index].bitrates[$0] } ?? 0
+            wanted &+= demands[index].most
+        }
+        // Room to spare is wanted too, else the last step would never be comfortable.
+        bandwidth.estimate.wanted = wanted / 4 &* 5
+        bandwidth.pacer.set(bitrate: max(bandwidth.estimate.bitrate, chosen))
+        if let probe = bandwidth.estimate.advance(to: now) {
+            bandwidth.pacer.begin(probe, at: now)
+            tally.probes &+= 1
+            releaseWaiting(of: place, bandwidth, at: now, into: &outbox)
+        }
+    }
+
+    /// Something changed that lets the leg's layers be chosen with the next tick.
+    mutating func chooseLayersSoon(of place: Int) {
+        legs[place].bandwidth?.nextSelection = Instant(nanoseconds: 0)
+    }
+
+    /// The places in `slots`: screens first, then those whose participants spoke last.
+    private func byImportance(_ slots: [Int], _ place: Int) -> [Int] {
+        let speakers = calls[legs[place].call].ranking.speakers
+        func rank(_ index: Int) -> (Int, Int, Int) {
+            guard let track = legs[place].slots[slots[index]].track else { return (2, 0, index) }
+            let leg = tracks[track].leg
+            let spoke = speakers.firstIndex { Int($0) < tracks.count && tracks[Int($0)].leg == leg }
+            return (tracks[track].name.source == .screen ? 0 : 1, spoke ?? .max, index)
+        }
+        return slots.indices.sorted { rank($0) < rank($1) }
+    }
+
+    private func demand(of slot: Slot, at now: Instant) -> LayerSelection.Demand {
+        guard let track = slot.track else { return LayerSelection.Demand(bitrates: []) }
+        let bitrates = (0..<tracks[track].encodings.count).map { index in
+            tracks[track].encodings[index].isHeard(at: now)
+                // Of what is sent something is known, and be it that it is there.
+                ? max(tracks[track].encodings[index].bitrate.bitsPerSecond(at: now), 1) : 0
+        }
+        return LayerSelection.Demand(bitrates: bitrates)
+    }
+
+    /// Gives up the least important pictures of a leg whose link does not even carry the lowest layers.
+    private func pause(
+        _ demands: inout [LayerSelection.Demand], _ order: [Int], _ sound: UInt64, _ bandwidth: LegBandwidth,
+        at now: Instant
+    ) {
+        let shown = order.filter { demands[$0].limit >= 0 && demands[$0].least > 0 }
+        let carried = shown.dropLast(bandwidth.paused.count)
+        let needed = carried.reduce(sound) { $0 &+ demands[$1].least }
+        bandwidth.paused.advance(
+            isStrained: !carried.isEmpty && bandwidth.isStrained(needing: needed), most: shown.count, to: now)
+        for index in shown.suffix(bandwidth.paused.count) { demands[index].limit = -1 }
+    }
+}

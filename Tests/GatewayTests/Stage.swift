@@ -1,0 +1,180 @@
+import Gateway
+import RTP
+import SDP
+import Testing
+import Wire
+
+/// A publisher of three layers (150, 500 and 1,700 kbit/s, key frames when asked) and its viewers, each behind a link of
+/// its own with 200 ms of queue.
+struct Stage: ~Copyable {
+    var conference: Conference
+    var viewers: [Viewer]
+    private let client: Client
+    private let publisher: LegID
+    private let hasSound: Bool
+    private var layers = [PublishedLayer(71, 600), PublishedLayer(72, 2_000), PublishedLayer(73, 7_000)]
+    private var timestamp: UInt32 = 0
+    private var speech: UInt16 = 0
+    private var milliseconds = 0
+
+    init(viewers rates: [Double], hasSound: Bool = false, feedback: Viewer.Feedback = .transport) throws {
+        var made = Conference()
+        var legs: [LegID] = []
+        let client = Client(audio: hasSound ? 11 : nil, rids: ["q", "h", "f"])
+        do {
+            legs.append(try made.join("ann", client))
+            for index in rates.indices { legs.append(try made.join("viewer \(index)", Client())) }
+        }
+        conference = made
+        publisher = legs[0]
+        viewers = zip(legs.dropFirst(), rates).map { Viewer($0, rate: $1, feedback) }
+        self.client = client
+        self.hasSound = hasSound
+    }
+
+    var now: Instant { conference.now }
+
+    /// The index of the layer that came through last; nil when none did for a second.
+    func shownLayer(_ viewer: Int) -> Int? {
+        viewers[viewer].lastFrame.map { now.nanoseconds(since: $0) < 1_000_000_000 } ?? false
+            ? viewers[viewer].layer : nil
+    }
+
+    mutating func run(seconds: Int) {
+        for _ in 0..<seconds * 1_000 { step() }
+    }
+
+    private mutating func step() {
+        milliseconds += 1
+        if milliseconds % 33 == 0 { frame() }
+        if hasSound, milliseconds % 20 == 0 {
+            speech &+= 1
+            conference.send(
+                client.packet(
+                    client.opus, speech, UInt32(speech) * 960, 11, payload: [UInt8](repeating: 0x78, count: 60)),
+                from: publisher)
+        }
+        conference.now = conference.now.adding(nanoseconds: 1_000_000)
+        if milliseconds % 10 == 0 { conference.engine.advance(to: conference.now, into: &conference.outbox) }
+        conference.engine.releaseWaiting(at: conference.now, into: &conference.outbox)
+        for report in conference.outbox.takeReports(publisher) {
+            for index in layers.indices where report.asksForKeyFrame(of: layers[index].ssrc) {
+                layers[index].owesKey = true
+            }
+        }
+        for index in viewers.indices {
+            _ = conference.outbox.takeReports(viewers[index].leg)
+            viewers[index].send(conference.outbox.take(viewers[index].leg), at: now)
+            for report in viewers[index].answers(at: now) { conference.report(report, from: viewers[index].leg) }
+        }
+    }
+
+    /// One frame of each layer; of the best one as large as told.
+    mutating func frame(bytes: Int? = nil, isKey: Bool = false) {
+        timestamp &+= 2_970
+        for index in layers.indices {
+            let isEntry = isKey || layers[index].owesKey
+            layers[index].owesKey = false
+            layers[index].picture &+= 1
+            var left = bytes ?? layers[index].frameBytes * (isEntry ? 4 : 1)
+            var isFirst = true
+            while left > 0 {
+                layers[index].sequence &+= 1
+                conference.send(
+                    client.part(
+                        layers[index].sequence, timestamp: timestamp, ssrc: layers[index].ssrc,
+                        picture: layers[index].picture, bytes: min(left, 1_100), isKey: isEntry, isFirst: isFirst,
+                        isLast: left <= 1_100, elements: client.named(["q", "h", "f"][index]), layer: UInt8(index)),
+                    from: publisher)
+                left -= 1_100
+                isFirst = false
+            }
+        }
+    }
+}
+
+struct PublishedLayer {
+    let ssrc: UInt32
+    let frameBytes: Int
+    var sequence: UInt16 = 0
+    var picture: UInt16 = 0
+    var owesKey = true
+
+    init(_ ssrc: UInt32, _ frameBytes: Int) {
+        self.ssrc = ssrc
+        self.frameBytes = frameBytes
+    }
+}
+
+/// A receiver at the end of a link.
+struct Viewer {
+    enum Feedback {
+        case transport
+        /// REMB and nothing else, in bits per second.
+        case receiverLimit(UInt64)
+    }
+
+    let leg: LegID
+    var rate: Double
+    var feedback: Feedback
+    /// Until then nothing is read: it all comes at once afterwards.
+    var heldUpUntil: UInt64 = 0
+    /// That of the latest packet of video.
+    private(set) var layer: Int?
+    private(set) var lastFrame: Instant?
+    private(set) var longestGap: UInt64 = 0
+    private(set) var voices = 0
+    /// Whole seconds since the last picture, added up.
+    private(set) var pausedSeconds = 0.0
+    private var freeAt: UInt64 = 0
+    private var onTheWay: [(arrival: UInt64, packet: Packet)] = []
+    private var log = ArrivalLog()
+    private var nextAnswer: UInt64 = 0
+
+    init(_ leg: LegID, rate: Double, _ feedback: Feedback) {
+        self.leg = leg
+        self.rate = rate
+        self.feedback = feedback
+    }
+
+    mutating func send(_ packets: [Packet], at now: Instant) {
+        for packet in packets {
+            let begin = max(freeAt, now.nanoseconds)
+            guard begin - now.nanoseconds < 200_000_000 else { continue }
+            freeAt = begin + UInt64(Double(packet.bytes.count) * 8e9 / rate)
+            onTheWay.append((freeAt + 20_000_000, packet))
+        }
+        guard now.nanoseconds >= heldUpUntil else { return }
+        for (arrival, packet) in onTheWay where arrival <= now.nanoseconds { receive(packet, at: now) }
+        onTheWay.removeAll { $0.arrival <= now.nanoseconds }
+        if let lastFrame, now.nanoseconds(since: lastFrame) > 1_000_000_000 { pausedSeconds += 0.001 }
+    }
+
+    private mutating func receive(_ packet: Packet, at now: Instant) {
+        if let number = packet.transportSequence(Client()) { log.record(number, at: now) }
+        guard packet.header.payloadType == Client().vp8 else {
+            if packet.header.payloadType == Client().opus { voices += 1 }
+            return
+        }
+        if let lastFrame { longestGap = max(longestGap, now.nanoseconds(since: lastFrame)) }
+        lastFrame = now
+        layer = packet.payload.last.map(Int.init)
+    }
+
+    /// Every 50 ms, and they need 20 to get back.
+    mutating func answers(at now: Instant) -> [[UInt8]] {
+        guard now.nanoseconds >= nextAnswer, now.nanoseconds >= heldUpUntil else { return [] }
+        nextAnswer = now.nanoseconds + 50_000_000
+        guard case .transport = feedback else {
+            if case .receiverLimit(let limit) = feedback { return [.receiverLimit(limit)] }
+            return []
+        }
+        var answers: [[UInt8]] = []
+        while log.hasNews {
+            var writer = RTCPWriter()
+            guard log.write(into: &writer, from: 1, of: 2) else { break }
+            answers.append(writer.bytes)
+        }
+        return answers
+    }
+}
