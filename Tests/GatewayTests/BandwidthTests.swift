@@ -74,4 +74,15 @@ import Wire
         stage.run(seconds: 10)
         #expect(stage.shownLayer(0) == 2)
     }
+
+    @Test func nobodyIsShownABetterPictureThanTheyWant() throws {
+        var stage = try Stage(viewers: [8_000_000, 8_000_000])
+        // The slots follow those for sound.
+        for (wanted, layer) in [(WantedQuality.low, 0), (.medium, 1), (.high, 2), (.off, nil), (.high, 2)] {
+            stage.conference.engine.want(["2": wanted], on: stage.viewers[0].leg)
+            stage.run(seconds: 8)
+            #expect(stage.shownLayer(0) == layer, "\(wanted)")
+        }
+        #expect(stage.shownLayer(1) == 2)
+    }
 }

@@ -40,6 +40,23 @@ struct StreamAccountTests {
         #expect(isNew && !isNewAgain && account.lost == 0 && account.repaired == 1 && account.reordered == 0)
     }
 
+    @Test("a repair begins no account, and what is repeated to try the way is no duplicate")
+    func repetition() {
+        var account = StreamAccount()
+        for number in [3, 4] as [UInt32] {
+            _ = account.take(MediaMark(source: 1, number: number, sentAt: 0), isRepair: true)
+        }
+        #expect(account == StreamAccount())
+        for number in [900, 901] as [UInt32] {
+            _ = account.take(MediaMark(source: 1, number: number, sentAt: 0), isRepair: false)
+        }
+        let isOld = !account.take(MediaMark(source: 1, number: 5, sentAt: 0), isRepair: true)
+        let isKnown = !account.take(MediaMark(source: 1, number: 900, sentAt: 0), isRepair: true)
+        let isElsewhere = !account.take(MediaMark(source: 7, number: 902, sentAt: 0), isRepair: true)
+        #expect(isOld && isKnown && isElsewhere)
+        #expect(account.packets == 2 && account.lost == 0 && account.duplicates == 0 && account.repaired == 0)
+    }
+
     @Test("another source in the same stream begins anew")
     func sources() {
         var account = Self.account([1, 2, 4])

@@ -74,10 +74,12 @@ struct StreamAccount: Hashable {
     /// Packets that were sent between others and did not come.
     var lost: UInt64 { missing + (current?.missing ?? 0) }
 
-    /// False for a packet that was there before.
+    /// False for a packet that was there before, and for a repair of one from before the first: what is repeated to try
+    /// the way may be older than all that is counted.
     mutating func take(_ mark: MediaMark, isRepair: Bool) -> Bool {
         let number = UInt64(mark.number)
         if current?.source != mark.source {
+            guard !isRepair else { return false }
             missing += current?.missing ?? 0
             current = Segment(source: mark.source, first: number, highest: number)
         }
@@ -86,7 +88,7 @@ struct StreamAccount: Hashable {
         defer { current = segment }
         let isLate = number < segment.highest
         guard segment.note(number, within: Self.window) else {
-            duplicates += 1
+            if !isRepair { duplicates += 1 }
             return false
         }
         segment.received += 1

@@ -63,7 +63,7 @@ extension GatewayEngine {
                 // Of what is sent something is known, and be it that it is there.
                 ? max(tracks[track].encodings[index].bitrate.bitsPerSecond(at: now), 1) : 0
         }
-        return LayerSelection.Demand(bitrates: bitrates)
+        return LayerSelection.Demand(bitrates: bitrates, limit: slot.wanted.limit(bitrates))
     }
 
     /// Gives up the least important pictures of a leg whose link does not even carry the lowest layers.

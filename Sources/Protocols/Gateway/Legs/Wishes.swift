@@ -8,6 +8,18 @@ package enum WantedQuality: String, Hashable, Sendable, CaseIterable {
     case low
     case medium
     case high
+
+    /// The best layer of those with these bitrates, 0 for one that is not sent, as an index; below 0 there is none. Whoever
+    /// wants little gets the least that there is.
+    func limit(_ bitrates: [UInt64]) -> Int {
+        let least = bitrates.firstIndex { $0 > 0 } ?? 0
+        return switch self {
+        case .off: -1
+        case .low: least
+        case .medium: max(least, (bitrates.count &- 1) / 2)
+        case .high: .max
+        }
+    }
 }
 
 // What participants want. It is only kept here; which layer a slot shows is chosen where the path's room is known too.
@@ -20,6 +32,7 @@ extension GatewayEngine {
         for index in legs[place].slots.indices where legs[place].slots[index].kind == .video {
             if let wanted = wishes[legs[place].slots[index].mid] { legs[place].slots[index].wanted = wanted }
         }
+        chooseLayersSoon(of: place)
         return true
     }
 
