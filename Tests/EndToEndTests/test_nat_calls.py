@@ -4,18 +4,12 @@ The browsers get every URL that the server gives, and find out for themselves wh
 from 20.0.0.2, and the relay is 20.0.0.1: both on 443, as one has it who wants to reach people in offices and hotels.
 """
 
-import contextlib
-import shutil
-import subprocess
-
 import pytest
 
-import namespaces
-from browser import Browser
-from certificates import Authority
-from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC, Internet
-from pages import Person, connect, everybody_sees_and_hears, meet
-from server import Server
+from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC
+from pages import connect, everybody_sees_and_hears, meet
+
+pytest_plugins = ["distant"]
 
 CHOSEN = """
 const done = arguments[arguments.length - 1];
@@ -27,104 +21,6 @@ window.peers.at(-1).getStats().then((stats) => {
     done([local?.candidateType ?? null, local?.relayProtocol ?? local?.protocol ?? null, local?.url ?? null]);
 });
 """
-
-
-class PublicServer(Server):
-    """A server with two public addresses, and certificates for both."""
-
-    url = "https://20.0.0.2"
-
-    def __init__(self, binary, directory, authority):
-        super().__init__(binary, directory)
-        web, relay = authority.issue("20.0.0.2"), authority.issue("20.0.0.1")
-        self.config.write_text(
-            f"""
-http: {{host: 20.0.0.2, port: 443, certificate: {web["certificate"]}, privateKey: {web["privateKey"]}}}
-storage: {{path: {self.directory / "data"}}}
-shutdown: {{drainSeconds: 0}}
-relay:
-  listen: [20.0.0.1]
-  externalAddress: 20.0.0.1
-  tlsPorts: [5349, 443]
-  certificate: {relay["certificate"]}
-  privateKey: {relay["privateKey"]}
-"""
-        )
-
-    def is_ready(self):
-        return subprocess.run(["curl", "-skf", self.url + "/readyz"], capture_output=True).returncode == 0
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="module")
-def internet(request, tmp_path_factory, authority):
-    namespaces.require()
-    if not shutil.which("certutil"):
-        pytest.skip("certutil is not installed (apt-get install libnss3-tools)")
-    made = Internet()
-    with made.namespace.inside():
-        server = PublicServer(request.config.getoption("--binary"), tmp_path_factory.mktemp("server"), authority).start()
-    yield made
-    server.stop()
-    made.close()
-
-
-class DistantBrowser(Browser):
-    """A browser in a local network, whose every command is given there."""
-
-    def __init__(self, name, profile, network, home):
-        self.network = network
-        with network.host.inside():
-            super().__init__(name, profile, home=home)
-        execute = self.driver.execute
-
-        def inside(*arguments, **options):
-            with network.host.inside():
-                return execute(*arguments, **options)
-
-        self.driver.execute = inside
-
-    def quit(self):
-        with self.network.host.inside():
-            super().quit()
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory, authority):
-    """A home directory whose browsers trust the authority of the tests."""
-    directory = tmp_path_factory.mktemp("home")
-    database = directory / ".pki" / "nssdb"
-    database.mkdir(parents=True)
-    for arguments in (["-N", "--empty-password"], ["-A", "-n", "tests", "-t", "C,,", "-i", str(authority.file)]):
-        subprocess.run(["certutil", "-d", f"sql:{database}", *arguments], check=True, capture_output=True)
-    return directory
-
-
-@pytest.fixture(scope="module")
-def settle(internet, home, tmp_path_factory):
-    """Makes people, each at home behind another NAT; a context, after which the browser is gone."""
-
-    @contextlib.contextmanager
-    def make(name, kind, lets_out=EVERYTHING):
-        network = internet.network(kind, lets_out)
-        browser = DistantBrowser(name, tmp_path_factory.mktemp("profile"), network, home)
-        try:
-            yield Person(browser, PublicServer.url, name).sign_up(save_data=True)
-        finally:
-            browser.quit()
-
-    return make
-
-
-@pytest.fixture
-def person(settle):
-    """Makes people for one test: browsers that nobody needs any more would take time from the others."""
-    with contextlib.ExitStack() as stack:
-        yield lambda *options: stack.enter_context(settle(*options))
 
 
 @pytest.fixture(scope="module")
