@@ -3,6 +3,7 @@
 The public network is 20.0.0.0/24, a bridge in the namespace where the server runs as 20.0.0.1: addresses that are no
 special ranges, so that the relay's default rule for peers holds. Each local network is two namespaces, the NAT with the
 links `wan` and `lan`, and the host with `eth0`. A namespace lives as long as its descriptor is open, or a process in it.
+What the host receives can be throttled, and the link between the two can be one that loses and reorders (`wire.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import os
 import pathlib
 import shutil
 import subprocess
+
+from wire import Wire
 
 NEW_NET = 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -92,9 +95,9 @@ def own_namespace():
 
 
 class LocalNetwork:
-    """A host behind a NAT."""
+    """A host behind a NAT. With a seed the link between them is a `wire`, which can be told to be a bad one."""
 
-    def __init__(self, internet: "Internet", number: int, kind: str, lets_out: str):
+    def __init__(self, internet: "Internet", number: int, kind: str, lets_out: str, seed: int | None):
         self.nat, self.host = Namespace(), Namespace()
         self.number, self.moves = number, 0
         self.public = f"20.0.0.{10 + number}"
@@ -104,9 +107,13 @@ class LocalNetwork:
             f"ip link add port{number} type veth peer name wan netns {self.nat.path}",
             f"ip link set port{number} master wide up",
         )
+        self.wire = None
+        if seed is None:
+            self.nat.run(f"ip link add lan type veth peer name eth0 netns {self.host.path}")
+        else:
+            self.wire = Wire(self.nat, "lan", self.host, "eth0", seed)
         self.nat.run(
             f"ip address add {self.public}/24 dev wan", "ip link set wan up",
-            f"ip link add lan type veth peer name eth0 netns {self.host.path}",
             f"ip address add {inner}.1/24 dev lan", "ip link set lan up", "sysctl -qw net.ipv4.ip_forward=1",
         )
         self.host.run(
@@ -150,7 +157,16 @@ class LocalNetwork:
         before, self.public = self.public, f"20.0.0.{10 + self.number + 80 * (self.moves % 3)}"
         self.nat.run(f"ip address del {before}/24 dev wan", f"ip address add {self.public}/24 dev wan")
 
+    def throttle(self, rate: str) -> None:
+        """Lets no more than that come to the host, as in `300kbit`, after at most 200 ms in the queue."""
+        self.nat.run(f"tc qdisc replace dev lan root tbf rate {rate} burst 4kb latency 200ms")
+
+    def unthrottle(self) -> None:
+        self.nat.run("tc qdisc del dev lan root")
+
     def close(self) -> None:
+        if self.wire:
+            self.wire.close()
         self.host.close()
         self.nat.close()
 
@@ -168,8 +184,8 @@ class Internet:
             "ip address add 20.0.0.1/24 dev wide", "ip address add 20.0.0.2/24 dev wide", "ip link set wide up",
         )
 
-    def network(self, kind: str, lets_out: str = EVERYTHING) -> LocalNetwork:
-        made = LocalNetwork(self, len(self.networks) + 1, kind, lets_out)
+    def network(self, kind: str, lets_out: str = EVERYTHING, seed: int | None = None) -> LocalNetwork:
+        made = LocalNetwork(self, len(self.networks) + 1, kind, lets_out, seed)
         self.networks.append(made)
         return made
 

@@ -1,0 +1,77 @@
+"""Bad links between namespaces do what they are told, and lose nothing by themselves."""
+
+import contextlib
+import socket
+import threading
+import time
+
+import pytest
+
+import namespaces
+from namespaces import PORT_RESTRICTED, Internet
+from wire import Faults
+
+
+@pytest.fixture
+def internet():
+    namespaces.require()
+    made = Internet()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sent(internet):
+    """Sends numbered datagrams from a host to the public network, and answers the numbers as they arrive there."""
+    with internet.namespace.inside():
+        target = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        target.bind(("20.0.0.1", 0))
+    target.settimeout(1)
+
+    def send(network, count, rate):
+        numbers = []
+
+        def receive():
+            with contextlib.suppress(TimeoutError):
+                while True:
+                    numbers.append(int.from_bytes(target.recv(2000)[:4]))
+
+        receiver = threading.Thread(target=receive)
+        receiver.start()
+        with network.host.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as source:
+            for number in range(count):
+                source.sendto(number.to_bytes(4) + bytes(1100), target.getsockname())
+                time.sleep(1 / rate)
+        receiver.join()
+        return numbers
+
+    yield send
+    target.close()
+
+
+def test_a_good_wire_loses_nothing(internet, sent):
+    network = internet.network(PORT_RESTRICTED, seed=1)
+    # Far more than a group call sends.
+    assert sent(network, 5000, rate=10_000) == list(range(5000))
+    assert network.wire.counts()["up"] == {"datagrams": 5000, "lost": 0, "reordered": 0, "dropped": 0}
+
+
+def test_a_seed_decides_about_each_datagram(internet, sent):
+    faults = Faults(loss=0.1, jitter=0.03)
+    networks = [internet.network(PORT_RESTRICTED, seed=seed) for seed in (1, 1, 2)]
+    for network in networks:
+        network.wire.suffer(up=faults)
+    one, same, other = (sent(network, 1000, rate=1000) for network in networks)
+    assert one == same != other
+    assert 850 < len(one) < 950
+    assert one == sorted(one), "jitter alone overtakes nobody"
+    assert networks[0].wire.counts()["up"] == {"datagrams": 1000, "lost": 1000 - len(one), "reordered": 0, "dropped": 0}
+
+
+def test_a_wire_reorders_until_it_is_good_again(internet, sent):
+    network = internet.network(PORT_RESTRICTED, seed=1)
+    network.wire.suffer(up=Faults(reordered=0.05, late=0.02))
+    numbers = sent(network, 1000, rate=1000)
+    assert numbers != sorted(numbers) == list(range(1000))
+    network.wire.suffer()
+    assert sent(network, 100, rate=1000) == list(range(100))
