@@ -64,10 +64,10 @@ def internet(request, tmp_path_factory, authority):
 class DistantBrowser(Browser):
     """A browser in a local network, whose every command is given there."""
 
-    def __init__(self, name, profile, network, home):
+    def __init__(self, name, profile, network, home, flags=()):
         self.network = network
         with network.host.inside():
-            super().__init__(name, profile, home=home)
+            super().__init__(name, profile, flags, home=home)
         execute = self.driver.execute
 
         def inside(*arguments, **options):
@@ -94,14 +94,18 @@ def home(tmp_path_factory, authority):
 
 @pytest.fixture(scope="module")
 def settle(internet, home, tmp_path_factory):
-    """Makes people, each at home behind another NAT; a context, after which the browser is gone."""
+    """Makes people, each at home behind another NAT; a context, after which the browser is gone.
+
+    With a `seed` their link can be made a bad one. They save data, as one machine makes all their pictures, unless told
+    otherwise.
+    """
 
     @contextlib.contextmanager
-    def make(name, kind, lets_out=EVERYTHING):
-        network = internet.network(kind, lets_out)
-        browser = DistantBrowser(name, tmp_path_factory.mktemp("profile"), network, home)
+    def make(name, kind, lets_out=EVERYTHING, seed=None, save_data=True, flags=()):
+        network = internet.network(kind, lets_out, seed)
+        browser = DistantBrowser(name, tmp_path_factory.mktemp("profile"), network, home, flags)
         try:
-            yield Person(browser, PublicServer.url, name).sign_up(save_data=True)
+            yield Person(browser, PublicServer.url, name).sign_up(save_data)
         finally:
             browser.quit()
 
@@ -112,4 +116,4 @@ def settle(internet, home, tmp_path_factory):
 def person(settle):
     """Makes people for one test: browsers that nobody needs any more would take time from the others."""
     with contextlib.ExitStack() as stack:
-        yield lambda *options: stack.enter_context(settle(*options))
+        yield lambda *options, **more: stack.enter_context(settle(*options, **more))

@@ -70,6 +70,11 @@ const done = arguments[arguments.length - 1];
 })().then(done, () => done([]));
 """
 
+USER = """
+const [done] = arguments;
+import("/scripts/credentials.js").then(({ credentials }) => done(credentials.user.id));
+"""
+
 
 class Person:
     """Somebody with an account, in front of a browser."""
@@ -159,6 +164,11 @@ class Person:
             lambda: self.driver.execute_script("return document.documentElement.dataset.realtime") == "online",
             limit,
         )
+
+    @property
+    def user(self):
+        """The id of the account."""
+        return self.driver.execute_async_script(USER)
 
     def go(self, page):
         self.driver.execute_script("location.hash = arguments[0]", f"#/{page}")

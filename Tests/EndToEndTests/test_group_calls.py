@@ -84,11 +84,7 @@ def test_a_screen_is_shared(crowd):
     people = ann, ben, cem = crowd(3)
     meet(*people)
     ann.sees(ben)
-    user = ben.driver.execute_async_script("""
-        const [done] = arguments;
-        import("/scripts/credentials.js").then(({ credentials }) => done(credentials.user.id));
-    """)
-    assert ben.driver.execute_async_script(OLD_NEWS, user) == "active", "what an answer overtook is old"
+    assert ben.driver.execute_async_script(OLD_NEWS, ben.user) == "active", "what an answer overtook is old"
     ben.control("share")
     for other in (ann, cem):
         other.tile_is("Ben Brook’s screen", "screen")
