@@ -21,6 +21,21 @@ struct TimingTests {
         }
     }
 
+    @Test("a rate is that of the last two seconds, whenever it is asked for")
+    func bitrate() {
+        func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: UInt64(5_000 + milliseconds) * 1_000_000) }
+        var meter = BitrateMeter()
+        #expect(meter.bitsPerSecond(at: at(0)) == 0)
+        for time in stride(from: 0, to: 4_000, by: 10) { meter.count(1_250, at: at(time)) }
+        #expect((900_000...1_000_000).contains(meter.bitsPerSecond(at: at(4_000))))
+        #expect((400_000...560_000).contains(meter.bitsPerSecond(at: at(5_000))), "half of it is silence")
+        #expect(meter.bitsPerSecond(at: at(6_100)) == 0)
+        meter.count(1_250, at: at(20_000))
+        #expect(meter.bitsPerSecond(at: at(20_000)) == 20_000, "half a second at least")
+        meter.count(1_250, at: at(19_000))
+        #expect(meter.bitsPerSecond(at: at(20_000)) == 40_000, "a clock that goes back is no matter")
+    }
+
     @Test("loss is counted, in all and since the last report")
     func loss() {
         var statistics = ReceiveStatistics(clockRate: 90_000)

@@ -72,6 +72,8 @@ struct World: ~Copyable {
         outbox.begin(from: nil)
         now = now.adding(nanoseconds: milliseconds * 1_000_000)
         engine.advance(to: now, into: &outbox)
+        engine.releaseWaiting(at: now, into: &outbox)
+        guard engine.nextRelease > now else { fatalError("what may leave stays") }
     }
 
     private mutating func receive(_ packet: [UInt8], from leg: LegID?) {
@@ -100,12 +102,28 @@ struct World: ~Copyable {
     }
 
     /// What a receiver says of a slot of its own.
-    private func feedback(_ input: inout FuzzInput, to leg: LegID?) -> [UInt8] {
+    private mutating func feedback(_ input: inout FuzzInput, to leg: LegID?) -> [UInt8] {
         let ssrc = leg.flatMap { outbox.slot(of: $0, Int(input.byte())) } ?? 11
         let sequence = (outbox.lastSequence ?? 0) &- UInt16(input.byte() & 15)
-        switch input.byte() & 3 {
+        switch input.byte() & 7 {
         case 0: return [0x81, 206, 0, 2] + UInt32(1).bigEndianBytes + ssrc.bigEndianBytes
         case 1: return [0x80, 203 as UInt8, 0, 0] + [0x81, 203, 0, 1] + ssrc.bigEndianBytes
+        case 2:
+            // One delta of a byte for each of so many packets that arrived (transport-wide feedback).
+            let deltas = input.take(Int(input.byte() & 63)) + [1]
+            let padding = [UInt8](repeating: 0, count: (6 - deltas.count % 4) % 4)
+            let words = UInt16((18 + deltas.count + padding.count) / 4)
+            return [0x8F, 205 as UInt8] + words.bigEndianBytes + UInt32(1).bigEndianBytes + ssrc.bigEndianBytes
+                + UInt16(input.byte()).bigEndianBytes + UInt16(deltas.count).bigEndianBytes + [0, 0, input.byte(), 1]
+                + (0x2000 | UInt16(deltas.count)).bigEndianBytes + deltas + padding
+        case 3:
+            // REMB: a mantissa with an exponent.
+            return [0x8F, 206 as UInt8, 0, 5] + UInt32(1).bigEndianBytes + UInt32(0).bigEndianBytes + Array("REMB".utf8)
+                + [1, input.byte(), input.byte(), input.byte()] + ssrc.bigEndianBytes
+        case 4:
+            let wanted = WantedQuality.allCases[Int(input.byte() & 3)]
+            if let leg { engine.want(["\(input.byte() & 3)": wanted], on: leg) }
+            return []
         default:
             return [0x81, 205, 0, 3] + UInt32(1).bigEndianBytes + ssrc.bigEndianBytes + sequence.bigEndianBytes
                 + UInt16(input.byte()).bigEndianBytes

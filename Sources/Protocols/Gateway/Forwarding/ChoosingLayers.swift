@@ -47,13 +47,13 @@ extension GatewayEngine {
     /// The places in `slots`: screens first, then those whose participants spoke last.
     private func byImportance(_ slots: [Int], _ place: Int) -> [Int] {
         let speakers = calls[legs[place].call].ranking.speakers
-        func rank(_ index: Int) -> (Int, Int, Int) {
+        let ranks = slots.indices.map { index -> (Int, Int, Int) in
             guard let track = legs[place].slots[slots[index]].track else { return (2, 0, index) }
             let leg = tracks[track].leg
             let spoke = speakers.firstIndex { Int($0) < tracks.count && tracks[Int($0)].leg == leg }
             return (tracks[track].name.source == .screen ? 0 : 1, spoke ?? .max, index)
         }
-        return slots.indices.sorted { rank($0) < rank($1) }
+        return ranks.sorted { $0 < $1 }.map(\.2)
     }
 
     private func demand(of slot: Slot, at now: Instant) -> LayerSelection.Demand {

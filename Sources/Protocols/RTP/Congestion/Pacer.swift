@@ -19,8 +19,8 @@ package struct Pacer: Sendable {
 
     /// How much faster than the estimate a queue may be emptied.
     private static let haste = 2.5
-    /// What may be sent at once after a pause, in seconds of the rate.
-    private static let allowance = 0.005
+    /// What may be sent at once after a pause, in seconds of the pace: a usual frame, but not a key frame.
+    private static let allowance = 0.04
     private static let leastAllowance = 1_500.0
     /// The same when packets waited, and the host looked later than it was told to: the way was free in the meantime.
     private static let lateness = 0.1

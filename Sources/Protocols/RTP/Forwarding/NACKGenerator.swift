@@ -37,9 +37,7 @@ package struct NACKGenerator: Sendable {
     private var highest: Int64?
     private var missing: [Missing] = []
 
-    package init() {
-        missing.reserveCapacity(Self.missingLimit)
-    }
+    package init() {}
 
     package var missingCount: Int { missing.count }
 

@@ -10,7 +10,7 @@ package struct PacketHistory: ~Copyable {
 
     private struct Entry {
         var position: UInt64 = 0
-        var byteCount = 0
+        var byteCount: UInt16 = 0
         var sequence: UInt16 = 0
     }
 
@@ -30,7 +30,9 @@ package struct PacketHistory: ~Copyable {
     /// A packet larger than half of the ring is not kept.
     package mutating func store(_ packet: borrowing RTPPacket) {
         let bytes = packet.bytes
-        guard bytes.byteCount > 0, bytes.byteCount <= byteLimit / 2 else { return }
+        guard bytes.byteCount > 0, bytes.byteCount <= byteLimit / 2,
+            let byteCount = UInt16(exactly: bytes.byteCount)
+        else { return }
         let limit = UInt64(truncatingIfNeeded: byteLimit)
         var offset = Int(truncatingIfNeeded: position % limit)
         if offset &+ bytes.byteCount > byteLimit {
@@ -45,7 +47,7 @@ package struct PacketHistory: ~Copyable {
         var target = span.mutableBytes
         target.store(bytes, at: offset)
         entries[Int(packet.sequence) & (Self.packetLimit &- 1)] = Entry(
-            position: position, byteCount: bytes.byteCount, sequence: packet.sequence)
+            position: position, byteCount: byteCount, sequence: packet.sequence)
         position &+= UInt64(truncatingIfNeeded: bytes.byteCount)
     }
 
@@ -58,7 +60,7 @@ package struct PacketHistory: ~Copyable {
             position &- entry.position <= UInt64(truncatingIfNeeded: byteLimit)
         else { return nil }
         let offset = Int(truncatingIfNeeded: entry.position % UInt64(truncatingIfNeeded: byteLimit))
-        return storage.span.bytes.part(offset..<offset &+ entry.byteCount)
+        return storage.span.bytes.part(offset..<offset &+ Int(entry.byteCount))
     }
 
     /// Puts the packet in place of what `bytes` holds. False when there is none.

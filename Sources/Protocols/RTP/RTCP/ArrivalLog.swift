@@ -3,10 +3,10 @@ package import Wire
 /// The receiver's side of transport-wide feedback: notes when each packet of a publisher's leg arrived, and writes that
 /// into RTCP when the host says so, every 50 to 100 ms.
 ///
-/// The log is a ring over the last 4,096 sequence numbers. A packet that comes after its number was reported as lost is
+/// The log is a ring over the last 1,024 sequence numbers. A packet that comes after its number was reported as lost is
 /// reported with the next feedback, which then begins further back: a sender takes the later word.
 package struct ArrivalLog: Sendable {
-    private static let capacity: Int64 = 4096
+    private static let capacity: Int64 = 1024
     private static let missing = Int64.min
 
     private var ticks = [Int64](repeating: Self.missing, count: Int(Self.capacity))

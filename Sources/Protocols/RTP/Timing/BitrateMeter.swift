@@ -8,6 +8,7 @@ package struct BitrateMeter: Hashable, Sendable {
     private static let leastSlots: UInt64 = 4
 
     private var bytes = [UInt32](repeating: 0, count: Int(Self.slotCount))
+    private var sum: UInt64 = 0
     private var current: UInt64 = 0
     private var first: UInt64 = 0
     private var isEmpty = true
@@ -16,31 +17,36 @@ package struct BitrateMeter: Hashable, Sendable {
 
     package mutating func count(_ byteCount: Int, at now: Instant) {
         move(to: now.nanoseconds / Self.slotNanoseconds)
-        let index = Int(truncatingIfNeeded: current % Self.slotCount)
-        bytes[index] = bytes[index] &+ UInt32(clamping: byteCount)
+        let more = UInt32(clamping: byteCount)
+        bytes[place(of: current)] &+= more
+        sum &+= UInt64(more)
     }
+
+    private func place(of slot: UInt64) -> Int { Int(truncatingIfNeeded: slot % Self.slotCount) }
 
     private mutating func move(to slot: UInt64) {
         guard !isEmpty, slot < current &+ Self.slotCount else {
             guard isEmpty || slot > current else { return }
             for index in bytes.indices { bytes[index] = 0 }
-            (first, current, isEmpty) = (slot, slot, false)
+            (first, current, sum, isEmpty) = (slot, slot, 0, false)
             return
         }
         while current < slot {
             current &+= 1
-            bytes[Int(truncatingIfNeeded: current % Self.slotCount)] = 0
+            sum &-= UInt64(bytes[place(of: current)])
+            bytes[place(of: current)] = 0
         }
     }
 
     package func bitsPerSecond(at now: Instant) -> UInt64 {
         let slot = now.nanoseconds / Self.slotNanoseconds
         guard !isEmpty, slot < current &+ Self.slotCount else { return 0 }
-        // The slots that lie behind the newest are of the time before these two seconds.
-        let passed = slot > current ? slot &- current : 0
-        var sum: UInt64 = 0
-        for back in 0..<(Self.slotCount &- passed) where back <= current {
-            sum &+= UInt64(bytes[Int(truncatingIfNeeded: (current &- back) % Self.slotCount)])
+        var sum = sum
+        // What has grown older than two seconds since the last packet.
+        var passed = current
+        while passed < slot {
+            passed &+= 1
+            sum &-= UInt64(bytes[place(of: passed)])
         }
         let age = slot >= first ? slot &- first &+ 1 : 1
         let slots = min(max(age, Self.leastSlots), Self.slotCount)
