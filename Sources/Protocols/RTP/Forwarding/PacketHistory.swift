@@ -2,8 +2,9 @@ import Wire
 
 /// The latest packets of one published track, for all who may ask for one again.
 ///
-/// The packets lie in one ring of bytes, each whole; the buffer grows until it has `byteLimit` bytes and then stays. What
-/// the ring overwrote is known by its position, which only grows, so nothing is searched and nothing is freed.
+/// The packets lie in one ring of bytes, each whole. The ring is allocated at once, and takes memory as far as it was
+/// written: one that grows leaves behind as much as it has at last. What the ring overwrote is known by its position,
+/// which only grows, so nothing is searched and nothing is freed.
 package struct PacketHistory: ~Copyable {
     /// More packets than this are not remembered, however small they are.
     package static let packetLimit = 1024
@@ -25,7 +26,7 @@ package struct PacketHistory: ~Copyable {
     }
 
     /// Bytes that are held now.
-    package var byteCount: Int { storage.count }
+    package var byteCount: Int { Int(min(position, UInt64(truncatingIfNeeded: byteLimit))) }
 
     /// A packet larger than half of the ring is not kept.
     package mutating func store(_ packet: borrowing RTPPacket) {
@@ -39,9 +40,9 @@ package struct PacketHistory: ~Copyable {
             position &+= limit &- UInt64(truncatingIfNeeded: offset)
             offset = 0
         }
-        let end = offset &+ bytes.byteCount
-        if end > storage.count {
-            storage.append(contentsOf: repeatElement(0, count: end &- storage.count))
+        if storage.isEmpty {
+            // Nothing is read that was not written before, and pages that nobody touched are none.
+            storage = [UInt8](unsafeUninitializedCapacity: byteLimit) { $1 = byteLimit }
         }
         var span = storage.mutableSpan
         var target = span.mutableBytes
