@@ -76,6 +76,21 @@ import("/scripts/credentials.js").then(({ credentials }) => done(credentials.use
 """
 
 
+# How good pictures the server has noted that this page wants of the cameras of others, by their names.
+WISHES = """
+const [done] = arguments;
+Promise.all([import("/scripts/calls.js"), import("/scripts/requests.js")]).then(async ([{ calls }, { request }]) => {
+    const call = calls.current;
+    const { slots } = await request("calls.slots", { call: call.id, slots: {} });
+    const sections = window.peers.flatMap((peer) => peer.getTransceivers());
+    const mids = new Map(sections.map((one) => [one.receiver, one.mid]));
+    const names = new Map(call.people.map((one) => [one.user, one.displayName]));
+    return Object.fromEntries(call.received.filter((one) => one.source === "camera")
+        .map((one) => [names.get(one.user), slots[mids.get(one.receiver)]]));
+}).then(done, (error) => done({ error: String(error) }));
+"""
+
+
 class Person:
     """Somebody with an account, in front of a browser."""
 
@@ -286,6 +301,20 @@ class Person:
             return tile and tile["frames"] > start + 5 and tile["brightness"] > 60
 
         self.browser.wait(f"a moving picture of {getattr(other, 'name', other)}", moves, limit)
+
+    def wants(self, quality, *others, limit=15):
+        """Waits until the server knows that this page wants such pictures of all of them."""
+        asked = {}
+
+        def told():
+            asked.clear()
+            asked.update(self.driver.execute_async_script(WISHES))
+            return asked == {other.name: quality for other in others}
+
+        try:
+            self.browser.wait(f"wishes for {quality}", told, limit)
+        except AssertionError as error:
+            raise AssertionError(f"{asked} is what {self.name} wants") from error
 
     def voices(self):
         return {one["id"]: one for one in self.driver.execute_async_script(VOICES)}

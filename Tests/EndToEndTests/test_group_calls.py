@@ -1,10 +1,11 @@
 """Calls of several people through the media gateway."""
 
 import pathlib
+import time
 
 import pytest
 
-from browser import Browser
+from browser import DESK, Browser
 from firefox import firefox
 from pages import Person, connect, everybody_sees_and_hears, meet
 
@@ -230,6 +231,40 @@ def test_a_new_network_and_a_reload(crowd):
         other.sees(ben)
         ben.sees(other)
     ben.hears_voices(2)
+
+
+def test_pictures_are_wanted_as_large_as_they_are_seen(crowd):
+    people = ann, ben, cem = crowd(3)
+    meet(*people)
+    everybody_sees_and_hears(people)
+    for size, quality in (((1280, 800), "high"), ((1280, 500), "medium"), ((1280, 340), "low"), ((1280, 800), "high")):
+        ann.browser.resize(size)
+        ann.wants(quality, ben, cem)
+    ben.wants("high", ann, cem)
+    # A page that nobody sees wants nothing, but not at once; one that is seen again does not wait.
+    began = time.monotonic()
+    ann.driver.minimize_window()
+    ann.wants("off", ben, cem)
+    hidden = time.monotonic()
+    assert hidden - began > 4.5
+    ann.driver.set_window_rect(0, 0, *DESK)
+    ann.wants("high", ben, cem)
+    assert time.monotonic() - hidden < hidden - began
+    for other in (ben, cem):
+        ann.sees(other)
+    # The same on hold.
+    ann.control("hold")
+    ann.wants("off", ben, cem)
+    ann.control("hold")
+    ann.wants("high", ben, cem)
+    # A new leg knows nothing of the one before.
+    ann.browser.resize((1280, 340))
+    ann.driver.refresh()
+    ann.is_connected(limit=60)
+    ann.wants("low", ben, cem)
+    ann.browser.resize(DESK)
+    for other in (ben, cem):
+        ann.sees(other)
 
 
 def test_a_page_that_is_refused_a_camera_takes_part(crowd):

@@ -204,6 +204,9 @@ export class ActiveCall extends Emitter {
     /** What is received: `{user, source, kind, receiver, track}`. */
     get received() { return this.#ways.received; }
 
+    /** The page says how good a picture is enough: `enough({user, source})` answers `off`, `low`, `medium` or `high`. */
+    see(enough) { this.#ways.see(enough); }
+
     // What the person does
 
     get isMuted() { return this.media.isMuted; }

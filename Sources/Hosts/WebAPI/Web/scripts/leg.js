@@ -10,6 +10,7 @@
 
 import { Emitter } from "./emitter.js";
 import { Slots } from "./slots.js";
+import { Wishes } from "./wishes.js";
 
 /** A connection that is "disconnected" often comes back by itself; after this it looks for a new way. */
 const PATIENCE = 2_000;
@@ -36,6 +37,7 @@ export class Leg extends Emitter {
     slots = new Slots();
     epoch;
     #seen;
+    #wishes;
     #options;
     #media;
     #senders = {};
@@ -52,7 +54,8 @@ export class Leg extends Emitter {
     #unhear;
 
     /**
-     * `offer(sdp, sources)` posts an offer and answers `{answer, epoch, slots}`; `servers()` answers fresh ICE servers;
+     * `offer(sdp, sources)` posts an offer and answers `{answer, epoch, slots}`; `ask(slots)` posts what is wanted in
+     * slots; `enough({user, source})` says how good a picture of that is enough; `servers()` answers fresh ICE servers;
      * `wanted()` says how many slots there should be; `media` is what is sent; `relayOnly()` whether all goes through a
      * relay; `epoch` is the gateway's as the call says it; `isOver(error)` whether a refusal is the last word.
      */
@@ -75,7 +78,14 @@ export class Leg extends Emitter {
         // Before the first answer it may speak of a leg that this one replaces.
         if (this.epoch === undefined) return;
         this.slots.take(slots);
+        this.look();
         this.emit("tracks");
+    }
+
+    /** What is seen of the pictures has changed. */
+    look() {
+        // Without an answer there is nobody to ask yet.
+        if (this.epoch !== undefined) this.#wishes.take(this.slots.enough(this.#options.enough));
     }
 
     /** The call changed: there may be more participants than slots now, or another gateway. */
@@ -127,6 +137,7 @@ export class Leg extends Emitter {
         this.#unhear();
         clearTimeout(this.#timer);
         clearTimeout(this.#patience);
+        this.#wishes.close();
         this.connection.close();
     }
 
@@ -148,6 +159,8 @@ export class Leg extends Emitter {
         const connection = new RTCPeerConnection(this.#configuration);
         this.connection = connection;
         this.slots = new Slots();
+        this.#wishes?.close();
+        this.#wishes = new Wishes(this.#options.ask);
         this.epoch = undefined;
         this.#offering = undefined;
         this.#wantsRestart = false;
@@ -251,6 +264,7 @@ export class Leg extends Emitter {
         this.slots.take(slots);
         // A change that came meanwhile is newer, or followed by one that is.
         if (this.#late) this.slots.take(this.#late);
+        this.look();
         this.emit("tracks");
     }
 

@@ -22,6 +22,7 @@ const routes = {
     "calls.leave": post("leave"),
     "calls.invite": post("invite"),
     "calls.leg": post("leg"),
+    "calls.slots": ["PATCH", "/v1/calls/{call}/leg"],
     "calls.signals": post("signals"),
     "calls.connected": post("connected"),
     "calls.alive": post("alive"),

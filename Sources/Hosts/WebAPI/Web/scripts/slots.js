@@ -29,6 +29,12 @@ export class Slots {
         this.#shown = [...this.#shown.filter((slot) => !named.has(slot.mid)), ...slots];
     }
 
+    /** How good a picture is enough in each slot for one, by mid: as `enough({user, source})` says. An empty one waits for the best. */
+    enough(enough) {
+        const slots = this.#shown.filter((slot) => slot.kind === "video");
+        return Object.fromEntries(slots.map(({ mid, track }) => [mid, track ? enough(track) : "high"]));
+    }
+
     /**
      * The tracks as `connection` receives them: `{user, source, kind, receiver, track}`. A slot without a section is one
      * that the connection has not heard of yet.

@@ -31,6 +31,7 @@ export class Ways extends Emitter {
     #leg;
     #moving;
     #retiring;
+    #enough = () => "high";
 
     /** `servers()` answers fresh ICE servers. */
     constructor(call, servers) {
@@ -84,6 +85,8 @@ export class Ways extends Emitter {
         this.#leg = new Leg({
             offer: (sdp, sources) =>
                 request("calls.leg", { call: call.id, offer: { sdp }, sources }, { patience: 0 }),
+            ask: (slots) => request("calls.slots", { call: call.id, slots }, { patience: 0 }),
+            enough: (track) => this.#enough(track),
             servers: this.#servers,
             wanted: () => slotsWanted(call.document.participants, credentials.user.id),
             media: call.media,
@@ -156,6 +159,12 @@ export class Ways extends Emitter {
 
     setSending(sending) {
         for (const way of [this.#peer, this.#retiring?.peer, this.#leg]) way?.setSending(sending);
+    }
+
+    /** How good a picture is enough of somebody's camera or screen, `enough({user, source})`, has changed. */
+    see(enough) {
+        this.#enough = enough;
+        this.#leg?.look();
     }
 
     /** Looks for a new way through the network. */

@@ -6,6 +6,7 @@ import { inWords } from "../problems.js";
 import { ownQuality, qualityOf } from "../statistics.js";
 import { firstName, presenceInCall } from "../words.js";
 import { avatar } from "./avatar.js";
+import { Sight } from "./sight.js";
 import { Tile } from "./tile.js";
 
 const SHAPE = 4 / 3;
@@ -19,6 +20,7 @@ export class GridScene {
     #shown = new Map();
     #said = new Map();
     #watch;
+    #sight;
 
     constructor(call) {
         this.#call = call;
@@ -29,6 +31,7 @@ export class GridScene {
             h("div", { class: "faces" }, this.#screens, this.#tiles));
         this.#watch = new ResizeObserver(() => this.#arrange());
         this.#watch.observe(this.#tiles);
+        this.#sight = new Sight(() => this.#look());
     }
 
     show(section) {
@@ -47,11 +50,15 @@ export class GridScene {
         }
         for (const [key, tile] of this.#shown) {
             if (wanted.has(key)) continue;
+            this.#sight.forget(tile.node);
             tile.close();
             this.#shown.delete(key);
         }
         for (const [key, [person, source]] of wanted) {
-            if (!this.#shown.has(key)) this.#shown.set(key, new Tile(person, source));
+            if (!this.#shown.has(key)) {
+                this.#shown.set(key, new Tile(person, source));
+                this.#sight.watch(this.#shown.get(key).node);
+            }
             const isMe = person.user === me;
             this.#shown.get(key).show(person, { isMe, track: this.#picture(person, source, isMe, received),
                 isSpeaking: source === "camera" && call.levels?.speaks(person.user), isMirrored: isMe && source === "camera" });
@@ -62,6 +69,7 @@ export class GridScene {
         this.#showAbsent();
         this.#tell(call.others);
         this.#arrange();
+        this.#look();
     }
 
     /** Somebody began or ended to speak. */
@@ -84,7 +92,19 @@ export class GridScene {
 
     close() {
         this.#watch.disconnect();
+        this.#sight.close();
+        // Nobody looks any more; who shows the call again says so.
+        this.#call.see(() => "off");
         for (const tile of this.#shown.values()) tile.close();
+    }
+
+    /** Asks for pictures as large as the tiles. Writing on a screen is read in a small tile too, as far as it can be. */
+    #look() {
+        this.#call.see(({ user, source }) => {
+            const tile = this.#shown.get(`${source} ${user}`);
+            const enough = tile && !this.#call.held ? this.#sight.enough(tile.node) : "off";
+            return source === "screen" && enough !== "off" ? "high" : enough;
+        });
     }
 
     #me(me) {
