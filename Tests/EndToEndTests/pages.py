@@ -1,5 +1,6 @@
 """What a person does and sees on the pages, by stable ids and data attributes."""
 
+import time
 import uuid
 
 from selenium.webdriver.common.by import By
@@ -315,6 +316,12 @@ class Person:
             self.browser.wait(f"wishes for {quality}", told, limit)
         except AssertionError as error:
             raise AssertionError(f"{asked} is what {self.name} wants") from error
+
+    def grows(self, what):
+        """Whether more of it, `frames` or packets of `audio`, came within a second."""
+        before = self.browser.media()[what]
+        time.sleep(1)
+        return self.browser.media()[what] > before
 
     def voices(self):
         return {one["id"]: one for one in self.driver.execute_async_script(VOICES)}
