@@ -30,6 +30,19 @@ import Wire
         #expect(stage.viewers[1].longestGap < 200_000_000, "Nobody else notices.")
     }
 
+    @Test func whatAPublisherPadsWithMakesItsLowestLayerNoDearer() throws {
+        var stage = try Stage(viewers: [8_000_000])
+        stage.repeats = 12
+        stage.run(seconds: 12)
+        #expect(stage.shownLayer(0) == 2)
+        stage.viewers[0].rate = 300_000
+        stage.run(seconds: 3)
+        #expect(stage.shownLayer(0) == 0)
+        stage.viewers[0].rate = 8_000_000
+        stage.run(seconds: 10)
+        #expect(stage.shownLayer(0) == 2)
+    }
+
     @Test func picturesComeBackToAMachineThatWasBusy() throws {
         var stage = try Stage(viewers: [8_000_000])
         stage.run(seconds: 10)

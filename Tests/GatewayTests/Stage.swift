@@ -9,6 +9,8 @@ import Wire
 struct Stage: ~Copyable {
     var conference: Conference
     var viewers: [Viewer]
+    /// How often each packet of the lowest layer comes again: browsers pad so, to learn whether there is room for more.
+    var repeats = 0
     private let client: Client
     private let publisher: LegID
     private let hasSound: Bool
@@ -80,12 +82,11 @@ struct Stage: ~Copyable {
             var isFirst = true
             while left > 0 {
                 layers[index].sequence &+= 1
-                conference.send(
-                    client.part(
-                        layers[index].sequence, timestamp: timestamp, ssrc: layers[index].ssrc,
-                        picture: layers[index].picture, bytes: min(left, 1_100), isKey: isEntry, isFirst: isFirst,
-                        isLast: left <= 1_100, elements: client.named(["q", "h", "f"][index]), layer: UInt8(index)),
-                    from: publisher)
+                let packet = client.part(
+                    layers[index].sequence, timestamp: timestamp, ssrc: layers[index].ssrc,
+                    picture: layers[index].picture, bytes: min(left, 1_100), isKey: isEntry, isFirst: isFirst,
+                    isLast: left <= 1_100, elements: client.named(["q", "h", "f"][index]), layer: UInt8(index))
+                for _ in 0...(index == 0 ? repeats : 0) { conference.send(packet, from: publisher) }
                 left -= 1_100
                 isFirst = false
             }

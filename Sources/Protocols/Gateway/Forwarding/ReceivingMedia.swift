@@ -101,6 +101,8 @@ extension GatewayEngine {
         }
         let extensions = legs[place].extensions
         guard note(packet, stream, at: now, into: &outbox) else { return }
+        // Only now: what came before again is what a publisher pads with, hundreds of kilobits of it on its lowest layer.
+        tracks[stream.track].encodings[stream.encoding].bitrate.count(packet.bytes.byteCount, at: now)
         if tracks[stream.track].kind == .audio { listen(to: packet, meaning.codec.codec, stream.track, at: now) }
         if tracks[stream.track].payloadType != packet.payloadType { change(stream.track, to: meaning.codec) }
         let arrival = Arrival(packet, number, meaning.codec, legs[place].payloads, extensions)
@@ -140,7 +142,6 @@ extension GatewayEngine {
     ) -> Bool {
         let wasHeard = tracks[stream.track].encodings[stream.encoding].isHeard(at: now)
         tracks[stream.track].encodings[stream.encoding].hear(at: now)
-        tracks[stream.track].encodings[stream.encoding].bitrate.count(packet.bytes.byteCount, at: now)
         if !stream.isRepair {
             let verdict = tracks[stream.track].encodings[stream.encoding].statistics.receive(
                 packet.header, byteCount: packet.bytes.byteCount, at: now)
