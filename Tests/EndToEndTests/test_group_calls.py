@@ -250,15 +250,15 @@ def test_pictures_come_as_large_as_they_are_seen(crowd):
     def width():
         return ann.tile(ben)["width"]
 
-    ann.browser.wait("Ben in full size", lambda: width() == 320, 60)
+    ann.browser.wait("Ben in full size", lambda: width() == 640, 60)
     for size, quality in (((1280, 500), "medium"), ((1280, 340), "low"), ((1280, 800), "high")):
         ann.browser.resize(size)
         ann.wants(quality, ben, cem)
         if quality == "low":
-            ann.browser.wait("a smaller picture of Ben", lambda: width() == 160, 60)
-            cem.browser.wait("him in full size elsewhere", lambda: cem.tile(ben)["width"] == 320, 60)
-            assert width() == 160
-    ann.browser.wait("Ben in full size again", lambda: width() == 320, 60)
+            ann.browser.wait("a smaller picture of Ben", lambda: width() == 320, 60)
+            cem.browser.wait("him in full size elsewhere", lambda: cem.tile(ben)["width"] == 640, 60)
+            assert width() == 320
+    ann.browser.wait("Ben in full size again", lambda: width() == 640, 60)
     ben.wants("high", ann, cem)
     # A page that nobody sees wants nothing, but not at once; one that is seen again does not wait.
     began = time.monotonic()

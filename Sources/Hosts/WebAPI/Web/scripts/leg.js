@@ -30,6 +30,32 @@ const layers = [
     { rid: "f", scaleResolutionDownBy: 1, maxBitrate: 1_700_000 },
 ];
 
+/**
+ * The layers of smaller cameras, from how many pixels on. Browsers send only the first of the layers where a picture is
+ * small, which would be a quarter of it.
+ */
+const sizes = [
+    { pixels: 960 * 540, layers: layers.map(({ rid, ...rest }) => rest) },
+    {
+        pixels: 480 * 270,
+        layers: [{ scaleResolutionDownBy: 2, maxBitrate: 200_000 }, { scaleResolutionDownBy: 1, maxBitrate: 800_000 }],
+    },
+    { pixels: 0, layers: [{ scaleResolutionDownBy: 1, maxBitrate: 300_000 }] },
+];
+
+/** Has a camera's sender make the layers that suit its size. */
+async function fit(sender) {
+    const { width, height } = sender.track?.getSettings() ?? {};
+    const parameters = sender.getParameters();
+    if (!width || !height || parameters.encodings.length !== layers.length) return;
+    const suitable = sizes.find(({ pixels }) => width * height >= pixels).layers;
+    parameters.encodings.forEach((encoding, index) => {
+        encoding.active = index < suitable.length;
+        Object.assign(encoding, suitable[index] ?? {});
+    });
+    await sender.setParameters(parameters);
+}
+
 /** Events: `state` (connecting, connected, reconnecting), `tracks` when what is received changes, `trouble` (an error). */
 export class Leg extends Emitter {
     connection;
@@ -196,7 +222,8 @@ export class Leg extends Emitter {
         const { voice, camera, screen } = this.#media;
         const put = (sender, track) => {
             const now = this.#sending ? track ?? null : null;
-            if (sender.track !== now) sender.replaceTrack(now).catch(() => {});
+            if (sender.track === now) return;
+            sender.replaceTrack(now).then(() => sender === this.#senders.camera.sender && fit(sender)).catch(() => {});
         };
         put(this.#senders.microphone.sender, voice);
         put(this.#senders.camera.sender, camera);
