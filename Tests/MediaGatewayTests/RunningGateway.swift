@@ -7,7 +7,8 @@ import Synchronization
 import Testing
 import Wire
 
-/// The gateway as the server runs it, on the loopback device.
+/// The gateway as the server runs it, on the loopback device. Its clock goes on only while the test waits and looks: what
+/// legs may take to connect, and to be checked again, does not run out when a busy machine leaves the test no turn.
 final class RunningGateway: Sendable {
     let server: GatewayServer
     /// One of its addresses; answers say which is for UDP.
@@ -17,7 +18,12 @@ final class RunningGateway: Sendable {
         let all = Mutex<[GatewayEvent]>([])
     }
 
+    private final class Clock: Sendable {
+        let now = Mutex(Instant(nanoseconds: 1_000_000_000_000))
+    }
+
     private let events: Events
+    private let clock: Clock
 
     init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
         var configuration = GatewayConfiguration()
@@ -27,7 +33,11 @@ final class RunningGateway: Sendable {
         change(&configuration)
         let events = Events()
         self.events = events
-        server = try GatewayServer.start(configuration) { event in events.all.withLock { $0.append(event) } }
+        let clock = Clock()
+        self.clock = clock
+        server = try GatewayServer.start(configuration, clock: { clock.now.withLock { $0 } }) { event in
+            events.all.withLock { $0.append(event) }
+        }
         address = try #require(server.addresses.first)
     }
 
@@ -69,6 +79,7 @@ final class RunningGateway: Sendable {
         for _ in 0..<12_000 {
             if isSo() { return }
             try await Task.sleep(for: .milliseconds(5))
+            clock.now.withLock { $0 = $0.adding(nanoseconds: 5_000_000) }
         }
         Issue.record("waited in vain for \(what)")
     }

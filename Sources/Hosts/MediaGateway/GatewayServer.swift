@@ -28,9 +28,11 @@ package final class GatewayServer: Sendable {
     private let shared: GatewayShared
     private let state: Mutex<State>
 
-    /// Binds every address and starts the workers. Nothing is left open when it throws.
+    /// Binds every address and starts the workers. Nothing is left open when it throws. Deadlines are kept by the clock:
+    /// one of a test goes only as fast as the test does.
     package static func start(
-        _ configuration: GatewayConfiguration, events: @escaping @Sendable (GatewayEvent) -> Void
+        _ configuration: GatewayConfiguration, clock: @escaping @Sendable () -> Instant = SystemClock.now,
+        events: @escaping @Sendable (GatewayEvent) -> Void
     ) throws(GatewayError) -> GatewayServer {
         let local = configuration.localAddresses(InterfaceAddresses.all())
         guard !local.isEmpty else {
@@ -44,7 +46,7 @@ package final class GatewayServer: Sendable {
         var threads: [WorkerThread] = []
         do {
             for index in 0..<configuration.workerCount {
-                let (place, thread) = try startWorker(index, local, configuration, shared)
+                let (place, thread) = try startWorker(index, local, configuration, clock, shared)
                 workers.append(place)
                 threads.append(thread)
             }
@@ -57,7 +59,8 @@ package final class GatewayServer: Sendable {
     }
 
     private static func startWorker(
-        _ index: Int, _ local: [IPAddress], _ configuration: GatewayConfiguration, _ shared: GatewayShared
+        _ index: Int, _ local: [IPAddress], _ configuration: GatewayConfiguration,
+        _ clock: @escaping @Sendable () -> Instant, _ shared: GatewayShared
     ) throws(GatewayError) -> (GatewayPlace, WorkerThread) {
         guard configuration.port == 0 || Int(configuration.port) + index <= 65_535 else {
             throw GatewayError("gateway.port: there is no port for worker \(index + 1) behind \(configuration.port)")
@@ -76,11 +79,12 @@ package final class GatewayServer: Sendable {
             let thread = WorkerThread.start(
                 "gateway-\(index)",
                 {
-                    guard var worker = GatewayWorker.make(owners, listeners, shared, mailbox) else {
+                    guard var worker = GatewayWorker.make(owners, listeners, shared, mailbox, at: clock())
+                    else {
                         for command in mailbox.close() { command.refuse() }
                         return
                     }
-                    worker.run()
+                    worker.run(clock)
                 })
         else { throw refusal }
         let candidates = HostCandidate.all(

@@ -92,8 +92,8 @@ package struct GatewayWorker: ~Copyable {
         nextPublish = now
     }
 
-    mutating func run() {
-        while !isStopping { turn(waiting: waitMilliseconds, clock: SystemClock.now) }
+    mutating func run(_ clock: () -> Instant) {
+        while !isStopping { turn(waiting: waitMilliseconds, clock: clock) }
         stop()
     }
 
