@@ -112,6 +112,23 @@ struct SelectionTests {
         #expect(rises.count <= 6)
     }
 
+    @Test("who waits longer after steps that were taken back does not when the link carries much more than they had")
+    func recovery() {
+        var selection = LayerSelection()
+        var time = 0
+        func layer(_ available: UInt64) -> Int? {
+            time += 100
+            return selection.select([Self.video], order: [0], available: available, at: at(time))[0]
+        }
+        // After the fifth time it waits for half a minute.
+        for _ in 0..<5 {
+            while layer(600_000) == 0 {}
+            while layer(300_000) == 1 {}
+        }
+        for _ in 0..<30 { #expect(layer(850_000) == 0, "not so much more than 600,000") }
+        #expect((0..<12).map { _ in layer(1_000_000) }.last == 1)
+    }
+
     @Test("several slots share, the first comes first, limits and layers that are not sent count", arguments: 0..<50)
     func sharing(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))

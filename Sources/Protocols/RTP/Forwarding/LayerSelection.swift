@@ -39,6 +39,10 @@ package struct LayerSelection: Sendable {
         var roomSince: Instant?
         var raisedAt: Instant?
         var wait = LayerSelection.shortestWait
+        /// What was available when it was raised.
+        var raisedWith: UInt64 = 0
+        /// The same of the last step up that was taken back.
+        var triedWith: UInt64 = 0
     }
 
     private static let shortestWait: UInt64 = 1_000_000_000
@@ -70,7 +74,11 @@ package struct LayerSelection: Sendable {
         // A step up must leave a tenth of the estimate free.
         let comfortable = Self.distribute(demands, order, available / 10 &* 9)
         for index in choices.indices {
+            // More than half as much again as what a step up was tried with in vain is another link.
+            if available / 3 > choices[index].triedWith / 2 { choices[index].wait = Self.shortestWait }
+            let last = choices[index].layer
             choose(index, affordable[index], comfortable[index], demands[index], at: now)
+            if choices[index].layer ?? -1 > last ?? -1 { choices[index].raisedWith = available }
         }
         return choices.map(\.layer)
     }
@@ -84,6 +92,7 @@ package struct LayerSelection: Sendable {
         guard (affordable ?? -1) >= (current ?? -1), !isGone else {
             if !isGone, let raised = choices[index].raisedAt, now.nanoseconds(since: raised) < Self.settled {
                 choices[index].wait = min(choices[index].wait &* 2, Self.longestWait)
+                choices[index].triedWith = choices[index].raisedWith
             }
             choices[index].layer = affordable
             choices[index].roomSince = nil
