@@ -9,6 +9,10 @@ extension [UInt8] {
             + mask.bigEndianBytes
     }
 
+    static func pictureLoss(of source: UInt32) -> [UInt8] {
+        [0x81, 206, 0, 2] + UInt32(1).bigEndianBytes + source.bigEndianBytes
+    }
+
     /// REMB (draft-alvestrand-rmcat-remb-03 section 2.2), in whole kilobits.
     static func receiverLimit(_ bitrate: UInt64) -> [UInt8] {
         [0x8F, 206, 0, 5] + UInt32(1).bigEndianBytes + UInt32(0).bigEndianBytes + Array("REMB".utf8)

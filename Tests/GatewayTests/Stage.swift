@@ -11,6 +11,8 @@ struct Stage: ~Copyable {
     var viewers: [Viewer]
     /// How often each packet of the lowest layer comes again: browsers pad so, to learn whether there is room for more.
     var repeats = 0
+    /// Milliseconds from frame to frame; the layers cost the same with any.
+    var interval = 33
     private let client: Client
     private let publisher: LegID
     private let hasSound: Bool
@@ -48,7 +50,7 @@ struct Stage: ~Copyable {
 
     private mutating func step() {
         milliseconds += 1
-        if milliseconds % 33 == 0 { frame() }
+        if milliseconds % interval == 0 { frame() }
         if hasSound, milliseconds % 20 == 0 {
             speech &+= 1
             conference.send(
@@ -73,12 +75,12 @@ struct Stage: ~Copyable {
 
     /// One frame of each layer; of the best one as large as told.
     mutating func frame(bytes: Int? = nil, isKey: Bool = false) {
-        timestamp &+= 2_970
+        timestamp &+= UInt32(interval) * 90
         for index in layers.indices {
             let isEntry = isKey || layers[index].owesKey
             layers[index].owesKey = false
             layers[index].picture &+= 1
-            var left = bytes ?? layers[index].frameBytes * (isEntry ? 4 : 1)
+            var left = bytes ?? layers[index].frameBytes * interval / 33 * (isEntry ? 4 : 1)
             var isFirst = true
             while left > 0 {
                 layers[index].sequence &+= 1
@@ -122,6 +124,7 @@ struct Viewer {
     var heldUpUntil: UInt64 = 0
     /// That of the latest packet of video.
     private(set) var layer: Int?
+    private(set) var pictures = PictureReceiver()
     private(set) var lastFrame: Instant?
     private(set) var longestGap: UInt64 = 0
     private(set) var voices = 0
@@ -153,24 +156,26 @@ struct Viewer {
 
     private mutating func receive(_ packet: Packet, at now: Instant) {
         if let number = packet.transportSequence(Client()) { log.record(number, at: now) }
-        guard packet.header.payloadType == Client().vp8 else {
-            if packet.header.payloadType == Client().opus { voices += 1 }
-            return
-        }
+        if packet.header.payloadType == Client().opus { voices += 1 }
+        let isRepair = packet.header.payloadType == Client().rtx
+        guard isRepair || packet.header.payloadType == Client().vp8 else { return }
+        pictures.receive(packet, isRepair: isRepair, at: now)
+        guard !isRepair else { return }
         if let lastFrame { longestGap = max(longestGap, now.nanoseconds(since: lastFrame)) }
         lastFrame = now
         layer = packet.payload.last.map(Int.init)
     }
 
-    /// Every 50 ms, and they need 20 to get back.
+    /// What is missing is asked for at once; of what came it says every 50 ms.
     mutating func answers(at now: Instant) -> [[UInt8]] {
-        guard now.nanoseconds >= nextAnswer, now.nanoseconds >= heldUpUntil else { return [] }
+        guard now.nanoseconds >= heldUpUntil else { return [] }
+        var answers = pictures.reports(at: now)
+        guard now.nanoseconds >= nextAnswer else { return answers }
         nextAnswer = now.nanoseconds + 50_000_000
         guard case .transport = feedback else {
-            if case .receiverLimit(let limit) = feedback { return [.receiverLimit(limit)] }
-            return []
+            if case .receiverLimit(let limit) = feedback { answers.append(.receiverLimit(limit)) }
+            return answers
         }
-        var answers: [[UInt8]] = []
         while log.hasNews {
             var writer = RTCPWriter()
             guard log.write(into: &writer, from: 1, of: 2) else { break }

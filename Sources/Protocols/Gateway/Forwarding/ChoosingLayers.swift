@@ -22,21 +22,38 @@ extension GatewayEngine {
             demands, order: order, available: available > sound ? available &- sound : 0, at: now)
         var chosen = sound
         var wanted = sound
+        var shown = sound
         for (index, slot) in slots.enumerated() where index < layers.count {
             legs[place].slots[slot].layer = layers[index]
             legs[place].slots[slot].isOff = demands[index].limit < 0
             choose(for: SlotPlace(leg: place, slot: slot), at: now)
+            shown &+= cost(of: legs[place].slots[slot], demands[index])
             chosen &+= layers[index].map { demands[index].bitrates[$0] } ?? 0
             wanted &+= demands[index].most
         }
+        if shown / 2 > bandwidth.estimate.bitrate { leaveAtOnce(slots, place, bandwidth) }
         // Room to spare is wanted too, else the last step would never be comfortable.
         bandwidth.estimate.wanted = wanted / 4 &* 5
-        bandwidth.pacer.set(bitrate: max(bandwidth.estimate.bitrate, chosen))
+        bandwidth.pacer.set(bitrate: max(min(bandwidth.estimate.bitrate, bandwidth.estimate.wanted), chosen))
         if let probe = bandwidth.estimate.advance(to: now) {
             bandwidth.pacer.begin(probe, at: now)
             tally.probes &+= 1
             releaseWaiting(of: place, bandwidth, at: now, into: &outbox)
         }
+    }
+
+    /// Bits per second of what the slot shows at the moment.
+    private func cost(of slot: Slot, _ demand: LayerSelection.Demand) -> UInt64 {
+        guard let source = slot.rewriter.source, let stream = encodings[source], stream.track == slot.track,
+            demand.bitrates.indices.contains(stream.encoding)
+        else { return 0 }
+        return demand.bitrates[stream.encoding]
+    }
+
+    /// Nothing more of the layers that are left is sent, though their successors have not begun: it would be in their
+    /// way for longer than they need to come.
+    private mutating func leaveAtOnce(_ slots: [Int], _ place: Int, _ bandwidth: LegBandwidth) {
+        for slot in slots where legs[place].slots[slot].rewriter.isLeaving { giveUp(slot, of: place, bandwidth) }
     }
 
     /// Something changed that lets the leg's layers be chosen with the next tick.

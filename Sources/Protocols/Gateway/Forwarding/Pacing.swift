@@ -61,7 +61,7 @@ extension GatewayEngine {
         into outbox: inout some GatewayOutbox & ~Copyable
     ) -> Bool {
         guard let bandwidth = legs[place.leg].bandwidth, legs[place.leg].slots[place.slot].kind == .video,
-            legs[place.leg].slots[place.slot].rewriter.mayShow(arrival.encoding)
+            isOfUse(arrival, to: place, bandwidth)
         else { return false }
         if bandwidth.waiting.isEmpty {
             switch bandwidth.pacer.next(hasPackets: true, at: now) {
@@ -76,6 +76,16 @@ extension GatewayEngine {
             WaitingPacket(slot: place.slot, encoding: arrival.encoding, sequence: packet.sequence, since: now))
         tally.waited &+= 1
         return true
+    }
+
+    /// Whether the slot shows the packet now, or will when it has waited: that of another encoding is only of use behind
+    /// the beginning of a picture.
+    private func isOfUse(_ arrival: Arrival, to place: SlotPlace, _ bandwidth: LegBandwidth) -> Bool {
+        let rewriter = legs[place.leg].slots[place.slot].rewriter
+        if arrival.encoding == rewriter.wanted, arrival.encoding != rewriter.source {
+            return arrival.traits.isEntry || bandwidth.waiting.contains(slot: place.slot, encoding: arrival.encoding)
+        }
+        return arrival.encoding == rewriter.source
     }
 
     private mutating func send(
@@ -110,12 +120,15 @@ extension GatewayEngine {
         let left = legs[place].slots.indices.filter { legs[place].slots[$0].rewriter.isLeaving }
         let all = legs[place].slots.indices.filter { legs[place].slots[$0].kind == .video }
         let isLate = now.nanoseconds(since: oldest) > 2 &* Self.patienceNanoseconds
-        for slot in isLate ? all : left {
-            let count = bandwidth.waiting.removeAll(of: slot)
-            guard count > 0 else { continue }
-            tally.givenUp &+= UInt64(truncatingIfNeeded: count)
-            legs[place].slots[slot].rewriter.restart()
+        for slot in isLate ? all : left where bandwidth.waiting.contains(slot: slot) {
+            giveUp(slot, of: place, bandwidth)
         }
+    }
+
+    /// The slot shows nothing until the layer that it is to show begins.
+    mutating func giveUp(_ slot: Int, of place: Int, _ bandwidth: LegBandwidth) {
+        tally.givenUp &+= UInt64(truncatingIfNeeded: bandwidth.waiting.removeAll(of: slot))
+        legs[place].slots[slot].rewriter.restart()
     }
 
     /// Repeats a packet that the leg was sent a moment ago, so that a probe has its bytes: who lost it gets it back.

@@ -121,7 +121,7 @@ extension GatewayEngine {
             let packet = try? RTPPacket(bytes.span.bytes),
             let codec = legs[tracks[stream.track].leg].payloads.meaning(of: packet.payloadType)?.codec,
             let repair = legs[place.leg].payloads.own(codec.codec)?.retransmission,
-            probe != 0 || legs[place.leg].slots[place.slot].repairs.take(bytes.count, at: now)
+            probe != 0 || mayRepair(original, place, byteCount: bytes.count, at: now)
         else { return false }
         let sourceIDs = legs[tracks[stream.track].leg].extensions
         let targetIDs = legs[place.leg].extensions
@@ -130,6 +130,15 @@ extension GatewayEngine {
         return write(
             packet, numbers, traits, PacketComposer(from: sourceIDs, to: targetIDs), PayloadForm(type: repair),
             marker: packet.marker, repairs: true, probe: probe, to: place, at: now, into: &outbox)
+    }
+
+    /// What was left for another layer is of no use once that has begun, and until then takes its room.
+    private func mayRepair(
+        _ original: SlotRewriter.Original, _ place: SlotPlace, byteCount: Int, at now: Instant
+    ) -> Bool {
+        guard let bandwidth = legs[place.leg].bandwidth, legs[place.leg].slots[place.slot].rewriter.shows(original)
+        else { return false }
+        return bandwidth.repairs.take(byteCount, bitrate: bandwidth.estimate.bitrate, at: now)
     }
 
     private mutating func askForKeyFrame(

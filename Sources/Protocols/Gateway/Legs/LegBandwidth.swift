@@ -14,6 +14,7 @@ final class LegBandwidth {
     var waiting = WaitingPackets()
     var selection = LayerSelection()
     var paused = PausedPictures()
+    var repairs = RepairBudget()
     /// What does not follow from the choice of layers: sound.
     var sound = BitrateMeter()
     var nextSelection = Instant(nanoseconds: 0)
@@ -51,6 +52,11 @@ struct WaitingPackets {
     var count: Int { packets.count &- begin }
     var isEmpty: Bool { begin == packets.count }
     var oldest: Instant? { isEmpty ? nil : packets[begin].since }
+
+    /// Whether any of the slot waits; of one encoding, when it is given.
+    func contains(slot: Int, encoding: UInt32? = nil) -> Bool {
+        packets[begin...].contains { $0.slot == slot && (encoding == nil || $0.encoding == encoding) }
+    }
 
     mutating func append(_ packet: WaitingPacket) {
         packets.append(packet)

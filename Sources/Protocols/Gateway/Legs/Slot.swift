@@ -20,7 +20,6 @@ struct Slot {
     var wanted = WantedQuality.high
     /// The next number of the repair stream.
     var repairSequence: UInt16
-    var repairs = RepairBudget()
     var packetCount: UInt32 = 0
     var byteCount: UInt32 = 0
     /// The newest packet's timestamp, and when it was sent.
@@ -65,25 +64,5 @@ struct Slot {
         return SenderReport(
             ssrc: identity.ssrc, ntpTime: wallClock.bits, rtpTimestamp: timestamp, packetCount: packetCount,
             byteCount: byteCount)
-    }
-}
-
-/// How much a receiver may have sent again: a NACK of a kilobyte names thousands of packets.
-struct RepairBudget {
-    private static let bytesPerSecond: UInt64 = 512 * 1024
-    private static let burst: UInt64 = 128 * 1024
-    private var available = Self.burst
-    private var at = Instant(nanoseconds: 0)
-
-    mutating func take(_ count: Int, at now: Instant) -> Bool {
-        let earned = min(now.nanoseconds(since: at), 1_000_000_000) &* Self.bytesPerSecond / 1_000_000_000
-        if earned > 0 {
-            available = min(Self.burst, available &+ earned)
-            at = now
-        }
-        let count = UInt64(clamping: count)
-        guard available >= count else { return false }
-        available &-= count
-        return true
     }
 }

@@ -53,8 +53,6 @@ package struct Pacer: Sendable {
         probe = nil
     }
 
-    package var hasProbe: Bool { probe != nil }
-
     private var bytesPerSecond: Double {
         (probe.map { Double($0.probe.rate) } ?? rate * Self.haste) / 8
     }

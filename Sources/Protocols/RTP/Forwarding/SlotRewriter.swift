@@ -116,9 +116,6 @@ package struct SlotRewriter: Sendable {
 
     private let firstTimestamp: UInt32
 
-    /// Whether a packet of the source can be of use: it is shown, or is to be.
-    package func mayShow(_ source: UInt32) -> Bool { source == self.source || source == wanted }
-
     /// True while something is shown that is to be left for something else.
     package var isLeaving: Bool { source != nil && wanted != source }
 
@@ -251,6 +248,9 @@ package struct SlotRewriter: Sendable {
             source: run.source, sequence: UInt16(truncatingIfNeeded: number &- run.sequence), run: run,
             slotSequence: sequence)
     }
+
+    /// Whether it is of what has been shown since the last switch.
+    package func shows(_ original: Original) -> Bool { source != nil && original.run.epoch == epoch }
 
     /// The numbers that a packet out of the history had in the slot.
     package func numbers(of original: Original, _ header: RTPHeader, _ traits: PacketTraits) -> SlotPacket {
