@@ -113,7 +113,8 @@ package struct BandwidthEstimate: Sendable {
         control.update(
             usage, throughput: throughput.bitsPerSecond, roundTrip: Double(roundTripNanoseconds) / 1_000_000, at: time)
         loss.receive(
-            lost: lost, total: settled, rate: control.rate, minimum: Double(limits.minimum), at: time)
+            lost: lost, total: settled, rate: control.rate, received: throughput.bitsPerSecond,
+            minimum: Double(limits.minimum), at: time)
     }
 
     /// What the receiver itself thinks that it can take; heeded only while there is no transport-wide feedback.

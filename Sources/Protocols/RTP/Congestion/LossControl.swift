@@ -6,6 +6,8 @@
 struct LossControl: Sendable {
     private static let window = 500.0
     private static let memory = 3_000.0
+    /// Of what the receiver got: the link carries that, however much was lost beside it.
+    private static let proven = 0.85
 
     /// Bits per second; infinite when loss says nothing.
     private(set) var limit = Double.infinity
@@ -20,7 +22,10 @@ struct LossControl: Sendable {
         lastOverUse = now
     }
 
-    mutating func receive(lost newlyLost: Int, total newlySettled: Int, rate: Double, minimum: Double, at now: Double) {
+    /// What is known of so many packets more. `received` is what the receiver got lately, in bits per second.
+    mutating func receive(
+        lost newlyLost: Int, total newlySettled: Int, rate: Double, received: Double?, minimum: Double, at now: Double
+    ) {
         lost += newlyLost
         total += newlySettled
         guard let start = windowStart else {
@@ -31,7 +36,9 @@ struct LossControl: Sendable {
         lossRatio = min(max(Double(lost) / Double(total), 0), 1)
         let isCongested = lastOverUse.map { now - $0 < Self.memory } ?? false
         if lossRatio > (isCongested ? 0.1 : 0.2) {
-            limit = max(minimum, min(rate, limit) * (1 - 0.5 * lossRatio))
+            let present = min(rate, limit)
+            let carried = min((received ?? 0) * Self.proven, present)
+            limit = max(minimum, carried, present * (1 - 0.5 * lossRatio))
         } else if lossRatio < (isCongested ? 0.02 : 0.1), limit.isFinite {
             limit *= 1 + 0.08 * min(now - start, 2_000) / 1000
             if limit > 4 * rate { limit = .infinity }
@@ -43,7 +50,8 @@ struct LossControl: Sendable {
 
     /// A receiver report's fraction, where there is no transport-wide feedback.
     mutating func receive(fraction: Double, rate: Double, minimum: Double, at now: Double) {
-        receive(lost: Int(min(max(fraction, 0), 1) * 256), total: 256, rate: rate, minimum: minimum, at: now)
+        receive(
+            lost: Int(min(max(fraction, 0), 1) * 256), total: 256, rate: rate, received: nil, minimum: minimum, at: now)
     }
 
     mutating func raise(to proven: Double) {

@@ -26,6 +26,10 @@ struct Probing: Sendable {
     private static let shortestPause = 2_000.0
     private static let longestPause = 4_000.0
     private static let packetCount = 5
+    /// How much more than is wanted is tried, and with how much more nothing is tried: an estimate with room to spare
+    /// stands through a moment in which a busy receiver reads late, which looks like a link that became narrow.
+    private static let excess = 2.0
+    private static let enough = 1.5
 
     private var burst: Burst?
     private var nextID: UInt8 = 1
@@ -46,13 +50,13 @@ struct Probing: Sendable {
             fail(at: now)
         }
         guard burst == nil, now >= notBefore else { return nil }
-        guard isFree, wanted > rate * 1.05 else { return nil }
+        guard isFree, wanted * Self.enough > rate else { return nil }
         var aim = rate * 2
         if let beginning = beginnings.first {
             beginnings.removeFirst()
             aim = max(aim, beginning)
         }
-        aim = min(aim, wanted * 1.2, maximum)
+        aim = min(aim, wanted * Self.excess, maximum)
         guard aim > rate * 1.1 else { return nil }
         // 15 ms at least, and five packets.
         let bytes = max(Double(Self.packetCount) * 1_000, aim * 0.015 / 8)
