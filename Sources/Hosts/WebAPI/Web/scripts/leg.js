@@ -38,7 +38,7 @@ const sizes = [
     { pixels: 960 * 540, layers: layers.map(({ rid, ...rest }) => rest) },
     {
         pixels: 480 * 270,
-        layers: [{ scaleResolutionDownBy: 2, maxBitrate: 200_000 }, { scaleResolutionDownBy: 1, maxBitrate: 800_000 }],
+        layers: [{ scaleResolutionDownBy: 2, maxBitrate: 150_000 }, { scaleResolutionDownBy: 1, maxBitrate: 800_000 }],
     },
     { pixels: 0, layers: [{ scaleResolutionDownBy: 1, maxBitrate: 300_000 }] },
 ];
