@@ -1,6 +1,5 @@
 """What a person does and sees on the pages, by stable ids and data attributes."""
 
-import time
 import uuid
 
 from selenium.webdriver.common.by import By
@@ -317,11 +316,11 @@ class Person:
         except AssertionError as error:
             raise AssertionError(f"{asked} is what {self.name} wants") from error
 
-    def grows(self, what):
-        """Whether more of it, `frames` or packets of `audio`, came within a second."""
-        before = self.browser.media()[what]
-        time.sleep(1)
-        return self.browser.media()[what] > before
+    def has_voice_without_picture(self):
+        """Whether no picture came with the next fifty packets of voice, which are of a second."""
+        before = self.browser.media()
+        self.browser.wait("fifty packets of voice", lambda: self.browser.media()["audio"] >= before["audio"] + 50)
+        return self.browser.media()["frames"] == before["frames"]
 
     def voices(self):
         return {one["id"]: one for one in self.driver.execute_async_script(VOICES)}
