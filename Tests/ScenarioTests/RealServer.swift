@@ -96,24 +96,37 @@ final class RealServer: Sendable {
 
     private func untilReady() async throws {
         let probe = try Switchboard(address)
-        for _ in 0..<600 {
-            if (try? await probe.serverDescription()) != nil { return await probe.close() }
+        // Two minutes at least, for a busy machine.
+        for _ in 0..<2_400 {
             guard process.withLock({ $0.isRunning }) else { break }
+            if (try? await probe.serverDescription()) != nil { return await probe.close() }
             try await Task.sleep(for: .milliseconds(50))
         }
         await probe.close()
-        throw Failure(description: "the server did not become ready")
+        let end = process.withLock { $0.isRunning ? "it runs still" : "it ended with \($0.terminationStatus)" }
+        throw Failure(description: "the server did not become ready: \(end)")
     }
 
+    /// Below those that the kernel gives to whoever asks for any port, and apart from those of the tests in Python:
+    /// between a port's being chosen and the server's start, nobody else can come to have it.
+    private static let portRange = 10_000..<21_000
+    private static let taken = Mutex<Set<Int>>([])
+
+    /// Ports that nobody has on the loopback, for UDP and TCP; never the same twice.
     private static func freePorts(_ count: Int) async throws -> [Int] {
-        var channels: [any Channel] = []
-        for _ in 0..<count {
-            channels.append(
-                try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0)
-                    .get())
+        let group = MultiThreadedEventLoopGroup.singleton
+        var ports: [Int] = []
+        while ports.count < count {
+            let port = Int.random(in: portRange)
+            guard taken.withLock({ $0.insert(port).inserted }),
+                let stream = try? await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: port).get()
+            else { continue }
+            let datagrams = try? await DatagramBootstrap(group: group).bind(host: "127.0.0.1", port: port).get()
+            try await stream.close()
+            guard let datagrams else { continue }
+            try await datagrams.close()
+            ports.append(port)
         }
-        let ports = channels.compactMap { $0.localAddress?.port }
-        for channel in channels { try await channel.close() }
         return ports
     }
 }
