@@ -76,9 +76,10 @@ package enum SystemClock {
     }
 }
 
-/// Processors that this process may run on.
+/// Processors that this process may run on: those of the machine, or fewer in a container or under `taskset`.
 package enum ProcessorCount {
     package static var available: Int {
-        max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        let allowed = Int(clinux_processors())
+        return allowed > 0 ? allowed : max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 }

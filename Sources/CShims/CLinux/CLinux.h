@@ -34,18 +34,29 @@ extern int sched_getaffinity(pid_t, size_t, unsigned long *);
 extern int sched_setaffinity(pid_t, size_t, const unsigned long *);
 #endif
 
+enum { clinux_bits = 8 * sizeof(unsigned long), clinux_words = 4096 / clinux_bits };
+
+// How many processors the calling thread may run on, which `allowed` tells with a bit for each; 0 when that is not known.
+static inline unsigned int clinux_allowed(unsigned long *allowed) {
+    unsigned int count = 0;
+    if (sched_getaffinity(0, clinux_words * sizeof *allowed, allowed) < 0) return 0;
+    for (int word = 0; word < clinux_words; word++) count += (unsigned int)__builtin_popcountl(allowed[word]);
+    return count;
+}
+static inline unsigned int clinux_processors(void) {
+    unsigned long allowed[clinux_words] = {0};
+    return clinux_allowed(allowed);
+}
+
 // Binds the calling thread to one of the processors that it may run on, counted round; 0 when that was done.
 static inline int clinux_pin(unsigned int place) {
-    enum { bits = 8 * sizeof(unsigned long), words = 4096 / bits };
-    unsigned long allowed[words] = {0}, chosen[words] = {0};
-    unsigned int count = 0;
-    if (sched_getaffinity(0, sizeof allowed, allowed) < 0) return -1;
-    for (int word = 0; word < words; word++) count += (unsigned int)__builtin_popcountl(allowed[word]);
+    unsigned long allowed[clinux_words] = {0}, chosen[clinux_words] = {0};
+    unsigned int count = clinux_allowed(allowed);
     if (count == 0) return -1;
     place %= count;
-    for (unsigned int bit = 0; bit < words * bits; bit++) {
-        if (!(allowed[bit / bits] >> bit % bits & 1) || place-- > 0) continue;
-        chosen[bit / bits] |= 1UL << bit % bits;
+    for (unsigned int bit = 0; bit < clinux_words * clinux_bits; bit++) {
+        if (!(allowed[bit / clinux_bits] >> bit % clinux_bits & 1) || place-- > 0) continue;
+        chosen[bit / clinux_bits] |= 1UL << bit % clinux_bits;
         return sched_setaffinity(0, sizeof chosen, chosen);
     }
     return -1;
