@@ -15,6 +15,12 @@ LOADS = {
     "audio, 10 calls of ten": ["--calls", "10", "--participants", "10", "--publishers", "5"],
     "video, 5 calls of four at 1 Mbit/s": ["--calls", "5", "--participants", "4", "--video", "--bitrate", "1000"],
 }
+# About half of what a processor carries, which the server has for itself: how long packets are in it when it need not
+# wait for its turn.
+APART = {
+    "residence, 20 calls of ten": ["--calls", "20", "--participants", "10", "--publishers", "5"],
+    "residence, video, 20 calls of four at 1 Mbit/s": ["--calls", "20", "--participants", "4", "--video", "--bitrate", "1000"],
+}
 
 
 def people(load: list[str]) -> int:
@@ -36,20 +42,30 @@ def by_turns(servers: Servers, load: list[str], options) -> dict[str, list[dict]
     return results
 
 
+def residence(runs: list[dict], load: list[str]) -> str:
+    streams = "videoStreams" if "--video" in load else "audioStreams"
+    p50, p99 = (median(runs, lambda run: run[streams]["residenceMicroseconds"][point]) for point in ("p50", "p99"))  # noqa: B023
+    return f"in the server p50 {p50:.0f} us, p99 {p99:.0f} us"
+
+
+def show_residence(name: str, results: dict[str, list[dict]], load: list[str]) -> None:
+    print(f"\n{name}")
+    for kind, runs in results.items():
+        share = median(runs, lambda run: run["serverShareOfCore"])
+        print(f"  {kind:12} {residence(runs, load)}, with {share:.0%} of its processor")
+
+
 def show(name: str, results: dict[str, list[dict]], load: list[str]) -> None:
     cost = lambda run: run["serverMicrosecondsPerPacket"]  # noqa: E731
     print(f"\n{name}")
     for kind, runs in results.items():
-        streams = "videoStreams" if "--video" in load else "audioStreams"
-        way = lambda what, point: median(runs, lambda run: run[streams][what][point])  # noqa: B023, E731
-        residence = [way("residenceMicroseconds", point) for point in ("p50", "p99")]
         lost = sum(run["audioStreams"]["lost"] + run["videoStreams"]["lost"] for run in runs)
         print(
             f"  {kind:12} {median(runs, cost):6.2f} us/packet ({median(runs, lambda run: run['serverUserMicrosecondsPerPacket']):.2f} user), "
             f"{1e6 / median(runs, cost):8.0f} packets for each second of a core, "
             f"{median(runs, lambda run: run['forwardedPerSecond']):7.0f} packets/s, {lost} lost")
         print(
-            f"  {'':12} in the server p50 {residence[0]:.0f} us, p99 {residence[1]:.0f} us; offer to media p50 "
+            f"  {'':12} {residence(runs, load)}; offer to media p50 "
             f"{median(runs, lambda run: run['firstPacketMicroseconds']['p50']) / 1000:.0f} ms; "
             f"{median(runs, lambda run: run['serverMemoryPerParticipant']) / 1024:.0f} KiB for each participant"
             + (f"; {int(load[1]) / median(runs, lambda run: run['serverShareOfCore']):.0f} calls for a core"
@@ -86,6 +102,10 @@ def main() -> None:
             show(name, by_turns(servers, load, options), load)
             if options.shares or options.functions:
                 show_shares(servers, load, options)
+    with servers.apart():
+        for name, load in APART.items():
+            if not options.only or options.only in name:
+                show_residence(name, by_turns(servers, load, options), load)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
 import time
 import urllib.request
 
+# Of the processors that this may use: where the two do not share one, the load never keeps the server waiting.
+SERVER_PROCESSOR, LOAD_PROCESSOR = sorted(os.sched_getaffinity(0))[:1], sorted(os.sched_getaffinity(0))[-1:]
 HTTP, ADMIN, RELAY, MEDIA, JANUS = 28080, 28081, 28478, 28500, 28088
 # Seconds for a whole run of the load: to join takes Janus the longest, some 0.2 s for each of hundreds of people.
 PATIENCE = 150
@@ -31,10 +34,10 @@ def wait_until_answers(process: subprocess.Popen, url: str, log: pathlib.Path) -
 
 
 @contextlib.contextmanager
-def running(arguments: list[str], url: str, directory: pathlib.Path):
+def running(arguments: list[str], url: str, directory: pathlib.Path, before=None):
     log = directory / "log"
     with log.open("wb") as output:
-        process = subprocess.Popen(arguments, stdout=output, stderr=output, cwd=directory)
+        process = subprocess.Popen(arguments, stdout=output, stderr=output, cwd=directory, preexec_fn=before)
     try:
         wait_until_answers(process, url, log)
         yield process
@@ -92,6 +95,18 @@ class Servers:
 
     def __init__(self, binaries: str):
         self.binaries = pathlib.Path(binaries).resolve()
+        self.is_apart = False
+
+    @contextlib.contextmanager
+    def apart(self):
+        """The server has a processor, and the load another one."""
+        self.is_apart = True
+        yield
+        self.is_apart = False
+
+    def on(self, processors: list[int]):
+        """What a process does before it begins."""
+        return (lambda: os.sched_setaffinity(0, processors)) if self.is_apart else None
 
     @contextlib.contextmanager
     def start(self, kind: str, people: int):
@@ -105,7 +120,7 @@ class Servers:
     def switchboard(self, directory: pathlib.Path, people: int):
         binary, configuration = self.binaries / "switchboard", switchboard_configuration(directory)
         serve = [str(binary), "serve", "--config", str(configuration)]
-        with running(serve, f"http://127.0.0.1:{HTTP}/readyz", directory) as process:
+        with running(serve, f"http://127.0.0.1:{HTTP}/readyz", directory, self.on(SERVER_PROCESSOR)) as process:
             users = directory / "users"
             made = subprocess.run(
                 [str(binary), "token", "--count", str(people), "--config", str(configuration)], check=True,
@@ -118,7 +133,7 @@ class Servers:
     def janus(self, directory: pathlib.Path, people: int):
         janus_configuration(directory)
         serve = ["janus", "-F", str(directory)]
-        with running(serve, f"http://127.0.0.1:{JANUS}/janus/info", directory) as process:
+        with running(serve, f"http://127.0.0.1:{JANUS}/janus/info", directory, self.on(SERVER_PROCESSOR)) as process:
             yield process, ["--door", "janus", "--server", f"http://127.0.0.1:{JANUS}"]
 
     def load(self, process: subprocess.Popen, more: list[str]) -> dict:
@@ -128,7 +143,8 @@ class Servers:
                 str(self.binaries / "switchboard-load"), "media", *more, "--pid", str(process.pid), "--json", figures.name,
             ]  # fmt: skip
             try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+                done = subprocess.run(
+                    command, capture_output=True, text=True, timeout=PATIENCE, preexec_fn=self.on(LOAD_PROCESSOR))
             except subprocess.TimeoutExpired as late:
                 said = b"".join(part or b"" for part in (late.stdout, late.stderr)).decode(errors="replace")
                 state = "runs" if process.poll() is None else f"has ended with {process.returncode}"
