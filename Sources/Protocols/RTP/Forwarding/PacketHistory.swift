@@ -28,7 +28,7 @@ package struct PacketHistory: ~Copyable {
     /// Bytes that are held now.
     package var byteCount: Int { Int(min(position, UInt64(truncatingIfNeeded: byteLimit))) }
 
-    /// A packet larger than half of the ring is not kept.
+    /// A packet larger than half of the ring, or than a datagram can be, is not kept.
     package mutating func store(_ packet: borrowing RTPPacket) {
         let bytes = packet.bytes
         guard bytes.byteCount > 0, bytes.byteCount <= byteLimit / 2,
