@@ -3,14 +3,17 @@ import Logging
 import Model
 import ServiceLifecycle
 import Storage
+import Tokens
 
-/// Keeps the database from growing for ever: old changes and long unused sign-ins go, a few at a time.
+/// Keeps the database from growing for ever: old changes and long unused sign-ins go, a few at a time. So do tokens
+/// that have run out, from memory.
 struct Housekeeping: Service {
     /// A client that was away for longer starts over with a snapshot.
     static let keptSeconds: Int64 = 7 * 86_400
 
     let store: Store
     let accounts: AccountCommands
+    let tokens: TokenVerifier
     let logger: Logger
 
     func run() async {
@@ -18,6 +21,7 @@ struct Housekeeping: Service {
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(600))
                 if Task.isCancelled { return }
+                tokens.forgetExpired()
                 do {
                     try await sweep()
                 } catch {

@@ -82,7 +82,8 @@ struct ServiceGraph: Sendable {
             Self.control(directory, accounts, reloader, draining, warnings: relay.warnings),
             Self.admin(configuration, figures, registry, isReady: { !draining.isOn }),
             Housekeeping(
-                store: accounts.store, accounts: accounts.accounts, logger: Logger(label: "housekeeping")),
+                store: accounts.store, accounts: accounts.accounts, tokens: accounts.verifier,
+                logger: Logger(label: "housekeeping")),
         ]
         if roles.contains(.api) {
             try await calls.clock.restore()

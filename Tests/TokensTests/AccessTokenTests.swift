@@ -47,6 +47,24 @@ final class ManualTime: Sendable {
         }
     }
 
+    @Test func tokensThatRanOutAreForgotten() async throws {
+        let tokens = AccessTokens(key: .ephemeral())
+        let verifier = verifier(tokens)
+        let early = try tokens.issue(user: user, signIn: signIn, at: time.now)
+        _ = try await verifier.verify(early)
+        time.advance(seconds: 450)
+        let late = try tokens.issue(user: user, signIn: signIn, at: time.now)
+        _ = try await verifier.verify(late)
+        #expect(verifier.knownCount == 2)
+        time.advance(seconds: 450)
+        verifier.forgetExpired()
+        #expect(verifier.knownCount == 1)
+        _ = try await verifier.verify(late)
+        let problem = await #expect(throws: Problem.self) { _ = try await verifier.verify(early) }
+        #expect(problem?.kind == .unauthenticated)
+        #expect(verifier.knownCount == 1)
+    }
+
     @Test func aRevokedSessionStopsAtOnce() async throws {
         let tokens = AccessTokens(key: .ephemeral())
         let verifier = verifier(tokens)

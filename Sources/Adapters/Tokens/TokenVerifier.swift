@@ -61,6 +61,15 @@ package final class TokenVerifier: Sendable {
         return answer.token
     }
 
+    /// Forgets tokens that have run out; to be called now and then.
+    package func forgetExpired() {
+        let now = clock()
+        verified.withLock { $0.removeAll { $1.token.expiresAt <= now } }
+    }
+
+    /// How many tokens it would know again.
+    package var knownCount: Int { verified.withLock { $0.count } }
+
     static let invalid = Problem(.unauthenticated, "The access token is not valid. Sign in again.")
     static let expired = Problem(.unauthenticated, "The access token has expired. Refresh it.")
     static let ended = Problem(.unauthenticated, "The session of this access token has ended. Sign in again.")

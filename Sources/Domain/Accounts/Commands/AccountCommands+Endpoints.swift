@@ -1,6 +1,20 @@
 package import Model
 internal import Synchronization
 
+/// That an endpoint of a user was proved with a secret: the first 128 bits of a digest of the three, since there are as
+/// many of them as legs came and went.
+struct EndpointProof: Hashable, Sendable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// nil when the digest is shorter.
+    init?(_ digest: [UInt8]) {
+        guard digest.count >= 16 else { return nil }
+        high = digest[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        low = digest[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
 // Endpoints: the running clients of a user, which prove themselves with a secret they (or the server) chose.
 extension AccountCommands {
     /// Registers an endpoint at its first use, or proves it later.
@@ -13,14 +27,13 @@ extension AccountCommands {
         _ id: EndpointID?, secret: String?, of principal: Principal
     ) async throws -> (id: EndpointID, newSecret: String?) {
         let shown = try secret.map { try AccountRules.endpointSecret($0) }
-        let hash = shown.map(secrets.digest)
-        if let id, let hash, let known = endpoints.withLock({ $0[id] }) {
-            try Self.check(known, hash, principal.user)
+        if let id, let proof = proof(id, shown, principal), provedEndpoints.withLock({ $0[proof] }) != nil {
             return (id, nil)
         }
+        let hash = shown.map(secrets.digest)
         if let id, let known = try await database.readAccounts({ try $0.endpoint(id) }) {
             try Self.check(known, hash, principal.user)
-            endpoints.withLock { $0[id] = known }
+            remember(id, shown, principal)
             return (id, nil)
         }
         let made = shown == nil ? secrets.makeSecret() : nil
@@ -35,8 +48,17 @@ extension AccountCommands {
             try Self.check(other, newHash, principal.user)
             return other
         }.value
-        endpoints.withLock { $0[record.id] = record }
+        remember(record.id, shown ?? made, principal)
         return (record.id, made)
+    }
+
+    private func remember(_ id: EndpointID, _ secret: String?, _ principal: Principal) {
+        guard let proof = proof(id, secret, principal) else { return }
+        provedEndpoints.withLock { $0[proof] = true }
+    }
+
+    private func proof(_ id: EndpointID, _ secret: String?, _ principal: Principal) -> EndpointProof? {
+        secret.flatMap { EndpointProof(secrets.digest("\(id.text) \(principal.user.text) \($0)")) }
     }
 
     private static func check(_ record: EndpointRecord, _ hash: [UInt8]?, _ user: UserID) throws {

@@ -17,7 +17,7 @@ package final class AccountCommands: Sendable {
     let userDisabled: @Sendable (UserID) -> Void
 
     let delays = Mutex(SignInDelays())
-    let endpoints = Mutex(RecentMap<EndpointID, EndpointRecord>(capacity: 50_000))
+    let provedEndpoints = Mutex(RecentMap<EndpointProof, Bool>(capacity: 50_000))
     let outsiders = Mutex(RecentMap<OutsideKey, UserID>(capacity: 50_000))
 
     /// - Parameters:
