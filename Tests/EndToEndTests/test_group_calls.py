@@ -72,13 +72,14 @@ def test_four_people(crowd, server):
     dora.says("#call-status", "You left the call")
     ann.browser.wait("the tile to go", lambda: ann.tile(dora) is None)
     # The screen of the ended call closes by itself; the line above the page stays as long as the call goes on.
+    dora.gone("[data-action=join-again]", limit=60)
     dora.click("[data-action=join]", limit=60)
     dora.is_connected(limit=60)
     for other in (ann, ben, cem):
         dora.sees(other)
     # Once more from that screen, which is open for four seconds.
     dora.driver.execute_script(AGAIN)
-    dora.hang_up()
+    dora.control("hang-up")
     dora.browser.wait("the button to be there", lambda: dora.driver.execute_script("return window.askedAgain"), 60)
     dora.is_connected(limit=60)
     for other in (ann, ben, cem):
