@@ -81,11 +81,10 @@ extension GatewayEngine {
     /// Whether the slot shows the packet now, or will when it has waited: that of another encoding is only of use behind
     /// the beginning of a picture.
     private func isOfUse(_ arrival: Arrival, to place: SlotPlace, _ bandwidth: LegBandwidth) -> Bool {
-        let rewriter = legs[place.leg].slots[place.slot].rewriter
-        if arrival.encoding == rewriter.wanted, arrival.encoding != rewriter.source {
-            return arrival.traits.isEntry || bandwidth.waiting.contains(slot: place.slot, encoding: arrival.encoding)
-        }
-        return arrival.encoding == rewriter.source
+        // Field by field: with every packet for every subscriber, the rewriter is not to be copied.
+        if legs[place.leg].slots[place.slot].rewriter.source == arrival.encoding { return true }
+        guard legs[place.leg].slots[place.slot].rewriter.wanted == arrival.encoding else { return false }
+        return arrival.traits.isEntry || bandwidth.waiting.contains(slot: place.slot, encoding: arrival.encoding)
     }
 
     private mutating func send(
