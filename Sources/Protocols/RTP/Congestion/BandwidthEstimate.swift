@@ -20,7 +20,8 @@ package struct BandwidthEstimate: Sendable {
         }
     }
 
-    /// Bits per second that would be sent if the link carried them: the sum of the layers asked for. Probes aim at it.
+    /// Bits per second that would be sent if the link carried them: the sum of the layers asked for. Probes aim at twice
+    /// as much.
     package var wanted: UInt64 = 0
     /// Smoothed, in nanoseconds. Feedback waits a while at the receiver, so this is rather too long.
     package private(set) var roundTripNanoseconds: UInt64 = 100_000_000

@@ -13,8 +13,9 @@ package struct Probe: Hashable, Sendable {
 
 /// When to probe, how fast, and what came of it.
 ///
-/// There are probes as long as somebody wants more than there is (`wanted`): the first two at three and at six times the
-/// first estimate, then each at twice the estimate; the next at once when the last one went well, else after a pause.
+/// There are probes as long as the estimate is below one and a half times what is wanted: the first two at three and at
+/// six times the first estimate, then each at twice the estimate, but none above twice what is wanted; the next at once
+/// when the last one went well, else after a pause.
 struct Probing: Sendable {
     private struct Burst {
         let probe: Probe
