@@ -124,9 +124,11 @@ extension GatewayEngine {
         }
     }
 
-    /// The slot shows nothing until the layer that it is to show begins.
+    /// The slot shows nothing until the layer that it is to show begins; what waits of that stays.
     mutating func giveUp(_ slot: Int, of place: Int, _ bandwidth: LegBandwidth) {
-        tally.givenUp &+= UInt64(truncatingIfNeeded: bandwidth.waiting.removeAll(of: slot))
+        let rewriter = legs[place].slots[slot].rewriter
+        let removed = bandwidth.waiting.removeAll(of: slot, but: rewriter.isLeaving ? rewriter.wanted : nil)
+        tally.givenUp &+= UInt64(truncatingIfNeeded: removed)
         legs[place].slots[slot].rewriter.restart()
     }
 

@@ -76,12 +76,12 @@ struct WaitingPackets {
         return packet
     }
 
-    /// Gives up those of a slot, and says how many they were.
-    mutating func removeAll(of slot: Int) -> Int {
+    /// Gives up those of a slot, but for those of one encoding, and says how many they were.
+    mutating func removeAll(of slot: Int, but encoding: UInt32?) -> Int {
         let before = count
         packets.removeFirst(begin)
         begin = 0
-        packets.removeAll { $0.slot == slot }
+        packets.removeAll { $0.slot == slot && $0.encoding != encoding }
         return before &- count
     }
 
