@@ -13,6 +13,8 @@ struct Stage: ~Copyable {
     var repeats = 0
     /// Milliseconds from frame to frame; the layers cost the same with any.
     var interval = 33
+    /// Bytes of each packet of sound.
+    var voice = 60
     private let client: Client
     private let publisher: LegID
     private let hasSound: Bool
@@ -55,7 +57,7 @@ struct Stage: ~Copyable {
             speech &+= 1
             conference.send(
                 client.packet(
-                    client.opus, speech, UInt32(speech) * 960, 11, payload: [UInt8](repeating: 0x78, count: 60)),
+                    client.opus, speech, UInt32(speech) * 960, 11, payload: [UInt8](repeating: 0x78, count: voice)),
                 from: publisher)
         }
         conference.now = conference.now.adding(nanoseconds: 1_000_000)
@@ -117,8 +119,12 @@ struct Viewer {
         case receiverLimit(UInt64)
     }
 
+    /// Of Ethernet, IPv4 and UDP: the link carries them too.
+    private static let headerBytes = 42
+
     let leg: LegID
     var rate: Double
+    var queueNanoseconds: UInt64 = 200_000_000
     var feedback: Feedback
     /// Until then nothing is read: it all comes at once afterwards.
     var heldUpUntil: UInt64 = 0
@@ -144,18 +150,20 @@ struct Viewer {
     mutating func send(_ packets: [Packet], at now: Instant) {
         for packet in packets {
             let begin = max(freeAt, now.nanoseconds)
-            guard begin - now.nanoseconds < 200_000_000 else { continue }
-            freeAt = begin + UInt64(Double(packet.bytes.count) * 8e9 / rate)
+            guard begin - now.nanoseconds < queueNanoseconds else { continue }
+            freeAt = begin + UInt64(Double(packet.bytes.count + Self.headerBytes) * 8e9 / rate)
             onTheWay.append((freeAt + 20_000_000, packet))
         }
         guard now.nanoseconds >= heldUpUntil else { return }
-        for (arrival, packet) in onTheWay where arrival <= now.nanoseconds { receive(packet, at: now) }
+        for (arrival, packet) in onTheWay where arrival <= now.nanoseconds {
+            receive(packet, readAt: max(arrival, heldUpUntil), at: now)
+        }
         onTheWay.removeAll { $0.arrival <= now.nanoseconds }
         if let lastFrame, now.nanoseconds(since: lastFrame) > 1_000_000_000 { pausedSeconds += 0.001 }
     }
 
-    private mutating func receive(_ packet: Packet, at now: Instant) {
-        if let number = packet.transportSequence(Client()) { log.record(number, at: now) }
+    private mutating func receive(_ packet: Packet, readAt: UInt64, at now: Instant) {
+        if let number = packet.transportSequence(Client()) { log.record(number, at: Instant(nanoseconds: readAt)) }
         if packet.header.payloadType == Client().opus { voices += 1 }
         let isRepair = packet.header.payloadType == Client().rtx
         guard isRepair || packet.header.payloadType == Client().vp8 else { return }

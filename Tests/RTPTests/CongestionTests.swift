@@ -43,6 +43,16 @@ struct CongestionTests {
         #expect(link.estimate.bitrate > 1_700_000, "seed \(seed): \(link.estimate.bitrate)")
     }
 
+    @Test("a link whose short queue overflows is known within half a second", arguments: seeds, [100_000.0, 300_000])
+    func capacityDrop(seed: UInt64, rate: Double) {
+        var link = VirtualLink(rate: 3_000_000, mediaRate: 2_500_000, seed: seed)
+        link.run(seconds: 15)
+        link.rate = rate
+        link.queueByteLimit = rate * 0.2 / 8
+        link.run(seconds: 0.5)
+        #expect((0.5...1.3).contains(share(link, of: rate)), "seed \(seed): \(link.estimate.bitrate)")
+    }
+
     @Test("jitter alone is not taken for a queue", arguments: seeds)
     func jitter(seed: UInt64) {
         var link = VirtualLink(rate: 2_000_000, seed: seed)
@@ -125,9 +135,12 @@ struct CongestionTests {
 
 @Suite("Pacer")
 struct PacerTests {
-    @Test("a burst leaves at two and a half times the rate", arguments: [100_000, 1_000_000, 20_000_000] as [UInt64])
-    func pace(bitrate: UInt64) {
-        var pacer = Pacer(bitrate: bitrate)
+    @Test(
+        "a burst leaves at two and a half times the rate, but hardly faster than it when the link is full",
+        arguments: [100_000, 1_000_000, 20_000_000] as [UInt64], [false, true])
+    func pace(bitrate: UInt64, isCongested: Bool) {
+        var pacer = Pacer(bitrate: 1_000)
+        pacer.set(bitrate: bitrate, isCongested: isCongested)
         var now = Instant(nanoseconds: 1_000_000_000)
         var sent = 0
         for _ in 0..<1_000 {
@@ -144,7 +157,7 @@ struct PacerTests {
         }
         let seconds = Double(now.nanoseconds - 1_000_000_000) / 1e9
         let rate = Double(sent) * 8 / seconds
-        #expect((0.95...1.2).contains(rate / (Double(bitrate) * 2.5)), "\(rate)")
+        #expect((0.95...1.2).contains(rate / (Double(bitrate) * (isCongested ? 1.25 : 2.5))), "\(rate)")
         #expect(pacer.next(hasPackets: false, at: now) == .idle)
     }
 }

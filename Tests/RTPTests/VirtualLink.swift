@@ -69,7 +69,7 @@ struct VirtualLink {
         if now >= nextAdvance {
             nextAdvance = now + 25_000_000
             if let probe = estimate.advance(to: instant) { pacer.begin(probe, at: instant) }
-            pacer.set(bitrate: estimate.bitrate)
+            pacer.set(bitrate: estimate.bitrate, isCongested: estimate.isCongested(at: instant))
         }
         if now >= nextFrame {
             nextFrame = now + 33_000_000

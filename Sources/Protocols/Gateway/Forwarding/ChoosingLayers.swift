@@ -34,7 +34,9 @@ extension GatewayEngine {
         if shown / 2 > bandwidth.estimate.bitrate { leaveAtOnce(slots, place, bandwidth) }
         // Room to spare is wanted too, else the last step would never be comfortable.
         bandwidth.estimate.wanted = wanted / 4 &* 5
-        bandwidth.pacer.set(bitrate: max(min(bandwidth.estimate.bitrate, bandwidth.estimate.wanted), chosen))
+        bandwidth.pacer.set(
+            bitrate: max(min(bandwidth.estimate.bitrate, bandwidth.estimate.wanted), chosen),
+            isCongested: bandwidth.estimate.isCongested(at: now))
         if let probe = bandwidth.estimate.advance(to: now) {
             bandwidth.pacer.begin(probe, at: now)
             tally.probes &+= 1

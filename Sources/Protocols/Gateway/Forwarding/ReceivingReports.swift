@@ -22,9 +22,7 @@ extension GatewayEngine {
                 receiveBlocks(packet, place, at: now)
             case .receiverReport: receiveBlocks(packet, place, at: now)
             case .transportFeedback:
-                if let feedback = TransportFeedback(packet) {
-                    legs[place].bandwidth?.estimate.receive(feedback, at: now)
-                }
+                if let feedback = TransportFeedback(packet) { receiveFeedback(feedback, place, at: now) }
             case .estimatedMaximumBitrate:
                 if let limit = packet.estimatedMaximumBitrate {
                     legs[place].bandwidth?.estimate.receive(estimatedMaximumBitrate: limit)
@@ -71,6 +69,14 @@ extension GatewayEngine {
             }
             bandwidth.estimate.receive(block, roundTrip: block.roundTrip(at: compact), at: now)
         }
+    }
+
+    /// Where much less is available than a moment ago, what is sent is not to go on for a tenth of a second more.
+    private mutating func receiveFeedback(_ feedback: borrowing TransportFeedback, _ place: Int, at now: Instant) {
+        guard let bandwidth = legs[place].bandwidth else { return }
+        let before = bandwidth.estimate.bitrate
+        bandwidth.estimate.receive(feedback, at: now)
+        if bandwidth.estimate.bitrate < before / 4 &* 3 { chooseLayersSoon(of: place) }
     }
 
     /// A source of simulcast may come back under another number; announced ones stay.

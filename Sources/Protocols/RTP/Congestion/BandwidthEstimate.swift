@@ -33,6 +33,7 @@ package struct BandwidthEstimate: Sendable {
     private var throughput = Throughput()
     private var control: RateControl
     private var loss = LossControl()
+    private var drop = CapacityDrop()
     private var probing: Probing
     private var receiverLimit: Double?
     private var arrivalTicks: Int64?
@@ -59,6 +60,8 @@ package struct BandwidthEstimate: Sendable {
     /// Bits per second that the receiver got lately.
     package var receivedBitrate: UInt64? { throughput.bitsPerSecond.map(bitCount) }
     package var isOverUsed: Bool { trend.usage == .over }
+    /// The link's queue was full, or grew, in the last seconds.
+    package func isCongested(at now: Instant) -> Bool { loss.isCongested(at: milliseconds(now)) }
 
     /// One packet went out. `probe` is the id of the burst that it belongs to, or 0.
     package mutating func sent(_ sequence: UInt16, byteCount: Int, probe: UInt8 = 0, at now: Instant) {
@@ -86,6 +89,7 @@ package struct BandwidthEstimate: Sendable {
             newestSent = max(newestSent ?? packet.sent, packet.sent)
             throughput.receive(byteCount: packet.byteCount, at: arrival)
             trend.receive(sent: milliseconds(packet.sent), arrival: arrival)
+            drop.receive(sent: milliseconds(packet.sent), arrival: arrival)
             let rate = probing.received(packet.probe, byteCount: packet.byteCount, arrival: arrival, at: time)
             proven = rate ?? proven
         }
@@ -110,6 +114,11 @@ package struct BandwidthEstimate: Sendable {
             // A full link proves a rate too. But whoever reads a burst may have been held up, so that is heeded a little.
             if proven > control.rate || proven < control.rate * 0.85 { control.set(max(proven, control.rate * 0.85)) }
             if loss.lossRatio < 0.02 { loss.raise(to: proven) }
+        }
+        if drop.receive(lost: lost, total: settled, at: time) {
+            loss.noteOverUse(at: time)
+            probing.back(at: time)
+            control.fall(to: throughput.latestBitsPerSecond, at: time)
         }
         control.update(
             usage, throughput: throughput.bitsPerSecond, roundTrip: Double(roundTripNanoseconds) / 1_000_000, at: time)

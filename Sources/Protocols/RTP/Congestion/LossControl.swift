@@ -22,6 +22,9 @@ struct LossControl: Sendable {
         lastOverUse = now
     }
 
+    /// A queue grew a moment ago.
+    func isCongested(at now: Double) -> Bool { lastOverUse.map { now - $0 < Self.memory } ?? false }
+
     /// What is known of so many packets more. `received` is what the receiver got lately, in bits per second.
     mutating func receive(
         lost newlyLost: Int, total newlySettled: Int, rate: Double, received: Double?, minimum: Double, at now: Double
@@ -34,7 +37,7 @@ struct LossControl: Sendable {
         }
         guard now - start >= Self.window, total >= 20 else { return }
         lossRatio = min(max(Double(lost) / Double(total), 0), 1)
-        let isCongested = lastOverUse.map { now - $0 < Self.memory } ?? false
+        let isCongested = isCongested(at: now)
         if lossRatio > (isCongested ? 0.1 : 0.2) {
             let present = min(rate, limit)
             let carried = min((received ?? 0) * Self.proven, present)

@@ -17,8 +17,9 @@ package struct Pacer: Sendable {
         case idle
     }
 
-    /// How much faster than the estimate a queue may be emptied.
+    /// How much faster than the estimate a queue may be emptied; and when that of the link is hardly empty itself.
     private static let haste = 2.5
+    private static let hasteInCongestion = 1.25
     /// What may be sent at once after a pause, in seconds of the pace: a usual frame, but not a key frame.
     private static let allowance = 0.04
     private static let leastAllowance = 1_500.0
@@ -27,6 +28,7 @@ package struct Pacer: Sendable {
     private static let latenessOfProbe = 0.02
 
     private var rate: Double
+    private var haste = Self.haste
     private var budget = Self.leastAllowance
     private var lastFill: Instant?
     private var probe: (probe: Probe, left: Int)?
@@ -37,8 +39,10 @@ package struct Pacer: Sendable {
         rate = Double(max(bitrate, 1_000))
     }
 
-    package mutating func set(bitrate: UInt64) {
+    /// In congestion, even a key frame leaves little faster than the link takes it: a burst would be lost in part.
+    package mutating func set(bitrate: UInt64, isCongested: Bool) {
         rate = Double(max(bitrate, 1_000))
+        haste = isCongested ? Self.hasteInCongestion : Self.haste
     }
 
     /// Begins a burst; one that is under way is given up.
@@ -54,7 +58,7 @@ package struct Pacer: Sendable {
     }
 
     private var bytesPerSecond: Double {
-        (probe.map { Double($0.probe.rate) } ?? rate * Self.haste) / 8
+        (probe.map { Double($0.probe.rate) } ?? rate * haste) / 8
     }
 
     /// What to do now, when packets wait or not. After `send` and `pad` tell what was sent, and ask again.

@@ -55,6 +55,15 @@ struct RateControl: Sendable {
         rate = max(minimum, min(rate, measured * Self.cut))
     }
 
+    /// What the receiver got lately is all that the link carries.
+    mutating func fall(to throughput: Double?, at now: Double) {
+        guard let throughput, throughput < rate else { return }
+        state = .hold
+        lastCut = now
+        learn(throughput)
+        rate = max(minimum, min(rate, throughput * Self.cut))
+    }
+
     private mutating func increase(_ throughput: Double?, _ roundTrip: Double, elapsed: Double) {
         if let throughput, let known = capacity, throughput / 1000 > known.mean + 3 * deviation(known) {
             capacity = nil

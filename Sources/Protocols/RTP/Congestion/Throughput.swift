@@ -2,6 +2,7 @@
 struct Throughput: Sendable {
     private static let slot = 25.0
     private static let slotCount = 20
+    private static let leastSlotCount = 6
 
     private var bytes = [Double](repeating: 0, count: Self.slotCount)
     private var current: Int?
@@ -26,11 +27,15 @@ struct Throughput: Sendable {
     }
 
     /// Nil in the first 150 ms.
-    var bitsPerSecond: Double? {
+    var bitsPerSecond: Double? { bitsPerSecond(over: Self.slotCount - 1) }
+    /// The same over the last 150 ms alone, for a link of which it is known that it was full all the while.
+    var latestBitsPerSecond: Double? { bitsPerSecond(over: Self.leastSlotCount) }
+
+    private func bitsPerSecond(over slotCount: Int) -> Double? {
         guard let current else { return nil }
         // The newest slot is not full yet.
-        let slots = min(current - first, Self.slotCount - 1)
-        guard slots >= 6 else { return nil }
+        let slots = min(current - first, slotCount)
+        guard slots >= Self.leastSlotCount else { return nil }
         var sum = 0.0
         for index in current - slots..<current { sum += bytes[index % Self.slotCount] }
         return sum * 8 * 1000 / (Double(slots) * Self.slot)
