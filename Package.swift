@@ -100,6 +100,7 @@ let package = Package(
         module("Protocols", "Wire"),
         module("Protocols", "DTLS", ["Wire"]),
         module("Protocols", "RTP", ["Wire"]),
+        module("Protocols", "Containers", ["Wire", "RTP"]),
         module("Protocols", "STUN", ["Wire"]),
         module("Protocols", "TURN", ["Wire", "STUN", basicContainers]),
         module("Protocols", "Gateway", ["Wire", "RTP", "SDP", basicContainers]),
@@ -182,6 +183,7 @@ let package = Package(
                 "MediaGateway", "Gateway", "ICE", "SDP", "STUN", "SecureMedia", "OpenSSLCrypto", "DatagramIO", "Wire",
             ]),
         tests("RTPTests", ["RTP", "Wire"]),
+        tests("ContainersTests", ["Containers", "Wire"], resources: [.copy("Fixtures")]),
         tests("ICETests", ["ICE", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("SDPTests", ["SDP", "Wire"], resources: [.copy("Fixtures")]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
@@ -248,6 +250,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
     }
     package.targets += [
         .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
+        fuzz("FuzzContainers", ["Containers", "Wire"]),
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzGateway", ["FuzzInput", "Gateway", "RTP", "SDP", "Wire"]),

@@ -1,0 +1,142 @@
+import RTP
+package import Wire
+
+/// Reads Opus from an Ogg file (RFC 7845): the first Opus stream of those that are in it.
+///
+/// A file whose end is missing or damaged is read up to there, and says so: a recording whose writer was killed lacks its
+/// last page and nothing else.
+package enum OggOpusReader {
+    /// Comments may hold a picture; more than that is none of ours.
+    private static let mostTagBytes = 1 << 20
+    /// Of one packet: 120 ms of the highest rate (RFC 7845 section 6).
+    private static let mostPacketBytes = 61_440
+
+    package static func begins(_ file: RawSpan) -> Bool { OggPage.begins(file) }
+
+    package static func read(_ file: RawSpan, limit: OpusLimit) throws(ContainerError) -> OpusTrack {
+        var offset = 0
+        let first = try findHead(file, &offset)
+        var state = Stream(track: OpusTrack(first.head), serial: first.serial, limit: limit, number: first.number)
+        while offset < file.byteCount {
+            let page: OggPage
+            do {
+                page = try OggPage(file, at: offset)
+            } catch {
+                // An unsupported page is no end, but the first damage is.
+                guard case .malformed = error, state.hasTags else { throw error }
+                return state.finish(isCutOff: true)
+            }
+            if page.serial == state.serial {
+                guard try state.read(page, file, at: offset) else { return state.finish(isCutOff: false) }
+            }
+            offset &+= page.byteCount
+        }
+        guard state.hasTags else { throw .malformed("the file ends before its sound", at: offset) }
+        return state.finish(isCutOff: true)
+    }
+
+    /// The first pages of all streams come first (RFC 3533 section 4).
+    private static func findHead(
+        _ file: RawSpan, _ offset: inout Int
+    ) throws(ContainerError) -> (head: OpusHead, serial: UInt32, number: UInt32) {
+        while true {
+            let page = try OggPage(file, at: offset)
+            guard page.isFirst else { throw .noOpus }
+            let body = offset &+ page.bodyOffset
+            offset &+= page.byteCount
+            guard let bytes = file.part(body..<offset) else { throw .noOpus }
+            if OpusHead.begins(bytes) { return (try OpusHead(bytes, at: body), page.serial, page.number) }
+        }
+    }
+
+    private struct Stream {
+        var track: OpusTrack
+        let serial: UInt32
+        let limit: OpusLimit
+        var number: UInt32
+        var hasTags = false
+        /// Of the comments that were passed over so far.
+        var tagByteCount = 0
+        /// Samples of all packets so far.
+        var end: UInt64 = 0
+        /// What was cut off before the first packet, as a live stream does (RFC 7845 section 4.3).
+        var begin: UInt64?
+        var lastGranule: UInt64?
+        var saidLast = false
+
+        /// False behind the last page.
+        mutating func read(_ page: OggPage, _ file: RawSpan, at offset: Int) throws(ContainerError) -> Bool {
+            guard !page.isFirst else { throw .unsupported("a second stream behind the first") }
+            guard page.number == number &+ 1 else { throw .malformed("an Ogg page is missing", at: offset) }
+            number = page.number
+            if !page.isContinued { track.dropPending() }
+            var position = offset &+ page.bodyOffset
+            // The end of a packet whose beginning is missing.
+            var isLost = page.isContinued && track.pendingByteCount == 0 && hasTags
+            for segment in page.segments {
+                let next = position &+ Int(segment)
+                guard let piece = file.part(position..<next) else {
+                    throw .malformed("the Ogg page ends too early", at: position)
+                }
+                position = next
+                let isEnd = segment < 255
+                if !hasTags {
+                    try passTags(piece, isEnd: isEnd, at: offset)
+                } else if !isLost {
+                    track.appendPiece(piece)
+                    guard track.pendingByteCount <= mostPacketBytes else {
+                        throw .malformed("the Opus packet is too long", at: position)
+                    }
+                    if isEnd { try endPacket(at: position) }
+                }
+                if isEnd { isLost = false }
+            }
+            try note(page.granule, at: offset)
+            saidLast = page.isLast
+            return !page.isLast
+        }
+
+        private mutating func passTags(_ piece: RawSpan, isEnd: Bool, at offset: Int) throws(ContainerError) {
+            if tagByteCount == 0, !piece.begins(with: "OpusTags") {
+                throw .malformed("there are no OpusTags", at: offset)
+            }
+            tagByteCount &+= piece.byteCount
+            guard tagByteCount <= mostTagBytes else { throw .malformed("the OpusTags are too long", at: offset) }
+            hasTags = isEnd
+        }
+
+        private mutating func endPacket(at position: Int) throws(ContainerError) {
+            let pending = Array(track.pending.prefix(2))
+            guard !pending.isEmpty, let payload = OpusPayload(pending.span.bytes) else {
+                // An empty packet stands for nothing.
+                guard pending.isEmpty else { throw .malformed("this is no Opus packet", at: position) }
+                return
+            }
+            track.endPacket(start: end, duration: payload.duration)
+            end &+= UInt64(payload.duration)
+            try track.check(limit, end: end)
+        }
+
+        private mutating func note(_ granule: Int64, at offset: Int) throws(ContainerError) {
+            guard granule >= 0, hasTags, end > 0 else { return }
+            let granule = UInt64(granule)
+            // Only the first page may begin later than at 0; one that is shorter than its packets is the last as well.
+            let begin = begin ?? (granule > end ? granule &- end : 0)
+            self.begin = begin
+            guard granule >= begin, granule >= lastGranule ?? 0 else {
+                throw .malformed("time goes back", at: offset)
+            }
+            lastGranule = granule
+        }
+
+        mutating func finish(isCutOff: Bool) -> OpusTrack {
+            track.dropPending()
+            track.isCutOff = isCutOff || !saidLast
+            let said = lastGranule.map { $0 &- (begin ?? 0) } ?? end
+            // Only the last page may stand for less than its packets.
+            let heard = saidLast ? min(said, end) : end
+            track.sampleCount = heard > UInt64(track.head.preSkip) ? heard &- UInt64(track.head.preSkip) : 0
+            return track
+        }
+    }
+}
