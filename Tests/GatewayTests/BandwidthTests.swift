@@ -81,6 +81,21 @@ import Wire
         #expect(stage.shownLayer(0) == 2)
     }
 
+    /// A small picture needs no probe, so nothing else looks at what waits.
+    @Test(arguments: [false, true], [WantedQuality.low, .high])
+    func aCameraThatIsTurnedOnIsSeenAtOnce(hasSound: Bool, quality: WantedQuality) throws {
+        var stage = try Stage(viewers: [8_000_000], hasSound: hasSound)
+        stage.conference.engine.want(["2": quality], on: stage.viewers[0].leg)
+        stage.isFilmed = false
+        stage.run(seconds: 5)
+        let begun = stage.now
+        stage.isFilmed = true
+        stage.run(seconds: 2)
+        let first = try #require(stage.viewers[0].pictures.frames.first)
+        #expect(first.at.nanoseconds(since: begun) < 150_000_000)
+        #expect(stage.viewers[0].longestGap < 150_000_000)
+    }
+
     @Test func aKeyFrameForManyLeavesInPieces() throws {
         var stage = try Stage(viewers: [8_000_000])
         stage.run(seconds: 8)

@@ -11,6 +11,8 @@ struct Stage: ~Copyable {
     var viewers: [Viewer]
     /// How often each packet of the lowest layer comes again: browsers pad so, to learn whether there is room for more.
     var repeats = 0
+    /// The camera is on.
+    var isFilmed = true
     /// Milliseconds from frame to frame; the layers cost the same with any.
     var interval = 33
     /// Bytes of each packet of sound.
@@ -52,7 +54,7 @@ struct Stage: ~Copyable {
 
     private mutating func step() {
         milliseconds += 1
-        if milliseconds % interval == 0 { frame() }
+        if isFilmed, milliseconds % interval == 0 { frame() }
         if hasSound, milliseconds % 20 == 0 {
             speech &+= 1
             conference.send(

@@ -34,14 +34,18 @@ extension GatewayEngine {
         if shown / 2 > bandwidth.estimate.bitrate { leaveAtOnce(slots, place, bandwidth) }
         // Room to spare is wanted too, else the last step would never be comfortable.
         bandwidth.estimate.wanted = wanted / 4 &* 5
+        // Of a camera that is turned on nothing is known before its first picture, which is not to wait.
+        let pace = max(bandwidth.estimate.wanted, LegBandwidth.leastPace)
         bandwidth.pacer.set(
-            bitrate: max(min(bandwidth.estimate.bitrate, bandwidth.estimate.wanted), chosen),
+            bitrate: max(min(bandwidth.estimate.bitrate, pace), chosen),
             isCongested: bandwidth.estimate.isCongested(at: now))
-        if let probe = bandwidth.estimate.advance(to: now) {
+        let probe = bandwidth.estimate.advance(to: now)
+        if let probe {
             bandwidth.pacer.begin(probe, at: now)
             tally.probes &+= 1
-            releaseWaiting(of: place, bandwidth, at: now, into: &outbox)
         }
+        // What waits was told when by another pace.
+        if probe != nil || !bandwidth.waiting.isEmpty { releaseWaiting(of: place, bandwidth, at: now, into: &outbox) }
     }
 
     /// Bits per second of what the slot shows at the moment.

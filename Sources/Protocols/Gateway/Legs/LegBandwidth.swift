@@ -8,6 +8,8 @@ import Wire
 final class LegBandwidth {
     /// How often the layers are chosen. What changes in a call lets them be chosen at once.
     static let selectionNanoseconds: UInt64 = 100_000_000
+    /// Bits per second at which video may leave where the link carries them, however little is known to be wanted.
+    static let leastPace: UInt64 = 600_000
 
     var estimate = BandwidthEstimate()
     var pacer: Pacer
