@@ -13,8 +13,7 @@ struct CapacityDrop: Sendable {
     private static let shortestSpan = 50.0
     private static let stretch = 2.0
     private static let delay = 100.0
-    /// Over one or two of these the shortest delay is known: long enough for a queue to have been empty, too short for
-    /// clocks to go apart.
+    /// Long enough for a queue to have been empty, too short for clocks to go apart.
     private static let memory = 5_000.0
 
     private struct Arrivals {
@@ -34,17 +33,12 @@ struct CapacityDrop: Sendable {
     private var total = 0
     private var arrivals = Arrivals()
     private var windowStart: Double?
-    private var shortest = (now: Double.infinity, before: Double.infinity)
-    private var memoryStart = 0.0
+    private var shortest = RecentMinimum<Double>(period: Self.memory)
 
     /// A packet arrived. The two clocks need have nothing in common.
     mutating func receive(sent: Double, arrival: Double) {
         let delay = arrival - sent
-        if sent - memoryStart > Self.memory {
-            shortest = (delay, shortest.now)
-            memoryStart = sent
-        }
-        shortest.now = min(shortest.now, delay)
+        shortest.add(delay, at: sent)
         arrivals.count += 1
         arrivals.delays += delay
         arrivals.sent = (min(arrivals.sent.first, sent), max(arrivals.sent.last, sent))
@@ -60,7 +54,7 @@ struct CapacityDrop: Sendable {
         guard now - start >= Self.window else { return false }
         let isLossy = total >= Self.leastCount && Double(lost) > Self.loss * Double(total) && arrivals.count > 0
         guard isLossy || arrivals.count >= Self.leastArrivals else { return false }
-        let late = arrivals.delays / Double(arrivals.count) - min(shortest.now, shortest.before)
+        let late = arrivals.delays / Double(arrivals.count) - (shortest.value ?? 0)
         let stretch = arrivals.stretch
         windowStart = now
         (lost, total) = (0, 0)

@@ -6,6 +6,11 @@ package struct SequenceUnwrapper: Hashable, Sendable {
 
     package init() {}
 
+    /// As if this number had come already.
+    init(at highest: Int64) {
+        self.highest = highest
+    }
+
     package mutating func unwrap(_ sequence: UInt16) -> Int64 {
         let value = peek(sequence)
         highest = max(highest ?? value, value)
