@@ -116,6 +116,7 @@ let package = Package(
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
         module("Adapters", "OpenSSLCrypto", ["Wire", "DTLS", "COpenSSL"]),
         module("Adapters", "SecureMedia", ["Wire", "RTP", "DTLS", "OpenSSLCrypto"]),
+        module("Adapters", "Audio", ["Wire", "RTP", "COpus"]),
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module("Adapters", "Storage", ["Model", "Accounts", "Calls", grdb, sqlite]),
@@ -183,6 +184,7 @@ let package = Package(
                 "MediaGateway", "Gateway", "ICE", "SDP", "STUN", "SecureMedia", "OpenSSLCrypto", "DatagramIO", "Wire",
             ]),
         tests("RTPTests", ["RTP", "Wire"]),
+        tests("AudioTests", ["Audio", "RTP", "Wire"]),
         tests("ContainersTests", ["Containers", "Wire"], resources: [.copy("Fixtures")]),
         tests("ICETests", ["ICE", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("SDPTests", ["SDP", "Wire"], resources: [.copy("Fixtures")]),
@@ -213,6 +215,7 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
         shim("COpenSSL", package: "openssl", debian: "libssl-dev"),
         shim("CArgon2", package: "libargon2", debian: "libargon2-dev"),
+        shim("COpus", package: "opus", debian: "libopus-dev"),
         // For tests alone: what the SRTP of SecureMedia is compared with.
         shim("CSRTP", package: "libsrtp2", debian: "libsrtp2-dev"),
         .target(name: "CWebFiles", path: "Sources/CShims/CWebFiles", publicHeadersPath: "include"),
