@@ -264,6 +264,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
                 "FuzzInput", "MediaGateway", "Gateway", "ICE", "STUN", "SDP", "SecureMedia", "OpenSSLCrypto",
                 "DatagramIO", "Wire",
             ]),
+        fuzz("FuzzPlayout", ["FuzzInput", "RTP", "Wire"]),
         fuzz("FuzzRealtime", ["FuzzInput", "Realtime", "Model", nioCore]),
         fuzz("FuzzRTCP", ["RTP", "Wire"]),
         fuzz("FuzzRTP", ["FuzzInput", "RTP", "Wire"]),

@@ -39,7 +39,7 @@ package struct OpusTrack: Sendable {
         entries.append(Entry(end: bytes.count, start: start, duration: duration))
     }
 
-    /// The packet may be in more than one piece.
+    /// A part of the next packet, which is in the file in more than one piece.
     mutating func appendPiece(_ piece: RawSpan) {
         bytes.append(piece)
     }
@@ -57,7 +57,7 @@ package struct OpusTrack: Sendable {
         bytes.removeLast(pendingByteCount)
     }
 
-    /// What is left of the limit, in samples.
+    /// - Throws: when a sound that ends there, the pre-skip included, is longer than is allowed.
     func check(_ limit: OpusLimit, end: UInt64) throws(ContainerError) {
         if end > limit.samples &+ UInt64(head.preSkip) { throw .tooLong(seconds: limit.seconds) }
     }

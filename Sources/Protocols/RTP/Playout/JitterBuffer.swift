@@ -11,8 +11,9 @@ package struct JitterBuffer: Sendable {
         case lost(Int)
     }
 
-    /// What came of the packets that were not passed on.
+    /// Packets that came when they were not waited for any more.
     package private(set) var lateCount = 0
+    /// Packets that were there already.
     package private(set) var repeatedCount = 0
 
     /// Numbers so far away are those of a source that began again.
@@ -24,7 +25,6 @@ package struct JitterBuffer: Sendable {
     private let capacity: Int
     /// In order.
     private var waiting: [(number: Int64, packet: SoundPacket)] = []
-    /// Those of a source that began again, which come behind what waits.
     private var unwrapper = SequenceUnwrapper()
     private var expected: Int64?
     private var lateInRow = 0
