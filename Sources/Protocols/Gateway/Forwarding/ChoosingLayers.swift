@@ -38,7 +38,7 @@ extension GatewayEngine {
         let pace = max(bandwidth.estimate.wanted, LegBandwidth.leastPace)
         bandwidth.pacer.set(
             bitrate: max(min(bandwidth.estimate.bitrate, pace), chosen),
-            isCongested: bandwidth.estimate.isCongested(at: now))
+            isCongested: bandwidth.isGentle(at: now))
         let probe = bandwidth.estimate.advance(to: now)
         if let probe {
             bandwidth.pacer.begin(probe, at: now)

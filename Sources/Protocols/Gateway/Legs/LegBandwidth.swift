@@ -8,6 +8,7 @@ import Wire
 final class LegBandwidth {
     /// How often the layers are chosen. What changes in a call lets them be chosen at once.
     static let selectionNanoseconds: UInt64 = 100_000_000
+    private static let gentleNanoseconds: UInt64 = 300_000_000
     /// Bits per second at which video may leave where the link carries them, however little is known to be wanted.
     static let leastPace: UInt64 = 600_000
 
@@ -27,6 +28,12 @@ final class LegBandwidth {
 
     init() {
         pacer = Pacer(bitrate: estimate.bitrate)
+    }
+
+    /// A link that is full is not sent bursts, unless what waits would be given up before it has its turn.
+    func isGentle(at now: Instant) -> Bool {
+        estimate.isCongested(at: now)
+            && waiting.oldest.map { now.nanoseconds(since: $0) < Self.gentleNanoseconds } ?? true
     }
 
     /// Loss or delay says that less arrives than `needed`, in bits per second.
