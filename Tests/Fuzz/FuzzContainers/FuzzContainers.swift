@@ -7,7 +7,8 @@ import Wire
 public func fuzzContainers(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var file = Array(UnsafeBufferPointer(start: start, count: count))
     check(file)
-    seal(&file)
+    var start = 0
+    while let end = OggChecksum.seal(&file, at: start) { start = end }
     check(file)
     return 0
 }
@@ -31,22 +32,5 @@ private func check(_ file: [UInt8]) {
     if again.packetCount != track.packetCount || again.isCutOff { fatalError("not all was written") }
     for index in 0..<track.packetCount where !again.packet(index).bytes.elementsEqual(track.packet(index).bytes) {
         fatalError("another packet came back")
-    }
-}
-
-private func seal(_ file: inout [UInt8]) {
-    var start = 0
-    while start + 27 <= file.count {
-        let lengths = file[(start + 27)...].prefix(Int(file[start + 26]))
-        let end = start + 27 + lengths.count + lengths.reduce(0) { $0 + Int($1) }
-        guard end <= file.count else { return }
-        for index in 22..<26 { file[start + index] = 0 }
-        var value: UInt32 = 0
-        for byte in file[start..<end] {
-            value ^= UInt32(byte) << 24
-            for _ in 0..<8 { value = value & 1 << 31 != 0 ? value << 1 ^ 0x04C1_1DB7 : value << 1 }
-        }
-        for index in 0..<4 { file[start + 22 + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt32(index))) }
-        start = end
     }
 }

@@ -73,16 +73,33 @@ struct OggPage {
         file.append(UInt8(truncatingIfNeeded: segments.count))
         file += segments
         file += body
-        let checksum = OggChecksum.of(file.span.bytes.extracting(droppingFirst: start))
-        for index in 0..<4 { file[start &+ 22 &+ index] = UInt8(truncatingIfNeeded: checksum >> (8 &* UInt32(index))) }
+        OggChecksum.seal(&file, start..<file.count)
     }
 }
 
 /// The checksum of a page, whose own four bytes count as 0: polynomial 0x04C11DB7, nothing reflected or inverted.
-enum OggChecksum {
+package enum OggChecksum {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index) << 24) { value, _ in
             value & 0x8000_0000 != 0 ? value << 1 ^ 0x04C1_1DB7 : value << 1
+        }
+    }
+
+    /// Gives the page that begins there the checksum of its bytes, whatever they are. Returns where it ends, nil when it is
+    /// not whole: for those who make pages that are wrong in another way.
+    package static func seal(_ file: inout [UInt8], at start: Int) -> Int? {
+        guard start >= 0, start &+ OggPage.headerByteCount <= file.count else { return nil }
+        let segments = file[(start &+ OggPage.headerByteCount)...].prefix(Int(file[start &+ 26]))
+        let end = segments.reduce(start &+ OggPage.headerByteCount &+ segments.count) { $0 &+ Int($1) }
+        guard end <= file.count else { return nil }
+        seal(&file, start..<end)
+        return end
+    }
+
+    fileprivate static func seal(_ file: inout [UInt8], _ page: Range<Int>) {
+        let checksum = of(file.span.bytes.extracting(page))
+        for index in 0..<4 {
+            file[page.lowerBound &+ 22 &+ index] = UInt8(truncatingIfNeeded: checksum >> (8 &* UInt32(index)))
         }
     }
 
