@@ -126,8 +126,8 @@ extension GatewayEngine {
 
     /// The slot shows nothing until the layer that it is to show begins; what waits of that stays.
     mutating func giveUp(_ slot: Int, of place: Int, _ bandwidth: LegBandwidth) {
-        let rewriter = legs[place].slots[slot].rewriter
-        let removed = bandwidth.waiting.removeAll(of: slot, but: rewriter.isLeaving ? rewriter.wanted : nil)
+        let wanted = legs[place].slots[slot].rewriter.isLeaving ? legs[place].slots[slot].rewriter.wanted : nil
+        let removed = bandwidth.waiting.removeAll(of: slot, but: wanted)
         tally.givenUp &+= UInt64(truncatingIfNeeded: removed)
         legs[place].slots[slot].rewriter.restart()
     }

@@ -59,7 +59,6 @@ package struct BandwidthEstimate: Sendable {
     package var lossRatio: Double { loss.lossRatio }
     /// Bits per second that the receiver got lately.
     package var receivedBitrate: UInt64? { throughput.bitsPerSecond.map(bitCount) }
-    package var isOverUsed: Bool { trend.usage == .over }
     /// The link's queue was full, or grew, in the last seconds.
     package func isCongested(at now: Instant) -> Bool { loss.isCongested(at: milliseconds(now)) }
 
