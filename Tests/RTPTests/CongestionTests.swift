@@ -43,6 +43,21 @@ struct CongestionTests {
         #expect(link.estimate.bitrate > 1_700_000, "seed \(seed): \(link.estimate.bitrate)")
     }
 
+    @Test(
+        "a receiver that reads late by a few milliseconds still learns that its link is free again", arguments: 1...30)
+    func recoveryOfALowLayer(seed: UInt64) {
+        var link = VirtualLink(rate: 3_000_000, mediaRate: 170_000, seed: seed)
+        link.estimate.wanted = 1_100_000
+        link.jitter = 16_000_000
+        link.run(seconds: 10)
+        link.rate = 300_000
+        link.queueByteLimit = 7_500
+        link.run(seconds: 10)
+        link.rate = 3_000_000
+        link.run(seconds: 8)
+        #expect(link.estimate.bitrate > 1_000_000, "seed \(seed): \(link.estimate.bitrate)")
+    }
+
     @Test("a link whose short queue overflows is known within half a second", arguments: seeds, [100_000.0, 300_000])
     func capacityDrop(seed: UInt64, rate: Double) {
         var link = VirtualLink(rate: 3_000_000, mediaRate: 2_500_000, seed: seed)

@@ -20,12 +20,18 @@ struct Probing: Sendable {
     private struct Burst {
         let probe: Probe
         let begun: Double
+        /// That was known before it.
+        let rate: Double
         var sent: (first: Double, last: Double, bytes: Double, lastBytes: Double, count: Int)?
         var arrived: (first: Double, last: Double, bytes: Double, firstBytes: Double, count: Int)?
     }
 
     private static let shortestPause = 2_000.0
     private static let longestPause = 4_000.0
+    /// How much more than was known has to be proven, so that the next burst follows soon, and how soon: after the queue
+    /// of a slow link took that of the last one.
+    private static let progress = 1.25
+    private static let pauseAfterProgress = 500.0
     private static let packetCount = 5
     /// How much more than is wanted is tried, and with how much more nothing is tried: an estimate with room to spare
     /// stands through a moment in which a busy receiver reads late, which looks like a link that became narrow.
@@ -63,7 +69,7 @@ struct Probing: Sendable {
         let bytes = max(Double(Self.packetCount) * 1_000, aim * 0.015 / 8)
         let probe = Probe(id: nextID, rate: bitCount(aim), byteCount: Int(min(bytes, 1_000_000)))
         nextID = nextID == .max ? 1 : nextID + 1
-        burst = Burst(probe: probe, begun: now)
+        burst = Burst(probe: probe, begun: now, rate: rate)
         return probe
     }
 
@@ -113,10 +119,16 @@ struct Probing: Sendable {
             notBefore = now + 200
             return min(sendRate, arrivalRate)
         }
-        // The queue began to grow: the link was full.
-        fail(at: now)
         beginnings.removeAll()
-        return 0.95 * arrivalRate
+        let proven = 0.95 * arrivalRate
+        if proven >= burst.rate * Self.progress {
+            // Less than was tried, but more than was known: a receiver that reads a little late makes that of a free link.
+            notBefore = now + Self.pauseAfterProgress
+        } else {
+            // The queue began to grow: the link was full.
+            fail(at: now)
+        }
+        return proven
     }
 
     private mutating func fail(at now: Double) {

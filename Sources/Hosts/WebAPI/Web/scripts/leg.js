@@ -24,8 +24,11 @@ const ENOUGH = 10;
 /** Ends of a leg that this side brought about, and that say nothing about the one after it. */
 const ownDoing = new Set(["left", "replaced", "closed"]);
 
+/** A link of 300 kb/s carries the lowest layer beside two voices and their headers, with room for what is sent again. */
+const LOWEST = 100_000;
+
 const layers = [
-    { rid: "q", scaleResolutionDownBy: 4, maxBitrate: 150_000 },
+    { rid: "q", scaleResolutionDownBy: 4, maxBitrate: LOWEST },
     { rid: "h", scaleResolutionDownBy: 2, maxBitrate: 500_000 },
     { rid: "f", scaleResolutionDownBy: 1, maxBitrate: 1_700_000 },
 ];
@@ -38,7 +41,7 @@ const sizes = [
     { pixels: 960 * 540, layers: layers.map(({ rid, ...rest }) => rest) },
     {
         pixels: 480 * 270,
-        layers: [{ scaleResolutionDownBy: 2, maxBitrate: 150_000 }, { scaleResolutionDownBy: 1, maxBitrate: 800_000 }],
+        layers: [{ scaleResolutionDownBy: 2, maxBitrate: LOWEST }, { scaleResolutionDownBy: 1, maxBitrate: 800_000 }],
     },
     { pixels: 0, layers: [{ scaleResolutionDownBy: 1, maxBitrate: 300_000 }] },
 ];
