@@ -120,6 +120,7 @@ let package = Package(
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module("Adapters", "Storage", ["Model", "Accounts", "Calls", grdb, sqlite]),
+        module("Adapters", "MediaFiles", ["Model", nioPosix]),
         module("Adapters", "Bus", ["Model"]),
 
         // Hosts: pump the pure modules with real I/O.
@@ -192,6 +193,7 @@ let package = Package(
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["Storage", "Model", grdb]),
+        tests("MediaFilesTests", ["MediaFiles", "Model"]),
         tests("ServerTests", ["Server", "Calls", "Model"]),
         tests(
             "LoadTests",

@@ -84,6 +84,7 @@ package enum Entities {
     package enum Call {}
     package enum Conversation {}
     package enum Client {}
+    package enum File {}
 }
 
 /// A person with an account.
@@ -102,3 +103,5 @@ package typealias CallID = Identifier<Entities.Call>
 package typealias ConversationID = Identifier<Entities.Conversation>
 /// What a client chose to make a write idempotent; scoped to the user.
 package typealias ClientID = Identifier<Entities.Client>
+/// A media file, such as the sound of a voice message.
+package typealias FileID = Identifier<Entities.File>

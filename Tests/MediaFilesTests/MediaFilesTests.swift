@@ -1,0 +1,97 @@
+import Foundation
+import MediaFiles
+import Model
+import Testing
+
+@Suite struct MediaFilesTests {
+    let place = FileManager.default.temporaryDirectory.path + "/media-\(UUID())"
+    let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+
+    private func file() -> FileID { .make(at: Timestamp(milliseconds: 1_800_000_000_000)) }
+
+    private func clean() { try? FileManager.default.removeItem(atPath: place) }
+
+    private func read(_ file: StoredFile, _ range: Range<Int>) async throws -> [[UInt8]] {
+        var pieces: [[UInt8]] = []
+        try await file.read(range) { pieces.append($0) }
+        return pieces
+    }
+
+    @Test func whatIsWrittenIsRead() async throws {
+        defer { clean() }
+        let files = try MediaFiles(path: place)
+        let (name, empty) = (file(), file())
+        try await files.write(bytes, as: name)
+        try await files.write([], as: empty)
+        let stored = try await files.open(name)
+        #expect(stored.byteCount == bytes.count)
+        let pieces = try await read(stored, 0..<bytes.count)
+        #expect(pieces.count > 1)
+        #expect(Array(pieces.joined()) == bytes)
+        #expect(try await Array(read(stored, 70_000..<70_007).joined()) == Array(bytes[70_000..<70_007]))
+        #expect(try await read(files.open(empty), 0..<0).isEmpty)
+        // Only its owner may look, and nothing unfinished is left.
+        #expect(try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int == 0o700)
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: "\(place)/\(name)")[.posixPermissions] as? Int == 0o600)
+        #expect(try await Set(files.all()) == [name, empty])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place).count == 2)
+    }
+
+    @Test func aRemovedFileIsGoneForThoseWhoComeLater() async throws {
+        defer { clean() }
+        let files = try MediaFiles(path: place)
+        let name = file()
+        try await files.write(bytes, as: name)
+        let stored = try await files.open(name)
+        try await files.remove(name)
+        try await files.remove(name)
+        #expect(try await Array(read(stored, 0..<bytes.count).joined()) == bytes)
+        let error = await #expect(throws: MediaFileError.self) { _ = try await files.open(name) }
+        #expect(error?.kind == .missing)
+    }
+
+    @Test func aStartSweepsWhatACrashLeft() async throws {
+        defer { clean() }
+        let name = file()
+        try await MediaFiles(path: place).write(bytes, as: name)
+        try Data([1, 2, 3]).write(to: URL(filePath: "\(place)/\(file()).part"))
+        #expect(try await MediaFiles(path: place).all() == [name])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [name.text])
+    }
+
+    @Test func aRecordingGrowsUnderItsOwnName() async throws {
+        defer { clean() }
+        let files = try MediaFiles(path: place)
+        let name = file()
+        let growing = try await files.append(to: name)
+        try await growing.append(Array(bytes[..<1_000]))
+        #expect(try await files.open(name).byteCount == 1_000)
+        try await growing.append(Array(bytes[1_000...]))
+        try await growing.sync()
+        #expect(try await Array(read(files.open(name), 0..<bytes.count).joined()) == bytes)
+        // Nobody else takes its name.
+        await #expect(throws: MediaFileError.self) { _ = try await files.append(to: name) }
+    }
+
+    @Test func aDirectoryThatIsGoneIsSaid() async throws {
+        let files = try MediaFiles(path: place)
+        clean()
+        let error = await #expect(throws: MediaFileError.self) { try await files.write([1], as: file()) }
+        #expect(error?.kind == .unwritable)
+        #expect(error?.problem.kind == .unavailable)
+        #expect(error?.description.contains(place) == true)
+        #expect(throws: MediaFileError.self) { _ = try MediaFiles(path: place + "/not/there") }
+    }
+
+    /// /dev/full takes nothing, as a full disk.
+    @Test func aFullDiskIsSaid() async throws {
+        defer { clean() }
+        let files = try MediaFiles(path: place)
+        let name = file()
+        try FileManager.default.createSymbolicLink(atPath: "\(place)/\(name).part", withDestinationPath: "/dev/full")
+        let error = await #expect(throws: MediaFileError.self) { try await files.write(bytes, as: name) }
+        #expect(error?.kind == .full)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place).isEmpty)
+    }
+}
