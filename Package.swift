@@ -111,6 +111,7 @@ let package = Package(
         module("Domain", "Model"),
         module("Domain", "Accounts", ["Model"]),
         module("Domain", "Calls", ["Model"]),
+        module("Domain", "Voice", ["Model"]),
 
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
@@ -119,7 +120,7 @@ let package = Package(
         module("Adapters", "Audio", ["RTP", "COpus"]),
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
-        module("Adapters", "Storage", ["Model", "Accounts", "Calls", grdb, sqlite]),
+        module("Adapters", "Storage", ["Model", "Accounts", "Calls", "Voice", grdb, sqlite]),
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
         module("Adapters", "Bus", ["Model"]),
 
@@ -192,7 +193,7 @@ let package = Package(
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
         tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
-        tests("StorageTests", ["Storage", "Model", grdb]),
+        tests("StorageTests", ["Storage", "Model", "Voice", grdb]),
         tests("MediaFilesTests", ["MediaFiles", "Model"]),
         tests("ServerTests", ["Server", "Calls", "Model"]),
         tests(

@@ -1,6 +1,5 @@
 internal import Crypto
 internal import Foundation
-internal import Glibc
 
 /// The ES256 key that signs access tokens: a P-256 key in a PEM file that only the server's user may read.
 package struct SigningKey: Sendable {
@@ -41,8 +40,7 @@ package struct SigningKey: Sendable {
                     "\(path) holds no P-256 private key in PEM. Restore it, or move it away: a new key is then "
                     + "made, and everybody's access tokens have to be refreshed.")
         }
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return (Self(key), nil) }
+        guard KeyFile.isOpen(path) else { return (Self(key), nil) }
         return (
             Self(key),
             "Others than its owner may read the signing key \(path), and could make access tokens: chmod 600 \(path)"
@@ -62,21 +60,13 @@ package struct SigningKey: Sendable {
         return (Base64URL.encode(raw.prefix(32)), Base64URL.encode(raw.dropFirst(32)))
     }
 
-    /// Under another name first, so that a crash leaves no half of a key.
     private static func write(_ text: String, to path: String) throws {
-        let temporary = path + ".new"
-        unlink(temporary)
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw unwritable(path) }
-        let bytes = Array(text.utf8)
-        let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
-        close(file)
-        guard isWritten, rename(temporary, path) == 0 else { throw unwritable(path) }
-    }
-
-    private static func unwritable(_ path: String) -> FileError {
-        FileError(
-            description: "The signing key \(path) cannot be written (\(String(cString: strerror(errno)))). "
-                + "Give this process's user the right to write its directory.")
+        do {
+            try KeyFile.write(text, to: path)
+        } catch {
+            throw FileError(
+                description: "The signing key \(path) cannot be written (\(error.reason)). "
+                    + "Give this process's user the right to write its directory.")
+        }
     }
 }

@@ -85,6 +85,7 @@ package enum Entities {
     package enum Conversation {}
     package enum Client {}
     package enum File {}
+    package enum VoiceMessage {}
 }
 
 /// A person with an account.
@@ -105,3 +106,5 @@ package typealias ConversationID = Identifier<Entities.Conversation>
 package typealias ClientID = Identifier<Entities.Client>
 /// A media file, such as the sound of a voice message.
 package typealias FileID = Identifier<Entities.File>
+/// A voice message.
+package typealias VoiceMessageID = Identifier<Entities.VoiceMessage>

@@ -1,0 +1,27 @@
+/// What the database knows of a file in the directory of media: the file itself is bytes and nothing else.
+package struct MediaFile: Hashable, Sendable {
+    /// What the file belongs to, which decides who may have it.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// The sound of a voice message, whose id is the resource.
+        case voice
+    }
+
+    package let id: FileID
+    package let kind: Kind
+    /// The id of what it belongs to.
+    package let resource: String
+    package let contentType: String
+    package let byteCount: Int
+    package let createdAt: Timestamp
+
+    package init(
+        id: FileID, kind: Kind, resource: String, contentType: String, byteCount: Int, createdAt: Timestamp
+    ) {
+        self.id = id
+        self.kind = kind
+        self.resource = resource
+        self.contentType = contentType
+        self.byteCount = byteCount
+        self.createdAt = createdAt
+    }
+}

@@ -1,0 +1,129 @@
+package import Model
+
+/// A voice message that somebody wants to send, whatever it sounds like.
+package struct VoiceEnvelope: Hashable, Sendable {
+    package let to: UserID
+    package let clientID: ClientID
+
+    package init(to: UserID, clientID: ClientID) {
+        self.to = to
+        self.clientID = clientID
+    }
+}
+
+/// Everything that can be done with voice messages, as functions over a store's transaction. Each command checks by itself
+/// whether its principal may do this.
+package struct VoiceCommands: Sendable {
+    package let rules: VoiceRules
+
+    package init(rules: VoiceRules = VoiceRules()) { self.rules = rules }
+
+    /// Whether the principal may send it, asked before the sound is even received. Who blocked the sender is not there, as
+    /// everywhere.
+    package func check(_ envelope: VoiceEnvelope, by principal: Principal, in store: some VoiceStore) throws {
+        guard envelope.to != principal.user else {
+            throw Problem.invalid("to", "You cannot send a voice message to yourself.")
+        }
+        guard try store.isActive(principal.user) else { throw Problem(.forbidden, "This account is disabled.") }
+        guard try store.takesVoice(envelope.to, from: principal.user) else {
+            throw Problem.notFound("user", field: "to")
+        }
+    }
+
+    /// The message that the same request has made before, if it has.
+    package func sentBefore(
+        _ envelope: VoiceEnvelope, bodyHash: [UInt8], by principal: Principal, in store: some VoiceStore
+    ) throws -> VoiceMessage? {
+        let verdict = try store.voiceMessage(sentWith: envelope.clientID, of: principal.user, bodyHash: bodyHash)
+        return try resolve(verdict, by: principal, in: store)
+    }
+
+    /// Sends a sound that lies in `file`. Where another request with the same client id was faster, that message is it.
+    package func send(
+        _ sound: VoiceSound, in file: FileID, _ envelope: VoiceEnvelope, bodyHash: [UInt8], by principal: Principal,
+        id: VoiceMessageID, at now: Timestamp, store: some VoiceStore
+    ) throws -> (message: VoiceMessage, isDuplicate: Bool) {
+        try check(envelope, by: principal, in: store)
+        try check(sound)
+        let verdict = try store.remember(envelope.clientID, of: principal.user, bodyHash: bodyHash, message: id)
+        if let before = try resolve(verdict, by: principal, in: store) { return (before, true) }
+        let message = VoiceMessage(
+            id: id, from: principal.user, to: envelope.to, createdAt: now, sound: sound, file: file)
+        try store.insert(message)
+        for user in [message.from, message.to] { try store.append("voice.created", message, to: .user(user)) }
+        return (message, false)
+    }
+
+    package func get(
+        _ id: VoiceMessageID, by principal: Principal, in store: some VoiceStore
+    ) throws -> VoiceMessage {
+        guard let message = try store.voiceMessage(id), message.belongs(to: principal.user) else {
+            throw Problem.notFound("voice message", field: "message")
+        }
+        return message
+    }
+
+    /// Those between the principal and another user, newest first. `next` is the cursor of the following page.
+    package func list(
+        with other: UserID, before cursor: VoiceMessageID? = nil, limit: Int, by principal: Principal,
+        in store: some VoiceStore
+    ) throws -> (messages: [VoiceMessage], next: VoiceMessageID?) {
+        let limit = min(100, max(1, limit))
+        let found = try store.voiceMessages(between: principal.user, and: other, before: cursor, limit: limit + 1)
+        guard found.count > limit else { return (found, nil) }
+        let page = Array(found.prefix(limit))
+        return (page, page.last?.id)
+    }
+
+    /// Takes a message back, for both. Its file belongs to nothing from then on.
+    package func remove(
+        _ id: VoiceMessageID, by principal: Principal, in store: some VoiceStore
+    ) throws -> VoiceMessage {
+        let message = try get(id, by: principal, in: store)
+        guard message.from == principal.user else {
+            throw Problem(.forbidden, "Only who sent a voice message may delete it.")
+        }
+        try store.remove(message)
+        for user in [message.from, message.to] {
+            try store.append("voice.removed", VoiceRemoval(message), to: .user(user))
+        }
+        return message
+    }
+
+    /// Whether the user may hear the message now, whatever was promised before.
+    package func mayHear(_ id: VoiceMessageID, _ user: UserID, in store: some VoiceStore) throws -> Bool {
+        guard let message = try store.voiceMessage(id), message.belongs(to: user) else { return false }
+        return try store.isActive(user)
+    }
+
+    private func resolve(
+        _ verdict: SentBefore, by principal: Principal, in store: some VoiceStore
+    ) throws -> VoiceMessage? {
+        switch verdict {
+        case .never: return nil
+        case .same(let id): return try get(id, by: principal, in: store)
+        case .somethingElse:
+            throw Problem(.clientIDReused, "This clientID was used for another request.", field: "clientID")
+        }
+    }
+
+    private func check(_ sound: VoiceSound) throws {
+        guard sound.durationMs > 0 else { throw Problem.invalid("body", "There is no sound in this file.") }
+        guard sound.durationMs <= rules.secondsLimit * 1000 else {
+            throw Problem.invalid("body", "A voice message lasts at most \(rules.secondsLimit) seconds.")
+        }
+    }
+}
+
+/// What is told of a message that is no more.
+private struct VoiceRemoval: Encodable {
+    let id: VoiceMessageID
+    let from: UserID
+    let to: UserID
+
+    init(_ message: VoiceMessage) {
+        id = message.id
+        from = message.from
+        to = message.to
+    }
+}

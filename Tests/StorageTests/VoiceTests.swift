@@ -1,0 +1,205 @@
+import Model
+import Storage
+import Testing
+import Voice
+
+/// Voice messages in the real store: who may do what, and what their streams tell.
+@Suite struct VoiceTests {
+    private struct Room {
+        let scratch: ScratchStore
+        let commands = VoiceCommands()
+        let people: [UserID]
+        var alice: Principal { Principal(user: people[0]) }
+        var bob: Principal { Principal(user: people[1]) }
+        var eve: Principal { Principal(user: people[2]) }
+
+        init() async throws {
+            let scratch = try await ScratchStore()
+            self.scratch = scratch
+            people = try await scratch.store.write { transaction in
+                try ["Alice", "Bob", "Eve"].map { name in
+                    let id = UserID.make(at: transaction.now)
+                    try transaction.sql.execute(
+                        """
+                        INSERT INTO users (id, display_name, languages, call_waiting, presence, created_at)
+                        VALUES (?1, ?2, '', 0, 'everyone', 0)
+                        """, [.id(id), .text(name)])
+                    return id
+                }
+            }.value
+        }
+
+        func send(
+            _ clientID: ClientID? = nil, from sender: Principal, to recipient: UserID, hash: [UInt8] = [1],
+            durationMs: Int = 1_500
+        ) async throws -> (message: VoiceMessage, isDuplicate: Bool) {
+            let now = scratch.clock.now
+            let sound = VoiceSound(
+                durationMs: durationMs, byteCount: 4_000, contentType: "audio/ogg", waveform: [0, 50, 100], level: -23)
+            let envelope = VoiceEnvelope(to: recipient, clientID: clientID ?? .make(at: now))
+            let commands = commands
+            let sent = try await scratch.store.write { store in
+                try Sent(
+                    commands.send(
+                        sound, in: .make(at: now), envelope, bodyHash: hash, by: sender, id: .make(at: now), at: now,
+                        store: store))
+            }.value
+            return (sent.message, sent.isDuplicate)
+        }
+
+        func list(
+            _ principal: Principal, with other: UserID, before cursor: VoiceMessageID? = nil, limit: Int = 50
+        ) async throws -> ([VoiceMessage], next: VoiceMessageID?) {
+            let commands = commands
+            let page = try await scratch.store.read { store in
+                let page = try commands.list(with: other, before: cursor, limit: limit, by: principal, in: store)
+                return Page(messages: page.messages, next: page.next)
+            }
+            return (page.messages, page.next)
+        }
+
+        func problem(_ work: @Sendable @escaping (StoreTransaction) throws -> Void) async -> Problem.Kind? {
+            do {
+                _ = try await scratch.store.write(work)
+                return nil
+            } catch {
+                return (error as? Problem)?.kind
+            }
+        }
+    }
+
+    private struct Sent: Sendable {
+        let message: VoiceMessage
+        let isDuplicate: Bool
+
+        init(_ sent: (VoiceMessage, Bool)) { (message, isDuplicate) = sent }
+    }
+
+    private struct Page: Sendable {
+        let messages: [VoiceMessage]
+        let next: VoiceMessageID?
+    }
+
+    @Test func aMessageIsThereForItsTwoUsersAlone() async throws {
+        let room = try await Room()
+        let sent = try await room.send(from: room.alice, to: room.bob.user).message
+        let commands = room.commands
+        for principal in [room.alice, room.bob] {
+            #expect(try await room.scratch.store.read { try commands.get(sent.id, by: principal, in: $0) } == sent)
+            #expect(try await room.scratch.store.read { try commands.mayHear(sent.id, principal.user, in: $0) })
+        }
+        #expect(try await room.list(room.bob, with: room.alice.user).0 == [sent])
+        #expect(try await room.list(room.eve, with: room.alice.user).0.isEmpty)
+        let eve = room.eve
+        #expect(await room.problem { _ = try commands.get(sent.id, by: eve, in: $0) } == .notFound)
+        #expect(await room.problem { _ = try commands.remove(sent.id, by: eve, in: $0) } == .notFound)
+        #expect(try await !room.scratch.store.read { try commands.mayHear(sent.id, eve.user, in: $0) })
+        let told = room.scratch.published
+        #expect(told.map(\.stream) == [.user(room.alice.user), .user(room.bob.user)])
+        #expect(told.allSatisfy { $0.type == "voice.created" && $0.data.contains("\"waveform\":[0,50,100]") })
+        // Whoever reads a stream does not learn where the file is.
+        #expect(told.allSatisfy { !$0.data.contains(sent.file.text) })
+    }
+
+    @Test func pagesFollowEachOtherFromTheNewest() async throws {
+        let room = try await Room()
+        var sent: [VoiceMessage] = []
+        for number in 0..<7 {
+            room.scratch.clock.advance(seconds: 1)
+            let (from, to) = number % 2 == 0 ? (room.alice, room.bob) : (room.bob, room.alice)
+            sent.insert(try await room.send(from: from, to: to.user).message, at: 0)
+        }
+        _ = try await room.send(from: room.eve, to: room.bob.user)
+        var pages: [[VoiceMessage]] = []
+        var cursor: VoiceMessageID?
+        repeat {
+            let (page, next) = try await room.list(room.alice, with: room.bob.user, before: cursor, limit: 3)
+            pages.append(page)
+            cursor = next
+        } while cursor != nil
+        #expect(pages.map(\.count) == [3, 3, 1])
+        #expect(Array(pages.joined()) == sent)
+    }
+
+    @Test func aRepeatSendsNothingTwice() async throws {
+        let room = try await Room()
+        let clientID = ClientID.make(at: room.scratch.clock.now)
+        let first = try await room.send(clientID, from: room.alice, to: room.bob.user)
+        let second = try await room.send(clientID, from: room.alice, to: room.bob.user)
+        #expect(!first.isDuplicate && second.isDuplicate)
+        #expect(second.message == first.message)
+        #expect(try await room.list(room.alice, with: room.bob.user).0.count == 1)
+        #expect(room.scratch.published.count == 2)
+        let error = await #expect(throws: Problem.self) {
+            _ = try await room.send(clientID, from: room.alice, to: room.bob.user, hash: [2])
+        }
+        #expect(error?.kind == .clientIDReused)
+        // The id is the sender's own.
+        #expect(try await !room.send(clientID, from: room.bob, to: room.alice.user).isDuplicate)
+    }
+
+    @Test func onlyItsSenderTakesAMessageBack() async throws {
+        let room = try await Room()
+        let commands = room.commands
+        let (alice, bob) = (room.alice, room.bob)
+        let sent = try await room.send(from: alice, to: bob.user).message
+        #expect(try await room.scratch.store.read { try $0.mediaFile(sent.file)?.resource } == sent.id.text)
+        #expect(await room.problem { _ = try commands.remove(sent.id, by: bob, in: $0) } == .forbidden)
+        #expect(await room.problem { _ = try commands.remove(sent.id, by: alice, in: $0) } == nil)
+        #expect(await room.problem { _ = try commands.remove(sent.id, by: alice, in: $0) } == .notFound)
+        #expect(try await room.list(bob, with: alice.user).0.isEmpty)
+        #expect(try await room.scratch.store.read { try $0.mediaFile(sent.file) } == nil)
+        #expect(try await !room.scratch.store.read { try commands.mayHear(sent.id, bob.user, in: $0) })
+        let told = room.scratch.published.suffix(2)
+        #expect(told.map(\.type) == ["voice.removed", "voice.removed"])
+        #expect(told.allSatisfy { $0.data.contains(sent.id.text) })
+    }
+
+    /// What was sent before a block stays; nothing more comes, and the blocked cannot tell why.
+    @Test func whoIsBlockedSendsNothing() async throws {
+        let room = try await Room()
+        let commands = room.commands
+        let (alice, bob) = (room.alice, room.bob)
+        let sent = try await room.send(from: alice, to: bob.user).message
+        _ = try await room.scratch.store.write { try $0.block(alice.user, by: bob.user) }
+        let blocked = await #expect(throws: Problem.self) { _ = try await room.send(from: alice, to: bob.user) }
+        let unknown = await #expect(throws: Problem.self) {
+            _ = try await room.send(from: alice, to: .make(at: room.scratch.clock.now))
+        }
+        #expect(blocked == unknown)
+        #expect(blocked?.kind == .notFound && blocked?.field == "to")
+        #expect(try await room.list(alice, with: bob.user).0 == [sent])
+        #expect(try await room.scratch.store.read { try commands.mayHear(sent.id, alice.user, in: $0) })
+        _ = try await room.send(from: bob, to: alice.user)
+    }
+
+    @Test func whoIsDisabledNeitherSendsNorHears() async throws {
+        let room = try await Room()
+        let commands = room.commands
+        let (alice, bob) = (room.alice, room.bob)
+        let sent = try await room.send(from: alice, to: bob.user).message
+        _ = try await room.scratch.store.write {
+            try $0.sql.execute("UPDATE users SET disabled_at = 1 WHERE id = ?1", [.id(bob.user)])
+        }
+        #expect(try await !room.scratch.store.read { try commands.mayHear(sent.id, bob.user, in: $0) })
+        #expect(try await room.scratch.store.read { try commands.mayHear(sent.id, alice.user, in: $0) })
+        let gone = await #expect(throws: Problem.self) { _ = try await room.send(from: alice, to: bob.user) }
+        #expect(gone?.kind == .notFound)
+        let disabled = await #expect(throws: Problem.self) { _ = try await room.send(from: bob, to: alice.user) }
+        #expect(disabled?.kind == .forbidden)
+    }
+
+    @Test func aMessageHasSoundWithinItsBounds() async throws {
+        let room = try await Room()
+        let (alice, bob) = (room.alice, room.bob)
+        for duration in [0, 300_001] {
+            let error = await #expect(throws: Problem.self) {
+                _ = try await room.send(from: alice, to: bob.user, durationMs: duration)
+            }
+            #expect(error?.kind == .invalidRequest && error?.field == "body")
+        }
+        let own = await #expect(throws: Problem.self) { _ = try await room.send(from: alice, to: alice.user) }
+        #expect(own?.field == "to")
+        #expect(room.scratch.published.isEmpty)
+    }
+}
