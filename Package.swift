@@ -129,7 +129,8 @@ let package = Package(
         module(
             "Hosts", "MediaGateway",
             [
-                "Wire", "STUN", "ICE", "RTP", "SDP", "Gateway", "DatagramIO", "OpenSSLCrypto", "SecureMedia",
+                "Wire", "STUN", "ICE", "RTP", "SDP", "Gateway", "Containers", "DatagramIO", "OpenSSLCrypto",
+                "SecureMedia",
             ]),
         module(
             "Hosts", "Realtime",
@@ -186,8 +187,8 @@ let package = Package(
                 "MediaGateway", "Gateway", "ICE", "SDP", "STUN", "SecureMedia", "OpenSSLCrypto", "DatagramIO", "Wire",
             ]),
         tests("RTPTests", ["RTP", "Wire"]),
-        tests("AudioTests", ["Audio", "RTP", "Wire"]),
-        tests("ContainersTests", ["Containers", "Wire"], resources: [.copy("Fixtures")]),
+        tests("AudioTests", ["Audio", "Containers", "RTP", "Wire"]),
+        tests("ContainersTests", ["Containers", "RTP", "Wire"], resources: [.copy("Fixtures")]),
         tests("ICETests", ["ICE", "STUN", "Wire", "OpenSSLCrypto"]),
         tests("SDPTests", ["SDP", "Wire"], resources: [.copy("Fixtures")]),
         tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),

@@ -1,4 +1,5 @@
 import Audio
+import Containers
 import Testing
 
 /// A tone whose pitch goes up and down, as that of speech does.
@@ -35,6 +36,26 @@ struct OpusTests {
         return try stride(from: 0, to: samples.count, by: encoder.frameCount).map { start in
             try encoder.encode(samples[start..<min(start + encoder.frameCount, samples.count)])
         }
+    }
+
+    @Test("what stands for silence is silent, and what stands for loss fades")
+    func fillers() throws {
+        let voice = try encoded(tone(.full, seconds: 0.5), .full, .init())
+        let decoder = try VoiceDecoder(.full)
+        var heard: [Int16] = []
+        for packet in voice { #expect(decoder.decode(packet, into: &heard)) }
+        let spoken = heard.count
+        for filler in OpusFiller.lost(19_200) { #expect(decoder.decode(filler.bytes, into: &heard)) }
+        #expect(heard.count == spoken + 19_200)
+        let first = Waveform.level(of: heard[spoken..<spoken + 480])
+        #expect(first > -30, "made up from what came before")
+        #expect(Waveform.level(of: heard[(heard.count - 4_800)...]) < first - 15)
+        for packet in voice { #expect(decoder.decode(packet, into: &heard)) }
+        let again = heard.count
+        for filler in OpusFiller.silence(19_320) { #expect(decoder.decode(filler.bytes, into: &heard)) }
+        #expect(heard.count == again + 19_320)
+        // The first frame overlaps with the last that was heard.
+        #expect(heard[(again + 960)...].allSatisfy { abs(Int($0)) <= 1 })
     }
 
     @Test("encoded and decoded, at every rate", arguments: VoiceRate.allCases, VoiceRate.allCases)

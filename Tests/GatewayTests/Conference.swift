@@ -51,11 +51,19 @@ struct Conference: ~Copyable {
     }
 }
 
+/// What whoever listens on the server is told.
+enum Tapped: Hashable {
+    case began(TappedSource)
+    case packet(TappedPacket, [UInt8])
+    case ended(UInt32)
+}
+
 /// What the engine sent, by leg.
 struct SentToLegs: GatewayOutbox {
     private(set) var packets: [LegID: [[UInt8]]] = [:]
     private(set) var reports: [LegID: [[UInt8]]] = [:]
     private(set) var shown: [LegID: [ShownSlot]] = [:]
+    private var tapped: [Tapped] = []
     private let room = Room()
     private var target: LegID?
 
@@ -74,6 +82,17 @@ struct SentToLegs: GatewayOutbox {
     }
 
     mutating func show(_ slots: [ShownSlot], on leg: LegID) { shown[leg] = slots }
+    mutating func tapBegan(_ source: TappedSource) { tapped.append(.began(source)) }
+    mutating func tap(_ payload: RawSpan, _ packet: TappedPacket) {
+        tapped.append(.packet(packet, payload.copyToArray()))
+    }
+    mutating func tapEnded(_ source: UInt32) { tapped.append(.ended(source)) }
+
+    /// What whoever listens was told since the last time.
+    mutating func takeTapped() -> [Tapped] {
+        defer { tapped = [] }
+        return tapped
+    }
 
     /// The packets to a leg since the last time.
     mutating func take(_ leg: LegID) -> [Packet] {

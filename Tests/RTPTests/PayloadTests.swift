@@ -119,6 +119,23 @@ struct PayloadTests {
         #expect(red([]) == nil)
     }
 
+    @Test("every block of redundant audio is found, with the packet that it was sent in first")
+    func blocks() {
+        func blocks(_ bytes: [UInt8]) -> [[Int]] {
+            var found: [[Int]] = []
+            RedundantAudio.visit(bytes.span.bytes) { block in
+                found.append([Int(block.age), Int(block.timestampOffset)] + bytes[block.range].map { Int($0) })
+            }
+            return found
+        }
+        // Offsets of 1,920 and 960, lengths of 2 and 1.
+        let two: [UInt8] = [0xEF, 0x1E, 0x00, 0x02, 0xEF, 0x0F, 0x00, 0x01, 0x6F, 1, 2, 3, 4, 5]
+        #expect(blocks(two) == [[2, 1920, 1, 2], [1, 960, 3], [0, 0, 4, 5]])
+        #expect(blocks([0xEF, 0x0F, 0x00, 0x00, 0x6F, 4]) == [[0, 0, 4]], "an empty one is left out")
+        #expect(blocks([0xEF, 0x0F, 0x00, 0x01, 0x6F, 4]) == [[1, 960, 4]])
+        #expect(blocks([0xEF, 0x0F, 0x00, 0x02, 0x6F, 4]).isEmpty)
+    }
+
     @Test("random payloads never trap")
     func noise() {
         var random = SeededRandom(seed: 0x5EED_0006)
@@ -134,6 +151,7 @@ struct PayloadTests {
             if let newest = RedundantAudio.newest(in: bytes.span.bytes) {
                 #expect(newest.range.upperBound == bytes.count)
             }
+            RedundantAudio.visit(bytes.span.bytes) { #expect($0.range.upperBound <= bytes.count && !$0.range.isEmpty) }
         }
     }
 }

@@ -33,6 +33,8 @@ package enum GatewayCommand: Sendable {
     case renegotiate(number: UInt64, NegotiatedLeg, [String: TrackSource], LocalCredentials?, Reply)
     /// What the participant wants in its video slots, by mid.
     case want(number: UInt64, [String: WantedQuality], @Sendable ([SlotWish]?) -> Void)
+    /// What is said in the call goes to the tap from now on, or no longer.
+    case tap(call: String, isOn: Bool)
     case close(number: UInt64, LegEnd)
     case stop
 
@@ -41,12 +43,12 @@ package enum GatewayCommand: Sendable {
         switch self {
         case .open(_, let reply), .renegotiate(_, _, _, _, let reply): reply(nil)
         case .want(_, _, let reply): reply(nil)
-        case .close, .stop: break
+        case .tap, .close, .stop: break
         }
     }
 }
 
-/// The only door into a running worker, and its figures, the only thing that comes out.
+/// The only door into a running worker; its figures, and what is said in tapped calls, are all that comes out.
 package final class GatewayMailbox: Sendable {
     private struct State {
         var commands: [GatewayCommand] = []
@@ -54,6 +56,7 @@ package final class GatewayMailbox: Sendable {
     }
 
     let wake: WakeSignal
+    package let tap = SoundTap()
     private let state = Mutex(State())
     private let published = Mutex(GatewayFigures())
 

@@ -251,6 +251,15 @@ package final class GatewayServer: Sendable {
         }
     }
 
+    /// Where what is said in tapped calls is to be taken from, one for each worker.
+    package var taps: [SoundTap] { workers.map(\.mailbox.tap) }
+
+    /// From now on, or no longer, what is said in the call goes to the taps, whoever is in it now or later.
+    package func tap(_ call: String, isOn: Bool) {
+        // Every worker: nobody may be in the call yet, and then none is known to have it.
+        for worker in workers { _ = worker.mailbox.post(.tap(call: call, isOn: isOn)) }
+    }
+
     /// Ends a leg, if there is one.
     package func end(_ key: LegKey, _ reason: LegEnd = .left) {
         let record = state.withLock { $0.records[key] }

@@ -36,6 +36,7 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     private var paths: [Path?] = []
     private var sessions: [SecureSession?] = []
     var connections: GatewayConnections
+    let tap: SoundTap
     private var batch = SendBatch()
     private let arena: UnsafeMutableRawPointer
     private var used = 0
@@ -45,8 +46,9 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     private(set) var packetsSent: UInt64 = 0
     private(set) var bytesSent: UInt64 = 0
 
-    init(_ listeners: [GatewayListener], _ connections: GatewayConnections) {
+    init(_ listeners: [GatewayListener], _ connections: GatewayConnections, _ tap: SoundTap) {
         self.listeners = listeners
+        self.tap = tap
         self.connections = connections
         arena = .allocate(byteCount: Self.arenaByteCount, alignment: 64)
     }
@@ -154,6 +156,12 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     mutating func show(_ slots: [ShownSlot], on leg: LegID) {
         shown.append((leg, slots))
     }
+
+    mutating func tapBegan(_ source: TappedSource) { tap.note(.began(source)) }
+
+    mutating func tap(_ payload: RawSpan, _ packet: TappedPacket) { tap.copy(packet, payload) }
+
+    mutating func tapEnded(_ source: UInt32) { tap.note(.ended(source: source)) }
 
     mutating func takeShown() -> [(LegID, [ShownSlot])] {
         defer { shown = [] }

@@ -80,7 +80,7 @@ package struct GatewayWorker: ~Copyable {
         self.mailbox = mailbox
         wires = GatewayWires(
             sockets.map { GatewayListener(descriptor: $0.descriptor, address: $0.address) },
-            connections)
+            connections, mailbox.tap)
         var generator = SystemRandomNumberGenerator()
         engine = GatewayEngine(random: SeededRandom(seed: seed ?? generator.next()))
         self.now = now
@@ -205,6 +205,7 @@ package struct GatewayWorker: ~Copyable {
         case .renegotiate(let number, let negotiated, let sources, let credentials, let reply):
             reply(renegotiate(number, negotiated, sources, credentials))
         case .want(let number, let wishes, let reply): reply(want(number, wishes))
+        case .tap(let call, let isOn): engine.tap(call, isOn: isOn, into: &wires)
         case .close(let number, let reason):
             if let leg = legs[number] { end(leg, reason) }
         case .stop: isStopping = true

@@ -35,6 +35,10 @@ package struct GatewayEngine: ~Copyable {
     /// Legs with packets that wait, and when the first of those may leave.
     var pacedLegs: [Int] = []
     var release = Instant.distantFuture
+    /// Calls that are listened to, by name, whether anybody is in them or not.
+    var tappedCalls: Set<String> = []
+    /// Sources of which the outbox is to be told that they have ended.
+    var endedTaps: [UInt32] = []
     /// For a packet out of a history: the ring may be written while its packet is read.
     var scratch: [UInt8] = []
 
@@ -84,7 +88,8 @@ package struct GatewayEngine: ~Copyable {
     private mutating func callPlace(of name: String, at now: Instant) -> Int {
         if let place = callPlaces[name] { return place }
         let place = freeCalls.popLast() ?? calls.count
-        let call = Call(name, at: now)
+        var call = Call(name, at: now)
+        call.isTapped = tappedCalls.contains(name)
         if place < calls.count { calls[place] = call } else { calls.append(call) }
         callPlaces[name] = place
         return place
@@ -102,6 +107,7 @@ package struct GatewayEngine: ~Copyable {
         legs[place].payloads = PayloadTable(negotiated.sections)
         legs[place].extensions = HeaderExtensionIDs(negotiated)
         adopt(negotiated, sources, place, at: now)
+        tellEndedTaps(into: &outbox)
         assign(legs[place].call, at: now, into: &outbox)
         tell(place, isAsked: true, at: now, into: &outbox)
         return true
@@ -112,6 +118,7 @@ package struct GatewayEngine: ~Copyable {
         guard let place = place(of: id) else { return }
         let call = legs[place].call
         for track in legs[place].tracks { remove(track: track, at: now) }
+        tellEndedTaps(into: &outbox)
         for index in 0..<legs[place].slots.count { show(nil, in: SlotPlace(leg: place, slot: index), at: now) }
         legs[place].close()
         freeLegs.append(place)
@@ -187,6 +194,7 @@ package struct GatewayEngine: ~Copyable {
     private mutating func remove(track place: Int, at now: Instant) {
         let leg = tracks[place].leg
         for subscriber in tracks[place].subscribers { empty(subscriber) }
+        endTaps(ofTrack: place)
         for index in 0..<tracks[place].encodings.count { encodings[tracks[place].encodings[index].number] = nil }
         for (ssrc, _) in legs[leg].streams.filter({ $0.value.track == place }) {
             legs[leg].streams[ssrc] = nil

@@ -10,6 +10,12 @@ package protocol GatewayOutbox: ~Copyable {
     mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID)
     /// What the leg's slots show has changed: all of them, in the order of the sections.
     mutating func show(_ slots: [ShownSlot], on leg: LegID)
+    /// A source of a tapped call is heard for the first time.
+    mutating func tapBegan(_ source: TappedSource)
+    /// A packet of it, in Opus. It is to be copied, and not to be waited for.
+    mutating func tap(_ payload: RawSpan, _ packet: TappedPacket)
+    /// Nothing more comes of it under this number.
+    mutating func tapEnded(_ source: UInt32)
 }
 
 /// A leg, told apart from an earlier one in the same place by its generation.

@@ -14,6 +14,7 @@ struct CheckedOutbox: GatewayOutbox {
     private var sources: [LegID: Set<UInt32>] = [:]
     private var slots: [LegID: [UInt32]] = [:]
     private var used: Set<Stream> = []
+    private var tapped: Set<UInt32> = []
     private let room = Room()
     private var sender: LegID?
     private var target: LegID?
@@ -66,6 +67,19 @@ struct CheckedOutbox: GatewayOutbox {
     mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID) {
         guard sources[leg] != nil else { fatalError("a report to a leg that is not there") }
         guard (try? RTCPCompound(bytes.span.bytes)) != nil, bytes.count <= 1200 else { fatalError("no RTCP came out") }
+    }
+
+    mutating func tapBegan(_ source: TappedSource) {
+        guard tapped.insert(source.number).inserted else { fatalError("a source began twice") }
+    }
+
+    mutating func tap(_ payload: RawSpan, _ packet: TappedPacket) {
+        guard tapped.contains(packet.source) else { fatalError("a packet of a source that nobody was told of") }
+        guard payload.byteCount > 0 else { fatalError("a packet with nothing in it") }
+    }
+
+    mutating func tapEnded(_ source: UInt32) {
+        guard tapped.remove(source) != nil else { fatalError("a source ended that was not there") }
     }
 
     mutating func show(_ shown: [ShownSlot], on leg: LegID) {

@@ -40,7 +40,11 @@ struct World: ~Copyable {
         case 4: receive(input.take(Int(input.byte())), from: leg)
         case 5: report(input.take(Int(input.byte())), from: leg)
         case 6: report(feedback(&input, to: leg), from: leg)
-        default: pass(milliseconds: UInt64(input.byte()))
+        default:
+            let time = input.byte()
+            // Somebody listens, or does no more.
+            if time & 3 == 3 { engine.tap("call", isOn: time & 4 == 0, into: &outbox) }
+            pass(milliseconds: UInt64(time))
         }
         if kind % 8 < 5, outbox.sent > max(0, legs.count - 1) { fatalError("more came out than went in") }
     }

@@ -61,6 +61,11 @@ private func checkPacket(_ bytes: RawSpan) {
     if let newest = RedundantAudio.newest(in: packet.payload), newest.range.upperBound != packet.payloadRange.count {
         fatalError("a block beyond the end")
     }
+    RedundantAudio.visit(packet.payload) { block in
+        guard !block.range.isEmpty, block.range.upperBound <= packet.payloadRange.count else {
+            fatalError("a block that is not in its payload")
+        }
+    }
 }
 
 private func isFaithful(_ written: [UInt8], _ packet: borrowing RTPPacket, _ ids: HeaderExtensionIDs) -> Bool {

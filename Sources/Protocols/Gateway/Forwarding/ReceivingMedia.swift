@@ -103,7 +103,10 @@ extension GatewayEngine {
         guard note(packet, stream, at: now, into: &outbox) else { return }
         // Only now: what came before again is what a publisher pads with, hundreds of kilobits of it on its lowest layer.
         tracks[stream.track].encodings[stream.encoding].bitrate.count(packet.bytes.byteCount, at: now)
-        if tracks[stream.track].kind == .audio { listen(to: packet, meaning.codec.codec, stream.track, at: now) }
+        if tracks[stream.track].kind == .audio {
+            listen(to: packet, meaning.codec.codec, stream.track, at: now)
+            if calls[legs[place].call].isTapped { tap(packet, meaning.codec.codec, stream, at: now, into: &outbox) }
+        }
         if tracks[stream.track].payloadType != packet.payloadType { change(stream.track, to: meaning.codec) }
         let arrival = Arrival(packet, number, meaning.codec, legs[place].payloads, extensions)
         if arrival.traits.isEntry { tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived() }

@@ -14,6 +14,8 @@ struct Call {
     var nextRanking: Instant
     /// A track came in another codec.
     var needsAssignment = false
+    /// What is said goes to who listens on the server too.
+    var isTapped = false
 
     init(_ name: String, at now: Instant) {
         self.name = name

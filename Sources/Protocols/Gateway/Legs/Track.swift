@@ -75,6 +75,8 @@ struct Encoding: ~Copyable {
     var keyFrames = KeyFrameRequests()
     var clock: TrackClock
     var bitrate = BitrateMeter()
+    /// The newest packet that who listens on the server has got; nil while nobody does.
+    var tapped: UInt16?
     private var heardAt: Instant?
 
     init(number: UInt32, rid: String, source: AnnouncedSource?, kind: MediaKind, clockRate: UInt32) {

@@ -57,6 +57,40 @@ package enum RedundantAudio {
         return nil
     }
 
+    /// A block of a payload: how many packets before the newest it was sent first, and what its timestamp was less.
+    package struct Block: Hashable, Sendable {
+        package let age: UInt16
+        package let timestampOffset: UInt32
+        package let range: Range<Int>
+    }
+
+    /// The blocks that hold something, oldest first, each sent with the packet before the next one's; none when they run
+    /// past the end.
+    package static func visit(_ payload: RawSpan, _ body: (Block) -> Void) {
+        guard let newest = newest(in: payload) else { return }
+        var age: UInt16 = 0
+        var start = newest.range.lowerBound
+        var offset = 0
+        while let first = payload.byte(at: offset), first & 0x80 != 0 {
+            guard let word = payload.integer(at: offset, as: UInt32.self) else { return }
+            start &-= Int(word & 0x3FF)
+            age &+= 1
+            offset &+= 4
+        }
+        offset = 0
+        while age > 0 {
+            guard let word = payload.integer(at: offset, as: UInt32.self) else { return }
+            let end = start &+ Int(word & 0x3FF)
+            if end > start {
+                body(Block(age: age, timestampOffset: word >> 10 & 0x3FFF, range: start..<end))
+            }
+            start = end
+            age &-= 1
+            offset &+= 4
+        }
+        if !newest.range.isEmpty { body(Block(age: 0, timestampOffset: 0, range: newest.range)) }
+    }
+
     /// Gives the blocks of a payload that lies at `offset` another payload type: inside of them it is the receiver's too.
     package static func renumber(_ old: UInt8, to new: UInt8, in bytes: inout MutableRawSpan, at offset: Int) {
         var offset = offset

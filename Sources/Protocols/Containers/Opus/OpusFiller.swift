@@ -1,0 +1,50 @@
+/// Packets of Opus for time in which none came, so that a file is as long as what it is of.
+package enum OpusFiller {
+    /// A packet, and the samples at 48 kHz that it stands for.
+    package struct Packet: Hashable, Sendable {
+        package let bytes: [UInt8]
+        package let duration: UInt32
+    }
+
+    /// 20 ms of CELT at full bandwidth, mono (RFC 6716 section 3.1); those of 2.5, 5 and 10 ms come before it.
+    private static let longFrame: UInt32 = 960
+    private static let longConfiguration: UInt8 = 31
+    /// 120 ms, the longest packet.
+    private static let mostFrames: UInt32 = 6
+    /// The range coder's first symbol says that the frame is silent (RFC 6716 section 4.3).
+    private static let silentFrame: [UInt8] = [0xFF, 0xFE]
+
+    /// Nothing is heard. What is left of 2.5 ms is left out.
+    package static func silence(_ samples: UInt64) -> [Packet] { packets(samples, of: silentFrame) }
+
+    /// What was sent and did not come: frames of no bytes, which decoders make up from what came before, fading
+    /// (RFC 7845 section 4.1).
+    package static func lost(_ samples: UInt64) -> [Packet] { packets(samples, of: []) }
+
+    private static func packets(_ samples: UInt64, of frame: [UInt8]) -> [Packet] {
+        var packets: [Packet] = []
+        var rest = samples
+        while rest >= UInt64(longFrame) {
+            let count = min(UInt32(clamping: rest / UInt64(longFrame)), mostFrames)
+            packets.append(packet(longConfiguration, count, frame))
+            rest &-= UInt64(count &* longFrame)
+        }
+        for step: UInt8 in 1...3 {
+            let duration = longFrame >> step
+            guard rest >= UInt64(duration) else { continue }
+            packets.append(packet(longConfiguration &- step, 1, frame))
+            rest &-= UInt64(duration)
+        }
+        return packets
+    }
+
+    private static func packet(_ configuration: UInt8, _ count: UInt32, _ frame: [UInt8]) -> Packet {
+        let step = longConfiguration &- configuration
+        let duration = count &* (longFrame >> step)
+        // Code 0 is one frame; code 3 so many, of the same size.
+        guard count > 1 else { return Packet(bytes: [configuration << 3] + frame, duration: duration) }
+        var bytes: [UInt8] = [configuration << 3 | 3, UInt8(truncatingIfNeeded: count)]
+        for _ in 0..<count { bytes += frame }
+        return Packet(bytes: bytes, duration: duration)
+    }
+}

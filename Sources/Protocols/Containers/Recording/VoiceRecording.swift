@@ -1,0 +1,109 @@
+package import RTP
+package import Wire
+
+/// A voice that is recorded while it is heard: packets as they come in, and pages of an Ogg file out, without transcoding.
+///
+/// The file begins with the first packet and is as long as the time from there to its end, whatever was lost, late, muted
+/// or not sent for silence.
+package struct VoiceRecording: Sendable {
+    /// Who is killed loses what is not in a page yet.
+    private static let longestWait: UInt64 = 500_000_000
+
+    /// When the file begins.
+    package let begin: Instant
+    private var order = JitterBuffer()
+    private var timeline: SoundTimeline
+    private var writer: OggOpusWriter
+    private var lostBefore = false
+    private var pages: [UInt8] = []
+    private var pieces: [SoundTimeline.Piece] = []
+    private let keepsPieces: Bool
+    /// Since when something waits for its page.
+    private var waitingSince: Instant?
+
+    /// - Parameters:
+    ///   - first: the packet that the file begins with; it is taken.
+    ///   - serial: any number that other streams in the same file do not have.
+    ///   - keepsPieces: somebody decodes what is recorded, and takes it.
+    package init(_ first: SoundPacket, serial: UInt32, tags: OpusTags, keepsPieces: Bool = false) {
+        self.keepsPieces = keepsPieces
+        begin = first.arrival
+        timeline = SoundTimeline(begin: first.arrival)
+        // A decoder mixes what is written of two channels into the one that the file names.
+        let isStereo = (first.payload.first ?? 0) & 0x04 != 0
+        // What comes in is under way already: nothing of it is to be left out.
+        writer = OggOpusWriter(serial: serial, head: OpusHead(channelCount: isStereo ? 2 : 1, preSkip: 0))
+        pages = writer.begin(tags)
+        take(first)
+    }
+
+    /// How long it is so far: samples at 48 kHz.
+    package var sampleCount: UInt64 { timeline.end }
+    /// Packets that came too late, or of which the source's clock had too many.
+    package var lateCount: Int { order.lateCount &+ timeline.droppedCount }
+
+    package mutating func take(_ packet: SoundPacket) {
+        order.insert(packet)
+        settle(at: packet.arrival)
+    }
+
+    /// Time passes. Call it a few times a second.
+    package mutating func advance(to now: Instant) {
+        settle(at: now)
+        guard let since = waitingSince, now.nanoseconds(since: since) >= Self.longestWait else { return }
+        pages += writer.flush()
+        waitingSince = nil
+    }
+
+    /// Nothing more comes: the file lasts until now.
+    package mutating func finish(at now: Instant) {
+        while let output = order.drain() { take(output, at: now) }
+        write(timeline.finish(at: now), at: now)
+        pages += writer.end()
+        waitingSince = nil
+    }
+
+    /// What is to be written to the file now.
+    package mutating func takePages() -> [UInt8] {
+        defer { pages = [] }
+        return pages
+    }
+
+    /// What was recorded since the last time, for who decodes it.
+    package mutating func takePieces() -> [SoundTimeline.Piece] {
+        defer { pieces = [] }
+        return pieces
+    }
+
+    private mutating func settle(at now: Instant) {
+        while let output = order.next(at: now) { take(output, at: now) }
+    }
+
+    private mutating func take(_ output: JitterBuffer.Output, at now: Instant) {
+        switch output {
+        case .lost: lostBefore = true
+        case .packet(let packet):
+            write(timeline.take(packet, isAfterLoss: lostBefore), at: now)
+            lostBefore = false
+        }
+    }
+
+    private mutating func write(_ news: [SoundTimeline.Piece], at now: Instant) {
+        for piece in news {
+            if keepsPieces { pieces.append(piece) }
+            switch piece {
+            case .packet(let packet, let duration):
+                pages += writer.append(packet.payload[...], duration: duration)
+            case .silence(let count):
+                for filler in OpusFiller.silence(count) {
+                    pages += writer.append(filler.bytes[...], duration: filler.duration)
+                }
+            case .lost(let count):
+                for filler in OpusFiller.lost(count) {
+                    pages += writer.append(filler.bytes[...], duration: filler.duration)
+                }
+            }
+        }
+        if !news.isEmpty, waitingSince == nil { waitingSince = now }
+    }
+}

@@ -1,0 +1,92 @@
+import Gateway
+import RTP
+import Testing
+import Wire
+
+/// What goes to who records or transcribes a call.
+@Suite struct TappingTests {
+    private func source(_ number: UInt32, _ participant: String, mid: String = "0") -> TappedSource {
+        TappedSource(
+            number: number, call: "call", track: TrackName(participant: participant, mid: mid, source: .microphone))
+    }
+
+    /// The numbers of the sources that began, by their participants.
+    private func begun(_ tapped: [Tapped]) -> [String: UInt32] {
+        let pairs = tapped.compactMap { each -> (String, UInt32)? in
+            guard case .began(let source) = each else { return nil }
+            return (source.track.participant, source.number)
+        }
+        return Dictionary(pairs) { $1 }
+    }
+
+    @Test func onlyTheSoundOfATappedCallIsCopied() throws {
+        var conference = Conference()
+        let ann = Client(audio: 11, video: [12]), cleo = Client(audio: 33)
+        let first = try conference.join("ann", ann)
+        let elsewhere = try conference.join("cleo", cleo, call: "another")
+        conference.send(ann.speech(1, timestamp: 960), from: first)
+        #expect(conference.outbox.takeTapped().isEmpty)
+
+        conference.engine.tap("call", isOn: true, into: &conference.outbox)
+        conference.send(ann.speech(2, timestamp: 1920), from: first)
+        conference.send(ann.packet(ann.vp8, 1, 3000, 12, payload: [0x10, 1, 2, 3]), from: first)
+        conference.send(cleo.speech(9, timestamp: 960), from: elsewhere)
+        let tapped = conference.outbox.takeTapped()
+        let number = try #require(begun(tapped)["ann"])
+        let packet = TappedPacket(source: number, sequence: 2, timestamp: 1920, arrival: conference.now)
+        #expect(tapped == [.began(source(number, "ann")), .packet(packet, [0x78, 2, 2, 3])])
+
+        // What comes again is not copied again.
+        conference.send(ann.speech(2, timestamp: 1920), from: first)
+        #expect(conference.outbox.takeTapped().isEmpty)
+        conference.engine.tap("call", isOn: false, into: &conference.outbox)
+        #expect(conference.outbox.takeTapped() == [.ended(number)])
+        conference.send(ann.speech(3, timestamp: 2880), from: first)
+        #expect(conference.outbox.takeTapped().isEmpty)
+    }
+
+    @Test func aCallIsTappedBeforeAnybodyIsThereAndAfterEverybodyHasGone() throws {
+        var conference = Conference()
+        conference.engine.tap("call", isOn: true, into: &conference.outbox)
+        let ann = Client(audio: 11)
+        var numbers: [UInt32] = []
+        for _ in 0..<2 {
+            let leg = try conference.join("ann", ann)
+            conference.send(ann.speech(1, timestamp: 960), from: leg)
+            let number = try #require(begun(conference.outbox.takeTapped())["ann"])
+            conference.leave(leg)
+            #expect(conference.outbox.takeTapped() == [.ended(number)])
+            numbers.append(number)
+        }
+        #expect(numbers[0] != numbers[1])
+    }
+
+    @Test func aTrackThatIsNotOfferedAnyMoreEnds() throws {
+        var conference = Conference()
+        conference.engine.tap("call", isOn: true, into: &conference.outbox)
+        var ann = Client(audio: 11)
+        let leg = try conference.join("ann", ann)
+        conference.send(ann.speech(1, timestamp: 960), from: leg)
+        let number = try #require(begun(conference.outbox.takeTapped())["ann"])
+        ann.audio = nil
+        try conference.renegotiate(leg, ann)
+        #expect(conference.outbox.takeTapped() == [.ended(number)])
+    }
+
+    @Test func redundancyBringsWhatWasLost() throws {
+        var conference = Conference()
+        conference.engine.tap("call", isOn: true, into: &conference.outbox)
+        let ann = Client(audio: 11, opus: 111, red: 63)
+        let leg = try conference.join("ann", ann)
+        for (number, timestamp) in [(4, 6720), (5, 7680), (7, 9600)] as [(UInt16, UInt32)] {
+            let payload: [UInt8] = [0x80 | 111, 15, 0, 2, 111, 0x78, UInt8(number) - 1, 0x78, UInt8(number), 3]
+            conference.send(ann.packet(63, number, timestamp, 11, payload: payload), from: leg)
+        }
+        let packets = conference.outbox.takeTapped().compactMap { each -> [Int]? in
+            guard case .packet(let packet, let payload) = each else { return nil }
+            return [Int(packet.sequence), Int(packet.timestamp)] + payload.map { Int($0) }
+        }
+        #expect(
+            packets == [[4, 6720, 0x78, 4, 3], [5, 7680, 0x78, 5, 3], [6, 8640, 0x78, 6], [7, 9600, 0x78, 7, 3]])
+    }
+}
