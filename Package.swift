@@ -184,7 +184,8 @@ let package = Package(
         tests(
             "MediaGatewayTests",
             [
-                "MediaGateway", "Gateway", "ICE", "SDP", "STUN", "SecureMedia", "OpenSSLCrypto", "DatagramIO", "Wire",
+                "MediaGateway", "Containers", "Gateway", "ICE", "SDP", "STUN", "SecureMedia", "OpenSSLCrypto",
+                "DatagramIO", "Wire",
             ]),
         tests("RTPTests", ["RTP", "Wire"]),
         tests("AudioTests", ["Audio", "Containers", "RTP", "Wire"]),

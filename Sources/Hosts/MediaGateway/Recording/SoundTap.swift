@@ -67,11 +67,11 @@ package final class SoundTap: Sendable {
         }
     }
 
-    func note(_ entry: TappedBatch.Entry) {
+    package func note(_ entry: TappedBatch.Entry) {
         state.withLock { $0.batch.append(entry) }
     }
 
-    func copy(_ packet: TappedPacket, _ payload: RawSpan) {
+    package func copy(_ packet: TappedPacket, _ payload: RawSpan) {
         state.withLock { state in
             guard state.batch.byteCount &+ payload.byteCount <= limit else {
                 state.droppedCount &+= 1

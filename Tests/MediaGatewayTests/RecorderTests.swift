@@ -1,0 +1,221 @@
+import Containers
+import Gateway
+import MediaGateway
+import Synchronization
+import Testing
+import Wire
+
+/// Recordings of what comes out of taps, with files in memory and a clock that goes on when told.
+@Suite("Recorder")
+struct RecorderTests {
+    private final class Disk: RecordingFiles {
+        struct Stored {
+            let track: RecordedTrack
+            var bytes: [UInt8] = []
+            var duration: UInt64?
+        }
+
+        struct Full: Error, CustomStringConvertible {
+            let description = "There is no room."
+        }
+
+        struct File: RecordingFile {
+            let disk: Disk
+            let index: Int
+
+            func append(_ bytes: [UInt8]) async throws {
+                try disk.change(by: bytes.count) { $0[index].bytes += bytes }
+            }
+            func finish(duration: UInt64) async throws { try disk.change { $0[index].duration = duration } }
+        }
+
+        private let state = Mutex((files: [Stored](), room: Int.max))
+
+        var files: [Stored] { state.withLock { $0.files } }
+
+        init(room: Int = .max) { state.withLock { $0.room = room } }
+
+        func make(_ track: RecordedTrack) async throws -> any RecordingFile {
+            File(
+                disk: self,
+                index: state.withLock { state in
+                    state.files.append(Stored(track: track))
+                    return state.files.count - 1
+                })
+        }
+
+        func change(by byteCount: Int = 0, _ body: (inout [Stored]) -> Void) throws {
+            try state.withLock { state in
+                guard state.room >= byteCount else { throw Full() }
+                state.room -= byteCount
+                body(&state.files)
+            }
+        }
+    }
+
+    /// A call whose sound is put into taps by hand.
+    private final class Room: Sendable {
+        let taps = [SoundTap(byteLimit: 100_000), SoundTap(byteLimit: 100_000)]
+        let disk: Disk
+        let recorder: Recorder
+        private let ends: Ends
+        private let time: Time
+
+        final class Ends: Sendable {
+            let all = Mutex<[RecordingEnd]>([])
+        }
+        final class Time: Sendable {
+            let now = Mutex(Instant(nanoseconds: 1_000_000_000))
+        }
+
+        init(_ disk: Disk = Disk()) {
+            self.disk = disk
+            let (ends, time) = (Ends(), Time())
+            (self.ends, self.time) = (ends, time)
+            recorder = Recorder(taps, disk, clock: { time.now.withLock { $0 } }) { end in
+                ends.all.withLock { $0.append(end) }
+            }
+        }
+
+        var recorded: [RecordingEnd] { ends.all.withLock { $0 } }
+        var now: Instant { time.now.withLock { $0 } }
+
+        func pass(milliseconds: UInt64) {
+            time.now.withLock { $0 = $0.adding(nanoseconds: milliseconds * 1_000_000) }
+        }
+
+        func come(_ name: String, _ number: UInt32, call: String = "call", tap: Int = 0) {
+            let track = TrackName(participant: name, mid: "0", source: .microphone)
+            taps[tap].note(.began(TappedSource(number: number, call: call, track: track)))
+        }
+
+        /// A packet of 20 ms, with the number of its place among them.
+        func say(_ number: UInt32, _ place: Int, tap: Int = 0) {
+            let payload: [UInt8] = [0x78, UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: place)]
+            taps[tap].copy(
+                TappedPacket(
+                    source: number, sequence: UInt16(truncatingIfNeeded: place), timestamp: UInt32(place) * 960,
+                    arrival: now), payload.span.bytes)
+        }
+
+        /// Waits until it is so, for as long as the test may take.
+        func wait(until isSo: () async -> Bool) async throws {
+            while !(await isSo()) { try await Task.sleep(for: .milliseconds(5)) }
+        }
+    }
+
+    private func track(_ file: Disk.Stored) throws -> OpusTrack {
+        try OpusFile.read(file.bytes.span.bytes, limit: OpusLimit(seconds: 600))
+    }
+
+    @Test("each track is a file that says when it began", .timeLimit(.minutes(1)))
+    func tracks() async throws {
+        let room = Room()
+        await room.recorder.begin("recording", of: "call")
+        room.come("ann", 7)
+        room.come("cleo", 9, call: "another")
+        for place in 0..<100 {
+            room.say(7, place)
+            room.say(9, place)
+            if place == 50 { room.come("ben", 7, tap: 1) }
+            if place >= 50 { room.say(7, place, tap: 1) }
+            room.pass(milliseconds: 20)
+        }
+        try await room.wait { await room.recorder.trackCount == 2 }
+        await room.recorder.end("call")
+        let files = room.disk.files
+        #expect(files.map(\.track.track.participant) == ["ann", "ben"])
+        #expect(files.map(\.track.offset) == [0, 1_000])
+        #expect(files.map(\.duration) == [2_000, 1_000])
+        #expect(files.allSatisfy { $0.track.recording == "recording" && $0.track.call == "call" })
+        for file in files {
+            let track = try track(file)
+            #expect(!track.isCutOff && track.sampleCount == (file.duration ?? 0) * 48)
+        }
+        #expect(room.recorded == [RecordingEnd(recording: "recording", call: "call", failure: nil, duration: 2_000)])
+        // Another one of the same call begins anew.
+        await room.recorder.begin("second", of: "call")
+        room.come("ann", 8)
+        room.say(8, 0)
+        try await room.wait { await room.recorder.trackCount == 1 }
+        await room.recorder.stop()
+        #expect(room.disk.files.last?.track.recording == "second")
+        #expect(await room.recorder.trackCount == 0)
+    }
+
+    @Test("who leaves ends a file, and the others go on", .timeLimit(.minutes(1)))
+    func leaving() async throws {
+        let room = Room()
+        await room.recorder.begin("recording", of: "call")
+        room.come("ann", 7)
+        room.come("ben", 8)
+        for place in 0..<10 {
+            room.say(7, place)
+            room.say(8, place)
+            room.pass(milliseconds: 20)
+        }
+        room.taps[0].note(.ended(source: 7))
+        try await room.wait { room.disk.files.contains { $0.duration != nil } }
+        room.pass(milliseconds: 800)
+        await room.recorder.end("call")
+        let durations = Dictionary(
+            uniqueKeysWithValues: room.disk.files.map { ($0.track.track.participant, $0.duration) })
+        #expect(durations == ["ann": 200, "ben": 1_000])
+    }
+
+    @Test("pages are on the disk while it goes on", .timeLimit(.minutes(1)))
+    func pages() async throws {
+        let room = Room()
+        await room.recorder.begin("recording", of: "call")
+        room.come("ann", 7)
+        for place in 0..<200 {
+            room.say(7, place)
+            room.pass(milliseconds: 20)
+        }
+        // The last second may be missing, and no more.
+        try await room.wait {
+            guard let file = room.disk.files.first, let track = try? track(file) else { return false }
+            return track.isCutOff && track.sampleCount >= 3 * 48_000
+        }
+        await room.recorder.stop()
+    }
+
+    @Test("a disk that is full ends the recording and says why", .timeLimit(.minutes(1)))
+    func full() async throws {
+        let room = Room(Disk(room: 600))
+        await room.recorder.begin("recording", of: "call")
+        await room.recorder.begin("other", of: "another")
+        room.come("ann", 7)
+        for place in 0..<400 {
+            room.say(7, place)
+            room.pass(milliseconds: 20)
+        }
+        try await room.wait { !room.recorded.isEmpty }
+        #expect(room.recorded.map(\.recording) == ["recording"])
+        #expect(room.recorded.first?.failure == "There is no room.")
+        await room.recorder.end("call")
+        await room.recorder.end("another")
+        #expect(room.recorded.map(\.recording) == ["recording", "other"])
+    }
+
+    @Test("a tap that nobody empties drops what does not fit, and counts it")
+    func overflow() {
+        let tap = SoundTap(byteLimit: 10_000)
+        tap.note(
+            .began(
+                TappedSource(
+                    number: 1, call: "call", track: TrackName(participant: "ann", mid: "0", source: .microphone))))
+        let payload = [UInt8](repeating: 0x78, count: 100)
+        for place in 0..<1_000 {
+            tap.copy(
+                TappedPacket(
+                    source: 1, sequence: UInt16(place), timestamp: 0, arrival: Instant(nanoseconds: 1)),
+                payload.span.bytes)
+        }
+        #expect(tap.waitingByteCount <= 10_000)
+        let batch = tap.take(leaving: TappedBatch())
+        #expect(tap.droppedCount == UInt64(1_001 - batch.entries.count) && tap.waitingByteCount == 0)
+        #expect(batch.entries.count > 50)
+        for case .packet(_, let range) in batch.entries { #expect(batch.payload(range) == payload) }
+    }
+}
