@@ -113,6 +113,9 @@ struct OggTests {
         #expect(throws: ContainerError.malformed("the Ogg page is damaged", at: starts[1])) {
             try Files.read(damaged)
         }
+        // Files in a row: the second would not be heard.
+        #expect(throws: ContainerError.unsupported("a second stream behind the first")) { try Files.read(file + file) }
+        #expect(try Files.read(file + Array("and so on".utf8)).packetCount == 3)
     }
 
     @Test("no more than is allowed is read, however few bytes it is")

@@ -27,7 +27,10 @@ package enum OggOpusReader {
                 return state.finish(isCutOff: true)
             }
             if page.serial == state.serial {
-                guard try state.read(page, file, at: offset) else { return state.finish(isCutOff: false) }
+                guard try state.read(page, file, at: offset) else {
+                    try refuseChain(file, behind: offset &+ page.byteCount)
+                    return state.finish(isCutOff: false)
+                }
             }
             offset &+= page.byteCount
         }
@@ -46,6 +49,15 @@ package enum OggOpusReader {
             offset &+= page.byteCount
             guard let bytes = file.part(body..<offset) else { throw .noOpus }
             if OpusHead.begins(bytes) { return (try OpusHead(bytes, at: body), page.serial, page.number) }
+        }
+    }
+
+    /// Files in a row are one file to Ogg (RFC 3533 section 4), of which only the first would be heard.
+    private static func refuseChain(_ file: RawSpan, behind end: Int) throws(ContainerError) {
+        var offset = end
+        while offset < file.byteCount, let page = try? OggPage(file, at: offset) {
+            guard !page.isFirst else { throw .unsupported("a second stream behind the first") }
+            offset &+= page.byteCount
         }
     }
 
