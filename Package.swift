@@ -142,7 +142,8 @@ let package = Package(
         module(
             "Hosts", "WebAPI",
             [
-                "SDP", "Model", "Accounts", "Calls", "Storage", "Tokens", "PasswordHashing", "CWebFiles", hummingbird,
+                "SDP", "Containers", "Model", "Accounts", "Calls", "Voice", "Storage", "MediaFiles", "Audio", "Tokens",
+                "PasswordHashing", "CWebFiles", hummingbird,
                 hummingbirdServer, httpTypes, nioCore, nioFoundation, crypto, logging, metrics,
             ], excluding: ["Web"]),
 
@@ -150,7 +151,8 @@ let package = Package(
         module(
             "", "Server",
             [
-                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "DatagramIO", "OpenSSLCrypto", "SecureMedia",
+                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "DatagramIO",
+                "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage",
                 "Bus", "Gateway", "MediaGateway", "Relay", "Realtime", "WebAPI", hummingbird, hummingbirdServer,
                 hummingbirdTLS, httpTypes,
@@ -198,6 +200,7 @@ let package = Package(
         tests("StorageTests", ["Storage", "Model", "Voice", grdb]),
         tests("MediaFilesTests", ["MediaFiles", "Model"]),
         tests("ServerTests", ["Server", "Calls", "Model"]),
+        tests("WebAPITests", ["WebAPI", "Containers", "Audio", "Voice", "Model"]),
         tests(
             "LoadTests",
             [

@@ -65,6 +65,10 @@ struct ServiceGraph: Sendable {
         gateway = calls.gateway
         clock.withLock { $0 = calls.clock }
 
+        let voice =
+            roles.contains(.api)
+            ? try await VoiceParts(configuration, store: accounts.store, directory: directory) : nil
+
         let gate = Gate(
             accounts: accounts.accounts, tokens: accounts.verifier, limits: configuration.requestLimits,
             uptime: AccountParts.uptime)
@@ -77,7 +81,7 @@ struct ServiceGraph: Sendable {
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
         let figures = OperatorFigures(
-            hub: hub, calls: calls.clock, relay: server, gateway: gateway, registry: registry)
+            hub: hub, calls: calls.clock, relay: server, gateway: gateway, voice: voice, registry: registry)
         var services: [any Service] = [
             Self.control(directory, accounts, reloader, draining, warnings: relay.warnings),
             Self.admin(configuration, figures, registry, isReady: { !draining.isOn }),
@@ -85,10 +89,10 @@ struct ServiceGraph: Sendable {
                 store: accounts.store, accounts: accounts.accounts, tokens: accounts.verifier,
                 logger: Logger(label: "housekeeping")),
         ]
-        if roles.contains(.api) {
+        if let voice {
             try await calls.clock.restore()
             services.append(calls.clock)
-            let table = Self.routes(configuration, accounts, calls, relay.issuer, hub, gate)
+            let table = Self.routes(configuration, accounts, calls, voice, relay.issuer, hub, gate)
             let realtime = RealtimeServices(
                 authenticator: gate,
                 source: StoreStreams(
@@ -130,7 +134,7 @@ struct ServiceGraph: Sendable {
 
     /// Everything that can be asked of the server, over HTTP and over realtime.
     private static func routes(
-        _ configuration: ServerConfiguration, _ accounts: AccountParts, _ calls: CallParts,
+        _ configuration: ServerConfiguration, _ accounts: AccountParts, _ calls: CallParts, _ voice: VoiceParts,
         _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ gate: Gate
     ) -> RouteTable {
         let people = accounts.accounts
@@ -145,8 +149,10 @@ struct ServiceGraph: Sendable {
                 keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + profiles
                 + CallOperations.all(calls.service) + LegOperations.all(calls.link)
-                + RelayOperations.all(issuer: issuer, calls: calls.service),
-            documents: DoorOperations(service: calls.link.doors, issuer: issuer).all, schemas: Schemas.all,
+                + VoiceOperations.all(voice.service) + RelayOperations.all(issuer: issuer, calls: calls.service),
+            documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
+                + VoiceOperations.documents(voice.service) + voice.media(gate).all,
+            schemas: Schemas.all,
             version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
     }
 

@@ -1,4 +1,4 @@
-"""What schemathesis cannot guess: people and calls that are there. Half of the ids that it makes up are replaced, so that
+"""What schemathesis cannot guess: people, calls and voice messages that are there. Half of the ids that it makes up are replaced, so that
 operations are tried on things that exist and on things that do not. Loaded by test_openapi through SCHEMATHESIS_HOOKS.
 """
 
@@ -11,6 +11,7 @@ import zlib
 
 import httpx
 import schemathesis
+from sounds import encode, tone
 
 SERVER = os.environ["SWITCHBOARD_URL"]
 ME, FRIEND = (json.loads(os.environ[name]) for name in ("SWITCHBOARD_ME", "SWITCHBOARD_FRIEND"))
@@ -38,6 +39,22 @@ def live_call(choice: int) -> str:
     return call
 
 
+SOUND = encode(tone(0.1))
+
+
+def voice_message(choice: int) -> dict:
+    """A voice message of mine or to me, as I see it."""
+    sender, recipient = (ME, FRIEND) if choice % 2 else (FRIEND, ME)
+    # Blocking is one of the things that are tried.
+    HTTP.delete(f"/v1/blocks/{FRIEND['user']}", headers=ME["headers"])
+    answer = HTTP.post(
+        "/v1/voice-messages", params={"to": recipient["user"], "clientID": str(uuid.uuid4())}, content=SOUND,
+        headers=sender["headers"] | {"Content-Type": "audio/ogg"},
+    )
+    assert answer.status_code == 201, answer.text
+    return HTTP.get(f"/v1/voice-messages/{answer.json()['message']['id']}", headers=ME["headers"]).json()["message"]
+
+
 @schemathesis.hook
 def map_path_parameters(context, path_parameters):
     if not path_parameters:
@@ -48,7 +65,27 @@ def map_path_parameters(context, path_parameters):
             path_parameters["call"] = live_call(choice)
         if "user" in path_parameters:
             path_parameters["user"] = FRIEND["user"]
+        if "message" in path_parameters:
+            path_parameters["message"] = voice_message(choice)["id"]
     return path_parameters
+
+
+@schemathesis.hook
+def map_query(context, query):
+    if query and one_of(2, sorted(query.items(), key=repr), context.operation.label):
+        for name in ("to", "with"):
+            if name in query:
+                query[name] = FRIEND["user"]
+    return query
+
+
+@schemathesis.hook
+def before_call(context, case, **kwargs):
+    """Half of the files that are asked for are there, at the address that the server made."""
+    if case.operation.path == "/v1/media/{file}" and one_of(2, repr(case.query), repr(case.path_parameters)):
+        url = httpx.URL(voice_message(one_of(2, repr(case.query)))["audio"]["url"])
+        case.path_parameters["file"] = url.path.rpartition("/")[2]
+        case.query = dict(url.params)
 
 
 @schemathesis.hook
@@ -63,3 +100,8 @@ def map_body(context, body):
 # SDP is text like any other here; what is in it is for test_doors.
 for media_type in ("application/sdp", "application/trickle-ice-sdpfrag"):
     schemathesis.serializer(media_type)(lambda context, value: value.encode() if isinstance(value, str) else b"")
+
+
+# Every other one is a voice.
+for media_type in ("audio/ogg", "audio/webm"):
+    schemathesis.serializer(media_type)(lambda context, value: SOUND if one_of(2, repr(value)) else repr(value).encode())

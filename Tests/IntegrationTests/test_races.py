@@ -16,6 +16,7 @@ GENEROUS = {
         "signalsPerMinute": 1_000_000,
         "requestsPerMinute": 10_000_000,
         "credentialsPerMinute": 1_000_000,
+        "voiceMessagesPerMinute": 1_000_000,
     }
 }
 

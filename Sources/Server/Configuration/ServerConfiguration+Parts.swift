@@ -1,4 +1,5 @@
 import Calls
+import Voice
 import WebAPI
 
 extension ServerConfiguration {
@@ -9,6 +10,7 @@ extension ServerConfiguration {
         return [
             .requests: perMinute("limits.requestsPerMinute"), .calls: perMinute("limits.callsPerMinute"),
             .signals: perMinute("limits.signalsPerMinute"), .searches: perMinute("limits.searchesPerMinute"),
+            .voiceMessages: perMinute("limits.voiceMessagesPerMinute"),
             .credentials: perMinute("limits.credentialsPerMinute"),
             .signUps: RequestRate(perMinute: max(1, signUps / 60), burst: signUps),
         ]
@@ -21,5 +23,13 @@ extension CallRules {
         ringSeconds = Int64(configuration.integer("calls.ringSeconds"))
         setupSeconds = Int64(configuration.integer("calls.setupSeconds"))
         participantLimit = configuration.integer("calls.maxParticipants")
+    }
+}
+
+extension VoiceRules {
+    init(_ configuration: ServerConfiguration) {
+        self.init()
+        byteLimit = configuration.integer("voice.maxBytes")
+        secondsLimit = configuration.integer("voice.maxSeconds")
     }
 }

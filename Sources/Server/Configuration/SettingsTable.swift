@@ -3,7 +3,7 @@ import SecureMedia
 
 /// Every setting that Switchboard has, in the order in which Config/switchboard.yaml lists them.
 package enum SettingsTable {
-    package static let all: [Setting] = http + operation + accounts + calls + relay + gateway
+    package static let all: [Setting] = http + operation + accounts + calls + voice + relay + gateway
 
     package static func setting(_ key: String) -> Setting? { byKey[key] }
 
@@ -67,6 +67,10 @@ package enum SettingsTable {
         Setting(
             "limits.signalsPerMinute", .integer(1...1_000_000), .integer(600), "Signals that a user may send a minute."
         ).live,
+        Setting(
+            "limits.voiceMessagesPerMinute", .integer(1...1_000_000), .integer(30),
+            "Voice messages that a user may send a minute."
+        ).live,
         Setting("limits.searchesPerMinute", .integer(1...1_000_000), .integer(60), "Searches for people a minute.")
             .live,
         Setting(
@@ -77,6 +81,16 @@ package enum SettingsTable {
             "limits.requestsPerMinute", .integer(1...10_000_000), .integer(1200),
             "All other requests of a user a minute."
         ).live,
+    ]
+
+    private static let voice: [Setting] = [
+        Setting(
+            "voice.maxBytes", .integer(1024...67_108_864), .integer(8 * 1024 * 1024),
+            "Bytes of a voice message, as it is uploaded."),
+        Setting("voice.maxSeconds", .integer(1...1800), .integer(300), "Seconds that a voice message lasts."),
+        Setting(
+            "media.linkSeconds", .integer(60...86_400), .integer(3600),
+            "How long the address of a voice message's sound is good for."),
     ]
 
     private static let relay: [Setting] = [

@@ -12,14 +12,19 @@ struct OperatorFigures: Sendable {
     let calls: CallClock
     let relay: RelayServer?
     let gateway: GatewayLegs?
+    let voice: VoiceParts?
     let registry: PrometheusRegistry
     private let started = Date()
 
-    init(hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, registry: PrometheusRegistry) {
+    init(
+        hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, voice: VoiceParts?,
+        registry: PrometheusRegistry
+    ) {
         self.hub = hub
         self.calls = calls
         self.relay = relay
         self.gateway = gateway
+        self.voice = voice
         self.registry = registry
     }
 
@@ -46,6 +51,7 @@ struct OperatorFigures: Sendable {
             collectMore(counters, of: relay)
         }
         if let gateway { collect(gateway.figures) }
+        if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }
     }
 
     private func collect(_ counters: RelayCounters) {

@@ -35,7 +35,7 @@ package struct DoorOperations: Sendable {
             summary: door == .whip
                 ? "Publish into the call with an offer (WHIP, RFC 9725): the user joins it."
                 : "Play the call with an offer that receives (WHEP): the user joins it.",
-            parameters: [Self.callParameter], bodyType: Self.sdp,
+            parameters: [Self.callParameter], bodyTypes: [Self.sdp],
             outcomes: [
                 .init(
                     status: 201, meaning: "The session.", contentType: Self.sdp,
@@ -47,13 +47,16 @@ package struct DoorOperations: Sendable {
             problems: [.notFound, .conflict, .callEnded, .answeredElsewhere], limit: .signals
         ) { [service, issuer] request in
             let call = try request.identifier("call", of: CallID.self)
-            let answer = try await service.open(door, in: call, sdp: request.body, by: request.principal)
+            let principal = try request.requirePrincipal()
+            let answer = try await service.open(door, in: call, sdp: request.text(), by: principal)
             var headers: HTTPFields = [
                 .location: "/v1/calls/\(call)/\(door.rawValue)/\(answer.place.leg)", .eTag: "\"\(answer.tag)\"",
                 .name("Accept-Patch"): Self.fragment,
             ]
-            for link in Self.links(issuer, request) { headers.append(HTTPField(name: .name("Link"), value: link)) }
-            return .init(status: 201, body: answer.sdp, contentType: Self.sdp, headers: headers)
+            for link in Self.links(issuer, principal, host: request.host) {
+                headers.append(HTTPField(name: .name("Link"), value: link))
+            }
+            return .init(status: 201, body: .bytes(Array(answer.sdp.utf8)), contentType: Self.sdp, headers: headers)
         }
     }
 
@@ -63,7 +66,7 @@ package struct DoorOperations: Sendable {
             summary: "Trickle candidates, or restart ICE.", parameters: [Self.callParameter, Self.legParameter],
             headers: [
                 ("If-Match", false, "The session's ETag, or * to restart ICE; without it the answer is 428.")
-            ], bodyType: Self.fragment,
+            ], bodyTypes: [Self.fragment],
             outcomes: [
                 .init(status: 204, meaning: "The candidates were heard."),
                 .init(
@@ -71,12 +74,14 @@ package struct DoorOperations: Sendable {
                     headers: [("ETag", "Names the new ICE session.")]),
             ], problems: [.notFound, .conflict, .preconditionFailed, .preconditionRequired], limit: .signals
         ) { [service] request in
+            let body = try await request.text()
             let place = try Self.place(door, request)
-            let current = try service.tag(of: place, by: request.principal)
+            let principal = try request.requirePrincipal()
+            let current = try service.tag(of: place, by: principal)
             let wish = try Self.wish(request.headers[.ifMatch], current: current)
             let fragment: TrickleFragment
             do {
-                fragment = try TrickleFragment(parsing: request.body)
+                fragment = try TrickleFragment(parsing: body)
             } catch {
                 throw Problem.invalid("body", "The body is no fragment of SDP: \(error).")
             }
@@ -85,9 +90,9 @@ package struct DoorOperations: Sendable {
                 throw Problem.invalid("body", "To restart ICE, bring its new a=ice-ufrag and a=ice-pwd.")
             }
             let answer = try await service.restart(
-                place, ufrag: credentials.ufrag, password: credentials.password, by: request.principal)
+                place, ufrag: credentials.ufrag, password: credentials.password, by: principal)
             return .init(
-                status: 200, body: try Self.fragment(of: answer), contentType: Self.fragment,
+                status: 200, body: .bytes(Array(try Self.fragment(of: answer).utf8)), contentType: Self.fragment,
                 headers: [.eTag: "\"\(answer.tag)\""])
         }
     }
@@ -99,7 +104,7 @@ package struct DoorOperations: Sendable {
             parameters: [Self.callParameter, Self.legParameter],
             outcomes: [.init(status: 200, meaning: "It has ended.")], problems: [.notFound]
         ) { [service] request in
-            try await service.close(try Self.place(door, request), by: request.principal)
+            try await service.close(try Self.place(door, request), by: request.requirePrincipal())
             return .init(status: 200)
         }
     }
@@ -144,9 +149,9 @@ package struct DoorOperations: Sendable {
 
     /// The ICE servers as RFC 9725 section 4.6 has them, one URL each. They are a help, no part of the promise: where
     /// none can be named there are none.
-    private static func links(_ issuer: ICEServerIssuer?, _ request: DocumentOperation.Request) -> [String] {
+    private static func links(_ issuer: ICEServerIssuer?, _ principal: Principal, host: String?) -> [String] {
         let now = Timestamp.systemClock()
-        guard let answer = try? issuer?.answer(for: request.principal.user, in: nil, host: request.host, at: now) else {
+        guard let answer = try? issuer?.answer(for: principal.user, in: nil, host: host, at: now) else {
             return []
         }
         return answer.iceServers.flatMap { server in

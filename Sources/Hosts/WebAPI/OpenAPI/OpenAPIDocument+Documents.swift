@@ -10,12 +10,16 @@ extension OpenAPIDocument {
             ])
         }
         var members: [(String, JSON)] = [
-            ("operationId", .text(operation.name)), ("summary", .text(operation.summary)), ("tags", .array(["calls"])),
+            ("operationId", .text(operation.name)), ("summary", .text(operation.summary)),
+            ("tags", .array([.text(operation.tag)])),
             ("description", "Only over HTTP."), ("parameters", .array(operation.parameters.map(describe) + headers)),
         ]
-        if let type = operation.bodyType {
+        if !operation.bodyTypes.isEmpty {
             members.append(
-                ("requestBody", .object([("required", true), ("content", content(type))])))
+                (
+                    "requestBody",
+                    .object([("required", true), ("content", content(operation.bodyTypes, operation.bodySchema))])
+                ))
         }
         let outcomes = operation.outcomes.map { outcome -> (String, JSON) in
             var members: [(String, JSON)] = [("description", .text(outcome.meaning))]
@@ -25,15 +29,15 @@ extension OpenAPIDocument {
                 }
                 members.append(("headers", .object(headers)))
             }
-            if let type = outcome.contentType { members.append(("content", content(type))) }
+            if let type = outcome.contentType { members.append(("content", content([type], outcome.schema))) }
             return (String(outcome.status), .object(members))
         }
         members.append(("responses", .object(outcomes + problems(operation.possibleProblems))))
-        members.append(("security", .array([.object([("accessToken", .array([]))])])))
+        members.append(("security", .array(operation.isPublic ? [] : [.object([("accessToken", .array([]))])])))
         return .object(members)
     }
 
-    private static func content(_ type: String) -> JSON {
-        .object([(type, .object([("schema", Schema.text().json)]))])
+    private static func content(_ types: [String], _ schema: Schema) -> JSON {
+        .object(types.map { ($0, .object([("schema", schema.json)])) })
     }
 }

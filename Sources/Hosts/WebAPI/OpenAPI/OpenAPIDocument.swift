@@ -106,7 +106,7 @@ package enum OpenAPIDocument {
     static func describe(_ parameter: Operation.Parameter) -> JSON {
         .object([
             ("name", .text(parameter.name)), ("in", .text(parameter.isInPath ? "path" : "query")),
-            ("required", .boolean(parameter.isInPath)), ("description", .text(parameter.meaning)),
+            ("required", .boolean(parameter.isRequired)), ("description", .text(parameter.meaning)),
             ("schema", parameter.schema.json),
         ])
     }

@@ -4,6 +4,7 @@ package enum Schemas {
         ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
         ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
         ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
+        ("VoiceMessage", voiceMessage), ("MediaLink", MediaLinks.schema),
     ]
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
@@ -101,5 +102,15 @@ package enum Schemas {
                 .required("mid", .text(), "The section in which that endpoint sends it."),
                 .required("source", .choice(["microphone", "camera", "screen"])),
             ]), "What it shows; absent while that is nothing."),
+    ])
+
+    private static let voiceMessage = Schema.object([
+        .required("id", .identifier), .required("from", .identifier), .required("to", .identifier),
+        .required("createdAt", .time), .required("durationMs", .integer()), .required("byteCount", .integer()),
+        .required("contentType", .text()),
+        .required("waveform", .list(.integer(0...100), maximum: 100), "The loudest of each of equal parts."),
+        .required("level", .integer(-127...0), "Of all of it, in decibels of full scale."),
+        .required(
+            "audio", .named("MediaLink"), "Where the sound is. Not in the entries of streams, which live longer."),
     ])
 }

@@ -34,7 +34,7 @@ package struct BrowserMiddleware: RouterMiddleware {
             response.headers[.accessControlAllowOrigin] = origin
             response.headers[.vary] = "Origin"
             response.headers[.accessControlExposeHeaders] =
-                "Retry-After, Location, ETag, Link, Accept-Patch, Accept-Post"
+                "Retry-After, Location, ETag, Link, Accept-Patch, Accept-Post, Accept-Ranges, Content-Range"
         }
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.name("Referrer-Policy")] = "no-referrer"

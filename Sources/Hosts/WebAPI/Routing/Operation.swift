@@ -17,15 +17,18 @@ package struct Operation: Sendable {
     package struct Parameter: Sendable {
         let name: String
         let isInPath: Bool
+        let isRequired: Bool
         let schema: Schema
         let meaning: String
 
         static func path(_ name: String, _ schema: Schema = .identifier, _ meaning: String) -> Self {
-            Self(name: name, isInPath: true, schema: schema, meaning: meaning)
+            Self(name: name, isInPath: true, isRequired: true, schema: schema, meaning: meaning)
         }
 
-        static func query(_ name: String, _ schema: Schema, _ meaning: String) -> Self {
-            Self(name: name, isInPath: false, schema: schema, meaning: meaning)
+        static func query(
+            _ name: String, _ schema: Schema, isRequired: Bool = false, _ meaning: String
+        ) -> Self {
+            Self(name: name, isInPath: false, isRequired: isRequired, schema: schema, meaning: meaning)
         }
     }
 
@@ -69,6 +72,7 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case calls
     case signals
     case searches
+    case voiceMessages
     case credentials
     case signUps
     /// Counted elsewhere, or too cheap to count.

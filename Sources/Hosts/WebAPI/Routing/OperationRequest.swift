@@ -26,7 +26,7 @@ package struct OperationRequest: Sendable {
     /// The principal of an operation that asks for one.
     func requirePrincipal() throws -> Principal {
         guard let principal else {
-            throw Problem(.unauthenticated, "Send an access token: `Authorization: Bearer …`.", field: "Authorization")
+            throw Problem.noAccessToken
         }
         return principal
     }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 package import HummingbirdCore
+import MediaFiles
 package import Model
 import NIOCore
 
@@ -29,11 +30,19 @@ extension Response {
     /// An answer in whatever form its standard has it.
     init(_ answer: DocumentOperation.Answer) {
         var headers = answer.headers
-        headers[.cacheControl] = "no-store"
+        if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
         if let type = answer.contentType { headers[.contentType] = type }
-        self.init(
-            status: .init(code: answer.status), headers: headers,
-            body: answer.body.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(string: answer.body)))
+        let body: ResponseBody
+        switch answer.body {
+        case .none: body = .init()
+        case .bytes(let bytes): body = .init(byteBuffer: ByteBuffer(bytes: bytes))
+        case .file(let file, let range):
+            body = .init(contentLength: range.count) { writer in
+                try await file.read(range) { try await writer.write(ByteBuffer(bytes: $0)) }
+                try await writer.finish(nil)
+            }
+        }
+        self.init(status: .init(code: answer.status), headers: headers, body: body)
     }
 
     static func methodNotAllowed(allowed: [HTTPRequest.Method]) -> Response {

@@ -2,6 +2,7 @@ import HTTPTypes
 package import Hummingbird
 import HummingbirdCore
 package import Logging
+import MediaFiles
 package import Model
 import NIOCore
 import Storage
@@ -11,6 +12,8 @@ import Storage
 package struct RouteTable: Sendable {
     /// A body may be this large: an SDP is at most 256 KiB, and JSON escapes may double it.
     static let maximumBody = 640 * 1024
+    /// For so long a body may come; one of which nothing comes ends earlier, with its connection.
+    private static let longestBody = Duration.seconds(300)
 
     package let operations: [Operation]
     private let documents: [DocumentOperation]
@@ -80,10 +83,7 @@ package struct RouteTable: Sendable {
             var asked = OperationRequest(
                 principal: nil, parameters: [:], body: [], clientAddress: context.clientAddress, host: request.hostName)
             for parameter in operation.parameters {
-                let value =
-                    parameter.isInPath
-                    ? context.parameters.get(parameter.name) : request.uri.queryParameters.get(parameter.name)
-                asked.parameters[parameter.name] = value
+                asked.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
             asked.principal = try await principal(of: request, for: operation)
             if operation.body != nil { asked.body = try await Self.body(of: request) }
@@ -98,20 +98,25 @@ package struct RouteTable: Sendable {
         to request: Request, context: WebContext, with operation: DocumentOperation
     ) async -> Response {
         do {
+            let (types, limit) = (operation.bodyTypes, operation.bodyLimit)
             var asked = DocumentOperation.Request(
-                principal: try await principal(of: request), parameters: [:], headers: request.headers, body: "",
-                host: request.hostName)
+                principal: operation.isPublic ? nil : try await principal(of: request), parameters: [:],
+                headers: request.headers, host: request.hostName,
+                receive: { try await Self.body(of: request, types: types, limit: limit) })
             for parameter in operation.parameters {
-                asked.parameters[parameter.name] = context.parameters.get(parameter.name)
+                asked.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
-            if let type = operation.bodyType {
-                asked.body = String(decoding: try await Self.body(of: request, types: [type]), as: UTF8.self)
-            }
-            try gate.admit(operation.limit, user: asked.principal.user, address: context.clientAddress)
+            // Before the body, which whoever asks too often need not send.
+            try gate.admit(operation.limit, user: asked.principal?.user, address: context.clientAddress)
             return Response(try await operation.run(asked))
         } catch {
             return Response(problem: problem(for: error, in: operation.name))
         }
+    }
+
+    private static func value(of parameter: Operation.Parameter, _ request: Request, _ context: WebContext) -> String? {
+        parameter.isInPath
+            ? context.parameters.get(parameter.name) : request.uri.queryParameters.get(parameter.name)
     }
 
     private func run(_ operation: Operation, _ request: OperationRequest) async throws -> OperationAnswer {
@@ -134,37 +139,43 @@ package struct RouteTable: Sendable {
 
     private func principal(of request: Request) async throws -> Principal {
         guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
-            throw Problem(.unauthenticated, "Send an access token: `Authorization: Bearer …`.", field: "Authorization")
+            throw Problem.noAccessToken
         }
         return try await gate.principal(token: String(header.dropFirst(7)))
     }
 
-    private static func mediaType(of request: Request) -> String? {
-        request.headers[.contentType]?.split(separator: ";").first?.trimmingCharacters(of: " \t").lowercased()
-    }
-
     private static func body(of request: Request) async throws -> [UInt8] {
-        if let media = mediaType(of: request) {
+        if let media = request.headers.mediaType {
             guard media == "application/json" || media.hasSuffix("+json") else {
                 throw Problem(.unsupportedMediaType, "The body must be application/json.", field: "Content-Type")
             }
         }
-        return try await anyBody(of: request)
+        return try await anyBody(of: request, limit: maximumBody)
     }
 
-    private static func body(of request: Request, types: [String]) async throws -> [UInt8] {
-        guard let media = mediaType(of: request), types.contains(media) else {
+    private static func body(of request: Request, types: [String], limit: Int) async throws -> [UInt8] {
+        guard let media = request.headers.mediaType, types.contains(media) else {
             throw Problem(
                 .unsupportedMediaType, "The body must be \(types.joined(separator: " or ")).", field: "Content-Type")
         }
-        return try await anyBody(of: request)
+        return try await anyBody(of: request, limit: limit)
     }
 
-    private static func anyBody(of request: Request) async throws -> [UInt8] {
+    private static func anyBody(of request: Request, limit: Int) async throws -> [UInt8] {
+        let tooLarge = Problem(.payloadTooLarge, "The body may have \(limit) bytes.", field: "body")
+        // What is said to be too large need not come first.
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
+        let deadline = ContinuousClock.now + longestBody
+        var buffer = ByteBuffer()
         do {
-            return Array(buffer: try await request.body.collect(upTo: maximumBody))
-        } catch is NIOTooManyBytesError {
-            throw Problem(.payloadTooLarge, "The body may have \(maximumBody) bytes.", field: "body")
+            for try await part in request.body {
+                guard buffer.readableBytes + part.readableBytes <= limit else { throw tooLarge }
+                guard ContinuousClock.now < deadline else { throw Problem.invalid("body", "It came too slowly.") }
+                buffer.writeImmutableBuffer(part)
+            }
+            return Array(buffer: buffer)
+        } catch let problem as Problem {
+            throw problem
         } catch {
             // The client is gone, in the middle of what it said.
             throw Problem.invalid("body", "It breaks off.")
@@ -173,6 +184,10 @@ package struct RouteTable: Sendable {
 
     private func problem(for error: any Error, in operation: String) -> Problem {
         if let problem = error as? Problem { return problem }
+        if let error = error as? MediaFileError {
+            logger.error("a media file failed", metadata: ["operation": "\(operation)", "error": "\(error)"])
+            return error.problem
+        }
         if let error = error as? SQLError {
             logger.error("the store failed", metadata: ["operation": "\(operation)", "error": "\(error)"])
             return error.problem
@@ -209,7 +224,7 @@ private struct RealtimeParameters: Decodable {
     }
 
     private enum Key: String, CodingKey, CaseIterable {
-        case call, user, session, device, endpoint, limit, cursor, query
+        case call, user, session, device, endpoint, message, with, limit, cursor, query
     }
 
     let values: [String: String]
@@ -223,14 +238,5 @@ private struct RealtimeParameters: Decodable {
             }
         }
         self.values = values
-    }
-}
-
-extension Substring {
-    fileprivate func trimmingCharacters(of set: String) -> Substring {
-        var result = self
-        while let first = result.first, set.contains(first) { result.removeFirst() }
-        while let last = result.last, set.contains(last) { result.removeLast() }
-        return result
     }
 }

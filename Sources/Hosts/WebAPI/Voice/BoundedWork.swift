@@ -1,0 +1,59 @@
+import Dispatch
+import Model
+import Synchronization
+
+/// Runs work that takes the processor for long: so much at a time that calls go on undisturbed, with a short queue before
+/// it. Who finds the queue full is told to come back.
+package final class BoundedWork: Sendable {
+    private struct State {
+        var running = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "bounded-work", qos: .utility, attributes: .concurrent)
+    private let atATime: Int
+    private let mostWaiting: Int
+
+    package init(atATime: Int, mostWaiting: Int) {
+        self.atATime = max(1, atATime)
+        self.mostWaiting = max(0, mostWaiting)
+    }
+
+    /// How much waits for its turn.
+    package var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await enter()
+        defer { leave() }
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result(catching: work)) }
+        }
+    }
+
+    private func enter() async throws {
+        let isFull = state.withLock { $0.running >= atATime && $0.waiting.count >= mostWaiting }
+        if isFull { throw Problem(.unavailable, "The server is busy with others' files.", retryAfter: 2000) }
+        await withCheckedContinuation { continuation in
+            let mayRun = state.withLock { state in
+                guard state.running >= atATime else {
+                    state.running += 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if mayRun { continuation.resume() }
+        }
+    }
+
+    /// Hands the turn on, if somebody waits for it.
+    private func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.running -= 1
+            return nil
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,93 @@
+import Audio
+import Containers
+import Foundation
+import Model
+import Voice
+
+/// What is kept of an uploaded file: its Opus packets in a new Ogg file, and what they sound like.
+///
+/// The packets themselves stay as they are. Everything around them goes, because it is not the voice: other streams, and
+/// comments, in which recorders write where somebody was.
+struct VoiceReading: Sendable {
+    static let contentType = "audio/ogg"
+    private static let vendor = "Switchboard"
+
+    let file: [UInt8]
+    let sound: VoiceSound
+
+    /// Reads and decodes all of it; this takes a while.
+    ///
+    /// - Throws: a `Problem` that says what is wrong with the file.
+    init(_ upload: [UInt8], _ rules: VoiceRules) throws {
+        let track: OpusTrack
+        do {
+            track = try OpusFile.read(upload.span.bytes, limit: OpusLimit(seconds: rules.secondsLimit))
+        } catch {
+            throw Problem.invalid("body", "The file cannot be taken: \(error).")
+        }
+        guard track.sampleCount >= 480 else { throw Problem.invalid("body", "There is no sound in this file.") }
+        let samples = try Self.decode(track)
+        let waveform = Waveform(samples, count: VoiceRules.waveformCount)
+        file = Self.rewrite(track)
+        sound = VoiceSound(
+            durationMs: Int(track.sampleCount / 48), byteCount: file.count, contentType: Self.contentType,
+            waveform: waveform.peaks.map { (Int($0) * 100 + 127) / 255 }, level: waveform.level)
+    }
+
+    /// What is heard, at 16 kHz.
+    private static func decode(_ track: OpusTrack) throws -> [Int16] {
+        let decoder = try VoiceDecoder(.wide)
+        let divisor = UInt64(decoder.rate.divisor)
+        var samples: [Int16] = []
+        samples.reserveCapacity(Int(track.end / divisor) + 1)
+        for index in 0..<track.packetCount {
+            let packet = track.packet(index)
+            let gap = Int(packet.start / divisor) - samples.count
+            if gap > 0 { samples.append(contentsOf: repeatElement(0, count: gap)) }
+            guard decoder.decode(packet.bytes, into: &samples) else {
+                let seconds = String(format: "%.1f", Double(packet.start) / 48_000)
+                throw Problem.invalid("body", "The file cannot be taken: its sound is damaged at \(seconds) s.")
+            }
+        }
+        samples.removeFirst(min(Int(UInt64(track.head.preSkip) / divisor), samples.count))
+        samples.removeLast(max(0, samples.count - Int(track.sampleCount / divisor)))
+        if track.head.gain != 0 {
+            let factor = pow(10, Double(track.head.gain) / (20 * 256))
+            for index in samples.indices {
+                samples[index] = Int16(min(max(Double(samples[index]) * factor, -32_768), 32_767))
+            }
+        }
+        return samples
+    }
+
+    private static func rewrite(_ track: OpusTrack) -> [UInt8] {
+        var writer = OggOpusWriter(serial: .random(in: .min ... .max), head: track.head)
+        var file = writer.begin(OpusTags(vendor: vendor))
+        var end: UInt64 = 0
+        for index in 0..<track.packetCount {
+            let packet = track.packet(index)
+            for silence in OpusSilence.packets(for: packet.start > end ? packet.start - end : 0) {
+                file += writer.append(silence.bytes, duration: silence.duration)
+                end += UInt64(silence.duration)
+            }
+            file += writer.append(packet.bytes, duration: packet.duration)
+            end += UInt64(packet.duration)
+        }
+        let heard = track.sampleCount + UInt64(track.head.preSkip)
+        file += writer.end(leavingOut: end > heard ? end - heard : 0)
+        return file
+    }
+}
+
+/// Ogg has no gaps: where nothing was sent, packets say so (RFC 7845 section 4.1). They are frames of no bytes, which a
+/// decoder fills with what fades to silence.
+private enum OpusSilence {
+    private static let long = ArraySlice<UInt8>([31 << 3])
+    private static let short = ArraySlice<UInt8>([28 << 3])
+
+    static func packets(for samples: UInt64) -> [(bytes: ArraySlice<UInt8>, duration: UInt32)] {
+        let (longCount, rest) = samples.quotientAndRemainder(dividingBy: 960)
+        return Array(repeating: (long, 960), count: Int(longCount))
+            + Array(repeating: (short, 120), count: Int(rest / 120))
+    }
+}

@@ -1,0 +1,119 @@
+import Crypto
+package import MediaFiles
+import Metrics
+package import Model
+package import Storage
+package import Voice
+
+/// Voice messages with everything around their commands: sounds are decoded and lie in files, of which links tell.
+package struct VoiceService: Sendable {
+    package let store: Store
+    package let commands: VoiceCommands
+    package let links: MediaLinks
+    private let files: MediaFiles
+    private let work: BoundedWork
+    private let slots = UploadSlots()
+    private let decodeTime = Timer(label: "voice_decode_seconds")
+    private let bytes = Counter(label: "voice_upload_bytes_total")
+
+    /// - Parameter work: where sounds are decoded.
+    package init(store: Store, commands: VoiceCommands, files: MediaFiles, links: MediaLinks, work: BoundedWork) {
+        self.store = store
+        self.commands = commands
+        self.files = files
+        self.links = links
+        self.work = work
+    }
+
+    /// Takes an upload, which is received once it is known that it may be sent.
+    func send(
+        _ envelope: VoiceEnvelope, by principal: Principal, receiving receive: () async throws -> [UInt8]
+    ) async throws -> (message: VoiceMessage, isDuplicate: Bool, positions: [StreamName: Position]) {
+        do {
+            let sent = try await slots.hold(for: principal.user) {
+                try await store.read { [commands] in try commands.check(envelope, by: principal, in: $0) }
+                return try await keep(try await receive(), envelope, by: principal)
+            }
+            count(sent.isDuplicate ? "duplicate" : "sent")
+            return sent
+        } catch {
+            count((error as? Problem)?.kind.rawValue ?? "failed")
+            throw error
+        }
+    }
+
+    private func keep(
+        _ upload: [UInt8], _ envelope: VoiceEnvelope, by principal: Principal
+    ) async throws -> (message: VoiceMessage, isDuplicate: Bool, positions: [StreamName: Position]) {
+        bytes.increment(by: Int64(upload.count))
+        var hash = SHA256()
+        hash.update(data: Array(envelope.to.text.utf8))
+        hash.update(data: upload)
+        let digest = Array(hash.finalize())
+        let commands = commands
+        let before = try await store.read {
+            try commands.sentBefore(envelope, bodyHash: digest, by: principal, in: $0)
+        }
+        if let before { return (before, true, [:]) }
+
+        let reading = try await work.run { [decodeTime] in
+            let start = ContinuousClock.now
+            defer { decodeTime.record(duration: ContinuousClock.now - start) }
+            return try VoiceReading(upload, commands.rules)
+        }
+        let file = FileID.make(at: Timestamp.systemClock())
+        try await files.write(reading.file, as: file)
+        do {
+            let committed = try await store.write { store in
+                let sent = try commands.send(
+                    reading.sound, in: file, envelope, bodyHash: digest, by: principal, id: .make(at: store.now),
+                    at: store.now, store: store)
+                return Sent(message: sent.message, isDuplicate: sent.isDuplicate)
+            }
+            let sent = committed.value
+            if sent.isDuplicate { try? await files.remove(file) }
+            // The position of the other's stream is no business of the sender.
+            return (
+                sent.message, sent.isDuplicate, committed.positions.filter { $0.key == .user(principal.user) }
+            )
+        } catch {
+            try? await files.remove(file)
+            throw error
+        }
+    }
+
+    func remove(_ id: VoiceMessageID, by principal: Principal) async throws -> [StreamName: Position] {
+        let commands = commands
+        let committed = try await store.write { try commands.remove(id, by: principal, in: $0) }
+        // It belongs to nothing any more: what cannot be removed goes at the next start.
+        try? await files.remove(committed.value.file)
+        return committed.positions.filter { $0.key == .user(principal.user) }
+    }
+
+    func document(_ message: VoiceMessage, for user: UserID, at now: Timestamp) -> VoiceDocument {
+        VoiceDocument(message: message, audio: links.link(to: message.file, for: user, at: now))
+    }
+
+    private func count(_ outcome: String) {
+        Counter(label: "voice_uploads_total", dimensions: [("outcome", outcome)]).increment()
+    }
+
+    private struct Sent: Sendable {
+        let message: VoiceMessage
+        let isDuplicate: Bool
+    }
+}
+
+/// A voice message as its user gets it, with where its sound is.
+struct VoiceDocument: Encodable {
+    let message: VoiceMessage
+    let audio: MediaLink
+
+    private enum CodingKeys: String, CodingKey { case audio }
+
+    func encode(to encoder: any Encoder) throws {
+        try message.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(audio, forKey: .audio)
+    }
+}

@@ -1,0 +1,89 @@
+import Audio
+import Containers
+import Foundation
+import Model
+import Testing
+import Voice
+
+@testable import WebAPI
+
+/// What is kept of an upload, and what is found out about it.
+@Suite struct VoiceReadingTests {
+    /// A tone that is twice as loud in its second half, behind silence: a second of each.
+    private func upload(gain: Int16 = 0) throws -> [UInt8] {
+        let encoder = try VoiceEncoder(.full)
+        var writer = OggOpusWriter(serial: 7, head: OpusHead(preSkip: encoder.preSkip, gain: gain))
+        var file = writer.begin(OpusTags(vendor: "test", comments: ["LOCATION=home"]))
+        let count = 3 * 48_000
+        let samples = (0..<count).map { index -> Int16 in
+            let loudness = [0.0, 8_000, 16_000][min(index / 48_000, 2)]
+            return Int16(loudness * sin(Double(index) * 440 * 2 * .pi / 48_000))
+        }
+        // So much more goes in as the decoder makes before the first sample.
+        for start in stride(from: 0, to: count + Int(encoder.preSkip), by: encoder.frameCount) {
+            let frame = start < count ? samples[start..<min(start + encoder.frameCount, count)] : []
+            file += writer.append(try encoder.encode(frame)[...], duration: 960)
+        }
+        file += writer.end(leavingOut: writer.sampleCount - UInt64(count))
+        return file
+    }
+
+    private func track(_ bytes: [UInt8]) throws -> OpusTrack {
+        try OpusFile.read(bytes.span.bytes, limit: OpusLimit(seconds: 10))
+    }
+
+    @Test func aVoiceIsMeasuredAndKeptAsItIs() throws {
+        let reading = try VoiceReading(upload(), VoiceRules())
+        #expect(reading.sound.durationMs == 3_000)
+        #expect(reading.sound.contentType == "audio/ogg")
+        #expect(reading.sound.byteCount == reading.file.count)
+        let waveform = reading.sound.waveform
+        #expect(waveform.count == 100)
+        #expect(waveform[5..<30].allSatisfy { $0 <= 2 }, "\(waveform)")
+        #expect(waveform[36..<64].allSatisfy { (20...30).contains($0) }, "\(waveform)")
+        #expect(waveform[69..<98].allSatisfy { (43...56).contains($0) }, "\(waveform)")
+        // The mean of silence, -12.2 and -6.2 dB.
+        #expect((-11 ... -9).contains(reading.sound.level), "\(reading.sound.level)")
+        let kept = try track(reading.file)
+        let sent = try track(upload())
+        #expect(kept.sampleCount == sent.sampleCount && kept.head == sent.head && !kept.isCutOff)
+        for index in 0..<min(sent.packetCount, kept.packetCount) {
+            #expect(Array(kept.packet(index).bytes) == Array(sent.packet(index).bytes))
+        }
+        #expect(sent.packetCount == kept.packetCount)
+        // What a recorder wrote about the person is no part of the voice.
+        #expect(!String(decoding: reading.file, as: UTF8.self).contains("LOCATION"))
+    }
+
+    @Test func theHeadersGainCounts() throws {
+        let plain = try VoiceReading(upload(), VoiceRules()).sound.level
+        let loud = try VoiceReading(upload(gain: 6 * 256), VoiceRules()).sound.level
+        let hostile = try VoiceReading(upload(gain: .max), VoiceRules()).sound
+        #expect((5...6).contains(loud - plain))
+        #expect(hostile.level >= -3 && hostile.waveform.allSatisfy { (0...100).contains($0) })
+    }
+
+    @Test func theLimitAndNothingAreProblemsOfTheBody() throws {
+        var rules = VoiceRules()
+        rules.secondsLimit = 2
+        let file = try upload()
+        var writer = OggOpusWriter(serial: 7, head: OpusHead(preSkip: 312))
+        let empty = writer.begin(OpusTags(vendor: "test")) + writer.end()
+        for (bytes, rules, word) in [
+            (file, rules, "2 seconds"), (empty, VoiceRules(), "no sound"), ([], VoiceRules(), "neither an Ogg"),
+            (Array("RIFFWAVE".utf8), VoiceRules(), "neither an Ogg"), (Array(file[..<60]), VoiceRules(), "byte"),
+        ] {
+            let problem = #expect(throws: Problem.self) { _ = try VoiceReading(bytes, rules) }
+            #expect(problem?.kind == .invalidRequest && problem?.field == "body")
+            #expect(problem?.detail.contains(word) == true, "\(problem?.detail ?? "")")
+        }
+    }
+
+    @Test func whatWasCutOffIsKeptUpToThere() throws {
+        let file = try upload()
+        let reading = try VoiceReading(Array(file[..<(file.count * 2 / 3)]), VoiceRules())
+        #expect((900...2_500).contains(reading.sound.durationMs), "\(reading.sound.durationMs)")
+        let kept = try track(reading.file)
+        #expect(!kept.isCutOff)
+    }
+}
