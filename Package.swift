@@ -140,6 +140,9 @@ let package = Package(
                 deque,
             ]),
         module(
+            "Hosts", "Transcription",
+            ["Wire", "TURN", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto, metrics, deque]),
+        module(
             "Hosts", "WebAPI",
             [
                 "SDP", "Containers", "Model", "Accounts", "Calls", "Voice", "Storage", "MediaFiles", "Audio", "Tokens",
@@ -216,11 +219,14 @@ let package = Package(
             ["Tokens", "Accounts", "Model", crypto, cryptoExtras, asyncHTTPClient, nioCore, nioPosix, nioHTTP1]),
         tests("AccountsTests", ["Accounts", "Model", "Storage", "PasswordHashing", "Tokens", asyncHTTPClient]),
         tests(
+            "TranscriptionTests", ["Transcription", "Audio", "Wire", crypto, nioCore, nioPosix, nioHTTP1]),
+        tests(
             "RealtimeTests",
             ["Realtime", "Bus", "Model", nioCore, nioPosix, nioHTTP1, hummingbirdServer, httpTypes, logging]),
 
         // C shims: a module map and a header, nothing else.
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
+        .target(name: "CSpawn", path: "Sources/CShims/CSpawn", publicHeadersPath: "."),
         shim("COpenSSL", package: "openssl", debian: "libssl-dev"),
         shim("CArgon2", package: "libargon2", debian: "libargon2-dev"),
         shim("COpus", package: "opus", debian: "libopus-dev"),

@@ -1,0 +1,119 @@
+internal import CSpawn
+internal import Foundation
+internal import Glibc
+
+/// A program that was started, with our ends of its three pipes.
+///
+/// Whoever has it must `wait` for it once; until then its number belongs to nobody else.
+final class ChildProcess {
+    let pid: pid_t
+    /// -1 when closed.
+    private(set) var input: Int32
+    private(set) var output: Int32
+    private(set) var errors: Int32
+
+    init(_ arguments: [String], path: String) throws(TranscriptionFailure) {
+        guard let program = arguments.first, !program.isEmpty else { throw .programMissing("") }
+        var ends: [Int32] = []
+        for _ in 0..<3 {
+            var pair: [Int32] = [-1, -1]
+            guard pipe2(&pair, O_CLOEXEC) == 0 else {
+                for end in ends { Glibc.close(end) }
+                throw .unreachable("no pipe could be made: \(String(cString: strerror(errno)))")
+            }
+            ends += pair
+        }
+        let (input, output, errors) = (ends[1], ends[2], ends[4])
+        for end in [input, output, errors] {
+            _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
+        }
+        let status: Int32
+        (status, pid) = Self.spawn(program, arguments, path, standard: (ends[0], ends[3], ends[5]))
+        for end in [ends[0], ends[3], ends[5]] { Glibc.close(end) }
+        (self.input, self.output, self.errors) = (input, output, errors)
+        guard status == 0 else {
+            closeAll()
+            switch status {
+            case ENOENT, EACCES, ENOEXEC, ENOTDIR: throw .programMissing(program)
+            default: throw .unreachable("the program could not be started: \(String(cString: strerror(status)))")
+            }
+        }
+    }
+
+    deinit { closeAll() }
+
+    func closeInput() { Self.close(&input) }
+    func closeOutput() { Self.close(&output) }
+    func closeErrors() { Self.close(&errors) }
+
+    private func closeAll() {
+        closeInput()
+        closeOutput()
+        closeErrors()
+    }
+
+    private static func close(_ end: inout Int32) {
+        if end >= 0 { Glibc.close(end) }
+        end = -1
+    }
+
+    /// Whether it ended; it can still be waited for.
+    var hasEnded: Bool {
+        var info = siginfo_t()
+        let result = waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT)
+        return result != 0 || info.si_signo == SIGCHLD
+    }
+
+    /// Ends it and its children; only before `wait`.
+    func killGroup() { _ = kill(-pid, SIGKILL) }
+
+    /// How it ended, as wait(2) tells it.
+    func wait() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status
+    }
+
+    private static func spawn(
+        _ program: String, _ arguments: [String], _ path: String, standard: (Int32, Int32, Int32)
+    ) -> (status: Int32, pid_t) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, standard.0, 0)
+        posix_spawn_file_actions_adddup2(&actions, standard.1, 1)
+        posix_spawn_file_actions_adddup2(&actions, standard.2, 2)
+        // Sockets of calls are not its business.
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        var environment = ["PATH=\(path)"]
+        for name in ["HOME", "LANG"] {
+            if let value = ProcessInfo.processInfo.environment[name] { environment.append("\(name)=\(value)") }
+        }
+        var pid: pid_t = -1
+        let status = withCStrings(arguments) { arguments in
+            withCStrings(environment) { posix_spawnp(&pid, program, &actions, &attributes, arguments, $0) }
+        }
+        return (status, pid)
+    }
+
+    private static func withCStrings<Result>(
+        _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let copies = texts.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return body(copies + [nil])
+    }
+}

@@ -1,0 +1,132 @@
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// One run of a program, with nothing of this process but its `PATH`, `HOME` and `LANG`, in a process group of its own.
+///
+/// A thread feeds it, reads both of its outputs at once, so that neither fills up, and kills the whole group when it is
+/// too late, too much, or not wanted any more, and in any case when the program itself has ended: what it left behind
+/// would hold the pipes. (A child that made itself a session is out of reach, but is not waited for.)
+final class ProgramRun: Sendable {
+    enum Input: Sendable {
+        case stream([UInt8])
+        /// A file, which only this user can read, whose path stands in the arguments where the placeholder was.
+        case file([UInt8], placeholder: String)
+    }
+
+    private enum Phase {
+        case waiting
+        case running(pid_t)
+        case stopped
+    }
+
+    static var path: String { ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin" }
+
+    private let arguments: [String]
+    private let input: Input
+    private let largestOutput: Int
+    private let deadline: ContinuousClock.Instant
+    private let phase = Mutex(Phase.waiting)
+
+    init(_ arguments: [String], input: Input, largestOutput: Int, deadline: ContinuousClock.Instant) {
+        self.arguments = arguments
+        self.input = input
+        self.largestOutput = largestOutput
+        self.deadline = deadline
+    }
+
+    /// What it wrote on standard output, when it ended by itself and without an error.
+    func output() async throws(TranscriptionFailure) -> [UInt8] {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<[UInt8], _>, Never>) in
+                let thread = Thread {
+                    continuation.resume(returning: Result { () throws(TranscriptionFailure) in try self.run() })
+                }
+                thread.name = "program"
+                thread.start()
+            }
+        } onCancel: {
+            stop()
+        }
+        return try result.get()
+    }
+
+    /// The thread notices by the ends of the pipes.
+    private func stop() {
+        phase.withLock { phase in
+            // Only while it was not waited for is the number still its own.
+            if case .running(let pid) = phase { _ = kill(-pid, SIGKILL) }
+            phase = .stopped
+        }
+    }
+
+    private func run() throws(TranscriptionFailure) -> [UInt8] {
+        switch input {
+        case .stream(let bytes): return try run(arguments, feeding: bytes)
+        case .file(let bytes, let placeholder):
+            let folder = try PrivateFolder()
+            let path = try folder.write(bytes, named: "speech.wav")
+            return try run(arguments.map { $0.replacing(placeholder, with: path) }, feeding: [])
+        }
+    }
+
+    private func run(_ arguments: [String], feeding bytes: [UInt8]) throws(TranscriptionFailure) -> [UInt8] {
+        // A program that does not read its input must not end this one; the mask ends with the thread.
+        var mask = sigset_t()
+        sigemptyset(&mask)
+        sigaddset(&mask, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &mask, nil)
+
+        let process = try phase.withLock { phase throws(TranscriptionFailure) -> ChildProcess in
+            if case .stopped = phase { throw .cancelled }
+            let process = try ChildProcess(arguments, path: Self.path)
+            phase = .running(process.pid)
+            return process
+        }
+        var exchange = ProgramExchange(process, feeding: bytes, largestOutput: largestOutput)
+        let end = exchange.run(until: deadline)
+        let status = phase.withLock { phase -> Int32? in
+            process.killGroup()
+            let status = process.wait()
+            if case .stopped = phase { return nil }
+            phase = .stopped
+            return status
+        }
+        guard let status else { throw .cancelled }
+        switch end {
+        case .tooLate: throw .timedOut
+        case .tooMuch: throw .answerTooLarge(limit: largestOutput)
+        case .ended:
+            guard status != 0 else { return exchange.output }
+            let signal = status & 0x7F
+            throw .programFailed(
+                signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal), complaint: exchange.complaint)
+        }
+    }
+}
+
+/// A directory that nobody else can look into, and that goes with this value.
+private struct PrivateFolder: ~Copyable {
+    private let path: String
+
+    init() throws(TranscriptionFailure) {
+        var template = Array(
+            FileManager.default.temporaryDirectory.appending(path: "switchboard-XXXXXX").path.utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw .unreachable("no temporary directory could be made: \(String(cString: strerror(errno)))")
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func write(_ bytes: [UInt8], named name: String) throws(TranscriptionFailure) -> String {
+        let file = path + "/" + name
+        do {
+            try Data(bytes).write(to: URL(filePath: file))
+        } catch {
+            throw .unreachable("the temporary directory cannot be written to")
+        }
+        return file
+    }
+}

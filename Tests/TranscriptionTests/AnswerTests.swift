@@ -1,0 +1,115 @@
+import Testing
+
+@testable import Transcription
+
+@Suite("What providers answer")
+struct AnswerTests {
+    private func read(_ json: String, soundOf length: Int64 = 10_000) throws -> Transcript {
+        try TranscriptAnswer.read(Array(json.utf8), soundOf: length)
+    }
+
+    @Test func verbose() throws {
+        let transcript = try read(
+            """
+            {"task": "transcribe", "language": "english", "duration": 3.2, "text": " Go on. Now.",
+             "segments": [{"id": 0, "start": 0.0, "end": 0.82, "text": " Go on.", "tokens": [1]},
+                          {"id": 1, "start": 0.8, "end": 30.0, "text": " Now."}, {"start": 9, "end": 9, "text": " "}]}
+            """)
+        #expect(transcript.language == "en")
+        #expect(transcript.text == "Go on. Now.")
+        #expect(
+            transcript.segments == [
+                .init(start: 0, end: 820, text: "Go on."), .init(start: 800, end: 10_000, text: "Now."),
+            ])
+    }
+
+    @Test("text alone is one segment, nothing said is none") func short() throws {
+        #expect(try read(#"{"text": "Go\non."}"#).segments == [.init(start: 0, end: 10_000, text: "Go on.")])
+        #expect(try read(#"{"text": "  "}"#) == Transcript(language: nil, text: "", segments: []))
+    }
+
+    @Test(
+        "lies are refused",
+        arguments: [
+            ("", "no JSON"), ("<html>", "no JSON"), ("[]", "it is of another type"), ("{}", "no text"),
+            (#"{"text": 5}"#, "text is of another type"), (#"{"text": "a", "segments": [{}]}"#, "has no start"),
+            (#"{"text": "a", "segments": [{"start": -1, "end": 2, "text": "a"}]}"#, "times that are none"),
+            (#"{"text": "a", "segments": [{"start": 2, "end": 1, "text": "a"}]}"#, "run backwards"),
+            (
+                #"{"segments": [{"start": 2, "end": 3, "text": "a"}, {"start": 1, "end": 3, "text": "b"}]}"#,
+                "run backwards"
+            ), (#"{"text": "a", "segments": [{"start": 1e999, "end": 1e999, "text": "a"}]}"#, ""),
+        ])
+    func lies(json: String, words: String) {
+        do {
+            let transcript = try read(json)
+            Issue.record("\(transcript)")
+        } catch TranscriptionFailure.badAnswer(let what) {
+            #expect(words.isEmpty || what.contains(words), "\(what)")
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    @Test("JSON within JSON within JSON is refused, not followed") func deep() {
+        let deep = #"{"text": "a", "x": "# + String(repeating: "[", count: 1_000_000)
+        #expect(throws: TranscriptionFailure.badAnswer("no JSON")) { try read(deep) }
+    }
+
+    @Test("times beyond any integer are the end of the sound") func huge() throws {
+        let transcript = try read(#"{"text": "a", "segments": [{"start": 1e300, "end": 1e300, "text": "a"}]}"#)
+        #expect(transcript.segments == [.init(start: 10_000, end: 10_000, text: "a")])
+    }
+
+    @Test("languages are known by name and by code; what is neither is left out")
+    func languages() {
+        #expect(LanguageNames.code("German") == "de")
+        #expect(LanguageNames.code("pt-BR") == "pt-BR")
+        #expect(LanguageNames.code("<b>") == nil)
+        #expect(LanguageNames.code("") == nil)
+    }
+
+    private func command(_ output: String) throws -> Transcript {
+        try CommandAnswer.read(Array(output.utf8), language: nil, soundOf: 10_000)
+    }
+
+    @Test("what pocketsphinx 5 prints") func pocketsphinx5() throws {
+        let transcript = try command(
+            """
+            {"b":0.000,"d":1.830,"p":1.000,"t":"go on","w":[{"b":0.000,"d":0.180,"p":1.000,"t":"<s>"},\
+            {"b":0.180,"d":0.210,"p":0.098,"t":"go"},{"b":0.400,"d":0.360,"p":0.188,"t":"on(2)"},\
+            {"b":1.750,"d":0.080,"p":1.000,"t":"</s>"}]}
+            {"b":2.000,"d":0.500,"p":1.000,"t":"now","w":[{"b":2.000,"d":0.500,"p":1.000,"t":"now"}]}
+            """)
+        #expect(
+            transcript.segments == [
+                .init(start: 180, end: 760, text: "go on"), .init(start: 2_000, end: 2_500, text: "now"),
+            ])
+    }
+
+    @Test("what pocketsphinx 0.8 prints with -time yes") func pocketsphinx08() throws {
+        let transcript = try command(
+            """
+            go on
+            <s> 0.000 0.170 0.999700
+            go 0.180 0.390 0.097826
+            on(2) 0.400 0.760 0.187910
+            </s> 1.750 1.830 1.000000
+            now
+            <s> 3.510 3.580 0.999900
+            now 3.590 3.820 0.123645
+            </s> 4.710 5.080 1.000000
+            """)
+        #expect(
+            transcript.segments == [
+                .init(start: 180, end: 760, text: "go on"), .init(start: 3_590, end: 3_820, text: "now"),
+            ])
+    }
+
+    @Test("other programs: text, or the JSON that services answer") func other() throws {
+        #expect(try command("Go on.\nNow.\n").text == "Go on. Now.")
+        #expect(try command("").segments.isEmpty)
+        #expect(try command(#"{"text": "Go on.", "language": "english"}"#).language == "en")
+        #expect(throws: TranscriptionFailure.badAnswer("no JSON")) { try command("{ what") }
+    }
+}

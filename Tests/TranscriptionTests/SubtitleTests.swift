@@ -1,0 +1,89 @@
+import Testing
+
+@testable import Transcription
+
+@Suite("Transcripts as files")
+struct SubtitleTests {
+    private let transcript = Transcript(
+        language: "en", text: "Go on. a < b & c --> d",
+        segments: [
+            .init(start: 0, end: 1_500, text: "Go on."),
+            .init(start: 3_599_999, end: 3_661_001, text: "a < b & c --> d\n\nnext"),
+        ])
+
+    @Test func plain() {
+        #expect(Subtitles.plain(transcript) == "Go on.\na < b & c --> d next\n")
+    }
+
+    @Test func srt() {
+        #expect(
+            Subtitles.srt(transcript) == """
+                1
+                00:00:00,000 --> 00:00:01,500
+                Go on.
+
+                2
+                00:59:59,999 --> 01:01:01,001
+                a ‹ b & c --› d next
+
+
+                """)
+    }
+
+    @Test func webVTT() {
+        #expect(
+            Subtitles.webVTT(transcript) == """
+                WEBVTT
+
+                00:00:00.000 --> 00:00:01.500
+                Go on.
+
+                00:59:59.999 --> 01:01:01.001
+                a &lt; b &amp; c --&gt; d next
+
+
+                """)
+    }
+
+    @Test("hours have as many digits as they need") func longTimes() {
+        #expect(Subtitles.time(3_600_000 * 123 + 4_005, ".") == "123:00:04.005")
+        #expect(Subtitles.time(-5, ".") == "00:00:00.000")
+    }
+
+    @Test("what fills more than a screen becomes cues that follow each other") func folded() {
+        let words = (0..<60).map { "word\($0)" }
+        let long = Transcript(
+            language: nil, text: "", segments: [.init(start: 1_000, end: 31_000, text: words.joined(separator: " "))])
+        let cues = Subtitles.cues(of: long)
+        #expect(cues.count > 3)
+        #expect(cues.allSatisfy { $0.lines.count <= 2 && $0.lines.allSatisfy { $0.count <= 42 } && $0.end > $0.start })
+        #expect(cues.first?.start == 1_000)
+        #expect(cues.last?.end == 31_000)
+        for (cue, next) in zip(cues, cues.dropFirst()) { #expect(cue.end == next.start) }
+        #expect(cues.flatMap(\.lines).flatMap { $0.split(separator: " ") }.map(String.init) == words)
+    }
+
+    @Test("a word without an end is broken, a segment without words is left out") func odd() {
+        let odd = Transcript(
+            language: nil, text: "",
+            segments: [
+                .init(start: 0, end: 0, text: String(repeating: "語", count: 100)),
+                .init(start: 5, end: 6, text: " \n "),
+            ])
+        let cues = Subtitles.cues(of: odd)
+        #expect(cues.flatMap(\.lines).map(\.count) == [42, 42, 16])
+        #expect(cues.allSatisfy { $0.end > $0.start })
+    }
+
+    @Test("parts are joined in order, in the language of most") func joined() {
+        func part(_ language: String?, _ text: String) -> Transcript {
+            Transcript(language: language, text: text, segments: [.init(start: 10, end: 20, text: text)])
+        }
+        let whole = Transcript(joining: [
+            (2_000, part("de", "ja")), (0, part("en", "well then")), (1_000, part(nil, "")),
+        ])
+        #expect(whole.language == "en")
+        #expect(whole.text == "well then ja")
+        #expect(whole.segments.map(\.start) == [10, 1_010, 2_010])
+    }
+}
