@@ -2,13 +2,11 @@
 /// without a gap between two sounds.
 ///
 /// For the first second little is known, so that it is taken for quiet: rather noise is let through than the first word
-/// kept back.
+/// kept back. The gaps of pure silence in sound that is coded discontinuously count as quiet, too: the noise that comes
+/// with the voice is then let through with it.
 struct NoiseFloor {
     private static let framesEach = 50
     private static let spansKept = 4
-    /// Sound that is coded discontinuously has gaps of pure silence, which tell nothing of the noise.
-    private static let silence = -75.0
-
     private var spans: [Double] = []
     private var current = 0.0
     private var count = 0
@@ -16,7 +14,6 @@ struct NoiseFloor {
     private(set) var level = -96.0
 
     mutating func take(_ level: Double) {
-        guard level > Self.silence else { return }
         current = count == 0 ? level : min(current, level)
         count += 1
         if count == Self.framesEach {

@@ -1,0 +1,14 @@
+internal import Crypto
+internal import Foundation
+
+/// How webhooks are signed: HMAC-SHA256 over the time and the body, so that neither can be changed, nor an old request
+/// be sent again.
+package enum WebhookSignature {
+    package static func sign(_ body: [UInt8], at timestamp: Int64, secret: String) -> String {
+        var code = HMAC<SHA256>(key: SymmetricKey(data: Data(secret.utf8)))
+        code.update(data: Data("\(timestamp).".utf8))
+        code.update(data: body)
+        let digits = Array("0123456789abcdef")
+        return "v1=" + code.finalize().map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined()
+    }
+}

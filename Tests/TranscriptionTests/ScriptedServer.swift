@@ -1,0 +1,131 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// A real HTTP server on loopback that does what a test tells it, also what servers should not.
+final class ScriptedServer: Sendable {
+    struct Request: Sendable {
+        var path: String
+        var headers: HTTPHeaders
+        var body: [UInt8]
+
+        /// A field of a form, as bytes.
+        func field(_ name: String) -> [UInt8]? {
+            guard let type = headers.first(name: "Content-Type"), let mark = type.range(of: "boundary=") else {
+                return nil
+            }
+            let boundary = Array("\r\n--\(type[mark.upperBound...])".utf8)
+            let head = Array("name=\"\(name)\"".utf8)
+            guard let start = body.firstRange(of: head)?.upperBound,
+                let content = body[start...].firstRange(of: Array("\r\n\r\n".utf8))?.upperBound,
+                let end = body[content...].firstRange(of: boundary)?.lowerBound
+            else { return nil }
+            return Array(body[content..<end])
+        }
+
+        func text(_ name: String) -> String? { field(name).map { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    enum Reply: Sendable {
+        case answer(Int, String, [(String, String)] = [])
+        /// Nothing, and the connection stays open.
+        case hang
+        /// A beginning, and then a byte now and then, without an end.
+        case trickle
+        /// So many bytes, as fast as they are taken.
+        case flood(Int)
+        case hangUp
+    }
+
+    typealias Script = @Sendable (Request) async -> Reply
+
+    private let script: Script
+    private let channel = Mutex<(any Channel)?>(nil)
+    private let seen = Mutex<[Request]>([])
+
+    init(_ script: @escaping Script) { self.script = script }
+
+    var requests: [Request] { seen.withLock { $0 } }
+
+    /// Runs `body` with the server's address, such as `http://127.0.0.1:4711`.
+    static func run<Result>(
+        _ script: @escaping Script, _ body: (String, ScriptedServer) async throws -> Result
+    ) async throws -> Result {
+        let server = ScriptedServer(script)
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    try channel.pipeline.syncOperations.addHandler(Handler(server))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        do {
+            let result = try await body("http://127.0.0.1:\(channel.localAddress?.port ?? 0)", server)
+            try await channel.close().get()
+            return result
+        } catch {
+            try? await channel.close().get()
+            throw error
+        }
+    }
+
+    private func reply(to request: Request) async -> Reply {
+        seen.withLock { $0.append(request) }
+        return await script(request)
+    }
+
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias OutboundOut = HTTPServerResponsePart
+        private let server: ScriptedServer
+        private var request = Request(path: "", headers: [:], body: [])
+
+        init(_ server: ScriptedServer) { self.server = server }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head(let head): request = Request(path: head.uri, headers: head.headers, body: [])
+            case .body(let part): request.body += part.readableBytesView
+            case .end:
+                server.serve(request, context.channel)
+            }
+        }
+    }
+
+    private func serve(_ request: Request, _ channel: any Channel) {
+        Task {
+            let reply = await self.reply(to: request)
+            try? await Self.perform(reply, channel)
+        }
+    }
+
+    private static func perform(_ reply: Reply, _ channel: any Channel) async throws {
+        func send(_ part: HTTPServerResponsePart) async throws { try await channel.writeAndFlush(part).get() }
+        func begin(_ status: Int, _ headers: [(String, String)]) async throws {
+            try await send(
+                .head(.init(version: .http1_1, status: .init(statusCode: status), headers: HTTPHeaders(headers))))
+        }
+        switch reply {
+        case .answer(let status, let body, let headers):
+            try await begin(status, headers + [("Content-Length", "\(body.utf8.count)")])
+            try await send(.body(.byteBuffer(ByteBuffer(string: body))))
+            try await send(.end(nil))
+        case .hang: break
+        case .hangUp: try await channel.close().get()
+        case .trickle:
+            try await begin(200, [])
+            while channel.isActive {
+                try await send(.body(.byteBuffer(ByteBuffer(string: " "))))
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        case .flood(let count):
+            try await begin(200, [])
+            let part = ByteBuffer(repeating: 0x20, count: 1 << 20)
+            for _ in 0..<count >> 20 { try await send(.body(.byteBuffer(part))) }
+            try await send(.end(nil))
+        }
+    }
+}
