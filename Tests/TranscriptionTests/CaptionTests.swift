@@ -1,0 +1,94 @@
+import Synchronization
+import Testing
+
+@testable import Transcription
+
+@Suite("Live captions", .timeLimit(.minutes(3)))
+struct CaptionTests {
+    @Test("what flite says comes as captions, in order and in time", .enabled(if: Flite.hasEar))
+    func spoken() async throws {
+        let phrases = ["one two three four five", "six seven eight nine ten"]
+        var sound = Flite.silence(1)
+        var starts: [Int64] = []
+        for phrase in phrases {
+            starts.append(Int64(sound.count / 16))
+            sound += try Flite.say(phrase) + Flite.silence(1.2)
+        }
+        let captions = LiveCaptions(TranscriptionQueue(CommandTranscriber.pocketsphinx()), within: .seconds(100))
+        for start in stride(from: 0, to: sound.count, by: 320) {
+            captions.feed(sound[start..<min(start + 320, sound.count)])
+        }
+        captions.finish()
+        captions.feed(sound)
+        var heard: [LiveCaptions.Caption] = []
+        await captions.run { event in
+            if case .caption(let caption) = event { heard.append(caption) } else { Issue.record("\(event)") }
+        }
+        #expect(heard.map(\.text) == phrases)
+        for (caption, start) in zip(heard, starts) {
+            #expect(abs(caption.start - start) < 600)
+            #expect(caption.end > caption.start + 1_000)
+        }
+        #expect(captions.figures == .init(captions: 2, failed: 0, dropped: 0))
+    }
+
+    /// Says how long each sound was.
+    private struct Measuring: Transcriber {
+        var failure: TranscriptionFailure?
+        var identity: String { "measuring" }
+
+        func transcribe(
+            _ audio: SpeechAudio, language: String?, deadline: ContinuousClock.Instant
+        ) async throws(TranscriptionFailure) -> Transcript {
+            if let failure { throw failure }
+            return Transcript(language: language, text: "\(audio.milliseconds)", segments: [])
+        }
+    }
+
+    /// So many syllables with pauses between them, a second each.
+    private func syllables(_ count: Int) -> [Int16] {
+        (0..<count).flatMap { number -> [Int16] in
+            let voice = (0..<4_800).map { Int16(($0 % 80 < 40 ? 1 : -1) * (2_000 + number)) }
+            return voice + Flite.silence(0.7)
+        }
+    }
+
+    @Test("when nobody keeps up the oldest are given up, and memory stays bounded") func behind() async {
+        let captions = LiveCaptions(TranscriptionQueue(Measuring()), language: "en", mostWaiting: 2)
+        captions.feed(syllables(6))
+        #expect(captions.figures.dropped == 4)
+        captions.finish()
+        var heard: [LiveCaptions.Caption] = []
+        await captions.run { if case .caption(let caption) = $0 { heard.append(caption) } }
+        #expect(heard.map(\.start).map { ($0 + 500) / 1_000 } == [4, 5])
+        #expect(heard.allSatisfy { $0.language == "en" })
+    }
+
+    @Test("what fails is told, and what comes later is tried") func failing() async {
+        let captions = LiveCaptions(TranscriptionQueue(Measuring(failure: .badAnswer("none"))))
+        captions.feed(syllables(2))
+        captions.finish()
+        var events: [LiveCaptions.Event] = []
+        await captions.run { events.append($0) }
+        #expect(events == [.failed(.badAnswer("none")), .failed(.badAnswer("none"))])
+        #expect(captions.figures.failed == 2)
+    }
+
+    @Test("captions come while there is more to come; cancelling ends them") func running() async {
+        let captions = LiveCaptions(TranscriptionQueue(Measuring()))
+        let (events, continuation) = AsyncStream.makeStream(of: LiveCaptions.Event.self)
+        let task = Task { await captions.run { continuation.yield($0) } }
+        var coming = events.makeAsyncIterator()
+        captions.feed(syllables(1))
+        #expect(await coming.next() != nil)
+        captions.skip(to: 60_000)
+        captions.feed(syllables(1))
+        guard case .caption(let caption)? = await coming.next() else {
+            Issue.record("no caption")
+            return
+        }
+        #expect(caption.start >= 60_000 && caption.start < 60_300)
+        task.cancel()
+        await task.value
+    }
+}
