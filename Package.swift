@@ -157,7 +157,8 @@ let package = Package(
                 "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "DatagramIO",
                 "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage",
-                "Bus", "Gateway", "MediaGateway", "Relay", "Realtime", "WebAPI", hummingbird, hummingbirdServer,
+                "Bus", "Gateway", "MediaGateway", "Relay", "Transcription", "Realtime", "WebAPI", hummingbird,
+                hummingbirdServer,
                 hummingbirdTLS, httpTypes,
                 nioCore,
                 nioPosix, nioHTTP1, nioSSL, lifecycle, unixSignals, logging, metrics, coreMetrics, configuration, yams,
@@ -202,7 +203,7 @@ let package = Package(
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["Storage", "Model", "Voice", grdb]),
         tests("MediaFilesTests", ["MediaFiles", "Model"]),
-        tests("ServerTests", ["Server", "Calls", "Model"]),
+        tests("ServerTests", ["Server", "Transcription", logging, "Calls", "Model"]),
         tests("WebAPITests", ["WebAPI", "Containers", "Audio", "Voice", "Model"]),
         tests(
             "LoadTests",

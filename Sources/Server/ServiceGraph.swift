@@ -16,6 +16,7 @@ import ServiceLifecycle
 import Storage
 import Synchronization
 import Tokens
+import Transcription
 import WebAPI
 import Wire
 
@@ -28,6 +29,7 @@ struct ServiceGraph: Sendable {
     private let database: SQLiteDatabase
     private let relay: RelayServer?
     private let gateway: GatewayLegs?
+    private let transcription: TranscriptionParts
     /// Held until the process ends.
     private let directory: DataDirectory
 
@@ -37,6 +39,7 @@ struct ServiceGraph: Sendable {
     ) async throws {
         self.directory = directory
         let gatewaySettings = try GatewaySettings(configuration)
+        transcription = try TranscriptionParts(configuration, logger: Logger(label: "transcription"))
         let relay = try RelayParts(configuration, roles, directory: directory, logger: logger)
         let server = relay.server
         self.relay = server
@@ -81,7 +84,8 @@ struct ServiceGraph: Sendable {
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
         let figures = OperatorFigures(
-            hub: hub, calls: calls.clock, relay: server, gateway: gateway, voice: voice, registry: registry)
+            hub: hub, calls: calls.clock, relay: server, gateway: gateway, voice: voice,
+            transcription: transcription, registry: registry)
         var services: [any Service] = [
             Self.control(directory, accounts, reloader, draining, warnings: relay.warnings),
             Self.admin(configuration, figures, registry, isReady: { !draining.isOn }),
@@ -111,6 +115,7 @@ struct ServiceGraph: Sendable {
 
     /// Lets go of what the services used; after the last of them has stopped.
     func close() async {
+        await transcription.queue?.close()
         gateway?.stop()
         relay?.stop()
         await database.close()
@@ -161,7 +166,7 @@ struct ServiceGraph: Sendable {
         isReady: @escaping @Sendable () -> Bool
     ) -> any Service {
         let pages = AdminPages(
-            registry: registry, collect: { figures.collect() }, figures: { figures.json }, isReady: isReady)
+            registry: registry, collect: { await figures.collect() }, figures: { figures.json }, isReady: isReady)
         let host = configuration.text("admin.host")
         let port = configuration.integer("admin.port")
         let application = Application(

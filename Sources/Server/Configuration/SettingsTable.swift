@@ -3,7 +3,7 @@ import SecureMedia
 
 /// Every setting that Switchboard has, in the order in which Config/switchboard.yaml lists them.
 package enum SettingsTable {
-    package static let all: [Setting] = http + operation + accounts + calls + voice + relay + gateway
+    package static let all: [Setting] = http + operation + accounts + calls + voice + transcription + relay + gateway
 
     package static func setting(_ key: String) -> Setting? { byKey[key] }
 
@@ -91,6 +91,39 @@ package enum SettingsTable {
         Setting(
             "media.linkSeconds", .integer(60...86_400), .integer(3600),
             "How long the address of a voice message's sound is good for."),
+    ]
+
+    private static let transcription: [Setting] = [
+        Setting(
+            "transcription.provider", .choice(["none", "openai", "command", "webhook"]), .text("none"),
+            "Who writes down what is said: an endpoint like OpenAI's, a program, a webhook, or nobody."),
+        Setting(
+            "transcription.url", .text, .text(""),
+            "Address of the webhook, or of the endpoint up to its version, such as https://api.openai.com/v1."),
+        Setting("transcription.model", .text, .text("whisper-1"), "Model that the endpoint is asked for."),
+        Setting("transcription.apiKey", .text, .text(""), "Key of the endpoint, sent as a bearer token.").secret,
+        Setting(
+            "transcription.language", .text, .text(""),
+            "Language that is spoken, such as en; empty: the provider finds out."),
+        Setting(
+            "transcription.command", .texts, .texts([]),
+            "Program and its arguments; {file} is a WAV file, else PCM comes on its input. Empty: Debian's pocketsphinx."
+        ),
+        Setting(
+            "transcription.webhookSecret", .text, .text(""),
+            "Secret by which requests to the webhook are signed, 16 bytes or more."
+        ).secret,
+        Setting(
+            "transcription.allowPrivateAddresses", .boolean, .boolean(false),
+            "Whether the webhook may be at an address that is not of the open Internet."),
+        Setting(
+            "transcription.concurrency", .integer(1...64), .integer(2),
+            "Pieces of speech that are written down at a time."),
+        Setting(
+            "transcription.queueLength", .integer(0...10_000), .integer(64), "Pieces that may wait; more are refused."),
+        Setting(
+            "transcription.timeoutSeconds", .integer(1...3600), .integer(60),
+            "Seconds that the provider may take for a piece, each time it is asked."),
     ]
 
     private static let relay: [Setting] = [

@@ -4,6 +4,7 @@ import Metrics
 import Realtime
 import Relay
 import Storage
+import Transcription
 import WebAPI
 
 /// The numbers that parts of the server keep by themselves, for Prometheus and for the operator's page.
@@ -13,23 +14,25 @@ struct OperatorFigures: Sendable {
     let relay: RelayServer?
     let gateway: GatewayLegs?
     let voice: VoiceParts?
+    let transcription: TranscriptionParts
     let registry: PrometheusRegistry
     private let started = Date()
 
     init(
         hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, voice: VoiceParts?,
-        registry: PrometheusRegistry
+        transcription: TranscriptionParts, registry: PrometheusRegistry
     ) {
         self.hub = hub
         self.calls = calls
         self.relay = relay
         self.gateway = gateway
         self.voice = voice
+        self.transcription = transcription
         self.registry = registry
     }
 
     /// Brings the gauges up to date.
-    func collect() {
+    func collect() async {
         let realtime = hub.figures
         set("realtime_sessions", realtime.sessions)
         set("realtime_queued_bytes", realtime.queuedBytes)
@@ -51,6 +54,7 @@ struct OperatorFigures: Sendable {
             collectMore(counters, of: relay)
         }
         if let gateway { collect(gateway.figures) }
+        if let queue = transcription.queue { collect(await queue.figures) }
         if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }
     }
 

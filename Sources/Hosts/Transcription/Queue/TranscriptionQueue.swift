@@ -13,6 +13,8 @@ package actor TranscriptionQueue {
         /// One attempt of a provider.
         package var attempt: Duration = .seconds(60)
         package var longestSound: Duration = .seconds(600)
+        /// What is spoken where nobody says otherwise, as BCP 47 writes it; nil: to be found out.
+        package var language: String?
         package var patience = Patience()
 
         package init() {}
@@ -57,13 +59,14 @@ package actor TranscriptionQueue {
     }
 
     /// - Parameters:
-    ///   - language: as BCP 47 writes it; nil: to be found out.
+    ///   - language: as BCP 47 writes it; nil: that of the limits.
     ///   - patience: for all of it, waiting and retries included.
     package func transcribe(
         _ audio: SpeechAudio, language: String? = nil, priority: TranscriptionPriority = .recorded,
         within patience: Duration = .seconds(300)
     ) async throws(TranscriptionFailure) -> Transcript {
         let deadline = clock.now() + patience
+        let language = language ?? limits.language
         do throws(TranscriptionFailure) {
             guard !isClosed else { throw .shutDown }
             guard audio.duration <= limits.longestSound else { throw .tooLong(limit: limits.longestSound) }

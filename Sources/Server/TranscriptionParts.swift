@@ -1,0 +1,78 @@
+import Foundation
+import Logging
+import Transcription
+
+/// Who writes down what is said, and the queue before them.
+struct TranscriptionParts: Sendable {
+    /// Nil where no provider is configured.
+    let queue: TranscriptionQueue?
+
+    init(_ configuration: ServerConfiguration, logger: Logger) throws(ConfigurationError) {
+        let language = configuration.text("transcription.language")
+        guard language.isEmpty || Self.isLanguage(language) else {
+            throw ConfigurationError(
+                "transcription.language must be a language as BCP 47 writes it, such as en or pt-BR.")
+        }
+        var limits = TranscriptionQueue.Limits()
+        limits.running = configuration.integer("transcription.concurrency")
+        limits.waiting = configuration.integer("transcription.queueLength")
+        limits.attempt = .seconds(configuration.integer("transcription.timeoutSeconds"))
+        limits.language = language.isEmpty ? nil : language
+        queue = try Self.provider(configuration, logger: logger).map { TranscriptionQueue($0, limits: limits) }
+    }
+
+    private static func provider(
+        _ configuration: ServerConfiguration, logger: Logger
+    ) throws(ConfigurationError) -> (any Transcriber)? {
+        switch configuration.text("transcription.provider") {
+        case "openai":
+            let model = configuration.text("transcription.model")
+            guard !model.isEmpty else { throw ConfigurationError("transcription.model must name a model.") }
+            let key = configuration.text("transcription.apiKey")
+            // It becomes part of a header.
+            guard key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw ConfigurationError("transcription.apiKey must be of printable characters without spaces.")
+            }
+            return OpenAITranscriber(url: try url(configuration), model: model, key: key.isEmpty ? nil : key)
+        case "webhook":
+            let secret = configuration.text("transcription.webhookSecret")
+            guard secret.utf8.count >= 16 else {
+                throw ConfigurationError("transcription.webhookSecret must have 16 bytes or more.")
+            }
+            let webhook = WebhookTranscriber(
+                url: try url(configuration), secret: secret,
+                allowsPrivate: configuration.boolean("transcription.allowPrivateAddresses"))
+            guard let webhook else { throw Self.noURL }
+            return webhook
+        case "command":
+            let arguments = configuration.texts("transcription.command")
+            let command = arguments.isEmpty ? CommandTranscriber.pocketsphinx() : CommandTranscriber(arguments)
+            if !command.isInstalled {
+                logger.warning(
+                    "transcription.command: there is no program \(command.program): nothing is written down until there is"
+                )
+            }
+            return command
+        default: return nil
+        }
+    }
+
+    private static let noURL = ConfigurationError(
+        "transcription.url must be an address that begins with http:// or https://, without a user.")
+
+    private static func url(_ configuration: ServerConfiguration) throws(ConfigurationError) -> String {
+        let text = configuration.text("transcription.url")
+        guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty, parts.user == nil,
+            ["http", "https"].contains(parts.scheme?.lowercased())
+        else { throw noURL }
+        return text
+    }
+
+    private static func isLanguage(_ text: String) -> Bool {
+        (2...35).contains(text.utf8.count)
+            && text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
+                (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { $0 < 0x80 }
+                    && part.allSatisfy { $0.isLetter || $0.isNumber }
+            }
+    }
+}
