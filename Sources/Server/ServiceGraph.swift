@@ -17,6 +17,7 @@ import Storage
 import Synchronization
 import Tokens
 import Transcription
+import Voice
 import WebAPI
 import Wire
 
@@ -151,7 +152,7 @@ struct ServiceGraph: Sendable {
         return RouteTable(
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
-                keys: { accounts.tokens.keySet })
+                voice: voice.service.commands.rules, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + profiles
                 + CallOperations.all(calls.service) + LegOperations.all(calls.link)
                 + VoiceOperations.all(voice.service) + RelayOperations.all(issuer: issuer, calls: calls.service),

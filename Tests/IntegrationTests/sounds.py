@@ -42,11 +42,12 @@ def decode(file: bytes) -> numpy.ndarray:
     return numpy.concatenate(parts)
 
 
-def opusinfo(file: bytes) -> str:
-    """What Xiph's own tool says of a file; it fails on what it does not like."""
+def opusinfo(file: bytes, known: str | None = None) -> str:
+    """What Xiph's own tool says of a file; it fails on what it does not like, but for one `known` warning."""
     done = subprocess.run(["opusinfo", "/dev/stdin"], input=file, capture_output=True, timeout=20)
     text = (done.stdout + done.stderr).decode()
-    assert done.returncode == 0 and "WARNING" not in text, text
+    warnings = [line for line in text.splitlines() if "WARNING" in line and not (known and known in line)]
+    assert not warnings and (done.returncode == 0 or known and known in text), text
     return text
 
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Model
+package import Voice
 
 /// What a client may know before anybody signed in.
 package enum ServerOperations {
@@ -7,11 +8,22 @@ package enum ServerOperations {
         var name = "Switchboard"
         var version: String
         var signUp: String
+        var voice: VoiceLimits
+
+        struct VoiceLimits: Encodable {
+            var maxSeconds: Int
+            var maxBytes: Int
+        }
     }
 
     /// - Parameter keys: the JSON Web Key Set by which others verify our access tokens.
-    package static func all(version: String, signUp: String, keys: @escaping @Sendable () -> String) -> [Operation] {
-        [
+    package static func all(
+        version: String, signUp: String, voice: VoiceRules, keys: @escaping @Sendable () -> String
+    ) -> [Operation] {
+        let about = About(
+            version: version, signUp: signUp,
+            voice: .init(maxSeconds: voice.secondsLimit, maxBytes: voice.byteLimit))
+        return [
             Operation(
                 name: "server.get", method: .get, path: "/v1/server", summary: "What this server is.", access: .anyone,
                 isRealtime: false,
@@ -20,9 +32,13 @@ package enum ServerOperations {
                         .object([
                             .required("name", .text()), .required("version", .text()),
                             .required("signUp", .choice(["open", "invite", "closed"])),
+                            .required(
+                                "voice",
+                                .object([.required("maxSeconds", .integer()), .required("maxBytes", .integer())]),
+                                "Bounds of a voice message."),
                         ]))
                 ]
-            ) { _ in try .json(About(version: version, signUp: signUp)) },
+            ) { _ in try .json(about) },
             Operation(
                 name: "server.keys", method: .get, path: "/.well-known/jwks.json",
                 summary: "The public keys of our access tokens (RFC 7517).", access: .anyone, isRealtime: false,

@@ -16,10 +16,11 @@ export async function authorized(method, path, body, options = {}) {
     }
 }
 
-/** Sends one request. Answers the decoded body; throws a `Problem`. */
+/** Sends one request; a body is JSON, or a Blob as it is. Answers the decoded body; throws a `Problem`. */
 export async function send(method, path, body, { token, limit = 10_000 } = {}) {
     const headers = { Accept: "application/json" };
-    if (body !== undefined) headers["Content-Type"] = "application/json";
+    const isFile = body instanceof Blob;
+    if (body !== undefined) headers["Content-Type"] = isFile ? body.type : "application/json";
     if (token) {
         headers.Authorization = `Bearer ${token}`;
         headers["Switchboard-Endpoint"] = endpoint.header;
@@ -28,7 +29,7 @@ export async function send(method, path, body, { token, limit = 10_000 } = {}) {
     let text;
     try {
         const options = { method, headers, signal: AbortSignal.timeout(limit), cache: "no-store" };
-        response = await fetch(path, body === undefined ? options : { ...options, body: JSON.stringify(body) });
+        response = await fetch(path, body === undefined ? options : { ...options, body: isFile ? body : JSON.stringify(body) });
         text = await response.text();
     } catch (error) {
         throw error.name === "TimeoutError" ? timeout() : network();

@@ -6,6 +6,7 @@ import { credentials } from "./credentials.js";
 import { h, toast } from "./dom.js";
 import { endpoint } from "./identity.js";
 import { realtime } from "./realtime.js";
+import { voice } from "./voice.js";
 import { showCalls } from "./views/stage.js";
 import { showRings } from "./views/incoming.js";
 import { closeShell, showShell } from "./views/shell.js";
@@ -40,6 +41,7 @@ function enter() {
 async function leave(text) {
     closeShell();
     calls.reset();
+    voice.reset();
     realtime.stop();
     if (credentials.isSignedIn) credentials.end();
     await endpoint.renew();

@@ -35,6 +35,7 @@ const words = {
     answered_elsewhere: "Answered on another device.",
     call_ended: "This call has already ended.",
     payload_too_large: "That is too large to send.",
+    unsupported_media_type: "Files of this kind can’t be sent.",
     rate_limited: "That was a lot at once. Please wait a moment and try again.",
     unavailable: "The server is busy right now. Please try again in a moment.",
     internal: "Something went wrong on the server. Please try again.",

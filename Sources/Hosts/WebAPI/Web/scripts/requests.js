@@ -41,14 +41,22 @@ const routes = {
     "sessions.revoke": ["DELETE", "/v1/sessions/{session}"],
     "devices.list": ["GET", "/v1/devices"],
     "devices.revoke": ["DELETE", "/v1/devices/{device}"],
+    "voice.list": ["GET", "/v1/voice-messages"],
+    "voice.get": ["GET", "/v1/voice-messages/{message}"],
+    "voice.remove": ["DELETE", "/v1/voice-messages/{message}"],
 };
 
 /** Sends a request, again and again where that can help, for at most `patience` milliseconds. */
-export async function request(name, params = {}, { patience = 15_000 } = {}) {
+export function request(name, params = {}, { patience = 15_000 } = {}) {
+    return patiently((attempt) => once(name, params, attempt), patience);
+}
+
+/** Does `work` until it succeeds, is refused, or `patience` is at its end. */
+export async function patiently(work, patience) {
     const end = Date.now() + patience;
     for (let attempt = 0; ; attempt += 1) {
         try {
-            return await once(name, params, attempt);
+            return await work(attempt);
         } catch (error) {
             const pause = error.retryAfter ?? Math.min(300 * 2 ** attempt, 3_000) * (0.6 + 0.4 * Math.random());
             if (!(error instanceof Problem) || !error.isPassing || Date.now() + pause > end) throw error;

@@ -41,6 +41,8 @@ export function showPerson(user) {
             h("div", { class: "choices" },
                 button({ name: "phone", label: "Call", class: "primary", onclick: call("audio") }),
                 button({ name: "video", label: "Video call", class: "primary", onclick: call("video") })),
+            button({ name: "microphone", label: "Voice messages", class: "soft wide", data: { action: "voice" },
+                onclick: () => { dialog.close(); location.hash = `#/person/${user.id}`; } }),
             button({ name: "block", label: "Block", class: "quiet danger-text", data: { action: "block" },
                 onclick: () => { dialog.close(); block(user); } }),
             button({ name: "close", label: "Close", bare: true, class: "round quiet corner",

@@ -2,13 +2,15 @@
 
 import { calls } from "../calls.js";
 import { credentials } from "../credentials.js";
-import { button, h, icon } from "../dom.js";
+import { announce, button, h, icon } from "../dom.js";
 import { realtime } from "../realtime.js";
+import { voice } from "../voice.js";
 import { namesOf, othersOf } from "../words.js";
 import { avatar } from "./avatar.js";
 import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
 import { joinCall, peoplePage } from "./people.js";
+import { personPage } from "./person.js";
 import { settingsPage } from "./settings.js";
 
 const pages = {
@@ -17,6 +19,9 @@ const pages = {
     diagnostics: { label: "Connection", name: "signal", make: diagnosticsPage },
     settings: { label: "Settings", name: "settings", make: settingsPage },
 };
+
+/** Pages that others lead to: each belongs to one in the navigation. */
+const inner = { person: { under: "people", make: personPage } };
 
 let stop = () => {};
 
@@ -27,24 +32,26 @@ export function showShell(root) {
         h("a", { href: `#/${key}`, class: "nav-link", data: { nav: key } }, icon(name), h("span", {}, label)));
     const me = h("a", { class: "me", href: "#/settings", "aria-label": "Your profile" });
     const open = h("div", { id: "open-calls", "aria-label": "Calls that go on without you", role: "region", hidden: true });
+    const heard = h("div", { id: "new-voice", "aria-label": "New voice messages", role: "region", hidden: true });
     const banner = h("p", { id: "offline", class: "banner", role: "status", hidden: true });
     root.replaceChildren(h("div", { class: "shell" },
         h("header", { class: "bar" },
             h("a", { class: "home", href: "#/people", "aria-label": "Switchboard, home" },
                 h("img", { src: "/favicon.svg", alt: "" }), h("span", {}, "Switchboard")),
             h("nav", { "aria-label": "Main" }, links), me),
-        h("div", { class: "column" }, banner, open, main)));
+        h("div", { class: "column" }, banner, open, heard, main)));
 
     let page;
     const show = () => {
-        const key = location.hash.slice(2).split("/")[0];
-        const chosen = pages[key] ? key : "people";
+        const [key, ...rest] = location.hash.slice(2).split("/");
+        const chosen = pages[key] || inner[key] ? key : "people";
+        const { make, under = chosen } = pages[chosen] ?? inner[chosen];
         page?.close?.();
-        page = pages[chosen].make();
+        page = make(...rest);
         main.replaceChildren(page.node);
         main.dataset.page = chosen;
         for (const link of links) {
-            if (link.dataset.nav === chosen) link.setAttribute("aria-current", "page");
+            if (link.dataset.nav === under) link.setAttribute("aria-current", "page");
             else link.removeAttribute("aria-current");
         }
         scrollTo(0, 0);
@@ -58,7 +65,7 @@ export function showShell(root) {
         me.replaceChildren(avatar(credentials.user, { size: "small" }), h("span", {}, credentials.user.displayName));
     };
     addEventListener("hashchange", navigate);
-    const unhear = [calls.on("profile", profile), watchConnection(banner), watchOpenCalls(open)];
+    const unhear = [calls.on("profile", profile), watchConnection(banner), watchOpenCalls(open), watchVoice(heard)];
     stop = () => {
         removeEventListener("hashchange", navigate);
         unhear.forEach((one) => one());
@@ -90,6 +97,21 @@ function watchOpenCalls(region) {
     };
     show();
     return calls.on("open", show);
+}
+
+/** Who has sent voice messages that nobody has looked at here. */
+function watchVoice(region) {
+    const show = () => {
+        region.hidden = voice.unseen.size === 0;
+        region.replaceChildren(...[...voice.unseen].map(([id, { name, count }]) =>
+            h("div", { class: "open-call", data: { voiceFrom: id } }, icon("microphone"),
+                h("p", {}, h("b", {}, name), count === 1 ? " sent you a voice message" : ` sent you ${count} voice messages`),
+                button({ label: "Listen", class: "go pill", data: { action: "listen" },
+                    onclick: () => { location.hash = `#/person/${id}`; } }))));
+    };
+    show();
+    const unhear = [voice.on("unseen", show), voice.on("arrived", (name) => announce(`${name} sent you a voice message`))];
+    return () => unhear.forEach((one) => one());
 }
 
 /** A moment without the socket is nothing to talk about; two seconds are. */

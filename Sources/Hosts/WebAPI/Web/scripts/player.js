@@ -1,0 +1,86 @@
+// The sound of one voice message. One plays at a time, and an address that has run out is asked for again.
+
+import { Emitter } from "./emitter.js";
+import { voice } from "./voice.js";
+
+let playing;
+
+/** Events: `change` when it plays, stops or moves; `problem` with the error. */
+export class Player extends Emitter {
+    #message;
+    #audio;
+    /** Seconds, wanted before the sound is there. */
+    #wanted = 0;
+    #frame;
+
+    constructor(message) {
+        super();
+        this.#message = message;
+    }
+
+    get isPlaying() { return Boolean(this.#audio && !this.#audio.paused && !this.#audio.ended); }
+    get duration() { return this.#message.durationMs / 1000; }
+    get position() {
+        const position = this.#audio && this.#audio.readyState > 0 ? this.#audio.currentTime : this.#wanted;
+        return Math.min(position, this.duration);
+    }
+
+    async toggle() {
+        if (this.isPlaying) {
+            this.#audio.pause();
+            return;
+        }
+        playing?.pause();
+        playing = this;
+        try {
+            await this.#load();
+            if (playing === this) await this.#audio.play();
+        } catch (error) {
+            // Another one began meanwhile.
+            if (error.name !== "AbortError") this.emit("problem", error);
+        }
+    }
+
+    pause() { this.#audio?.pause(); }
+
+    seek(seconds) {
+        const wanted = Math.min(Math.max(seconds, 0), this.duration);
+        this.#wanted = wanted;
+        if (this.#audio?.readyState > 0) this.#audio.currentTime = wanted;
+        this.emit("change");
+    }
+
+    close() {
+        cancelAnimationFrame(this.#frame);
+        if (playing === this) playing = undefined;
+        this.#audio?.pause();
+        this.#audio?.removeAttribute("src");
+        this.#audio = undefined;
+    }
+
+    async #load() {
+        const isGood = Date.parse(this.#message.audio.expiresAt) > Date.now() + 5_000;
+        if (this.#audio && !this.#audio.error && isGood) return;
+        if (!isGood) this.#message = await voice.get(this.#message.id);
+        const position = this.position;
+        this.#audio?.pause();
+        const audio = new Audio(this.#message.audio.url);
+        this.#audio = audio;
+        for (const event of ["play", "pause", "ended", "seeked"]) audio.addEventListener(event, () => this.#moved());
+        await new Promise((resolve, reject) => {
+            audio.addEventListener("loadedmetadata", resolve, { once: true });
+            audio.addEventListener("error", () => reject(audio.error), { once: true });
+        }).catch(async (error) => {
+            // The browser does not say why: the server does, when it is asked for the message.
+            await voice.get(this.#message.id);
+            throw error;
+        });
+        if (position > 0 && position < this.duration) audio.currentTime = position;
+    }
+
+    #moved() {
+        cancelAnimationFrame(this.#frame);
+        this.emit("change");
+        if (this.isPlaying) this.#frame = requestAnimationFrame(() => this.#moved());
+    }
+}

@@ -1,0 +1,108 @@
+// Sending a voice message: recording one, or choosing a file.
+
+import { announce, button, busy, h, toast } from "../dom.js";
+import { inWords } from "../problems.js";
+import { Recorder } from "../recorder.js";
+import { voice } from "../voice.js";
+import { clockText, lengthText } from "../words.js";
+
+const SHORTEST = 500;
+
+/** `send(blob)` sends it; the bar shows that it is under way. */
+export function voiceComposer(send) {
+    let recorder;
+    let timer;
+    let most = Infinity;
+    const clock = h("span", { class: "clock", role: "timer", "aria-label": "Recorded so far" }, "0:00");
+    const input = h("input", { type: "file", accept: "audio/ogg,audio/webm,.ogg,.oga,.opus,.webm", class: "unseen", id: "voice-file",
+        tabindex: "-1", "aria-hidden": "true", onchange: () => chosen() });
+    const report = (error) => toast(inWords(error, "microphone"), { error: true });
+    const record = button({ name: "microphone", label: "Record a message", class: "primary pill",
+        data: { action: "record" }, onclick: () => busy(record, start, fail) });
+    const choose = button({ name: "upload", label: "Choose a file", class: "soft pill", data: { action: "choose-file" },
+        onclick: () => input.click() });
+    const done = button({ name: "send", label: "Send", class: "primary pill", data: { action: "send-voice" },
+        onclick: () => busy(done, finish, report) });
+    const drop = button({ label: "Cancel", class: "quiet pill", data: { action: "cancel-voice" }, onclick: () => cancel() });
+    const waiting = h("div", { class: "composer-row" }, Recorder.isPossible && record, choose, input);
+    const recording = h("div", { class: "composer-row", hidden: true },
+        h("span", { class: "recording-dot", "aria-hidden": "true" }), clock, drop, done);
+    const node = h("div", { class: "composer", id: "voice-composer", data: { state: "waiting" } }, waiting, recording);
+
+    const show = (state) => {
+        node.dataset.state = state;
+        waiting.hidden = state !== "waiting";
+        recording.hidden = state === "waiting";
+        drop.disabled = state === "sending";
+    };
+    const tick = () => {
+        clock.textContent = clockText(recorder.elapsed);
+        if (recorder.elapsed >= most) busy(done, finish, report);
+    };
+    const start = async () => {
+        const { maxSeconds } = await voice.limits();
+        // What is cut off at the end would be a pity: it is sent a moment before.
+        most = maxSeconds * 1000 - 1_000;
+        recorder = new Recorder();
+        await recorder.start();
+        show("recording");
+        tick();
+        timer = setInterval(tick, 200);
+        announce("Recording");
+        done.focus();
+    };
+    const fail = (error) => {
+        recorder = undefined;
+        report(error);
+    };
+    const end = (words) => {
+        clearInterval(timer);
+        recorder = undefined;
+        show("waiting");
+        record.focus();
+        announce(words);
+    };
+    const cancel = () => {
+        recorder?.cancel();
+        end("Cancelled");
+    };
+    const finish = async () => {
+        if (!recorder) return;
+        if (recorder.elapsed < SHORTEST) {
+            cancel();
+            toast("That was too short: speak for a moment before you send.");
+            return;
+        }
+        clearInterval(timer);
+        show("sending");
+        let words = "Not sent";
+        try {
+            await send(await recorder.stop());
+            words = "Sent";
+        } finally {
+            end(words);
+        }
+    };
+    const chosen = () => busy(choose, async () => {
+        const [file] = input.files;
+        input.value = "";
+        if (!file) return;
+        const { maxBytes, maxSeconds } = await voice.limits();
+        if (file.size > maxBytes) {
+            toast(`That file is too large: at most ${lengthText(maxSeconds * 1000)} and ${Math.floor(maxBytes / 1e6)} MB can be sent.`,
+                { error: true });
+            return;
+        }
+        await send(new Blob([file], { type: /\.webm$/i.test(file.name) ? "audio/webm" : "audio/ogg" }));
+        announce("Sent");
+    }, report);
+
+    return {
+        node,
+        close() {
+            clearInterval(timer);
+            recorder?.cancel();
+            recorder = undefined;
+        },
+    };
+}

@@ -1,0 +1,43 @@
+// One voice message in a list: playing it, moving in it, and taking it back when it is one's own.
+
+import { button, h, icon, toast } from "../dom.js";
+import { Player } from "../player.js";
+import { inWords } from "../problems.js";
+import { clockText, firstName, whenText } from "../words.js";
+import { waveform } from "./waveform.js";
+
+/** `remove` is called when the person wants the message gone; absent for those of others. */
+export function voiceMessage(message, { isOwn, name, remove }) {
+    const player = new Player(message);
+    // Less than a second is not nothing.
+    const length = clockText(Math.max(message.durationMs, 1_000));
+    const whose = isOwn ? "your voice message" : `the voice message from ${firstName(name)}`;
+    const play = button({ name: "play", label: `Play ${whose}`, bare: true, class: "round primary",
+        data: { action: "play" }, onclick: () => player.toggle() });
+    const wave = waveform({ values: message.waveform, duration: player.duration,
+        label: `Position in ${whose}`, seek: (seconds) => player.seek(seconds) });
+    const clock = h("span", { class: "clock" }, length);
+    const node = h("li", { class: `voice ${isOwn ? "own" : ""}`, data: { message: message.id, own: String(isOwn), state: "paused" } },
+        play,
+        h("div", { class: "sound" }, wave.node,
+            h("p", { class: "state" }, h("span", { class: "unseen" }, isOwn ? "From you" : `From ${name}`), clock,
+                h("time", { datetime: message.createdAt }, whenText(message.createdAt)))),
+        isOwn && button({ name: "trash", label: "Delete your voice message", bare: true, class: "round quiet",
+            data: { action: "delete-voice" }, onclick: remove }));
+
+    let wasPlaying = false;
+    player.on("change", () => {
+        const { isPlaying, position } = player;
+        wave.show(position);
+        const isWithin = isPlaying || position > 0 && position < player.duration;
+        clock.textContent = isWithin ? `${clockText(position * 1000)} / ${length}` : length;
+        if (isPlaying === wasPlaying) return;
+        wasPlaying = isPlaying;
+        node.dataset.state = isPlaying ? "playing" : "paused";
+        const label = `${isPlaying ? "Pause" : "Play"} ${whose}`;
+        play.replaceChildren(icon(isPlaying ? "pause" : "play"));
+        for (const attribute of ["aria-label", "title"]) play.setAttribute(attribute, label);
+    });
+    player.on("problem", (error) => toast(inWords(error), { error: true }));
+    return { node, message, close: () => player.close() };
+}
