@@ -1,4 +1,5 @@
 import Testing
+import Wire
 
 @testable import Transcription
 
@@ -25,6 +26,7 @@ struct AnswerTests {
 
     @Test("text alone is one segment, nothing said is none") func short() throws {
         #expect(try read(#"{"text": "Go\non."}"#).segments == [.init(start: 0, end: 10_000, text: "Go on.")])
+        #expect(try read(#"{"text": "", "segments": [{"start": 0, "end": 1, "text": "a"}]}"#).text == "a")
         #expect(try read(#"{"text": "  "}"#) == Transcript(language: nil, text: "", segments: []))
     }
 
@@ -59,6 +61,39 @@ struct AnswerTests {
     @Test("times beyond any integer are the end of the sound") func huge() throws {
         let transcript = try read(#"{"text": "a", "segments": [{"start": 1e300, "end": 1e300, "text": "a"}]}"#)
         #expect(transcript.segments == [.init(start: 10_000, end: 10_000, text: "a")])
+    }
+
+    @Test("whatever comes, it is refused, or in order and within the sound") func nonsense() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededRandom(seed: seed)
+        let good = [
+            #"{"text": "a b", "language": "english", "segments": [{"start": 0.5, "end": 1.5, "text": "a"}, {"start": 1.5e0, "end": 99, "text": "b"}]}"#,
+            #"{"b":0.180,"d":1.560,"p":1.0,"t":"go on","w":[{"b":0.180,"d":0.210,"p":0.9,"t":"go"}]}"#,
+            "go on\n<s> 0.000 0.170 0.999700\ngo 0.180 0.390 0.097826\non 0.400 0.760 0.187910\n",
+        ].map { Array($0.utf8) }
+        let pieces = ["9", "e", "-", ".", "\n", "{", "}", "\"", "null", "1e999", "0.1 0.2 0.3", "\u{0}", "é"].map {
+            Array($0.utf8)
+        }
+        var accepted = 0
+        for _ in 0..<3_000 {
+            var bytes = good.randomElement(using: &random) ?? []
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                let start = Int.random(in: 0...bytes.count, using: &random)
+                let end = min(start + Int.random(in: 0...3, using: &random), bytes.count)
+                bytes.replaceSubrange(start..<end, with: pieces.randomElement(using: &random) ?? [])
+            }
+            guard let transcript = try? CommandAnswer.read(bytes, language: nil, soundOf: 10_000) else { continue }
+            accepted += 1
+            #expect(
+                transcript.segments.allSatisfy { 0 <= $0.start && $0.start <= $0.end && $0.end <= 10_000 },
+                "seed \(seed)")
+            #expect(
+                zip(transcript.segments, transcript.segments.dropFirst()).allSatisfy { $0.start <= $1.start },
+                "seed \(seed)")
+            #expect(transcript.text.isEmpty == transcript.segments.isEmpty, "seed \(seed)")
+            _ = Subtitles.webVTT(transcript) + Subtitles.srt(transcript)
+        }
+        #expect(accepted > 300)
     }
 
     @Test("languages are known by name and by code; what is neither is left out")

@@ -175,6 +175,32 @@ struct QueueTests {
         #expect(figures.milliseconds == 5_000)
     }
 
+    @Test("while there are captions a slot is kept for them, and given back a minute after the last")
+    func reserved() async {
+        let queue = queue(running: 2)
+        let caption = ask(queue, 1, .live)
+        await hand.asked(1)
+        hand.answer(1, .success(words("")))
+        _ = await caption.value
+        let recordings = (2...5).map { ask(queue, Int16($0)) }
+        await hand.asked(2)
+        await until(queue) { $0.running == 1 && $0.waiting == 3 }
+        let next = ask(queue, 6, .live)
+        await hand.asked(3)
+        #expect(hand.asked.last == 6)
+        hand.answer(6, .success(words("")))
+        _ = await next.value
+        #expect(await queue.figures.running == 1)
+        time.move(by: .seconds(60))
+        if let first = hand.asked.dropFirst().first { hand.answer(first, .success(words(""))) }
+        await hand.asked(5)
+        #expect(await queue.figures.running == 2)
+        for name in hand.asked.suffix(2) { hand.answer(name, .success(words(""))) }
+        await hand.asked(6)
+        if let last = hand.asked.last { hand.answer(last, .success(words(""))) }
+        for recording in recordings { #expect(await recording.value == .success(words(""))) }
+    }
+
     @Test("beyond its length it says so at once; what is done makes room") func full() async {
         let queue = queue(running: 2, waiting: 1)
         let tasks = (1...3).map { ask(queue, Int16($0)) }

@@ -115,6 +115,49 @@ struct VoiceGateTests {
         #expect(heard[0].audio.samples.count > 8_000)
     }
 
+    @Test("whatever sound comes, pieces are of it, in order, within their length") func anything() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededRandom(seed: seed)
+        var limits = VoiceGate.Limits()
+        limits.longest = .seconds(3)
+        var gate = VoiceGate(limits)
+        var sound: [Int16] = []
+        for _ in 0..<40 {
+            let (pitch, loudness) = (
+                Int.random(in: 1...300, using: &random), Int.random(in: 0...32_767, using: &random)
+            )
+            let isNoise = Bool.random(using: &random)
+            for index in 0..<Int.random(in: 1...40_000, using: &random) {
+                let value =
+                    isNoise
+                    ? Int.random(in: -loudness...loudness, using: &random)
+                    : index % pitch * 2 < pitch ? loudness : -loudness
+                sound.append(Int16(value))
+            }
+        }
+        var heard: [Utterance] = []
+        var start = 0
+        while start < sound.count {
+            let end = min(start + Int.random(in: 1...5_000, using: &random), sound.count)
+            heard += gate.take(sound[start..<end])
+            start = end
+        }
+        heard += gate.finish()
+        #expect(!heard.isEmpty, "seed \(seed)")
+        sound += Flite.silence(1)
+        var last: Int64 = 0
+        for utterance in heard {
+            let begin = Int(utterance.start) * 16
+            #expect(utterance.start >= last, "seed \(seed)")
+            #expect(utterance.audio.duration <= .seconds(3), "seed \(seed)")
+            #expect(sound[begin...].starts(with: utterance.audio.samples), "seed \(seed)")
+            last = utterance.start + utterance.audio.milliseconds
+        }
+        // Times that are none.
+        #expect(gate.skip(to: .max).isEmpty && gate.skip(to: .min).isEmpty)
+        _ = gate.take(sound.prefix(50_000)) + gate.finish()
+    }
+
     @Test("a WAV file is as its header says") func wav() {
         let file = WAVEncoder.encode(SpeechAudio([1, -2, 0x1234]))
         #expect(file.count == 50)

@@ -65,6 +65,7 @@ final class ProgramRun: Sendable {
         case .stream(let bytes): return try run(arguments, feeding: bytes)
         case .file(let bytes, let placeholder):
             let folder = try PrivateFolder()
+            defer { folder.remove() }
             let path = try folder.write(bytes, named: "speech.wav")
             return try run(arguments.map { $0.replacing(placeholder, with: path) }, feeding: [])
         }
@@ -105,8 +106,8 @@ final class ProgramRun: Sendable {
     }
 }
 
-/// A directory that nobody else can look into, and that goes with this value.
-private struct PrivateFolder: ~Copyable {
+/// A directory that nobody else can look into. Whoever made it removes it.
+private struct PrivateFolder {
     private let path: String
 
     init() throws(TranscriptionFailure) {
@@ -118,7 +119,7 @@ private struct PrivateFolder: ~Copyable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     func write(_ bytes: [UInt8], named name: String) throws(TranscriptionFailure) -> String {
         let file = path + "/" + name

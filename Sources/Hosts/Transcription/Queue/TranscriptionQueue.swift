@@ -1,7 +1,7 @@
 internal import Metrics
 
 /// Has sound written down, for all that want it: so many at a time, captions of calls before recordings, a bounded number
-/// waiting, each with a deadline, tried again where that may help, and never the same sound twice.
+/// waiting, each with a deadline, tried again where that may help, and not again where the answer is known.
 ///
 /// Whoever waits holds the job: when that task is cancelled, the job leaves, and the provider's work for it ends.
 package actor TranscriptionQueue {
@@ -127,7 +127,7 @@ package actor TranscriptionQueue {
     /// Returns when the job may run.
     private func turn(of id: UInt64, before deadline: ContinuousClock.Instant) async throws(TranscriptionFailure) {
         try check(deadline)
-        if line.wantsSlot(id) { return }
+        if line.wantsSlot(id, at: clock.now()) { return }
         let sleep = clock.sleep
         let alarm = Task {
             do { try await sleep(deadline) } catch { return }
@@ -173,7 +173,7 @@ package actor TranscriptionQueue {
         }
         attempts[id] = nil
         Self.timer.recordNanoseconds(Int64((began.duration(to: clock.now()) / .nanoseconds(1)).rounded()))
-        hand(on: line.release(id))
+        hand(on: line.release(id, at: clock.now()))
         if case .failure = result { try check(nil) }
         return try result.get()
     }
@@ -200,11 +200,10 @@ package actor TranscriptionQueue {
     }
 
     private func leave(_ id: UInt64) {
-        hand(on: line.leave(id))
+        hand(on: line.leave(id, at: clock.now()))
     }
 
-    private func hand(on next: UInt64?) {
-        guard let next else { return }
-        turns.removeValue(forKey: next)?.resume(returning: true)
+    private func hand(on jobs: [UInt64]) {
+        for id in jobs { turns.removeValue(forKey: id)?.resume(returning: true) }
     }
 }

@@ -88,7 +88,8 @@ package struct VoiceGate: Sendable {
     package mutating func skip(to milliseconds: Int64) -> [Utterance] {
         guard milliseconds > self.milliseconds else { return [] }
         let utterances = finish()
-        position = max(milliseconds &* Int64(SpeechAudio.samplesPerMillisecond), position)
+        // A time that is none, such as of a clock gone wrong, must not overflow what is counted from it.
+        position = max(min(milliseconds, 1 << 40) * Int64(SpeechAudio.samplesPerMillisecond), position)
         return utterances
     }
 

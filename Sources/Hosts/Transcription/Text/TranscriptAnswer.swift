@@ -56,7 +56,8 @@ struct TranscriptAnswer: Decodable {
                 )
             }
         }
-        let whole = Self.tidied(text ?? checked.map(\.text).joined(separator: " "))
+        var whole = Self.tidied(text ?? "")
+        if whole.isEmpty { whole = checked.map(\.text).joined(separator: " ") }
         if checked.isEmpty, !whole.isEmpty { checked = [.init(start: 0, end: length, text: whole)] }
         return Transcript(language: language.flatMap(LanguageNames.code), text: whole, segments: checked)
     }
