@@ -48,6 +48,8 @@ public enum Entities {
     public enum Call {}
     /// A conversation.
     public enum Conversation {}
+    /// A voice message.
+    public enum VoiceMessage {}
 }
 
 /// A person with an account.
@@ -62,3 +64,5 @@ public typealias EndpointID = Identifier<Entities.Endpoint>
 public typealias CallID = Identifier<Entities.Call>
 /// A conversation.
 public typealias ConversationID = Identifier<Entities.Conversation>
+/// A voice message.
+public typealias VoiceMessageID = Identifier<Entities.VoiceMessage>

@@ -56,6 +56,32 @@ struct SwitchboardClientScenarios {
         await ann.close()
     }
 
+    @Test func sendsAndHearsVoiceMessages() async throws {
+        let server = try await RealServer()
+        let (ann, annMe) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "ContainersTests/Fixtures")
+        let file = try Data(contentsOf: fixtures.appending(path: "tone.webm"))
+        let sent = try await ann.sendVoiceMessage(file, to: benMe.id)
+        #expect(sent.from == annMe.id && sent.to == benMe.id && sent.waveform.count == 100)
+        #expect(abs(sent.durationMs - 1_250) <= 20)
+        let page = try await ben.voiceMessages(with: annMe.id, limit: 10)
+        #expect(page.messages.map(\.id) == [sent.id] && page.nextCursor == nil)
+        let heard = try #require(page.messages.first)
+        let sound = try await ben.sound(of: heard)
+        #expect(sound.count == sent.byteCount && sound.starts(with: Data("OggS".utf8)))
+        let refused = await #expect(throws: SwitchboardError.self) {
+            _ = try await ann.sendVoiceMessage(Data("no sound".utf8), to: benMe.id)
+        }
+        #expect(refused?.problem?.field == "body")
+        await #expect(throws: SwitchboardError.self) { try await ben.deleteVoiceMessage(sent.id) }
+        try await ann.deleteVoiceMessage(sent.id)
+        await #expect(throws: SwitchboardError.self) { _ = try await ben.sound(of: heard) }
+        #expect(try await ben.voiceMessages(with: annMe.id).messages.isEmpty)
+        for client in [ann, ben] { await client.close() }
+    }
+
     @Test func callsAndIsCalled() async throws {
         let server = try await RealServer()
         let (ann, _) = try await server.person("Ann")

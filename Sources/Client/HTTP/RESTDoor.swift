@@ -7,7 +7,8 @@ import NIOSSL
 
 /// The routes that have no realtime request, and those that must work without a connection.
 final class RESTDoor: Sendable {
-    private static let largestAnswer = 4 << 20
+    static let largestAnswer = 4 << 20
+    private static let largestProblem = 64 << 10
 
     private let address: ServerAddress
     private let http: HTTPClient
@@ -37,19 +38,28 @@ final class RESTDoor: Sendable {
     private func send(
         _ method: HTTPMethod, _ route: String, token: String?, body: (some Encodable)?
     ) async throws -> [UInt8] {
+        let text = try body.map { ("application/json", try JSON.encode($0)) }
+        return try await exchange(method, route, token: token, body: text, timeout: timeout)
+    }
+
+    /// Sends a body of some media type, and returns what is answered, of at most `limit` bytes; a problem is thrown.
+    func exchange(
+        _ method: HTTPMethod, _ route: String, token: String?, body: (type: String, bytes: [UInt8])?,
+        timeout: TimeAmount, limit: Int = largestAnswer
+    ) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: address.url(route))
         request.method = method
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         if let body {
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(try JSON.encode(body))
+            request.headers.add(name: "Content-Type", value: body.type)
+            request.body = .bytes(body.bytes)
         }
         let status: UInt
         let answer: [UInt8]
         do {
             let response = try await http.execute(request, timeout: timeout)
             status = response.status.code
-            answer = Array(try await response.body.collect(upTo: Self.largestAnswer).readableBytesView)
+            answer = Array(try await response.body.collect(upTo: max(limit, Self.largestProblem)).readableBytesView)
         } catch is CancellationError {
             throw CancellationError()
         } catch let error as HTTPClientError where error == .deadlineExceeded {
