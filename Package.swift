@@ -154,8 +154,8 @@ let package = Package(
         module(
             "", "Server",
             [
-                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "DatagramIO",
-                "OpenSSLCrypto", "SecureMedia",
+                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "Containers",
+                "DatagramIO", "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage",
                 "Bus", "Gateway", "MediaGateway", "Relay", "Transcription", "Realtime", "WebAPI", hummingbird,
                 hummingbirdServer,

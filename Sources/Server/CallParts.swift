@@ -1,5 +1,6 @@
 import Calls
 import Logging
+import MediaFiles
 import MediaGateway
 import Realtime
 import Relay
@@ -33,5 +34,14 @@ struct CallParts: Sendable {
         if let gateway { try relay?.openToPeers(gateway.addresses) }
         link.open(gateway, clock)
         service = CallService(store: store, commands: commands, performer: clock)
+    }
+
+    /// Recordings go there. What a process before this one left in the middle is finished first.
+    func keepRecordings(in files: MediaFiles, logger: Logger) async throws {
+        let recorded = RecordedFiles(
+            store: service.store, commands: commands, files: files, doors: link.doors, logger: logger)
+        let recovered = try await recorded.recover()
+        if recovered > 0 { logger.notice("recordings were interrupted", metadata: ["count": "\(recovered)"]) }
+        if let gateway { link.recorder.open(gateway, recorded, service) }
     }
 }

@@ -69,9 +69,10 @@ struct ServiceGraph: Sendable {
         gateway = calls.gateway
         clock.withLock { $0 = calls.clock }
 
-        let voice =
+        let media =
             roles.contains(.api)
-            ? try await VoiceParts(configuration, store: accounts.store, directory: directory) : nil
+            ? try await MediaParts(configuration, store: accounts.store, directory: directory) : nil
+        let voice = media.map { VoiceParts(configuration, store: accounts.store, media: $0) }
 
         let gate = Gate(
             accounts: accounts.accounts, tokens: accounts.verifier, limits: configuration.requestLimits,
@@ -94,10 +95,11 @@ struct ServiceGraph: Sendable {
                 store: accounts.store, accounts: accounts.accounts, tokens: accounts.verifier,
                 logger: Logger(label: "housekeeping")),
         ]
-        if let voice {
+        if let media, let voice {
+            try await calls.keepRecordings(in: media.files, logger: Logger(label: "recorder"))
             try await calls.clock.restore()
-            services.append(calls.clock)
-            let table = Self.routes(configuration, accounts, calls, voice, relay.issuer, hub, gate)
+            services += [calls.clock, calls.link.recorder]
+            let table = Self.routes(configuration, accounts, calls, media, voice, relay.issuer, hub, gate)
             let realtime = RealtimeServices(
                 authenticator: gate,
                 source: StoreStreams(
@@ -140,7 +142,8 @@ struct ServiceGraph: Sendable {
 
     /// Everything that can be asked of the server, over HTTP and over realtime.
     private static func routes(
-        _ configuration: ServerConfiguration, _ accounts: AccountParts, _ calls: CallParts, _ voice: VoiceParts,
+        _ configuration: ServerConfiguration, _ accounts: AccountParts, _ calls: CallParts, _ media: MediaParts,
+        _ voice: VoiceParts,
         _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ gate: Gate
     ) -> RouteTable {
         let people = accounts.accounts
@@ -149,15 +152,20 @@ struct ServiceGraph: Sendable {
         } blocked: { user, other in
             hub.hidePresence(of: user, from: other)
         }
+        let recordings = RecordingService(calls: calls.service, files: media.files, links: media.links)
+        let checkers = [
+            MediaFile.Kind.voice: VoiceOperations.checker(voice.service.commands), .recording: recordings.checker,
+        ]
         return RouteTable(
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
                 voice: voice.service.commands.rules, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + profiles
                 + CallOperations.all(calls.service) + LegOperations.all(calls.link)
-                + VoiceOperations.all(voice.service) + RelayOperations.all(issuer: issuer, calls: calls.service),
+                + RecordingOperations.all(recordings) + VoiceOperations.all(voice.service)
+                + RelayOperations.all(issuer: issuer, calls: calls.service),
             documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
-                + VoiceOperations.documents(voice.service) + voice.media(gate).all,
+                + VoiceOperations.documents(voice.service) + media.operations(gate, checkers).all,
             schemas: Schemas.all,
             version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
     }

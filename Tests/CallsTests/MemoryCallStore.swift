@@ -12,6 +12,7 @@ final class MemoryCallStore: CallStore {
         var sequences: [StreamName: Int64] = [:]
         var negotiations: [CallID: [Negotiation.Peers: Negotiation]] = [:]
         var signals: [CallID: [Signal]] = [:]
+        var recordings: [RecordingID: Recording] = [:]
     }
 
     struct Person {
@@ -21,6 +22,26 @@ final class MemoryCallStore: CallStore {
     }
 
     var state = State()
+}
+
+// Recordings.
+extension MemoryCallStore {
+    func insert(_ recording: Recording) { state.recordings[recording.id] = recording }
+    func recording(_ id: RecordingID) -> Recording? { state.recordings[id] }
+    func recordings(of call: CallID) -> [Recording] {
+        state.recordings.values.filter { $0.call == call }.sorted { $0.id.text < $1.id.text }
+    }
+    func ongoingRecordings() -> [Recording] {
+        state.recordings.values.filter { $0.status == .ongoing }.sorted { $0.id.text < $1.id.text }
+    }
+    func close(_ recording: Recording) { state.recordings[recording.id] = recording }
+    func insert(_ track: Recording.Track, of recording: RecordingID) {
+        state.recordings[recording]?.tracks.append(track)
+    }
+    func close(_ track: Recording.Track, of recording: RecordingID) {
+        state.recordings[recording]?.tracks[track.number] = track
+    }
+    func remove(_ recording: RecordingID) { state.recordings[recording] = nil }
 }
 
 // Calls.

@@ -21,6 +21,8 @@ final class World {
     var random: SeededRandom
     private(set) var timers: [CallDeadline.Key: CallDeadline] = [:]
     private(set) var leases = CallLeases()
+    /// What a recorder would record now.
+    private(set) var recorded: [CallID: RecordingID] = [:]
 
     init(_ bench: any Bench, rules: CallRules = CallRules(), seed: UInt64 = 1) {
         self.bench = bench
@@ -106,6 +108,9 @@ extension World {
                 leases.start(.init(call: call, user: user, endpoint: endpoint), at: nanoseconds)
             case .leaseRenewed(let call, let user): leases.renew(call, user, at: nanoseconds)
             case .leaseEnded(let call, let user): leases.end(call, user)
+            case .recordingBegan(let call, let recording): recorded[call] = recording
+            case .recordingEnded(let call, let recording):
+                #expect(recorded.removeValue(forKey: call) == recording)
             case .attachUser, .attachEndpoint, .detach, .ringPush, .legEnded, .ended: break
             }
         }
@@ -215,6 +220,17 @@ extension World {
     @discardableResult
     func decline(_ call: CallID, by client: Client) throws -> CallOutcome {
         try run { try $0.decline(call, by: client.principal, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func record(_ call: CallID, by client: Client) throws -> CallOutcome {
+        let recording: RecordingID = id()
+        return try run { try $0.record(call, as: recording, by: client.principal, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func stopRecording(_ call: CallID, by client: Client) throws -> CallOutcome {
+        try run { try $0.stopRecording(call, by: client.principal, at: $1, in: $2) }
     }
 
     @discardableResult

@@ -218,9 +218,9 @@ class Participant:
 
 
 @contextlib.asynccontextmanager
-async def group(server, count: int, kind: str = "video"):
-    """So many people in one call over the gateway, joined but without media."""
-    people = server.users(count)
+async def group(server, count: int, kind: str = "video", people: list | None = None):
+    """So many people in one call over the gateway, joined but without media; new ones, if they are not given."""
+    people = people or server.users(count)
     everybody = [
         Participant(server, person, pitch=300 + 200 * number, brightness=60 + 40 * number)
         for number, person in enumerate(people)

@@ -13,6 +13,7 @@ struct RecorderTests {
             let track: RecordedTrack
             var bytes: [UInt8] = []
             var duration: UInt64?
+            var isFinished = false
         }
 
         struct Full: Error, CustomStringConvertible {
@@ -26,7 +27,12 @@ struct RecorderTests {
             func append(_ bytes: [UInt8]) async throws {
                 try disk.change(by: bytes.count) { $0[index].bytes += bytes }
             }
-            func finish(duration: UInt64) async throws { try disk.change { $0[index].duration = duration } }
+            func finish(duration: UInt64?) async throws {
+                try disk.change { files in
+                    files[index].duration = duration
+                    files[index].isFinished = true
+                }
+            }
         }
 
         private let state = Mutex((files: [Stored](), room: Int.max))
@@ -57,7 +63,7 @@ struct RecorderTests {
     private final class Room: Sendable {
         let taps = [SoundTap(byteLimit: 100_000), SoundTap(byteLimit: 100_000)]
         let disk: Disk
-        let recorder: Recorder
+        let recorder: SoundRecorder
         private let ends: Ends
         private let time: Time
 
@@ -72,7 +78,7 @@ struct RecorderTests {
             self.disk = disk
             let (ends, time) = (Ends(), Time())
             (self.ends, self.time) = (ends, time)
-            recorder = Recorder(taps, disk, clock: { time.now.withLock { $0 } }) { end in
+            recorder = SoundRecorder(taps, disk, clock: { time.now.withLock { $0 } }) { end in
                 ends.all.withLock { $0.append(end) }
             }
         }
@@ -193,6 +199,7 @@ struct RecorderTests {
         try await room.wait { !room.recorded.isEmpty }
         #expect(room.recorded.map(\.recording) == ["recording"])
         #expect(room.recorded.first?.failure == "There is no room.")
+        #expect(room.disk.files.map(\.isFinished) == [true] && room.disk.files.first?.duration == nil)
         await room.recorder.end("call")
         await room.recorder.end("another")
         #expect(room.recorded.map(\.recording) == ["recording", "other"])

@@ -46,6 +46,8 @@ public struct Call: Hashable, Sendable, Identifiable {
     public var answeredAt: Date?
     /// When it ended.
     public var endedAt: Date?
+    /// Who has what is said recorded, and since when; absent while nobody has. Every participant is to be shown this.
+    public var recording: OngoingRecording?
     /// Everybody in the call, the caller first.
     public var participants: [Participant]
 
@@ -53,6 +55,16 @@ public struct Call: Hashable, Sendable, Identifiable {
     public func participant(_ user: UserID) -> Participant? {
         participants.first { $0.user == user }
     }
+}
+
+/// A recording that goes on.
+public struct OngoingRecording: Hashable, Sendable, Codable {
+    /// The recording's id.
+    public var id: String
+    /// Who began it.
+    public var by: UserID
+    /// When it began.
+    public var since: Date
 }
 
 /// Why a call ended, or why a participant is no longer in it. Servers may learn new reasons.
@@ -93,7 +105,7 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
 extension Call: Codable {
     private enum Key: String, CodingKey {
         case id, conversationID, kind, mode, gatewayEpoch, status, endReason, endedBy, version, caller, createdAt
-        case answeredAt, endedAt, participants
+        case answeredAt, endedAt, recording, participants
     }
 
     /// Reads a document. A change of the call's own fields comes without the participants.
@@ -112,6 +124,7 @@ extension Call: Codable {
         createdAt = try container.decode(Date.self, forKey: .createdAt)
         answeredAt = try container.decodeIfPresent(Date.self, forKey: .answeredAt)
         endedAt = try container.decodeIfPresent(Date.self, forKey: .endedAt)
+        recording = try container.decodeIfPresent(OngoingRecording.self, forKey: .recording)
         participants = try container.decodeIfPresent([Participant].self, forKey: .participants) ?? []
     }
 }

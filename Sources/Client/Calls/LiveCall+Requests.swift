@@ -146,6 +146,15 @@ extension LiveCall {
         try await change("calls.invite", Invite(call: id, users: users))
     }
 
+    /// Has what is said recorded, which every participant is shown. The call's media must go through the gateway:
+    /// ``Problem/Kind/conflict`` otherwise.
+    @discardableResult
+    public func record() async throws -> Call { try await change("calls.record", Plain(call: id)) }
+
+    /// Ends the recording, whoever began it.
+    @discardableResult
+    public func stopRecording() async throws -> Call { try await change("calls.stopRecording", Plain(call: id)) }
+
     /// Reports that media flows. Without it the call ends 20 seconds after it was accepted.
     @discardableResult
     public func connected() async throws -> Call { try await change("calls.connected", Plain(call: id)) }

@@ -86,6 +86,7 @@ package enum Entities {
     package enum Client {}
     package enum File {}
     package enum VoiceMessage {}
+    package enum Recording {}
 }
 
 /// A person with an account.
@@ -108,3 +109,5 @@ package typealias ClientID = Identifier<Entities.Client>
 package typealias FileID = Identifier<Entities.File>
 /// A voice message.
 package typealias VoiceMessageID = Identifier<Entities.VoiceMessage>
+/// A recording of a call.
+package typealias RecordingID = Identifier<Entities.Recording>

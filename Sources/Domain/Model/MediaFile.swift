@@ -4,6 +4,8 @@ package struct MediaFile: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The sound of a voice message, whose id is the resource.
         case voice
+        /// A track of a recording, whose id is the resource.
+        case recording
     }
 
     package let id: FileID

@@ -87,6 +87,8 @@ final class CallClock: CallEffectPerformer, Service {
             gateway.doors.userLeft(call, user)
         case .ringPush: rings.increment()
         case .legEnded(let call, let endpoint): gateway.endLeg(in: call, of: endpoint)
+        case .recordingBegan(let call, let recording): gateway.recorder.begin(recording, of: call)
+        case .recordingEnded(let call, _): gateway.recorder.end(call)
         case .ended(let call):
             ended.increment()
             _ = state.withLock { $0.live.remove(call) }

@@ -1,4 +1,5 @@
 import Calls
+import DatagramIO
 import Gateway
 import MediaGateway
 import Model
@@ -36,6 +37,16 @@ final class GatewayLegs: MediaLegs {
             Calls.SlotWish(mid: $0.mid, quality: SlotQuality($0.quality))
         }
     }
+
+    /// Who writes what is said in tapped calls.
+    func recorder(
+        _ files: any RecordingFiles, _ tell: @escaping @Sendable (RecordingEnd) -> Void
+    ) -> SoundRecorder {
+        SoundRecorder(server.taps, files, clock: SystemClock.now, tell: tell)
+    }
+
+    /// What is said in the call goes to the recorder from now on, or no longer.
+    func tap(_ call: CallID, isOn: Bool) { server.tap(call.text, isOn: isOn) }
 
     /// Where it listens: local addresses, that clients may also reach through the relay.
     var addresses: Set<TransportAddress> { server.addresses }

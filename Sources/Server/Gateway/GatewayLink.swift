@@ -31,6 +31,7 @@ final class GatewayLink: Sendable {
     }
 
     let doors: DoorLegs
+    let recorder = CallRecorder(logger: Logger(label: "recorder"))
     private let store: Store
     private let commands: CallCommands
     private let logger: Logger

@@ -7,9 +7,11 @@ internal import Model
 enum CallColumns {
     static let call = """
         c.id, c.conversation_id, c.kind, c.mode, c.created_at, c.version, c.status, c.answered_at, c.empty_until,
-        c.ended_at, c.end_reason, c.ended_by, c.gateway_epoch
+        c.ended_at, c.end_reason, c.ended_by, c.gateway_epoch, c.recording_id, c.recording_by, c.recording_at
         """
-    static let callCount = 13
+    static let callCount = 16
+    /// Where the gateway's columns begin.
+    static let gateway = 12
     static let participant = """
         p.user_id, p.display_name, p.photo_url, p.withheld, p.state, p.ring_until, p.endpoint_id, p.joined_at,
         p.connected, p.setup_until, p.detached_at, p.taken_over, p.left_at, p.reason, p.audio, p.video, p.screen, p.held,
@@ -40,11 +42,20 @@ struct CallRows {
         return Call(
             id: try columns.id(), conversation: try columns.idIfPresent(), kind: try columns.word(),
             mode: try mode(named: try columns.text(), of: first), createdAt: try columns.time(),
-            version: try columns.integer(), status: try status(&columns), participants: participants)
+            version: try columns.integer(), status: try status(&columns), recording: try recording(of: first),
+            participants: participants)
+    }
+
+    private static func recording(of row: SQLRow) throws -> Call.OngoingRecording? {
+        var columns = ColumnReader(row, from: CallColumns.gateway + 1)
+        guard let id = try columns.idIfPresent(of: Entities.Recording.self),
+            let user = try columns.idIfPresent(of: Entities.User.self), let since = try columns.timeIfPresent()
+        else { return nil }
+        return Call.OngoingRecording(id: id, by: user, since: since)
     }
 
     private static func mode(named name: String, of row: SQLRow) throws -> Call.Mode {
-        var last = ColumnReader(row, from: CallColumns.callCount - 1)
+        var last = ColumnReader(row, from: CallColumns.gateway)
         switch (name, try last.integerIfPresent()) {
         case ("direct", _): return .direct
         case ("gateway", .some(let epoch)): return .gateway(epoch: epoch)
@@ -135,7 +146,7 @@ extension Call {
         return [
             .integer(version), .text(status.name), .text(pair), .time(answeredAt), .time(emptyUntil),
             .time(ending?.at), .text(ending?.reason.rawValue), .id(ending?.by), .text(mode.name),
-            .integer(gatewayEpoch),
+            .integer(gatewayEpoch), .id(recording?.id), .id(recording?.by), .time(recording?.since),
         ]
     }
 }

@@ -55,6 +55,8 @@ extension CallCommands {
             var after = before
             if let epoch = rules.gatewayEpoch {
                 after.mode = .gateway(epoch: epoch)
+                // It knows of none; what was recorded is found in its files.
+                after.recording = nil
             } else {
                 after.end(because: .failed, by: nil, at: now)
             }

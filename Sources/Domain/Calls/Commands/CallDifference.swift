@@ -24,7 +24,9 @@ struct CallDifference {
             StreamEntry(
                 stream: .call(after.id), type: "participant", data: $0.json(at: now, version: after.version))
         }
-        if let before, before.status != after.status || before.mode != after.mode {
+        if let before,
+            before.status != after.status || before.mode != after.mode || before.recording != after.recording
+        {
             entries.append(StreamEntry(stream: .call(after.id), type: "call", data: after.summaryJSON()))
         }
         for user in concerned {
@@ -78,6 +80,10 @@ struct CallDifference {
             effects.append(.leaseEnded(after.id, participant.user))
         }
         effects += deadlineEffects
+        if before?.recording?.id != after.recording?.id {
+            if let old = before?.recording { effects.append(.recordingEnded(after.id, old.id)) }
+            if let new = after.recording { effects.append(.recordingBegan(after.id, new.id)) }
+        }
         if hasEnded { effects += [.detach(.call(after.id)), .ended(after.id)] }
         return effects
     }

@@ -19,6 +19,10 @@ package enum CallEffect: Hashable, Sendable {
     case ringPush(UserID, CallID, remainingMs: Int64)
     /// The endpoint is not in the call any more: its leg with the gateway goes.
     case legEnded(CallID, EndpointID)
+    /// What is said in the call is to be recorded from now on.
+    case recordingBegan(CallID, RecordingID)
+    /// It is not any more.
+    case recordingEnded(CallID, RecordingID)
     case ended(CallID)
 }
 

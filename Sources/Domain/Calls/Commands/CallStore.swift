@@ -72,7 +72,7 @@ package struct StreamEntry: Hashable, Sendable {
 }
 
 /// What calls need of a store, inside one transaction. Methods are synchronous, and a thrown error undoes everything.
-package protocol CallStore: SignalStore {
+package protocol CallStore: SignalStore, RecordingStore {
     /// The users of `users` who exist, as seen by `caller`, in any order.
     func parties(_ users: [UserID], calledBy caller: UserID) throws -> [CallParty]
 

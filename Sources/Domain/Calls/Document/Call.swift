@@ -45,6 +45,19 @@ package struct Call: Hashable, Sendable {
         }
     }
 
+    /// A recording that goes on, who began it and when.
+    package struct OngoingRecording: Hashable, Sendable {
+        package let id: RecordingID
+        package let by: UserID
+        package let since: Timestamp
+
+        package init(id: RecordingID, by: UserID, since: Timestamp) {
+            self.id = id
+            self.by = by
+            self.since = since
+        }
+    }
+
     /// Why a call ended, or why a participant left it.
     package enum EndReason: String, Sendable, CaseIterable {
         case hungUp = "hung_up"
@@ -68,12 +81,14 @@ package struct Call: Hashable, Sendable {
     /// Counts the commits that changed the document; a save succeeds only on the version that was read.
     package internal(set) var version: Int64
     package internal(set) var status: Status
+    /// What is said is being kept, as every participant is shown. Only in the gateway.
+    package internal(set) var recording: OngoingRecording?
     /// The caller first, then the callees in the order in which they were invited.
     package internal(set) var participants: [Participant]
 
     package init(
         id: CallID, conversation: ConversationID?, kind: Kind, mode: Mode, createdAt: Timestamp, version: Int64,
-        status: Status, participants: [Participant]
+        status: Status, recording: OngoingRecording? = nil, participants: [Participant]
     ) {
         self.id = id
         self.conversation = conversation
@@ -82,6 +97,7 @@ package struct Call: Hashable, Sendable {
         self.createdAt = createdAt
         self.version = version
         self.status = status
+        self.recording = recording
         self.participants = participants
     }
 }

@@ -40,6 +40,14 @@ extension Call {
         writer.member("createdAt", createdAt)
         writer.member("answeredAt", answeredAt)
         writer.member("endedAt", ending?.at)
+        if let recording {
+            writer.name("recording")
+            writer.object { writer in
+                writer.member("id", recording.id)
+                writer.member("by", recording.by)
+                writer.member("since", recording.since)
+            }
+        }
     }
 }
 

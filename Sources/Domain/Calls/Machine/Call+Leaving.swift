@@ -73,6 +73,7 @@ extension Call {
             default: break
             }
         }
+        recording = nil
         status = .ended(Ending(reason: reason, by: actor, at: now, answeredAt: answeredAt))
     }
 

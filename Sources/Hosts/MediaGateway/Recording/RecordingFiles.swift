@@ -25,8 +25,8 @@ package protocol RecordingFiles: Sendable {
 /// One task at a time uses it.
 package protocol RecordingFile: Sendable {
     func append(_ bytes: [UInt8]) async throws
-    /// Nothing more comes. The file is so many milliseconds long.
-    func finish(duration: UInt64) async throws
+    /// Nothing more comes. The file is so many milliseconds long; nil when not all of it could be written.
+    func finish(duration: UInt64?) async throws
 }
 
 /// How a recording ended.

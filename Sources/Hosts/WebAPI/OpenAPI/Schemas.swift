@@ -5,6 +5,7 @@ package enum Schemas {
         ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
         ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
         ("VoiceMessage", voiceMessage), ("MediaLink", MediaLinks.schema),
+        ("Recording", recording), ("RecordedTrack", recordedTrack),
     ]
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
@@ -54,7 +55,32 @@ package enum Schemas {
         .required("status", .choice(["ringing", "active", "ended"])), .optional("endReason", .choice(endReasons)),
         .optional("endedBy", .identifier), .required("version", .integer(), "Grows with every change of the call."),
         .required("caller", .identifier), .required("createdAt", .time), .optional("answeredAt", .time),
-        .optional("endedAt", .time), .required("participants", .list(.named("Participant"))),
+        .optional("endedAt", .time),
+        .optional(
+            "recording",
+            .object([.required("id", .identifier), .required("by", .identifier), .required("since", .time)]),
+            "While what is said is recorded: every participant is to be shown that."),
+        .required("participants", .list(.named("Participant"))),
+    ])
+
+    private static let recording = Schema.object([
+        .required("id", .identifier), .required("call", .identifier),
+        .required("by", .identifier, "Who began it."),
+        .required(
+            "status", .choice(["ongoing", "complete", "failed", "interrupted"]),
+            "What failed, or was interrupted when the server stopped, can be heard as far as it goes."),
+        .required("startedAt", .time), .optional("endedAt", .time), .optional("failure", .text(), "Why it failed."),
+        .required("tracks", .list(.named("RecordedTrack"))),
+    ])
+
+    private static let recordedTrack = Schema.object([
+        .required("user", .identifier, "Who is heard."), .required("endpoint", .identifier),
+        .required("source", .choice(["microphone", "camera", "screen"])),
+        .required("offsetMs", .integer(), "From the beginning of the recording to that of the file."),
+        .optional("durationMs", .integer(), "Absent while it is written."), .optional("byteCount", .integer()),
+        .optional(
+            "audio", .named("MediaLink"),
+            "Ogg with Opus, as it was sent; absent while it is written, and when nothing can be heard."),
     ])
 
     private static let participant = Schema.object([

@@ -262,7 +262,7 @@ package enum CallOperations {
         }
     }
 
-    private static func encode(_ committed: Committed<CallOutcome>, status: Int = 200) -> OperationAnswer {
+    static func encode(_ committed: Committed<CallOutcome>, status: Int = 200) -> OperationAnswer {
         let outcome = committed.value
         var text = "{\"call\":\(outcome.callJSON)"
         if outcome.isDuplicate { text += ",\"duplicate\":true" }

@@ -27,6 +27,18 @@ package struct CallService: Sendable {
         }
     }
 
+    /// Notes what happened outside the store, which may change nothing.
+    package func note(
+        _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome?
+    ) async throws {
+        let commands = commands
+        _ = try await store.write { transaction in
+            try command(transaction, commands)
+        } committed: { [performer] outcome in
+            performer.perform(outcome?.effects ?? [])
+        }
+    }
+
     /// Runs a command that writes nothing, over a snapshot: it costs no commit.
     func observe(
         _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome

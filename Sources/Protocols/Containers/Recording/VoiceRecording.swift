@@ -8,6 +8,10 @@ package import Wire
 package struct VoiceRecording: Sendable {
     /// Who is killed loses what is not in a page yet.
     private static let longestWait: UInt64 = 500_000_000
+    /// What encoders of WebRTC look ahead, and decoders make before the first sample that was spoken: 6.5 ms.
+    private static let preSkip: UInt16 = 312
+    /// Whole packets of at least as much, at the end.
+    private static let tail: UInt64 = 360
 
     /// When the file begins.
     package let begin: Instant
@@ -31,8 +35,7 @@ package struct VoiceRecording: Sendable {
         timeline = SoundTimeline(begin: first.arrival)
         // A decoder mixes what is written of two channels into the one that the file names.
         let isStereo = (first.payload.first ?? 0) & 0x04 != 0
-        // What comes in is under way already: nothing of it is to be left out.
-        writer = OggOpusWriter(serial: serial, head: OpusHead(channelCount: isStereo ? 2 : 1, preSkip: 0))
+        writer = OggOpusWriter(serial: serial, head: OpusHead(channelCount: isStereo ? 2 : 1, preSkip: Self.preSkip))
         pages = writer.begin(tags)
         take(first)
     }
@@ -59,7 +62,9 @@ package struct VoiceRecording: Sendable {
     package mutating func finish(at now: Instant) {
         while let output = order.drain() { take(output, at: now) }
         write(timeline.finish(at: now), at: now)
-        pages += writer.end()
+        // What the pre-skip took from the beginning.
+        write(OpusFiller.silence(Self.tail))
+        pages += writer.end(leavingOut: Self.tail &- UInt64(Self.preSkip))
         waitingSince = nil
     }
 
@@ -94,16 +99,14 @@ package struct VoiceRecording: Sendable {
             switch piece {
             case .packet(let packet, let duration):
                 pages += writer.append(packet.payload[...], duration: duration)
-            case .silence(let count):
-                for filler in OpusFiller.silence(count) {
-                    pages += writer.append(filler.bytes[...], duration: filler.duration)
-                }
-            case .lost(let count):
-                for filler in OpusFiller.lost(count) {
-                    pages += writer.append(filler.bytes[...], duration: filler.duration)
-                }
+            case .silence(let count): write(OpusFiller.silence(count))
+            case .lost(let count): write(OpusFiller.lost(count))
             }
         }
         if !news.isEmpty, waitingSince == nil { waitingSince = now }
+    }
+
+    private mutating func write(_ fillers: [OpusFiller.Packet]) {
+        for filler in fillers { pages += writer.append(filler.bytes[...], duration: filler.duration) }
     }
 }

@@ -143,8 +143,10 @@ export class ActiveCall extends Emitter {
     update(call) {
         // Answers to requests and what streams tell come in any order.
         if (this.phase === "ended" || call.version < this.document?.version) return;
+        const before = this.document?.recording;
         this.document = call;
         const { mine, other } = sides(call, credentials.user.id);
+        if (call.recording && call.recording.id !== before?.id) this.emit("notice", this.recorded);
         if (call.status === "ended") return this.#finish(ending(call, credentials.user.id).text);
         const elsewhere = call.status === "active" && mine?.endpoint && mine.endpoint !== endpoint.id;
         if (elsewhere && !this.#entering) return this.#finish("Continued on another device");
@@ -250,6 +252,24 @@ export class ActiveCall extends Emitter {
     async invite(users) {
         const params = { call: this.id, clientID: randomID(), users: users.map((user) => user.id) };
         const { call } = await request("calls.invite", params);
+        this.update(call);
+    }
+
+    /** Only the gateway hears what is said. */
+    get canRecord() { return this.document?.mode === "gateway" && this.phase === "active"; }
+    get isRecorded() { return Boolean(this.document?.recording); }
+
+    /** In words, who has what is said recorded. */
+    get recorded() {
+        const by = this.document?.recording?.by;
+        if (!by) return "";
+        if (by === credentials.user.id) return "You are recording this call";
+        return `${this.people.find((one) => one.user === by)?.displayName ?? "Somebody"} is recording this call`;
+    }
+
+    /** Everybody is shown it, and anybody may end it. */
+    async setRecording(on) {
+        const { call } = await request(on ? "calls.record" : "calls.stopRecording", { call: this.id });
         this.update(call);
     }
 

@@ -58,6 +58,7 @@ export class CallView {
         const name = h("h1", { class: "call-name", tabindex: "-1", id: "call-name" }, call.title);
         const status = h("p", { id: "call-status", class: "call-status" });
         const clock = h("p", { id: "call-clock", class: "call-clock", role: "timer", "aria-label": "Length of the call" });
+        const recording = h("p", { id: "call-recording", class: "call-recording", role: "status", hidden: true });
         const held = h("div", { class: "held-calls" });
         const panel = h("aside", { class: "panel", id: "panel", hidden: true });
         const controls = this.#makeControls();
@@ -66,9 +67,9 @@ export class CallView {
         const add = button({ name: "addPerson", label: "Add people", bare: true, class: "round glass", data: { action: "invite" },
             onclick: () => this.#invite() });
         const section = h("section", { id: "call", class: "call", "aria-labelledby": "call-name" },
-            h("header", { class: "call-head" }, h("div", { class: "call-title" }, name, h("div", { class: "call-line" }, status, clock)), held, add),
+            h("header", { class: "call-head" }, h("div", { class: "call-title" }, name, h("div", { class: "call-line" }, status, clock, recording)), held, add),
             h("footer", { class: "call-foot" }, bar, after), panel);
-        return { section, name, status, clock, held, add, panel, controls, bar, after };
+        return { section, name, status, clock, recording, held, add, panel, controls, bar, after };
     }
 
     #makeControls() {
@@ -81,6 +82,8 @@ export class CallView {
             share: navigator.mediaDevices?.getDisplayMedia && control("share", "screen", "Share your screen",
                 () => this.#try("screen", () => this.call.setSharing(!this.call.isSharing))),
             devices: control("devices", "sliders", "Microphone, camera and speaker", () => this.#open("devices")),
+            record: control("record", "record", "Record the call",
+                () => this.#try("call", () => this.call.setRecording(!this.call.isRecorded))),
             details: control("details", "chart", "Connection details", () => this.#open("details")),
             hangUp: control("hang-up", "hangUp", "Hang up", () => this.call.hangUp(), "danger"),
         };
@@ -90,7 +93,7 @@ export class CallView {
 
     #show() {
         const { call } = this;
-        const { section, name, status, add, controls, bar } = this.#parts;
+        const { section, name, status, recording, add, controls, bar } = this.#parts;
         const ended = call.phase === "ended";
         section.dataset.phase = call.phase;
         section.dataset.connection = call.connection;
@@ -99,6 +102,8 @@ export class CallView {
         section.dataset.mode = call.isGroup ? "group" : "pair";
         name.textContent = call.title;
         status.textContent = this.#otherState(progress(call));
+        recording.hidden = ended || !call.isRecorded;
+        if (recording.textContent !== call.recorded) recording.textContent = call.recorded;
         this.#showScene(section);
         this.#showControls(controls);
         add.hidden = !["active", "connecting"].includes(call.phase) && !(call.isGroup && !ended);
@@ -154,7 +159,7 @@ export class CallView {
         return text === "Connected" && media?.audio === false ? "Their microphone is off" : text;
     }
 
-    #showControls({ mute, camera, hold, share, details, devices }) {
+    #showControls({ mute, camera, hold, share, details, devices, record }) {
         const { call } = this;
         set(mute, call.isMuted ? "microphoneOff" : "microphone", call.isMuted ? "Unmute (M)" : "Mute (M)", call.isMuted);
         set(camera, call.hasCamera ? "video" : "videoOff", call.hasCamera ? "Turn camera off (V)" : "Turn camera on (V)", !call.hasCamera);
@@ -162,6 +167,8 @@ export class CallView {
         if (share) set(share, "screen", call.isSharing ? "Stop sharing" : "Share your screen", call.isSharing);
         set(details, "chart", "Connection details (D)", Boolean(this.#details));
         set(devices, "sliders", "Microphone, camera and speaker", Boolean(this.#devices));
+        record.hidden = !call.canRecord;
+        set(record, "record", call.isRecorded ? "Stop recording" : "Record the call", call.isRecorded);
         details.setAttribute("aria-expanded", String(Boolean(this.#details)));
         devices.setAttribute("aria-expanded", String(Boolean(this.#devices)));
         const isOpen = call.phase === "active";

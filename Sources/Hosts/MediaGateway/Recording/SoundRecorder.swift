@@ -7,7 +7,7 @@ package import Wire
 ///
 /// It takes from the taps what has come, twenty times a second. Its files may be slow: then the taps fill, drop what does
 /// not fit and count it, and nothing else happens.
-package actor Recorder {
+package actor SoundRecorder {
     private struct SourceKey: Hashable {
         let tap: Int
         let number: UInt32
@@ -26,6 +26,9 @@ package actor Recorder {
         var voice: VoiceRecording?
         var file: (any RecordingFile)?
         var hasEnded = false
+        var begin: Instant { voice?.begin ?? .distantFuture }
+        /// Something that was to be written is not in the file.
+        var hasFailed = false
 
         init(_ source: TappedSource) {
             call = source.call
@@ -95,7 +98,9 @@ package actor Recorder {
         let ending = ending
         self.ending = []
         for index in taps.indices { drain(index) }
-        for (key, source) in sources { await advance(source, key) }
+        // Files are made in the order in which their tracks were first heard.
+        let order = sources.sorted { ($0.value.begin, $0.key.number) < ($1.value.begin, $1.key.number) }
+        for (key, source) in order { await advance(source, key) }
         for (call, done) in ending {
             await finish(call, failure: nil)
             done.resume()
@@ -159,15 +164,26 @@ package actor Recorder {
                     recording: recording.id, call: source.call, track: source.track,
                     offset: begin.nanoseconds(since: recording.begin) / 1_000_000))
         }
-        try await source.file?.append(pages)
+        do {
+            try await source.file?.append(pages)
+        } catch {
+            source.hasFailed = true
+            throw error
+        }
     }
 
     private func finish(_ source: Source, _ key: SourceKey) async throws {
         sources[key] = nil
         recordings[source.call]?.sources.remove(key)
         source.voice?.finish(at: clock())
-        try await write(source)
-        try await source.file?.finish(duration: (source.voice?.sampleCount ?? 0) / 48)
+        do {
+            try await write(source)
+        } catch {
+            try? await source.file?.finish(duration: nil)
+            throw error
+        }
+        let isWhole = !source.hasFailed
+        try await source.file?.finish(duration: isWhole ? (source.voice?.sampleCount ?? 0) / 48 : nil)
     }
 
     private func finish(_ call: String, failure: String?) async {

@@ -1,0 +1,94 @@
+package import Calls
+package import Model
+
+extension StoreTransaction {
+    private static let recordingColumns =
+        "SELECT id, call_id, user_id, started_at, status, ended_at, failure FROM recordings"
+
+    package func insert(_ recording: Recording) throws {
+        try sql.execute(
+            """
+            INSERT INTO recordings (id, call_id, user_id, started_at, status, ended_at, failure)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            """,
+            [
+                .id(recording.id), .id(recording.call), .id(recording.by), .time(recording.startedAt),
+                .text(recording.status.rawValue), .time(recording.endedAt), .text(recording.failure),
+            ])
+    }
+
+    package func recording(_ id: RecordingID) throws -> Recording? {
+        try sql.first("\(Self.recordingColumns) WHERE id = ?1", [.id(id)]).map { try recording($0) }
+    }
+
+    package func recordings(of call: CallID) throws -> [Recording] {
+        try sql.query("\(Self.recordingColumns) WHERE call_id = ?1 ORDER BY id", [.id(call)]).map {
+            try recording($0)
+        }
+    }
+
+    package func ongoingRecordings() throws -> [Recording] {
+        try sql.query("\(Self.recordingColumns) WHERE status = 'ongoing' ORDER BY id").map { try recording($0) }
+    }
+
+    package func close(_ recording: Recording) throws {
+        try sql.execute(
+            "UPDATE recordings SET status = ?2, ended_at = ?3, failure = ?4 WHERE id = ?1",
+            [
+                .id(recording.id), .text(recording.status.rawValue), .time(recording.endedAt),
+                .text(recording.failure),
+            ])
+    }
+
+    package func insert(_ track: Recording.Track, of recording: RecordingID) throws {
+        try sql.execute(
+            """
+            INSERT INTO recording_tracks (
+                recording_id, number, user_id, endpoint_id, source, start_ms, file_id, duration, byte_count)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            """,
+            [
+                .id(recording), .integer(track.number), .id(track.user), .id(track.endpoint),
+                .text(track.source.rawValue), .integer(track.offset), .id(track.file), .integer(track.duration),
+                .integer(track.byteCount),
+            ])
+    }
+
+    package func close(_ track: Recording.Track, of recording: RecordingID) throws {
+        try sql.execute(
+            "UPDATE recording_tracks SET duration = ?3, byte_count = ?4 WHERE recording_id = ?1 AND number = ?2",
+            [.id(recording), .integer(track.number), .integer(track.duration), .integer(track.byteCount)])
+        try sql.execute(
+            "UPDATE media_files SET byte_count = ?2 WHERE id = ?1", [.id(track.file), .integer(track.byteCount ?? 0)])
+    }
+
+    package func remove(_ recording: RecordingID) throws {
+        for track in try tracks(of: recording) { try removeMediaFile(track.file) }
+        try sql.execute("DELETE FROM recording_tracks WHERE recording_id = ?1", [.id(recording)])
+        try sql.execute("DELETE FROM recordings WHERE id = ?1", [.id(recording)])
+    }
+
+    private func recording(_ row: SQLRow) throws -> Recording {
+        var columns = ColumnReader(row)
+        let id = try columns.id(of: Entities.Recording.self)
+        return Recording(
+            id: id, call: try columns.id(), by: try columns.id(), startedAt: try columns.time(),
+            status: try columns.word(), endedAt: try columns.timeIfPresent(), failure: try columns.textIfPresent(),
+            tracks: try tracks(of: id))
+    }
+
+    private func tracks(of recording: RecordingID) throws -> [Recording.Track] {
+        try sql.query(
+            """
+            SELECT number, user_id, endpoint_id, source, start_ms, file_id, duration, byte_count
+            FROM recording_tracks WHERE recording_id = ?1 ORDER BY number
+            """, [.id(recording)]
+        ).map { row in
+            var columns = ColumnReader(row)
+            return Recording.Track(
+                number: try columns.int(), user: try columns.id(), endpoint: try columns.id(),
+                source: try columns.word(), offset: try columns.integer(), file: try columns.id(),
+                duration: try columns.integerIfPresent(), byteCount: try columns.integerIfPresent())
+        }
+    }
+}

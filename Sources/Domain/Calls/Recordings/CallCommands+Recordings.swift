@@ -1,0 +1,104 @@
+package import Model
+
+// Recordings of calls in the gateway. Everybody who is in the call is shown that it is recorded, may begin it, and may end
+// it: who does not consent need not leave. Who was in the call reaches what was recorded, and nobody else.
+extension CallCommands {
+    /// Begins to record the call. One that is recorded already goes on as it is.
+    package func record(
+        _ id: CallID, as recording: RecordingID, by principal: Principal, at now: Timestamp,
+        in store: some CallStore
+    ) throws -> CallOutcome {
+        let before = try open(id, as: principal.user, in: store)
+        _ = try joinedEndpoint(of: principal, in: before, at: now)
+        guard before.gatewayEpoch != nil, rules.gatewayEpoch != nil else {
+            throw Problem(
+                .conflict, "The media of this call goes directly from peer to peer, where the server cannot record it.")
+        }
+        guard before.recording == nil else {
+            var outcome = CallOutcome(call: before, at: now)
+            outcome.isDuplicate = true
+            return outcome
+        }
+        var after = before
+        after.recording = Call.OngoingRecording(id: recording, by: principal.user, since: now)
+        try store.insert(Recording(id: recording, call: id, by: principal.user, startedAt: now))
+        return try commit(after, replacing: before, at: now, in: store)
+    }
+
+    /// Ends what is being recorded, if anything is.
+    package func stopRecording(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        try change(id, by: principal, at: now, in: store) { call in
+            guard call.isLive else { return }
+            _ = try joinedEndpoint(of: principal, in: call, at: now)
+            call.recording = nil
+        }
+    }
+
+    /// The recorder has ended a recording, because it was told to or because it could not go on: then the call says so.
+    package func recordingEnded(
+        _ recording: RecordingID, of id: CallID, failure: String?, at now: Timestamp,
+        in store: some CallStore
+    ) throws -> CallOutcome? {
+        if var document = try store.recording(recording), document.status == .ongoing {
+            document.status = failure == nil ? .complete : .failed
+            document.failure = failure
+            document.endedAt = now
+            try store.close(document)
+        }
+        guard let before = try store.call(id), before.recording?.id == recording else { return nil }
+        var after = before
+        after.recording = nil
+        return try commit(after, replacing: before, at: now, in: store)
+    }
+
+    /// A track is heard for the first time. Nil when nobody in the call has its endpoint, or had.
+    package func track(
+        _ endpoint: EndpointID, _ source: LegTrack.Source, of recording: RecordingID, in id: CallID, offset: Int64,
+        file: FileID, also others: [EndpointID: UserID], in store: some CallStore
+    ) throws -> Recording.Track? {
+        guard let call = try store.call(id), let document = try store.recording(recording) else { return nil }
+        let user =
+            call.participants.first { $0.endpoint == endpoint }?.user ?? others[endpoint]
+            ?? document.tracks.last { $0.endpoint == endpoint }?.user
+        guard let user else { return nil }
+        let track = Recording.Track(
+            number: document.tracks.count, user: user, endpoint: endpoint, source: source, offset: offset, file: file)
+        try store.insert(track, of: recording)
+        return track
+    }
+
+    /// The recordings of a call, for who was in it.
+    package func recordings(
+        of id: CallID, by principal: Principal, in store: some CallStore
+    ) throws -> [Recording] {
+        _ = try open(id, as: principal.user, in: store)
+        return try store.recordings(of: id)
+    }
+
+    /// A recording, for who was in its call.
+    package func recording(
+        _ id: RecordingID, by principal: Principal, in store: some CallStore
+    ) throws -> Recording {
+        guard let recording = try store.recording(id), let call = try store.call(recording.call),
+            let participant = call.participant(principal.user), !participant.isWithheld
+        else { throw Problem.notFound("recording") }
+        return recording
+    }
+
+    /// Removes a recording, which who began it may. Returns what it was, since its files are left to remove.
+    package func removeRecording(
+        _ id: RecordingID, by principal: Principal, in store: some CallStore
+    ) throws -> Recording {
+        let recording = try recording(id, by: principal, in: store)
+        guard recording.by == principal.user else {
+            throw Problem(.forbidden, "Only who began a recording may remove it.")
+        }
+        guard recording.status != .ongoing else {
+            throw Problem(.conflict, "The call is still being recorded: end that first.")
+        }
+        try store.remove(id)
+        return recording
+    }
+}

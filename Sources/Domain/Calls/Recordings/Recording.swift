@@ -1,0 +1,85 @@
+package import Model
+
+/// What was said in a call, kept as a file for each track, with who spoke and when: the manifest.
+package struct Recording: Hashable, Sendable {
+    package enum Status: String, Hashable, Sendable, CaseIterable {
+        case ongoing
+        /// Somebody ended it, or the call did.
+        case complete
+        /// It could not go on; what is there can be heard.
+        case failed
+        /// The server stopped in the middle; what is there can be heard.
+        case interrupted
+    }
+
+    /// One track of one participant, from when it was first heard to its end.
+    package struct Track: Hashable, Sendable {
+        /// Counted from 0 in the order in which they were first heard.
+        package var number: Int
+        package var user: UserID
+        package var endpoint: EndpointID
+        package var source: LegTrack.Source
+        /// From the beginning of the recording to that of the file, in milliseconds.
+        package var offset: Int64
+        package var file: FileID
+        /// In milliseconds, and in bytes; absent while it is written.
+        package var duration: Int64?
+        package var byteCount: Int64?
+
+        package init(
+            number: Int, user: UserID, endpoint: EndpointID, source: LegTrack.Source, offset: Int64, file: FileID,
+            duration: Int64? = nil, byteCount: Int64? = nil
+        ) {
+            self.number = number
+            self.user = user
+            self.endpoint = endpoint
+            self.source = source
+            self.offset = offset
+            self.file = file
+            self.duration = duration
+            self.byteCount = byteCount
+        }
+    }
+
+    package let id: RecordingID
+    package let call: CallID
+    package let by: UserID
+    package let startedAt: Timestamp
+    package var status: Status
+    package var endedAt: Timestamp?
+    /// Why it failed, in words.
+    package var failure: String?
+    package var tracks: [Track]
+
+    package init(
+        id: RecordingID, call: CallID, by: UserID, startedAt: Timestamp, status: Status = .ongoing,
+        endedAt: Timestamp? = nil, failure: String? = nil, tracks: [Track] = []
+    ) {
+        self.id = id
+        self.call = call
+        self.by = by
+        self.startedAt = startedAt
+        self.status = status
+        self.endedAt = endedAt
+        self.failure = failure
+        self.tracks = tracks
+    }
+}
+
+/// What recordings need of a store, inside one transaction.
+package protocol RecordingStore: AnyObject {
+    func insert(_ recording: Recording) throws
+    /// With its tracks.
+    func recording(_ id: RecordingID) throws -> Recording?
+    /// Of a call, in the order in which they began.
+    func recordings(of call: CallID) throws -> [Recording]
+    /// Those that are said to go on.
+    func ongoingRecordings() throws -> [Recording]
+    /// Writes how a recording ended.
+    func close(_ recording: Recording) throws
+    func insert(_ track: Recording.Track, of recording: RecordingID) throws
+    /// The track's file is whole.
+    func close(_ track: Recording.Track, of recording: RecordingID) throws
+    /// Removes it with its tracks; their files are for the caller.
+    func remove(_ recording: RecordingID) throws
+}

@@ -1,0 +1,138 @@
+import Calls
+import Containers
+import Gateway
+import Logging
+import MediaFiles
+import MediaGateway
+import Model
+import Storage
+
+/// The files of recordings in the directory of media, and their rows.
+struct RecordedFiles: RecordingFiles {
+    /// The longest recording whose length is told after a crash.
+    private static let limit = OpusLimit(seconds: 24 * 3600)
+
+    let store: Store
+    let commands: CallCommands
+    let files: MediaFiles
+    let doors: DoorLegs
+    let logger: Logger
+
+    func make(_ track: RecordedTrack) async throws -> any RecordingFile {
+        guard let recording = RecordingID(track.recording), let call = CallID(track.call),
+            let endpoint = EndpointID(track.track.participant)
+        else { return Nowhere() }
+        let file = FileID.make(at: .systemClock())
+        let growing: GrowingFile
+        do {
+            growing = try await files.append(to: file)
+        } catch let error as MediaFileError {
+            throw shown(error)
+        }
+        let source = LegTrack(track.track).map(\.source) ?? .microphone
+        let (commands, others) = (commands, doors.users(in: call))
+        let made = try await store.write { store in
+            let made = try commands.track(
+                endpoint, source, of: recording, in: call, offset: Int64(clamping: track.offset), file: file,
+                also: others, in: store)
+            guard made != nil else { return made }
+            try store.insert(
+                MediaFile(
+                    id: file, kind: .recording, resource: recording.text, contentType: "audio/ogg", byteCount: 0,
+                    createdAt: store.now))
+            return made
+        }.value
+        guard let made else {
+            try await files.remove(file)
+            return Nowhere()
+        }
+        return TrackFile(files: self, growing: growing, recording: recording, track: made)
+    }
+
+    /// The operator is told all of it, participants what concerns them.
+    fileprivate func shown(_ error: MediaFileError) -> Shown {
+        logger.error("a recording cannot be written", metadata: ["reason": "\(error)"])
+        return Shown(description: error.problem.detail)
+    }
+
+    fileprivate func close(_ track: Recording.Track, of recording: RecordingID, duration: Int64) async throws {
+        var track = track
+        track.duration = duration
+        track.byteCount = Int64(try await files.open(track.file).byteCount)
+        let whole = track
+        _ = try await store.write { try $0.close(whole, of: recording) }
+    }
+
+    /// Finishes what a process before this one left in the middle: what is in the files can be heard. Returns how many
+    /// recordings that were.
+    func recover() async throws -> Int {
+        let left = try await store.read { try $0.ongoingRecordings() }
+        for recording in left {
+            var last: Int64 = 0
+            for track in recording.tracks {
+                var duration = track.duration ?? 0
+                if track.duration == nil {
+                    duration = await self.duration(of: track.file)
+                    try await close(track, of: recording.id, duration: duration)
+                }
+                last = max(last, track.offset + duration)
+            }
+            var document = recording
+            document.status = .interrupted
+            document.endedAt = Timestamp(milliseconds: recording.startedAt.milliseconds + last)
+            let closed = document
+            _ = try await store.write { try $0.close(closed) }
+        }
+        return left.count
+    }
+
+    /// In milliseconds; 0 where nothing can be heard.
+    fileprivate func duration(of file: FileID) async -> Int64 {
+        var bytes: [UInt8] = []
+        do {
+            let stored = try await files.open(file)
+            try await stored.read(0..<stored.byteCount) { bytes += $0 }
+            return Int64(clamping: try OpusFile.read(bytes.span.bytes, limit: Self.limit).sampleCount / 48)
+        } catch {
+            return 0
+        }
+    }
+}
+
+/// A track's file while it is written.
+private struct TrackFile: RecordingFile {
+    let files: RecordedFiles
+    let growing: GrowingFile
+    let recording: RecordingID
+    let track: Recording.Track
+
+    func append(_ bytes: [UInt8]) async throws {
+        do {
+            try await growing.append(bytes)
+        } catch let error as MediaFileError {
+            throw files.shown(error)
+        }
+    }
+
+    func finish(duration: UInt64?) async throws {
+        do {
+            try await growing.sync()
+        } catch let error as MediaFileError {
+            throw files.shown(error)
+        }
+        let length: Int64 =
+            if let duration { Int64(clamping: duration) } else { await files.duration(of: track.file) }
+        try await files.close(track, of: recording, duration: length)
+    }
+}
+
+/// An error in words for participants.
+private struct Shown: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// For what is heard of an endpoint that nobody knows any more.
+private struct Nowhere: RecordingFile {
+    func append(_ bytes: [UInt8]) async throws {}
+    func finish(duration: UInt64?) async throws {}
+}

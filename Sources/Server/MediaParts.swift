@@ -1,0 +1,36 @@
+import Logging
+import MediaFiles
+import Model
+import Storage
+import Tokens
+import WebAPI
+
+/// The directory of media, and the addresses at which it is served.
+struct MediaParts: Sendable {
+    let files: MediaFiles
+    let links: MediaLinks
+    private let store: Store
+
+    init(_ configuration: ServerConfiguration, store: Store, directory: DataDirectory) async throws {
+        let logger = Logger(label: "media")
+        let (key, warning) = try MediaKey.load(from: directory.file("media-key"))
+        if let warning { logger.warning("\(warning)") }
+        self.store = store
+        files = try MediaFiles(path: directory.file("media"))
+        links = MediaLinks(key: key, seconds: configuration.integer("media.linkSeconds"))
+        let removed = try await Self.sweep(files, store)
+        if removed > 0 { logger.notice("removed files of nobody", metadata: ["count": "\(removed)"]) }
+    }
+
+    func operations(_ gate: Gate, _ checkers: [MediaFile.Kind: MediaOperations.Checker]) -> MediaOperations {
+        MediaOperations(files: files, links: links, store: store, gate: gate, checkers: checkers)
+    }
+
+    /// Removes the files that belong to nothing: a crash came between them and their rows.
+    private static func sweep(_ files: MediaFiles, _ store: Store) async throws -> Int {
+        let found = try await files.all()
+        let unknown = try await store.read { store in try found.filter { try store.mediaFile($0) == nil } }
+        for file in unknown { try await files.remove(file) }
+        return unknown.count
+    }
+}

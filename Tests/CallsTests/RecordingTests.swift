@@ -1,0 +1,126 @@
+import Calls
+import Model
+import Testing
+
+/// Recordings of calls in the gateway: who begins and ends them, who is told, and who reaches what was recorded.
+@Suite struct RecordingTests {
+    private static let rules = GatewayModeTests.rules
+
+    @Test(arguments: Backing.allCases)
+    func everybodyIsShownThatTheCallIsRecorded(_ backing: Backing) async throws {
+        try await backing.run(rules: Self.rules) { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
+            let id = try world.talk(anna, [ben, cleo])
+            let begun = try world.record(id, by: ben)
+            let recording = try #require(begun.call.recording)
+            #expect(recording.by == ben.user && recording.since == world.now)
+            #expect(world.recorded == [id: recording.id])
+            let told = try #require(try world.bench.entries(of: .call(id)).last)
+            #expect(
+                told.type == "call"
+                    && told.data.contains("\"recording\":{\"id\":\"\(recording.id)\",\"by\":\"\(ben.user)\""))
+            #expect(try world.call(id).recording == recording, "The store has it.")
+
+            let again = try world.record(id, by: anna)
+            #expect(again.isDuplicate && again.call.recording == recording)
+            try world.stopRecording(id, by: cleo)
+            #expect(world.recorded.isEmpty)
+            #expect(try world.call(id).recording == nil)
+            #expect(try world.bench.entries(of: .call(id)).last?.data.contains("recording") == false)
+            #expect(try world.stopRecording(id, by: cleo).effects.isEmpty)
+        }
+    }
+
+    @Test(arguments: Backing.allCases)
+    func onlyWhoIsInTheCallBeginsAndEnds(_ backing: Backing) async throws {
+        try await backing.run(rules: Self.rules) { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
+            let eve = try world.person("Eve")
+            let id = try world.create(by: anna, to: [ben, cleo]).call.id
+            try world.accept(id, by: ben)
+            #expect(problem { try world.record(id, by: cleo) } == .conflict, "She has not accepted.")
+            #expect(problem { try world.record(id, by: eve) } == .notFound)
+            #expect(problem { try world.record(id, by: world.another(ben)) } == .answeredElsewhere)
+            try world.record(id, by: anna)
+            #expect(problem { try world.stopRecording(id, by: cleo) } == .conflict)
+            #expect(problem { try world.stopRecording(id, by: eve) } == .notFound)
+            #expect(world.recorded[id] != nil)
+            let direct = try world.talk(try world.person("Dora"), [try world.person("Emil")])
+            let caller = try #require(try world.call(direct).participants.first)
+            let dora = Client(user: caller.user, endpoint: try #require(caller.endpoint))
+            #expect(problem { try world.record(direct, by: dora) } == .conflict, "Its media goes past the server.")
+        }
+    }
+
+    @Test(arguments: Backing.allCases)
+    func itEndsWithTheCallAndWithTheGateway(_ backing: Backing) async throws {
+        try await backing.run(rules: Self.rules) { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
+            let first = try world.talk(anna, [ben, cleo])
+            try world.record(first, by: anna)
+            try world.hangUp(first, .end, by: anna)
+            #expect(world.recorded.isEmpty)
+            #expect(try world.call(first).recording == nil)
+            #expect(problem { try world.record(first, by: anna) } == .callEnded)
+            #expect(try world.stopRecording(first, by: anna).effects.isEmpty, "It has ended.")
+
+            let second = try world.talk(anna, [ben, cleo])
+            try world.record(second, by: anna)
+            world.restart(with: GatewayModeTests.rules(epoch: 8))
+            for outcome in try world.commands.renewGateway(at: world.now, in: world.bench.store) {
+                try world.run { _, _, _ in outcome }
+            }
+            #expect(world.recorded.isEmpty)
+            #expect(try world.call(second).recording == nil)
+        }
+    }
+
+    @Test(arguments: Backing.allCases)
+    func tracksBelongToTheUsersOfTheirEndpoints(_ backing: Backing) async throws {
+        try await backing.run(rules: Self.rules) { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
+            let eve = try world.person("Eve")
+            let id = try world.talk(anna, [ben, cleo])
+            let recording = try #require(try world.record(id, by: anna).call.recording?.id)
+            func track(_ endpoint: EndpointID, _ offset: Int64) throws -> Recording.Track? {
+                try world.commands.track(
+                    endpoint, .microphone, of: recording, in: id, offset: offset, file: world.id(), also: [:],
+                    in: world.bench.store)
+            }
+            var first = try #require(try track(ben.endpoint, 40))
+            #expect(first.number == 0 && first.user == ben.user && first.offset == 40)
+            #expect(try track(eve.endpoint, 50) == nil, "Nobody knows whose it is.")
+            try world.hangUp(id, by: ben)
+            let second = try #require(try track(ben.endpoint, 90), "The packets of who has just left.")
+            #expect(second.number == 1 && second.user == ben.user)
+            first.duration = 1_000
+            first.byteCount = 4_000
+            try world.bench.store.close(first, of: recording)
+
+            // The recorder says that it is whole.
+            let outcome = try world.commands.recordingEnded(
+                recording, of: id, failure: "There is no room.", at: world.now, in: world.bench.store)
+            try world.run { _, _, _ in try #require(outcome) }
+            let document = try world.commands.recording(recording, by: cleo.principal, in: world.bench.store)
+            #expect(document.status == .failed && document.failure == "There is no room.")
+            #expect(document.endedAt == world.now && document.tracks == [first, second])
+            #expect(try world.bench.store.ongoingRecordings().isEmpty)
+            #expect(
+                try world.commands.recordings(of: id, by: ben.principal, in: world.bench.store) == [document],
+                "He was in the call.")
+            var writer = JSONWriter()
+            document.write(to: &writer) { $0.duration == nil ? nil : "{}" }
+            #expect(writer.text.contains("\"offsetMs\":40,\"durationMs\":1000,\"byteCount\":4000,\"audio\":{}}"))
+
+            let store = world.bench.store
+            #expect(problem { try world.commands.recording(recording, by: eve.principal, in: store) } == .notFound)
+            #expect(problem { try world.commands.recordings(of: id, by: eve.principal, in: store) } == .notFound)
+            #expect(
+                problem { try world.commands.removeRecording(recording, by: eve.principal, in: store) } == .notFound)
+            #expect(
+                problem { try world.commands.removeRecording(recording, by: ben.principal, in: store) } == .forbidden)
+            #expect(try world.commands.removeRecording(recording, by: anna.principal, in: store) == document)
+            #expect(problem { try world.commands.recording(recording, by: anna.principal, in: store) } == .notFound)
+        }
+    }
+}

@@ -1,0 +1,265 @@
+"""Recordings of calls over the media gateway: aiortc speaks, and what was kept is read with FFmpeg and opusinfo."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import subprocess
+import time
+import uuid
+
+import av
+import httpx
+import numpy
+from conftest import User
+from gateway import Participant, group
+
+
+def person(server, one: Participant) -> User:
+    """The same user over REST."""
+    return User(server, one.endpoint.user, one.endpoint.token)
+
+
+def signed_up(server, name: str) -> User:
+    body = {
+        "email": f"{name}@example.org", "password": "correct horse battery", "displayName": name,
+        "device": {"id": str(uuid.uuid4()), "name": "test", "platform": "test"},
+    }
+    answer = httpx.post(f"{server.url}/v1/accounts", json=body)
+    assert answer.status_code == 201, answer.text
+    return User(server, answer.json()["user"]["id"], answer.json()["accessToken"])
+
+
+async def meet(everybody: list[Participant]) -> None:
+    for one in everybody:
+        await one.join(slots=len(everybody) - 1, video=False)
+    for one in everybody:
+        for other in everybody:
+            if one is not other:
+                await one.hears(other)
+
+
+async def is_recorded(one: Participant, by: Participant | None) -> None:
+    """Waits until the call's stream tells it."""
+
+    def condition():
+        entries = one.endpoint.streams[f"call:{one.call}"].entries
+        told = [data for _, (kind, data) in sorted(entries.items()) if kind == "call"]
+        recording = told[-1].get("recording") if told else None
+        return (recording or {}).get("by") == (by.endpoint.user if by else None) and bool(told)
+
+    await one.endpoint.until(f"the call to be recorded by {by and by.endpoint.user}", condition)
+
+
+def manifests(server, one: Participant, call: str) -> list[dict]:
+    answer = person(server, one).get(f"/v1/calls/{call}/recordings")
+    assert answer.status_code == 200, answer.text
+    return answer.json()["recordings"]
+
+
+async def ended(server, one: Participant, call: str) -> dict:
+    """The only recording of a call, once its files are whole."""
+    for _ in range(400):
+        [manifest] = await asyncio.to_thread(manifests, server, one, call)
+        if manifest["status"] != "ongoing" and all("durationMs" in track for track in manifest["tracks"]):
+            return manifest
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"it never ended: {manifest}")
+
+
+def fetch(server, track: dict) -> bytes:
+    answer = httpx.get(server.url + track["audio"]["url"])
+    assert answer.status_code == 200 and answer.headers["content-type"] == "audio/ogg", answer.text
+    assert len(answer.content) == track["byteCount"]
+    return answer.content
+
+
+def samples(file: bytes) -> numpy.ndarray:
+    """48 kHz, the first channel."""
+    with av.open(io.BytesIO(file)) as container:
+        frames = [frame.to_ndarray()[0] for frame in container.decode(audio=0)]
+    return numpy.concatenate(frames) if frames else numpy.zeros(0)
+
+
+def pitch(sound: numpy.ndarray) -> float:
+    spectrum = numpy.abs(numpy.fft.rfft(sound * numpy.hanning(len(sound))))
+    return float(numpy.argmax(spectrum) * 48_000 / len(sound))
+
+
+def test_what_each_said_is_in_a_file_of_its_own(server, tmp_path):
+    async def run():
+        async with group(server, 3, "audio") as everybody:
+            ann, ben, cal = everybody
+            await meet(everybody)
+            begun = time.monotonic()
+            answer = await ben.endpoint.ask("calls.record", call=ben.call)
+            assert answer["call"]["recording"]["by"] == ben.endpoint.user
+            for one in everybody:
+                await is_recorded(one, ben)
+            again = await ann.endpoint.ask("calls.record", call=ann.call)
+            assert again["duplicate"] and again["call"]["recording"]["by"] == ben.endpoint.user
+            await asyncio.sleep(2)
+            # One leaves in the middle and comes back.
+            left = time.monotonic()
+            await cal.hang_up_media()
+            await cal.endpoint.ask("calls.leave", call=cal.call)
+            await asyncio.sleep(1)
+            await cal.accept(ann.call)
+            await cal.join(slots=2, video=False)
+            await ann.hears(cal)
+            back = time.monotonic()
+            await asyncio.sleep(1.5)
+            over = time.monotonic()
+            # Anybody may end it.
+            await cal.endpoint.ask("calls.stopRecording", call=ann.call)
+            for one in everybody:
+                await is_recorded(one, None)
+            assert "recording" not in (await ann.endpoint.ask("calls.get", call=ann.call))["call"]
+            manifest = await ended(server, cal, ann.call)
+            return manifest, [one.endpoint.user for one in everybody], over - begun, left - begun, over - back
+
+    manifest, users, length, first, last = asyncio.run(run())
+    assert manifest["status"] == "complete" and manifest["by"] == users[1]
+    tracks = {user: [track for track in manifest["tracks"] if track["user"] == user] for user in users}
+    assert [len(tracks[user]) for user in users] == [1, 1, 2], manifest
+    for number, user in enumerate(users):
+        for track in tracks[user]:
+            assert track["source"] == "microphone"
+            file = fetch(server, track)
+            sound = samples(file)
+            assert abs(len(sound) / 48 - track["durationMs"]) < 1
+            middle = sound[len(sound) // 4 : len(sound) // 4 + 24_000]
+            assert abs(pitch(middle) - (300 + 200 * number)) < 15, "it is who it says"
+            path = tmp_path / "track.ogg"
+            path.write_bytes(file)
+            told = subprocess.run(["opusinfo", str(path)], capture_output=True, text=True)
+            assert told.returncode == 0 and "WARNING" not in told.stdout + told.stderr, told.stdout + told.stderr
+    # Who was there all the while is heard for as long as it took; the file begins with the first packet.
+    for user in users[:2]:
+        [track] = tracks[user]
+        assert track["offsetMs"] < 500
+        assert abs(track["offsetMs"] + track["durationMs"] - length * 1000) < 500, (track, length)
+    before, after = tracks[users[2]]
+    assert abs(before["durationMs"] - first * 1000) < 1_500
+    assert after["offsetMs"] > first * 1000 + 900 and after["durationMs"] > last * 1000 - 300
+
+
+def test_who_may_begin_end_hear_and_remove(make_server):
+    server = make_server()
+    people = [signed_up(server, name) for name in ("ann", "ben", "cal")]
+
+    async def run():
+        async with group(server, 3, "audio", people) as everybody:
+            ann, ben, cal = everybody
+            await meet(everybody[:2])
+            stranger = server.user()
+            path = f"/v1/calls/{ann.call}/recording"
+            assert stranger.post(path).status_code == 404
+            assert person(server, ann).post(path).status_code == 409, "another endpoint of hers is in the call"
+            assert httpx.post(server.url + path, json={}).status_code == 401
+            await ann.endpoint.ask("calls.record", call=ann.call)
+            assert stranger.request("DELETE", path).status_code == 404
+            await asyncio.sleep(1)
+            recording = (await ann.endpoint.ask("calls.get", call=ann.call))["call"]["recording"]["id"]
+            assert person(server, ann).request("DELETE", f"/v1/recordings/{recording}").status_code == 409, "it goes on"
+            # The end of the call is its end.
+            await ann.endpoint.ask("calls.end", call=ann.call)
+            manifest = await ended(server, cal, ann.call)
+            assert manifest["id"] == recording
+            return manifest, [person(server, one) for one in everybody], stranger
+
+    manifest, (ann, ben, cal), stranger = asyncio.run(run())
+    path = f"/v1/recordings/{manifest['id']}"
+    for one, status in ((ann, 200), (ben, 200), (cal, 200), (stranger, 404)):
+        assert one.get(path).status_code == status
+        assert one.get(f"/v1/calls/{manifest['call']}/recordings").status_code == status
+    assert httpx.get(server.url + path).status_code == 401
+    assert ann.get(f"/v1/recordings/{uuid.uuid4()}").status_code == 404
+
+    url = httpx.URL(server.url + ben.get(path).json()["recording"]["tracks"][0]["audio"]["url"])
+    assert httpx.get(url).status_code == 200
+    part = httpx.get(url, headers={"Range": "bytes=0-3"})
+    assert part.status_code == 206 and part.content == b"OggS"
+    for change in ({"user": stranger.id}, {"user": ann.id}, {"expires": "99999999999"}, {"signature": "A" * 43}):
+        assert httpx.get(url.copy_merge_params(change)).status_code in (403, 404), change
+    for one, status in ((stranger, 404), (cal, 403), (ben, 403)):
+        assert one.request("DELETE", path).status_code == status
+    # An account that is closed hears nothing more, whatever it was given.
+    server.command("account", "disable", "--email", "ben@example.org")
+    assert httpx.get(url).status_code in (403, 404)
+    assert ann.request("DELETE", path).status_code == 204
+    assert ann.get(path).status_code == 404
+    assert not list((server.data / "media").iterdir()), "its files are gone"
+    server.stop()
+
+
+def test_a_call_from_peer_to_peer_is_not_recorded(server):
+    caller, callee = server.users(2)
+    body = {"clientID": str(uuid.uuid4()), "callees": [callee.id], "kind": "audio", "mode": "direct"}
+    call = caller.post("/v1/calls", body).json()["call"]["id"]
+    answer = caller.post(f"/v1/calls/{call}/recording")
+    assert answer.status_code == 409 and "peer to peer" in answer.json()["detail"]
+
+
+def test_a_server_that_is_killed_loses_a_second_at_most(make_server):
+    server = make_server()
+
+    async def run():
+        async with group(server, 2, "audio") as everybody:
+            ann, ben = everybody
+            await meet(everybody)
+            await ann.endpoint.ask("calls.record", call=ann.call)
+            await is_recorded(ben, ann)
+            begun = time.monotonic()
+            await asyncio.sleep(4)
+            length = time.monotonic() - begun
+            server.kill()
+            await asyncio.to_thread(server.start)
+            manifest = await ended(server, ann, ann.call)
+            call = (await asyncio.to_thread(person(server, ann).get, f"/v1/calls/{ann.call}")).json()["call"]
+            return manifest, call, length
+
+    manifest, call, length = asyncio.run(run())
+    assert manifest["status"] == "interrupted" and "recording" not in call
+    assert len(manifest["tracks"]) == 2
+    for track in manifest["tracks"]:
+        sound = samples(fetch(server, track))
+        assert abs(len(sound) / 48 - track["durationMs"]) < 1
+        assert track["offsetMs"] + track["durationMs"] > length * 1000 - 1_000, (track, length)
+    server.stop()
+
+
+def test_a_full_disk_ends_the_recording_and_not_the_call(make_server):
+    server = make_server(started=False)
+    media = server.data / "media"
+    media.mkdir(parents=True, mode=0o700)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(media)], check=True)
+    try:
+        server.start()
+
+        async def run():
+            async with group(server, 2, "audio") as everybody:
+                ann, ben = everybody
+                await meet(everybody)
+                await ann.endpoint.ask("calls.record", call=ann.call)
+                await is_recorded(ben, ann)
+                # It ends by itself, and everybody sees that.
+                await is_recorded(ben, None)
+                manifest = await ended(server, ben, ann.call)
+                await ann.more_from(ann.slot_of(ben, "audio"))
+                await ben.hears(ann)
+                return manifest
+
+        manifest = asyncio.run(run())
+        assert manifest["status"] == "failed" and "room" in manifest["failure"], manifest
+        assert str(server.data) not in manifest["failure"], "paths are nobody's business"
+        assert str(media) in server.log_tail(20_000), "but the operator's"
+        heard = [track for track in manifest["tracks"] if "audio" in track]
+        assert heard, manifest
+        for track in heard:
+            assert abs(len(samples(fetch(server, track))) / 48 - track["durationMs"]) < 10
+        server.stop()
+    finally:
+        if server.process:
+            server.kill()
+        subprocess.run(["umount", str(media)], check=True)
