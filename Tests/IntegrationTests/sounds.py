@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fractions
 import io
 import math
 import subprocess
@@ -32,6 +33,28 @@ def encode(samples: numpy.ndarray, format: str = "ogg", codec: str = "libopus", 
         )
         for part in [*resampler.resample(frame), *resampler.resample(None), None]:
             container.mux(stream.encode(part))
+    return file.getvalue()
+
+
+def with_gap(before: float, gap: float, after: float) -> bytes:
+    """WebM in which nothing was sent for a while: a tone, nothing, a tone."""
+    file = io.BytesIO()
+    with av.open(file, "w", format="webm") as container:
+        stream = container.add_stream("libopus", rate=RATE, layout="mono")
+        stream.codec_context.open()
+        samples = numpy.concatenate([tone(before), tone(after)])
+        frame = av.AudioFrame.from_ndarray(samples[None, :], format="s16", layout="mono")
+        frame.sample_rate = RATE
+        resampler = av.AudioResampler(
+            format=stream.format, layout="mono", rate=RATE, frame_size=stream.codec_context.frame_size
+        )
+        time = 0
+        for part in [*resampler.resample(frame), *resampler.resample(None), None]:
+            for packet in stream.encode(part):
+                packet.time_base = fractions.Fraction(1, RATE)
+                packet.pts = packet.dts = time + (int(gap * RATE) if time >= before * RATE else 0)
+                time += stream.codec_context.frame_size
+                container.mux(packet)
     return file.getvalue()
 
 

@@ -19,7 +19,7 @@ import httpx
 import numpy
 import pytest
 from endpoint import Endpoint
-from sounds import RATE, decode, encode, ogg_page, opusinfo, tone
+from sounds import RATE, decode, encode, ogg_page, opusinfo, tone, with_gap
 from test_metrics import value
 from test_operation import wait_until
 from voices import fetch, listed, send, sent
@@ -71,6 +71,22 @@ def test_what_is_sent_is_what_is_heard(server, type, options):
     # The packets are the same, and so is every sample.
     common = min(len(heard), len(original))
     assert numpy.array_equal(heard[:common], original[:common])
+
+
+def test_what_was_silent_lasts_as_long(server):
+    """Ogg has no gaps, so that they are filled; the sound behind one is where it was."""
+    alice, bob = server.users(2)
+    message = sent(alice, bob, with_gap(1, 2, 1), "audio/webm")
+    assert abs(message["durationMs"] - 4000) <= 20
+    shape = message["waveform"]
+    assert max(shape[:24]) > 30 and max(shape[28:74]) <= 3 and max(shape[76:]) > 30, shape
+    answer = fetch(bob, message["audio"]["url"])
+    assert "Playback length: 0m:0" in opusinfo(answer.content)
+    heard = decode(answer.content)
+    assert abs(len(heard) - 4 * RATE) <= RATE // 50
+    loud = [int(numpy.abs(part.astype(int)).max()) for part in numpy.array_split(heard[: 4 * RATE], 16)]
+    # An encoder is 6.5 ms behind: with those of the first tone the packets behind the gap begin, in the twelfth part.
+    assert min(loud[1:4]) > 2_000 and max(loud[4:11]) < 500 and min(loud[13:]) > 2_000, loud
 
 
 def test_open_pages_see_it_at_once(server):

@@ -7,7 +7,7 @@ import Synchronization
 package final class BoundedWork: Sendable {
     private struct State {
         var running = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [CheckedContinuation<Void, any Error>] = []
     }
 
     private let state = Mutex(State())
@@ -31,25 +31,36 @@ package final class BoundedWork: Sendable {
         }
     }
 
+    private enum Turn {
+        case now
+        case later
+        case never
+    }
+
     private func enter() async throws {
-        let isFull = state.withLock { $0.running >= atATime && $0.waiting.count >= mostWaiting }
-        if isFull { throw Problem(.unavailable, "The server is busy with others' files.", retryAfter: 2000) }
-        await withCheckedContinuation { continuation in
-            let mayRun = state.withLock { state in
-                guard state.running >= atATime else {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let turn = state.withLock { state -> Turn in
+                if state.running < atATime {
                     state.running += 1
-                    return true
+                    return .now
                 }
+                guard state.waiting.count < mostWaiting else { return .never }
                 state.waiting.append(continuation)
-                return false
+                return .later
             }
-            if mayRun { continuation.resume() }
+            switch turn {
+            case .now: continuation.resume()
+            case .later: break
+            case .never:
+                continuation.resume(
+                    throwing: Problem(.unavailable, "The server is busy with others' files.", retryAfter: 2000))
+            }
         }
     }
 
     /// Hands the turn on, if somebody waits for it.
     private func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
             state.running -= 1
             return nil
