@@ -4,6 +4,7 @@ import NIOHTTP1
 
 extension Switchboard {
     private struct Answer: Decodable { var message: VoiceMessage }
+    private struct TranscriptAnswer: Decodable { var transcript: Transcript }
     private struct Listing: Encodable {
         var with: UserID
         var limit: Int?
@@ -53,6 +54,14 @@ extension Switchboard {
     public func voiceMessage(_ id: VoiceMessageID) async throws -> VoiceMessage {
         let answer: Answer = try await realtime.ask("voice.get", ["message": id])
         return answer.message
+    }
+
+    /// Has a voice message written down, or tries again after that failed.
+    ///
+    /// - Throws: ``Problem`` with the kind `provider_not_configured` where the server has nobody who does it.
+    public func transcribeVoiceMessage(_ id: VoiceMessageID) async throws -> Transcript {
+        let answer: TranscriptAnswer = try await realtime.ask("voice.transcribe", ["message": id])
+        return answer.transcript
     }
 
     /// Takes a voice message back, for both; only who sent it may.

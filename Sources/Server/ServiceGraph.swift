@@ -72,7 +72,10 @@ struct ServiceGraph: Sendable {
         let media =
             roles.contains(.api)
             ? try await MediaParts(configuration, store: accounts.store, directory: directory) : nil
-        let voice = media.map { VoiceParts(configuration, store: accounts.store, media: $0) }
+        let voice = media.map {
+            [transcription] in
+            VoiceParts(configuration, store: accounts.store, media: $0, transcription: transcription)
+        }
 
         let gate = Gate(
             accounts: accounts.accounts, tokens: accounts.verifier, limits: configuration.requestLimits,
@@ -98,7 +101,7 @@ struct ServiceGraph: Sendable {
         if let media, let voice {
             try await calls.keepRecordings(in: media.files, logger: Logger(label: "recorder"))
             try await calls.clock.restore()
-            services += [calls.clock, calls.link.recorder]
+            services += [calls.clock, calls.link.recorder, voice.transcripts]
             let table = Self.routes(configuration, accounts, calls, media, voice, relay.issuer, hub, gate)
             let realtime = RealtimeServices(
                 authenticator: gate,
@@ -163,9 +166,11 @@ struct ServiceGraph: Sendable {
                 + SignInOperations.all(people) + profiles
                 + CallOperations.all(calls.service) + LegOperations.all(calls.link)
                 + RecordingOperations.all(recordings) + VoiceOperations.all(voice.service)
+                + TranscriptOperations.all(voice.service)
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
             documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
-                + VoiceOperations.documents(voice.service) + media.operations(gate, checkers).all,
+                + VoiceOperations.documents(voice.service)
+                + TranscriptOperations.documents(voice.service) + media.operations(gate, checkers).all,
             schemas: Schemas.all,
             version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
     }

@@ -39,6 +39,8 @@ shutdown:
   drainSeconds: 0
 accounts:
   signUpsPerHour: 100000
+transcription:
+  provider: command
 gateway:
   port: 0
 {gateway}relay:

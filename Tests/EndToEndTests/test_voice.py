@@ -122,6 +122,14 @@ def test_what_is_said_is_heard(ann, ben, server, pictures):
     heard = understood(file)
     assert len(set(WORDS.split()) & set(heard)) >= 3, heard
 
+    # And it is written down, on both pages.
+    for one in (ann, ben):
+        words = one.browser.wait(
+            "the words", lambda: (found := one.all(".transcript[data-status=complete] p")) and found[0].text.split(), 60
+        )
+        assert len(set(WORDS.split()) & set(words)) >= 3, words
+    pictures(ann.browser, "voice-transcript")
+
     ann.click("#voice-messages [data-action=play]")
     ann.browser.wait("the sound to move", lambda: (found := ann.driver.execute_script(PLAYED)) and found[0]["time"] > 0.5)
     ann.find("#voice-messages .voice[data-state=playing]")

@@ -30,6 +30,42 @@ public struct VoiceMessage: Decodable, Hashable, Sendable, Identifiable {
     public var level: Int
     /// Where its sound is.
     public var audio: Audio
+    /// What is said in it; absent where the server does not write that down.
+    public var transcript: Transcript?
+}
+
+/// What is said in a sound, or what became of the attempt to write it down.
+public struct Transcript: Decodable, Hashable, Sendable {
+    /// Something that was said at a stretch.
+    public struct Segment: Decodable, Hashable, Sendable {
+        /// When it begins, in milliseconds from the beginning of the sound.
+        public var start: Int
+        /// When it ends, in milliseconds.
+        public var end: Int
+        /// The words.
+        public var text: String
+    }
+
+    /// What stood in the way.
+    public struct Failure: Decodable, Hashable, Sendable {
+        /// A stable word for it.
+        public var type: String
+        /// The same for people.
+        public var detail: String
+        /// Trying again may help.
+        public var mayRetry: Bool
+    }
+
+    /// `pending`, `complete` or `failed`.
+    public var status: String
+    /// As BCP 47 writes it, where the provider told.
+    public var language: String?
+    /// All of the words, once it is complete.
+    public var text: String?
+    /// The words with their times, once it is complete.
+    public var segments: [Segment]?
+    /// Once it has failed.
+    public var failure: Failure?
 }
 
 /// A part of the voice messages with somebody, and where the next one begins.

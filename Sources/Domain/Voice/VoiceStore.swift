@@ -17,6 +17,12 @@ package protocol VoiceStore {
     /// Removes the message and that its file belongs to anything.
     func remove(_ message: VoiceMessage) throws
 
+    func transcript(of file: FileID) throws -> VoiceTranscript?
+    func transcripts(of files: [FileID]) throws -> [FileID: VoiceTranscript]
+    func save(_ transcript: VoiceTranscript, of file: FileID) throws
+    /// Those that are still to be written down.
+    func untranscribed() throws -> [VoiceMessage]
+
     /// What `user` sent with this client id before.
     func voiceMessage(sentWith clientID: ClientID, of user: UserID, bodyHash: [UInt8]) throws -> SentBefore
     func remember(

@@ -6,6 +6,10 @@ internal import Synchronization
 package struct Committed<Value: Sendable>: Sendable {
     package let value: Value
     package let positions: [StreamName: Position]
+
+    package func map<Other>(_ body: (Value) -> Other) -> Committed<Other> {
+        Committed<Other>(value: body(value), positions: positions)
+    }
 }
 
 /// The store: rows and the log of changes, written together.

@@ -21,4 +21,14 @@ extension Schema {
                 "CREATE UNIQUE INDEX voice_messages_pair ON voice_messages (pair, id)",
             ])
     ]
+
+    /// What was said in media files, as JSON.
+    static let transcripts: [Migration] = [
+        Migration(
+            8, "transcripts",
+            [
+                "CREATE TABLE transcripts (file_id TEXT PRIMARY KEY, status TEXT NOT NULL, data TEXT NOT NULL)",
+                "CREATE INDEX transcripts_pending ON transcripts (status) WHERE status = 'pending'",
+            ])
+    ]
 }

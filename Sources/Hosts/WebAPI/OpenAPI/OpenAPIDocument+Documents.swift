@@ -29,7 +29,9 @@ extension OpenAPIDocument {
                 }
                 members.append(("headers", .object(headers)))
             }
-            if let type = outcome.contentType { members.append(("content", content([type], outcome.schema))) }
+            if let type = outcome.contentType {
+                members.append(("content", content([type] + outcome.otherContentTypes, outcome.schema)))
+            }
             return (String(outcome.status), .object(members))
         }
         members.append(("responses", .object(outcomes + problems(operation.possibleProblems))))

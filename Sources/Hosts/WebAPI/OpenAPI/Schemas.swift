@@ -4,7 +4,7 @@ package enum Schemas {
         ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
         ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
         ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
-        ("VoiceMessage", voiceMessage), ("MediaLink", MediaLinks.schema),
+        ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", MediaLinks.schema),
         ("Recording", recording), ("RecordedTrack", recordedTrack),
     ]
 
@@ -138,5 +138,25 @@ package enum Schemas {
         .required("level", .integer(-127...0), "Of all of it, in decibels of full scale."),
         .required(
             "audio", .named("MediaLink"), "Where the sound is. Not in the entries of streams, which live longer."),
+        .optional("transcript", .named("Transcript"), "What is said, where the server writes that down."),
+    ])
+
+    private static let transcript = Schema.object([
+        .required("status", .choice(["pending", "complete", "failed"])),
+        .optional("language", .text(), "As BCP 47 writes it, where the provider tells."),
+        .optional("text", .text()),
+        .optional(
+            "segments",
+            .list(
+                .object([
+                    .required("start", .integer(), "Milliseconds from the beginning."),
+                    .required("end", .integer()), .required("text", .text()),
+                ]))),
+        .optional(
+            "failure",
+            .object([
+                .required("type", .text()), .required("detail", .text()),
+                .required("mayRetry", .boolean, "Trying again may help."),
+            ]), "What stood in the way."),
     ])
 }

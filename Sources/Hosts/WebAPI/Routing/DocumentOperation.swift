@@ -58,6 +58,8 @@ package struct DocumentOperation: Sendable {
         var status: Int
         var meaning: String
         var contentType: String?
+        /// Others that the body may have as well.
+        var otherContentTypes: [String] = []
         var schema = Schema.text()
         /// Names and meanings.
         var headers: [(String, String)] = []

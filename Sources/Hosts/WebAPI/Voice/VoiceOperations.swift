@@ -48,8 +48,11 @@ package enum VoiceOperations {
             let envelope = VoiceEnvelope(
                 to: try request.identifier("to"), clientID: try request.identifier("clientID"))
             let sent = try await service.send(envelope, by: principal, receiving: request.receive)
+            let document = try await service.store.read {
+                try service.documents([sent.message], for: principal.user, in: $0)
+            }
             let body = Sent(
-                message: service.document(sent.message, for: principal.user, at: Timestamp.systemClock()),
+                message: document[0],
                 duplicate: sent.isDuplicate ? true : nil)
             let answer = try OperationAnswer.json(
                 body, status: sent.isDuplicate ? 200 : 201, positions: sent.positions)
@@ -84,7 +87,7 @@ package enum VoiceOperations {
                 let page = try service.commands.list(
                     with: other, before: cursor, limit: limit, by: principal, in: store)
                 return Page(
-                    messages: page.messages.map { service.document($0, for: principal.user, at: store.now) },
+                    messages: try service.documents(page.messages, for: principal.user, in: store),
                     nextCursor: page.next)
             }
             return try .json(page)
@@ -100,10 +103,10 @@ package enum VoiceOperations {
             let principal = try request.requirePrincipal()
             let id = try request.identifier("message", of: VoiceMessageID.self)
             let document = try await service.store.read { store in
-                service.document(
-                    try service.commands.get(id, by: principal, in: store), for: principal.user, at: store.now)
+                let message = try service.commands.get(id, by: principal, in: store)
+                return try service.documents([message], for: principal.user, in: store)
             }
-            return try .json(Sent(message: document))
+            return try .json(Sent(message: document[0]))
         }
     }
 

@@ -8,7 +8,7 @@ import Voice
 ///
 /// The packets themselves stay as they are. Everything around them goes, because it is not the voice: other streams, and
 /// comments, in which recorders write where somebody was.
-struct VoiceReading: Sendable {
+package struct VoiceReading: Sendable {
     static let contentType = "audio/ogg"
     private static let vendor = "Switchboard"
 
@@ -32,6 +32,11 @@ struct VoiceReading: Sendable {
         sound = VoiceSound(
             durationMs: Int(track.sampleCount / 48), byteCount: file.count, contentType: Self.contentType,
             waveform: waveform.peaks.map { (Int($0) * 100 + 127) / 255 }, level: waveform.level)
+    }
+
+    /// What is heard in a file that was kept, at 16 kHz. This takes a while.
+    package static func samples(of file: [UInt8], seconds: Int) throws -> [Int16] {
+        try decode(OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: seconds)))
     }
 
     /// What is heard, at 16 kHz.

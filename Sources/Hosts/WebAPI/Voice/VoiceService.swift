@@ -12,12 +12,17 @@ package struct VoiceService: Sendable {
     package let links: MediaLinks
     private let files: MediaFiles
     private let work: BoundedWork
+    private let transcribing: any VoiceTranscribing
     private let slots = UploadSlots()
     private let decodeTime = Timer(label: "voice_decode_seconds")
     private let bytes = Counter(label: "voice_upload_bytes_total")
 
     /// - Parameter work: where sounds are decoded.
-    package init(store: Store, commands: VoiceCommands, files: MediaFiles, links: MediaLinks, work: BoundedWork) {
+    package init(
+        store: Store, commands: VoiceCommands, files: MediaFiles, links: MediaLinks, work: BoundedWork,
+        transcribing: any VoiceTranscribing
+    ) {
+        self.transcribing = transcribing
         self.store = store
         self.commands = commands
         self.files = files
@@ -62,16 +67,22 @@ package struct VoiceService: Sendable {
             return try VoiceReading(upload, commands.rules)
         }
         let file = FileID.make(at: Timestamp.systemClock())
+        let isTranscribed = transcribing.isConfigured
         try await files.write(reading.file, as: file)
         do {
             let committed = try await store.write { store in
                 let sent = try commands.send(
                     reading.sound, in: file, envelope, bodyHash: digest, by: principal, id: .make(at: store.now),
                     at: store.now, store: store)
+                if isTranscribed, !sent.isDuplicate { try store.save(.pending, of: file) }
                 return Sent(message: sent.message, isDuplicate: sent.isDuplicate)
             }
             let sent = committed.value
-            if sent.isDuplicate { try? await files.remove(file) }
+            if sent.isDuplicate {
+                try? await files.remove(file)
+            } else if isTranscribed {
+                transcribing.transcribe(sent.message)
+            }
             // The position of the other's stream is no business of the sender.
             return (
                 sent.message, sent.isDuplicate, committed.positions.filter { $0.key == .user(principal.user) }
@@ -90,8 +101,37 @@ package struct VoiceService: Sendable {
         return committed.positions.filter { $0.key == .user(principal.user) }
     }
 
-    func document(_ message: VoiceMessage, for user: UserID, at now: Timestamp) -> VoiceDocument {
-        VoiceDocument(message: message, audio: links.link(to: message.file, for: user, at: now))
+    /// Begins to write a message down, unless that was begun before.
+    func askForTranscript(
+        of id: VoiceMessageID, by principal: Principal
+    ) async throws -> Committed<VoiceTranscript> {
+        let (commands, transcribing) = (commands, transcribing)
+        return try await store.write { store in
+            _ = try commands.get(id, by: principal, in: store)
+            guard transcribing.isConfigured else {
+                throw Problem(.providerNotConfigured, "This server has no provider of transcription.")
+            }
+            let asked = try commands.askForTranscript(of: id, by: principal, in: store)
+            return (asked.transcript, asked.work)
+        } committed: { asked in
+            if let message = asked.1 { transcribing.transcribe(message) }
+        }.map(\.0)
+    }
+
+    func text(of transcript: VoiceTranscript, as format: TranscriptFormat) -> String {
+        transcribing.text(of: transcript, as: format)
+    }
+
+    /// Messages as their user gets them, with what is known of what is said in them.
+    func documents(
+        _ messages: [VoiceMessage], for user: UserID, in store: StoreTransaction
+    ) throws -> [VoiceDocument] {
+        let transcripts = try store.transcripts(of: messages.map(\.file))
+        return messages.map { message in
+            VoiceDocument(
+                message: message, audio: links.link(to: message.file, for: user, at: store.now),
+                transcript: transcripts[message.file])
+        }
     }
 
     private func count(_ outcome: String) {
@@ -108,12 +148,14 @@ package struct VoiceService: Sendable {
 struct VoiceDocument: Encodable {
     let message: VoiceMessage
     let audio: MediaLink
+    let transcript: VoiceTranscript?
 
-    private enum CodingKeys: String, CodingKey { case audio }
+    private enum CodingKeys: String, CodingKey { case audio, transcript }
 
     func encode(to encoder: any Encoder) throws {
         try message.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(audio, forKey: .audio)
+        try container.encodeIfPresent(transcript, forKey: .transcript)
     }
 }

@@ -46,6 +46,7 @@ const routes = {
     "devices.revoke": ["DELETE", "/v1/devices/{device}"],
     "voice.list": ["GET", "/v1/voice-messages"],
     "voice.get": ["GET", "/v1/voice-messages/{message}"],
+    "voice.transcribe": ["POST", "/v1/voice-messages/{message}/transcript"],
     "voice.remove": ["DELETE", "/v1/voice-messages/{message}"],
 };
 

@@ -14,7 +14,7 @@ const PATIENCE = 60_000;
 const UPLOAD_LIMIT = 120_000;
 
 /**
- * Events: `created` and `removed` (a message without its sound), `unseen`, `arrived` (the name of whom it is from, while
+ * Events: `created` and `removed` (a message without its sound), `transcribed` (its id and transcript), `unseen`, `arrived` (the name of whom it is from, while
  * nobody looks at their messages), `reload` when something may have been missed.
  */
 class Voice extends Emitter {
@@ -48,6 +48,9 @@ class Voice extends Emitter {
 
     async get(id) { return (await request("voice.get", { message: id })).message; }
 
+    /** Has a message written down once more. */
+    async transcribe(id) { return (await request("voice.transcribe", { message: id })).transcript; }
+
     remove(id) { return request("voice.remove", { message: id }); }
 
     /** Sends a sound; the same one again while the way to the server is broken. */
@@ -72,6 +75,7 @@ class Voice extends Emitter {
             if (data.to === me && data.from !== this.#watched) this.#note(data.from);
         }
         if (type === "voice.removed") this.emit("removed", data);
+        if (type === "voice.transcribed") this.emit("transcribed", data);
     }
 
     async #note(user) {

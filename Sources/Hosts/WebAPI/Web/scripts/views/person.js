@@ -37,6 +37,8 @@ const back = () => h("a", { class: "back", href: "#/people" }, icon("back"), "Pe
 function conversation(user) {
     const me = credentials.user.id;
     const rows = new Map();
+    /** Transcripts that were told of here, which may be before their messages are there. */
+    const said = new Map();
     const list = h("ul", { class: "voices", id: "voice-messages", "aria-label": `Voice messages with ${user.displayName}` });
     const empty = h("div", { class: "empty", hidden: true }, icon("microphone"),
         h("p", {}, `Nothing was said yet. Record something for ${firstName(user.displayName)}, to be heard when there is time.`));
@@ -64,7 +66,7 @@ function conversation(user) {
     /** Ids begin with the time: the newest comes first. */
     const add = (message) => {
         if (rows.has(message.id)) return;
-        const row = voiceMessage(message, { isOwn: message.from === me, name: user.displayName, remove: () => remove(message.id) });
+        const row = voiceMessage({ ...message, transcript: said.get(message.id) ?? message.transcript }, { isOwn: message.from === me, name: user.displayName, remove: () => remove(message.id) });
         rows.set(message.id, row);
         const next = [...list.children].find((one) => one.dataset.message < message.id);
         list.insertBefore(row.node, next ?? null);
@@ -92,6 +94,10 @@ function conversation(user) {
     const unhear = [
         voice.watch(user.id),
         voice.on("reload", () => load()),
+        voice.on("transcribed", ({ id, transcript }) => {
+            said.set(id, transcript);
+            rows.get(id)?.tell(transcript);
+        }),
         voice.on("removed", (message) => drop(message.id)),
         voice.on("created", async (message) => {
             if (!concerns(message) || rows.has(message.id)) return;

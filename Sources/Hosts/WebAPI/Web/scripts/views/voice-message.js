@@ -1,8 +1,9 @@
 // One voice message in a list: playing it, moving in it, and taking it back when it is one's own.
 
-import { button, h, icon, toast } from "../dom.js";
+import { busy, button, h, icon, toast } from "../dom.js";
 import { Player } from "../player.js";
 import { inWords } from "../problems.js";
+import { voice } from "../voice.js";
 import { clockText, firstName, whenText } from "../words.js";
 import { waveform } from "./waveform.js";
 
@@ -17,13 +18,28 @@ export function voiceMessage(message, { isOwn, name, remove }) {
     const wave = waveform({ values: message.waveform, duration: player.duration,
         label: `Position in ${whose}`, seek: (seconds) => player.seek(seconds) });
     const clock = h("span", { class: "clock" }, length);
+    const words = h("div", { class: "transcript", hidden: true });
     const node = h("li", { class: `voice ${isOwn ? "own" : ""}`, data: { message: message.id, own: String(isOwn), state: "paused" } },
         play,
         h("div", { class: "sound" }, wave.node,
             h("p", { class: "state" }, h("span", { class: "unseen" }, isOwn ? "From you" : `From ${name}`), clock,
-                h("time", { datetime: message.createdAt }, whenText(message.createdAt)))),
+                h("time", { datetime: message.createdAt }, whenText(message.createdAt))), words),
         isOwn && button({ name: "trash", label: "Delete your voice message", bare: true, class: "round quiet",
             data: { action: "delete-voice" }, onclick: remove }));
+
+    const again = button({ label: "Try again", class: "quiet small", data: { action: "transcribe" },
+        onclick: () => busy(again, async () => tell(await voice.transcribe(message.id)),
+            (error) => toast(inWords(error), { error: true })) });
+    /** What is said, or why that is not known. */
+    const tell = (transcript) => {
+        words.hidden = !transcript;
+        if (!transcript) return;
+        words.dataset.status = transcript.status;
+        const { status, text, failure } = transcript;
+        const said = { pending: "Writing down what is said…", complete: text || "No words were heard.", failed: failure?.detail }[status];
+        words.replaceChildren(h("p", { lang: transcript.language }, said), ...(failure?.mayRetry ? [again] : []));
+    };
+    tell(message.transcript);
 
     let wasPlaying = false;
     player.on("change", () => {
@@ -39,5 +55,5 @@ export function voiceMessage(message, { isOwn, name, remove }) {
         for (const attribute of ["aria-label", "title"]) play.setAttribute(attribute, label);
     });
     player.on("problem", (error) => toast(inWords(error), { error: true }));
-    return { node, message, close: () => player.close() };
+    return { node, message, tell, close: () => player.close() };
 }

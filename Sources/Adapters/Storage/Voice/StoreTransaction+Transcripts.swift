@@ -1,0 +1,38 @@
+import Foundation
+package import Model
+package import Voice
+
+extension StoreTransaction {
+    package func transcript(of file: FileID) throws -> VoiceTranscript? { try transcripts(of: [file])[file] }
+
+    package func transcripts(of files: [FileID]) throws -> [FileID: VoiceTranscript] {
+        guard !files.isEmpty else { return [:] }
+        let rows = try sql.query(
+            "SELECT file_id, data FROM transcripts WHERE file_id IN \(Placeholders.list(files.count))",
+            files.map { .id($0) })
+        let pairs = try rows.map { row -> (FileID, VoiceTranscript) in
+            let data = Data(try row.text(1).utf8)
+            return (try row.id(0), try JSONDecoder().decode(VoiceTranscript.self, from: data))
+        }
+        return Dictionary(pairs) { $1 }
+    }
+
+    package func save(_ transcript: VoiceTranscript, of file: FileID) throws {
+        let data = String(decoding: try JSONEncoder().encode(transcript), as: UTF8.self)
+        try sql.execute(
+            """
+            INSERT INTO transcripts (file_id, status, data) VALUES (?1, ?2, ?3)
+            ON CONFLICT (file_id) DO UPDATE SET status = ?2, data = ?3
+            """, [.id(file), .text(transcript.status.rawValue), .text(data)])
+    }
+
+    package func untranscribed() throws -> [VoiceMessage] {
+        let ids = try sql.query(
+            """
+            SELECT v.id FROM transcripts t JOIN voice_messages v ON v.file_id = t.file_id
+            WHERE t.status = 'pending' ORDER BY v.id
+            """
+        ).map { try $0.id(0, of: Entities.VoiceMessage.self) }
+        return try ids.compactMap { try voiceMessage($0) }
+    }
+}

@@ -1,0 +1,134 @@
+import Logging
+import MediaFiles
+import Model
+import ServiceLifecycle
+import Storage
+import Transcription
+import Voice
+import WebAPI
+
+/// Has voice messages written down, one after the other, some at a time. What a process before this one left is done
+/// first.
+final class VoiceTranscripts: VoiceTranscribing, Service {
+    /// The provider's queue bounds what it does at a time; this bounds what is decoded for it.
+    private static let most = 4
+    /// Samples that are handed on at a time: a second.
+    private static let part = 16_000
+
+    private let store: Store
+    private let commands: VoiceCommands
+    private let files: MediaFiles
+    private let work: BoundedWork
+    private let queue: TranscriptionQueue?
+    private let logger: Logger
+    private let waiting = AsyncStream.makeStream(of: VoiceMessage.self)
+
+    init(
+        store: Store, commands: VoiceCommands, files: MediaFiles, work: BoundedWork, queue: TranscriptionQueue?,
+        logger: Logger
+    ) {
+        self.store = store
+        self.commands = commands
+        self.files = files
+        self.work = work
+        self.queue = queue
+        self.logger = logger
+    }
+
+    var isConfigured: Bool { queue != nil }
+
+    func transcribe(_ message: VoiceMessage) { waiting.continuation.yield(message) }
+
+    func text(of transcript: VoiceTranscript, as format: TranscriptFormat) -> String {
+        let segments = (transcript.segments ?? []).map {
+            Transcript.Segment(start: $0.start, end: $0.end, text: $0.text)
+        }
+        let whole = Transcript(language: transcript.language, text: transcript.text ?? "", segments: segments)
+        return switch format {
+        case .text: Subtitles.plain(whole)
+        case .srt: Subtitles.srt(whole)
+        case .vtt: Subtitles.webVTT(whole)
+        }
+    }
+
+    func run() async {
+        guard let queue else {
+            try? await gracefulShutdown()
+            return
+        }
+        do {
+            for message in try await store.read({ try $0.untranscribed() }) { transcribe(message) }
+        } catch {
+            logger.error("what is to be written down cannot be read", metadata: ["error": "\(error)"])
+        }
+        await cancelWhenGracefulShutdown { [self] in
+            await withTaskGroup(of: Void.self) { group in
+                var running = 0
+                for await message in waiting.stream {
+                    if running >= Self.most {
+                        await group.next()
+                        running -= 1
+                    }
+                    group.addTask { await self.write(message, with: queue) }
+                    running += 1
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func write(_ message: VoiceMessage, with queue: TranscriptionQueue) async {
+        let transcript: VoiceTranscript
+        do throws(TranscriptionFailure) {
+            transcript = try await words(of: message, queue)
+        } catch .cancelled {
+            return
+        } catch .shutDown {
+            return
+        } catch {
+            if case .programFailed(_, let complaint) = error, !complaint.isEmpty {
+                logger.warning("a voice message is not written down", metadata: ["complaint": "\(complaint)"])
+            }
+            transcript = .failed(
+                .init(type: error.kind, detail: error.description, mayRetry: error.mayBeTriedAgain))
+        }
+        let commands = commands
+        do {
+            _ = try await store.write { try commands.transcribed(message, transcript, in: $0) }
+        } catch {
+            logger.error("what was said cannot be kept", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func words(
+        of message: VoiceMessage, _ queue: TranscriptionQueue
+    ) async throws(TranscriptionFailure) -> VoiceTranscript {
+        var samples = try await samples(of: message)[...]
+        var transcription = LongTranscription(queue)
+        while !samples.isEmpty {
+            try await transcription.take(samples.prefix(Self.part))
+            samples = samples.dropFirst(Self.part)
+        }
+        let said = try await transcription.finish()
+        return .complete(
+            language: said.language, text: said.text,
+            segments: said.segments.map { .init(start: $0.start, end: $0.end, text: $0.text) })
+    }
+
+    /// A file that cannot be read any more says nothing.
+    private func samples(of message: VoiceMessage) async throws(TranscriptionFailure) -> [Int16] {
+        let seconds = message.durationMs / 1000 + 1
+        do {
+            var bytes: [UInt8] = []
+            let file = try await files.open(message.file)
+            try await file.read(0..<file.byteCount) { bytes += $0 }
+            let whole = bytes
+            return try await work.run { try VoiceReading.samples(of: whole, seconds: seconds) }
+        } catch let error as Problem where error.retryAfter != nil {
+            throw .queueFull
+        } catch {
+            logger.warning("a voice message cannot be read", metadata: ["error": "\(error)"])
+            throw .unreachable("its sound cannot be read")
+        }
+    }
+}

@@ -1,0 +1,180 @@
+"""What is said in voice messages is written down: flite speaks, pocketsphinx listens."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import json
+import stat
+import subprocess
+import threading
+import time
+import wave
+
+import numpy
+import pytest
+from endpoint import Endpoint
+from sounds import RATE, encode, tone
+from voices import sent
+
+WORDS = "one two three four five"
+COMMAND = {"transcription": {"provider": "command"}}
+
+
+@pytest.fixture(scope="module")
+def speech(tmp_path_factory) -> numpy.ndarray:
+    """The words with a pause before and behind them, at 48 kHz."""
+    file = tmp_path_factory.mktemp("speech") / "words.wav"
+    subprocess.run(["flite", "-voice", "slt", "-t", WORDS, "-o", file], check=True)
+    with wave.open(str(file)) as sound:
+        samples = numpy.frombuffer(sound.readframes(sound.getnframes()), numpy.int16)
+        step = sound.getframerate() / RATE
+    spoken = numpy.interp(numpy.arange(0, len(samples), step), numpy.arange(len(samples)), samples).astype(numpy.int16)
+    pause = numpy.zeros(RATE, numpy.int16)
+    return numpy.concatenate([pause, spoken, pause])
+
+
+def transcript(user, message: dict, *statuses: str) -> dict:
+    """Of a message, once it is one of these."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found = user.get(f"/v1/voice-messages/{message['id']}").json()["message"].get("transcript", {})
+        if found.get("status") in statuses:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"it is never {statuses}: {found}")
+
+
+@pytest.fixture(scope="module")
+def listener(make_server):
+    server = make_server(COMMAND)
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize(("type", "format"), [("audio/ogg", "ogg"), ("audio/webm", "webm")])
+def test_words_are_written_down(listener, speech, type, format):
+    alice, bob, eve = listener.users(3)
+
+    async def run():
+        """Both are told in their streams."""
+        endpoint = Endpoint(listener.realtime_url, bob.id, bob.token)
+        await endpoint.open()
+        await endpoint.listen(f"user:{bob.id}")
+        message = await asyncio.to_thread(sent, alice, bob, encode(speech, format=format), type)
+        entries = endpoint.streams[f"user:{bob.id}"].entries
+
+        def told():
+            return [data for kind, data in entries.values() if kind == "voice.transcribed" and data["id"] == message["id"]]
+
+        await endpoint.until("the words", told)
+        await endpoint.close()
+        return message, told()[-1]["transcript"]
+
+    message, told = asyncio.run(run())
+    assert message["transcript"]["status"] == "pending"
+    assert told["status"] == "complete" and told["text"] == WORDS
+    path = f"/v1/voice-messages/{message['id']}/transcript"
+    for user in (alice, bob):
+        assert user.get(path).json()["transcript"] == told
+    first, last = told["segments"][0], told["segments"][-1]
+    assert 700 < first["start"] < 1_600 and first["end"] <= message["durationMs"] and last["end"] > 2_000
+    text = bob.get(path + "/text")
+    assert text.headers["content-type"].startswith("text/plain") and text.text.split() == WORDS.split()
+    assert bob.get(path + "/vtt").text.startswith("WEBVTT\n\n00:00:0") and "-->" in bob.get(path + "/srt").text
+    assert bob.get(path + "/pdf").status_code == 400
+    # It is not done again.
+    assert alice.post(path).json()["transcript"] == told
+    for asked in (eve.get(path), eve.post(path), eve.get(path + "/vtt")):
+        assert asked.status_code == 404
+    assert alice.request("DELETE", f"/v1/voice-messages/{message['id']}").status_code == 204
+    assert bob.get(path).status_code == 404
+
+
+def test_without_a_provider_nothing_is_made_up(server):
+    alice, bob = server.users(2)
+    message = sent(alice, bob, encode(tone(1)))
+    assert "transcript" not in message
+    path = f"/v1/voice-messages/{message['id']}/transcript"
+    assert alice.get(path).status_code == 404
+    refused = alice.post(path)
+    assert refused.status_code == 503 and refused.json()["type"] == "provider_not_configured"
+
+
+class Liar(http.server.BaseHTTPRequestHandler):
+    """An endpoint like OpenAI's that does as it is told by its server's `mode`."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        mode = self.server.mode
+        if mode == "hang":
+            self.server.release.wait()
+            return
+        body = {
+            "json": b'{"text": "one two',
+            "huge": b'{"text": "' + b"a" * 20_000_000 + b'"}',
+            "refuse": b'{"error": {"message": "no"}}',
+            "well": json.dumps({"text": "hello there", "language": "english", "segments": [
+                {"start": 0.5, "end": 1.5, "text": "hello there"}]}).encode(),
+        }[mode]
+        self.send_response(401 if mode == "refuse" else 200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def liar():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Liar)
+    server.release = threading.Event()
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.release.set()
+    server.shutdown()
+
+
+def test_a_provider_that_fails_is_told_of_and_tried_again(make_server, speech, liar):
+    liar.mode = "json"
+    url = f"http://127.0.0.1:{liar.server_port}/v1"
+    server = make_server(
+        {"transcription": {"provider": "openai", "url": url, "model": "tiny", "apiKey": "sk-secret", "timeoutSeconds": 2}}
+    )
+    alice, bob = server.users(2)
+    for mode, type in (("json", "bad_answer"), ("huge", "answer_too_large"), ("refuse", "refused")):
+        liar.mode = mode
+        message = sent(alice, bob, encode(speech))
+        failure = transcript(bob, message, "failed")["failure"]
+        assert failure["type"] == type and failure["mayRetry"] and "sk-secret" not in failure["detail"], failure
+    conflict = bob.get(f"/v1/voice-messages/{message['id']}/transcript/vtt")
+    assert conflict.status_code == 409 and conflict.json()["detail"] == failure["detail"]
+
+    # While it hangs, messages come and go; and what is begun then is not lost with the server.
+    liar.mode = "hang"
+    path = f"/v1/voice-messages/{message['id']}/transcript"
+    assert bob.post(path).json()["transcript"]["status"] == "pending"
+    assert sent(alice, bob, encode(tone(0.5)))["id"]
+    server.kill()
+    liar.mode = "well"
+    server.start()
+    written = transcript(bob, message, "complete")
+    assert written["text"] == "hello there" and written["language"] == "en"
+    server.stop()
+
+
+def test_a_program_that_is_not_there_is_a_clear_failure(make_server, speech, tmp_path):
+    program = tmp_path / "listen"
+    server = make_server({"transcription": {"provider": "command", "command": [str(program), "{file}"]}})
+    assert str(program) in server.log_tail()
+    alice, bob = server.users(2)
+    message = sent(alice, bob, encode(speech))
+    assert transcript(alice, message, "failed")["failure"]["type"] == "program_missing"
+    program.write_text("#!/bin/sh\necho hello\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    alice.post(f"/v1/voice-messages/{message['id']}/transcript")
+    assert transcript(alice, message, "complete")["text"] == "hello"
+    server.stop()
