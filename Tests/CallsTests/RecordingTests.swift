@@ -28,6 +28,8 @@ import Testing
             #expect(try world.call(id).recording == nil)
             #expect(try world.bench.entries(of: .call(id)).last?.data.contains("recording") == false)
             #expect(try world.stopRecording(id, by: cleo).effects.isEmpty)
+            #expect(try world.call(id).wasRecorded)
+            #expect(try world.call(id).json(at: world.now).contains("\"recorded\":true"))
         }
     }
 

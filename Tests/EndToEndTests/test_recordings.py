@@ -16,7 +16,7 @@ def manifest(person, call):
     return recording
 
 
-def test_everybody_is_shown_that_a_call_is_recorded(crowd):  # noqa: F811
+def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F811
     people = ann, ben, cem = crowd(3)
     meet(*people)
     everybody_sees_and_hears(people)
@@ -50,6 +50,16 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd):  # noqa: F811
     )
     assert abs(played - tracks[0]["durationMs"] / 1000) < 0.1
     assert tracks[0]["durationMs"] > 2_500
+
+    # Afterwards it is found with the call.
+    for one in people:
+        one.hang_up()
+    ben.leave_call_screen()
+    ben.go("history")
+    ben.click("#history [data-action=recordings]")
+    ben.browser.wait("the tracks", lambda: len(ben.all("#recordings .track")) == len(tracks))
+    pictures(ben.browser, "recordings")
+    assert {track.get_attribute("data-user") for track in ben.all("#recordings .track")} == {one.user for one in people}
 
 
 def test_a_call_from_peer_to_peer_has_nothing_to_record_with(ann, ben):

@@ -1,4 +1,6 @@
 /// All migrations of the product, in the order of their numbers. Each part of the store contributes its own.
 package enum Schema {
-    package static let migrations: [Migration] = changeLog + accounts + calls + voice + recordings + transcripts
+    package static let migrations: [Migration] =
+        changeLog + accounts + calls + voice + recordings + transcripts
+        + recordedCalls
 }

@@ -48,6 +48,8 @@ public struct Call: Hashable, Sendable, Identifiable {
     public var endedAt: Date?
     /// Who has what is said recorded, and since when; absent while nobody has. Every participant is to be shown this.
     public var recording: OngoingRecording?
+    /// There are recordings of the call, or were; true or absent.
+    public var recorded: Bool?
     /// Everybody in the call, the caller first.
     public var participants: [Participant]
 
@@ -105,7 +107,7 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
 extension Call: Codable {
     private enum Key: String, CodingKey {
         case id, conversationID, kind, mode, gatewayEpoch, status, endReason, endedBy, version, caller, createdAt
-        case answeredAt, endedAt, recording, participants
+        case answeredAt, endedAt, recording, recorded, participants
     }
 
     /// Reads a document. A change of the call's own fields comes without the participants.
@@ -125,6 +127,7 @@ extension Call: Codable {
         answeredAt = try container.decodeIfPresent(Date.self, forKey: .answeredAt)
         endedAt = try container.decodeIfPresent(Date.self, forKey: .endedAt)
         recording = try container.decodeIfPresent(OngoingRecording.self, forKey: .recording)
+        recorded = try container.decodeIfPresent(Bool.self, forKey: .recorded)
         participants = try container.decodeIfPresent([Participant].self, forKey: .participants) ?? []
     }
 }

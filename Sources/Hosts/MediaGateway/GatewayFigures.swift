@@ -22,6 +22,9 @@ package struct GatewayFigures: Hashable, Sendable {
     /// Legs that ended, by why.
     package var ended: [LegEnd: UInt64] = [:]
     package var tally = GatewayTally()
+    /// What waits for who records, and packets that found no room there.
+    package var tapBytes = 0
+    package var tapDropped: UInt64 = 0
 
     /// Datagrams that changed nothing.
     package struct Dropped: Hashable, Sendable {
@@ -69,5 +72,7 @@ package struct GatewayFigures: Hashable, Sendable {
         left.dropped += right.dropped
         left.ended.merge(right.ended) { $0 &+ $1 }
         left.tally += right.tally
+        left.tapBytes += right.tapBytes
+        left.tapDropped &+= right.tapDropped
     }
 }

@@ -194,6 +194,8 @@ package struct GatewayWorker: ~Copyable {
         figures.packetsSent = wires.packetsSent
         figures.bytesSent = wires.bytesSent
         figures.packetsLost = wires.dropped
+        figures.tapBytes = mailbox.tap.waitingByteCount
+        figures.tapDropped = mailbox.tap.droppedCount
         return figures
     }
 

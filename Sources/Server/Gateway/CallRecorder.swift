@@ -25,6 +25,8 @@ final class CallRecorder: Service {
         var isStopping = false
     }
 
+    private static let pause = Duration.seconds(5)
+
     private let logger: Logger
     private let jobs = AsyncStream.makeStream(of: Job.self)
     private let parts = Mutex(Parts())
@@ -89,15 +91,17 @@ final class CallRecorder: Service {
     }
 
     private func write(_ recording: RecordingID, of call: CallID, _ failure: String?) async {
-        let parts = parts.withLock { $0 }
-        guard !parts.isStopping else { return }
-        if failure != nil { parts.legs?.tap(call, isOn: false) }
-        do {
-            try await parts.calls?.note { store, commands in
-                try commands.recordingEnded(recording, of: call, failure: failure, at: store.now, in: store)
+        if failure != nil { parts.withLock { $0.legs }?.tap(call, isOn: false) }
+        // A disk that has no room for the recording may have none for this either, until somebody makes some.
+        while let calls = parts.withLock({ $0.isStopping ? nil : $0.calls }) {
+            do {
+                return try await calls.note { store, commands in
+                    try commands.recordingEnded(recording, of: call, failure: failure, at: store.now, in: store)
+                }
+            } catch {
+                logger.error("the end of a recording is not written", metadata: ["error": "\(error)"])
+                try? await Task.sleep(for: Self.pause)
             }
-        } catch {
-            logger.error("the end of a recording is not written", metadata: ["error": "\(error)"])
         }
     }
 }

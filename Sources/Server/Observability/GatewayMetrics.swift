@@ -26,6 +26,8 @@ extension OperatorFigures {
         set("gateway_probes_total", figures.tally.probes)
         set("gateway_probe_packets_total", figures.tally.padded)
         set("gateway_key_frames_asked_total", figures.tally.keyFramesAsked)
+        set("recording_tap_bytes", figures.tapBytes)
+        set("recording_tap_dropped_total", figures.tapDropped)
         for (reason, count) in Self.gatewayDrops(figures) {
             set("gateway_dropped_total", count, [("reason", reason)])
         }

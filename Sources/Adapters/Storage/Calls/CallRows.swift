@@ -7,9 +7,10 @@ internal import Model
 enum CallColumns {
     static let call = """
         c.id, c.conversation_id, c.kind, c.mode, c.created_at, c.version, c.status, c.answered_at, c.empty_until,
-        c.ended_at, c.end_reason, c.ended_by, c.gateway_epoch, c.recording_id, c.recording_by, c.recording_at
+        c.ended_at, c.end_reason, c.ended_by, c.gateway_epoch, c.recording_id, c.recording_by, c.recording_at,
+        c.was_recorded
         """
-    static let callCount = 16
+    static let callCount = 17
     /// Where the gateway's columns begin.
     static let gateway = 12
     static let participant = """
@@ -43,7 +44,7 @@ struct CallRows {
             id: try columns.id(), conversation: try columns.idIfPresent(), kind: try columns.word(),
             mode: try mode(named: try columns.text(), of: first), createdAt: try columns.time(),
             version: try columns.integer(), status: try status(&columns), recording: try recording(of: first),
-            participants: participants)
+            wasRecorded: try first.integerIfPresent(CallColumns.callCount - 1) == 1, participants: participants)
     }
 
     private static func recording(of row: SQLRow) throws -> Call.OngoingRecording? {
@@ -147,6 +148,7 @@ extension Call {
             .integer(version), .text(status.name), .text(pair), .time(answeredAt), .time(emptyUntil),
             .time(ending?.at), .text(ending?.reason.rawValue), .id(ending?.by), .text(mode.name),
             .integer(gatewayEpoch), .id(recording?.id), .id(recording?.by), .time(recording?.since),
+            .integer(wasRecorded ? 1 : nil),
         ]
     }
 }

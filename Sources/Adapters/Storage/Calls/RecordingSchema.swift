@@ -22,4 +22,8 @@ extension Schema {
                 """,
             ])
     ]
+
+    static let recordedCalls: [Migration] = [
+        Migration(9, "calls that were recorded", ["ALTER TABLE calls ADD COLUMN was_recorded BIGINT"])
+    ]
 }

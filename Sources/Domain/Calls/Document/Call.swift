@@ -83,12 +83,15 @@ package struct Call: Hashable, Sendable {
     package internal(set) var status: Status
     /// What is said is being kept, as every participant is shown. Only in the gateway.
     package internal(set) var recording: OngoingRecording?
+    /// Some of it was recorded, or is being: there are recordings to ask for, unless they were removed.
+    package internal(set) var wasRecorded: Bool
     /// The caller first, then the callees in the order in which they were invited.
     package internal(set) var participants: [Participant]
 
     package init(
         id: CallID, conversation: ConversationID?, kind: Kind, mode: Mode, createdAt: Timestamp, version: Int64,
-        status: Status, recording: OngoingRecording? = nil, participants: [Participant]
+        status: Status, recording: OngoingRecording? = nil, wasRecorded: Bool = false,
+        participants: [Participant]
     ) {
         self.id = id
         self.conversation = conversation
@@ -98,6 +101,7 @@ package struct Call: Hashable, Sendable {
         self.version = version
         self.status = status
         self.recording = recording
+        self.wasRecorded = wasRecorded
         self.participants = participants
     }
 }

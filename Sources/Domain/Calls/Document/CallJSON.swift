@@ -40,6 +40,7 @@ extension Call {
         writer.member("createdAt", createdAt)
         writer.member("answeredAt", answeredAt)
         writer.member("endedAt", ending?.at)
+        if wasRecorded { writer.member("recorded", true) }
         if let recording {
             writer.name("recording")
             writer.object { writer in

@@ -21,6 +21,7 @@ extension CallCommands {
         }
         var after = before
         after.recording = Call.OngoingRecording(id: recording, by: principal.user, since: now)
+        after.wasRecorded = true
         try store.insert(Recording(id: recording, call: id, by: principal.user, startedAt: now))
         return try commit(after, replacing: before, at: now, in: store)
     }

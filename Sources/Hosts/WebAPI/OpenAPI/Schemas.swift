@@ -60,6 +60,7 @@ package enum Schemas {
             "recording",
             .object([.required("id", .identifier), .required("by", .identifier), .required("since", .time)]),
             "While what is said is recorded: every participant is to be shown that."),
+        .optional("recorded", .boolean, "There are recordings of it, or were."),
         .required("participants", .list(.named("Participant"))),
     ])
 

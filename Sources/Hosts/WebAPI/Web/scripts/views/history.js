@@ -8,6 +8,7 @@ import { request } from "../requests.js";
 import { ending, lengthText, namesOf, othersOf, sides, whenText } from "../words.js";
 import { avatar } from "./avatar.js";
 import { callPeople } from "./people.js";
+import { showRecordings } from "./recordings.js";
 
 export function historyPage() {
     const list = h("ul", { class: "rows", id: "history" });
@@ -50,6 +51,8 @@ function callRow(call) {
         ? lengthText(Date.parse(call.endedAt) - Date.parse(call.answeredAt)) : undefined;
     const direction = outgoing ? "Outgoing" : "Incoming";
     const what = outcome === "answered" ? direction : text;
+    const recordings = call.recorded && button({ name: "record", label: `Recordings of the call with ${name}`, bare: true,
+        class: "round quiet", data: { action: "recordings" }, onclick: () => showRecordings(call) });
     return h("li", { class: "row", data: { call: call.id, kind: call.kind, outcome, outgoing: String(outgoing) } },
         h("div", { class: "who" }, isGroup ? badge() : avatar(user),
             h("span", { class: "name" }, name,
@@ -58,6 +61,7 @@ function callRow(call) {
                     h("span", {}, [what, length].filter(Boolean).join(" · ")),
                     call.kind === "video" && h("span", { class: "unseen" }, "video call")))),
         h("time", { class: "when", datetime: call.createdAt }, whenText(call.createdAt)),
+        recordings,
         button({ name: call.kind === "video" ? "video" : "phone", label: `Call ${name} again`, bare: true,
             class: "round soft", data: { action: "call-again" }, onclick: () => callPeople(users, call.kind) }));
 }
