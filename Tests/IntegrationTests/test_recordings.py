@@ -116,6 +116,7 @@ def test_what_each_said_is_in_a_file_of_its_own(server, tmp_path):
                 await is_recorded(one, None)
             assert "recording" not in (await ann.endpoint.ask("calls.get", call=ann.call))["call"]
             manifest = await ended(server, cal, ann.call)
+            assert (await ben.endpoint.ask("recordings.get", recording=manifest["id"]))["recording"]["id"] == manifest["id"]
             return manifest, [one.endpoint.user for one in everybody], over - begun, left - begun, over - back
 
     manifest, users, length, first, last = asyncio.run(run())

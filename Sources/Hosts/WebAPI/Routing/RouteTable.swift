@@ -224,7 +224,7 @@ private struct RealtimeParameters: Decodable {
     }
 
     private enum Key: String, CodingKey, CaseIterable {
-        case call, user, session, device, endpoint, message, with, limit, cursor, query
+        case call, user, session, device, endpoint, message, recording, with, limit, cursor, query
     }
 
     let values: [String: String]
