@@ -71,8 +71,9 @@ package struct VoiceReading: Sendable {
         var end: UInt64 = 0
         for index in 0..<track.packetCount {
             let packet = track.packet(index)
-            for silence in OpusSilence.packets(for: packet.start > end ? packet.start - end : 0) {
-                file += writer.append(silence.bytes, duration: silence.duration)
+            // Ogg has no gaps.
+            for silence in OpusFiller.silence(packet.start > end ? packet.start - end : 0) {
+                file += writer.append(silence.bytes[...], duration: silence.duration)
                 end += UInt64(silence.duration)
             }
             file += writer.append(packet.bytes, duration: packet.duration)
@@ -81,18 +82,5 @@ package struct VoiceReading: Sendable {
         let heard = track.sampleCount + UInt64(track.head.preSkip)
         file += writer.end(leavingOut: end > heard ? end - heard : 0)
         return file
-    }
-}
-
-/// Ogg has no gaps: where nothing was sent, packets say so (RFC 7845 section 4.1). They are frames of no bytes, which a
-/// decoder fills with what fades to silence.
-private enum OpusSilence {
-    private static let long = ArraySlice<UInt8>([31 << 3])
-    private static let short = ArraySlice<UInt8>([28 << 3])
-
-    static func packets(for samples: UInt64) -> [(bytes: ArraySlice<UInt8>, duration: UInt32)] {
-        let (longCount, rest) = samples.quotientAndRemainder(dividingBy: 960)
-        return Array(repeating: (long, 960), count: Int(longCount))
-            + Array(repeating: (short, 120), count: Int(rest / 120))
     }
 }
