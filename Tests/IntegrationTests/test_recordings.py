@@ -160,7 +160,7 @@ def test_who_may_begin_end_hear_and_remove(make_server):
             assert httpx.post(server.url + path, json={}).status_code == 401
             await ann.endpoint.ask("calls.record", call=ann.call)
             assert stranger.request("DELETE", path).status_code == 404
-            await asyncio.sleep(1)
+            await ann.until("tracks of both", lambda: len(manifests(server, ann, ann.call)[0]["tracks"]) == 2)
             recording = (await ann.endpoint.ask("calls.get", call=ann.call))["call"]["recording"]["id"]
             assert person(server, ann).request("DELETE", f"/v1/recordings/{recording}").status_code == 409, "it goes on"
             # The end of the call is its end.
