@@ -108,7 +108,10 @@ package actor SoundRecorder {
     }
 
     private func drain(_ index: Int) {
-        let batch = taps[index].take(leaving: spare)
+        // Handed over, not shared: its memory is to be used again.
+        var empty = TappedBatch()
+        swap(&empty, &spare)
+        let batch = taps[index].take(leaving: empty)
         for entry in batch.entries {
             switch entry {
             case .began(let source):
