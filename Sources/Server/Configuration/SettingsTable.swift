@@ -90,7 +90,7 @@ package enum SettingsTable {
         Setting("voice.maxSeconds", .integer(1...1800), .integer(300), "Seconds that a voice message lasts."),
         Setting(
             "media.linkSeconds", .integer(60...86_400), .integer(3600),
-            "How long the address of a voice message's sound is good for."),
+            "How long the address of a sound is good for, of a voice message or of a recording."),
     ]
 
     private static let transcription: [Setting] = [

@@ -42,11 +42,6 @@ final class CallRecorder: Service {
         parts.withLock { $0 = Parts(recorder: recorder, legs: legs, calls: calls) }
     }
 
-    /// How many tracks are written now.
-    var trackCount: Int {
-        get async { await parts.withLock { $0.recorder }?.trackCount ?? 0 }
-    }
-
     /// Called on the store's writer thread.
     func begin(_ recording: RecordingID, of call: CallID) { jobs.continuation.yield(.begin(recording, call)) }
 
