@@ -78,7 +78,11 @@ struct RecorderTests {
             self.disk = disk
             let (ends, time) = (Ends(), Time())
             (self.ends, self.time) = (ends, time)
-            recorder = SoundRecorder(taps, disk, clock: { time.now.withLock { $0 } }) { end in
+            recorder = SoundRecorder(taps, clock: { time.now.withLock { $0 } })
+        }
+
+        func begin(_ recording: String = "recording", of call: String = "call", into other: Disk? = nil) async {
+            await recorder.begin(recording, of: call, into: other ?? disk) { [ends] end in
                 ends.all.withLock { $0.append(end) }
             }
         }
@@ -117,7 +121,7 @@ struct RecorderTests {
     @Test("each track is a file that says when it began", .timeLimit(.minutes(1)))
     func tracks() async throws {
         let room = Room()
-        await room.recorder.begin("recording", of: "call")
+        await room.begin("recording", of: "call")
         room.come("ann", 7)
         room.come("cleo", 9, call: "another")
         for place in 0..<100 {
@@ -140,7 +144,7 @@ struct RecorderTests {
         }
         #expect(room.recorded == [RecordingEnd(recording: "recording", call: "call", failure: nil, duration: 2_000)])
         // Another one of the same call begins anew.
-        await room.recorder.begin("second", of: "call")
+        await room.begin("second", of: "call")
         room.come("ann", 8)
         room.say(8, 0)
         try await room.wait { await room.recorder.trackCount == 1 }
@@ -152,7 +156,7 @@ struct RecorderTests {
     @Test("who leaves ends a file, and the others go on", .timeLimit(.minutes(1)))
     func leaving() async throws {
         let room = Room()
-        await room.recorder.begin("recording", of: "call")
+        await room.begin("recording", of: "call")
         room.come("ann", 7)
         room.come("ben", 8)
         for place in 0..<10 {
@@ -172,7 +176,7 @@ struct RecorderTests {
     @Test("pages are on the disk while it goes on", .timeLimit(.minutes(1)))
     func pages() async throws {
         let room = Room()
-        await room.recorder.begin("recording", of: "call")
+        await room.begin("recording", of: "call")
         room.come("ann", 7)
         for place in 0..<200 {
             room.say(7, place)
@@ -189,8 +193,8 @@ struct RecorderTests {
     @Test("a disk that is full ends the recording and says why", .timeLimit(.minutes(1)))
     func full() async throws {
         let room = Room(Disk(room: 600))
-        await room.recorder.begin("recording", of: "call")
-        await room.recorder.begin("other", of: "another")
+        await room.begin("recording", of: "call")
+        await room.begin("other", of: "another")
         room.come("ann", 7)
         for place in 0..<400 {
             room.say(7, place)
@@ -203,6 +207,25 @@ struct RecorderTests {
         await room.recorder.end("call")
         await room.recorder.end("another")
         #expect(room.recorded.map(\.recording) == ["recording", "other"])
+    }
+
+    @Test("each recording goes into the files that it was begun with", .timeLimit(.minutes(1)))
+    func ownFiles() async throws {
+        let (room, other) = (Room(), Disk(room: 0))
+        await room.begin()
+        await room.begin("another", of: "other call", into: other)
+        room.come("ann", 7)
+        room.come("ben", 8, call: "other call")
+        for place in 0..<100 {
+            room.say(7, place)
+            room.say(8, place)
+            room.pass(milliseconds: 20)
+        }
+        // That one has no room does not concern the other.
+        try await room.wait { room.recorded.map(\.recording) == ["another"] }
+        await room.recorder.end("call")
+        #expect(room.disk.files.map(\.track.track.participant) == ["ann"] && room.disk.files.first?.duration == 2_000)
+        #expect(other.files.map(\.track.track.participant) == ["ben"] && other.files.first?.bytes == [])
     }
 
     @Test("a tap that nobody empties drops what does not fit, and counts it")

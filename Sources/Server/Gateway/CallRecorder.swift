@@ -20,6 +20,7 @@ final class CallRecorder: Service {
 
     private struct Parts {
         var recorder: SoundRecorder?
+        var files: (any RecordingFiles)?
         var legs: GatewayLegs?
         var calls: CallService?
         var isStopping = false
@@ -38,8 +39,7 @@ final class CallRecorder: Service {
 
     /// Connects it with the gateway and with where files are kept; before the server listens.
     func open(_ legs: GatewayLegs, _ files: any RecordingFiles, _ calls: CallService) {
-        let recorder = legs.recorder(files) { [weak self] end in self?.note(end) }
-        parts.withLock { $0 = Parts(recorder: recorder, legs: legs, calls: calls) }
+        parts.withLock { $0 = Parts(recorder: legs.recorder(), files: files, legs: legs, calls: calls) }
     }
 
     /// Called on the store's writer thread.
@@ -61,12 +61,12 @@ final class CallRecorder: Service {
     }
 
     private func work(_ job: Job) async {
-        let (recorder, legs) = parts.withLock { ($0.recorder, $0.legs) }
-        guard let recorder, let legs else { return }
+        let (recorder, files, legs) = parts.withLock { ($0.recorder, $0.files, $0.legs) }
+        guard let recorder, let files, let legs else { return }
         switch job {
         case .begin(let recording, let call):
             begun.increment()
-            await recorder.begin(recording.text, of: call.text)
+            await recorder.begin(recording.text, of: call.text, into: files) { [weak self] end in self?.note(end) }
             legs.tap(call, isOn: true)
         case .end(let call):
             legs.tap(call, isOn: false)

@@ -39,11 +39,7 @@ final class GatewayLegs: MediaLegs {
     }
 
     /// Who writes what is said in tapped calls.
-    func recorder(
-        _ files: any RecordingFiles, _ tell: @escaping @Sendable (RecordingEnd) -> Void
-    ) -> SoundRecorder {
-        SoundRecorder(server.taps, files, clock: SystemClock.now, tell: tell)
-    }
+    func recorder() -> SoundRecorder { SoundRecorder(server.taps, clock: SystemClock.now) }
 
     /// What is said in the call goes to the recorder from now on, or no longer.
     func tap(_ call: CallID, isOn: Bool) { server.tap(call.text, isOn: isOn) }

@@ -16,7 +16,7 @@ package struct RecordedTrack: Hashable, Sendable {
     }
 }
 
-/// Where recordings are kept. Errors say in words what is wrong, for whoever wanted the recording.
+/// Where a recording is kept. Errors say in words what is wrong, for whoever wanted the recording.
 package protocol RecordingFiles: Sendable {
     /// Makes the file of a track, of which nothing is lost that was appended, even if this process ends at once.
     func make(_ track: RecordedTrack) async throws -> any RecordingFile

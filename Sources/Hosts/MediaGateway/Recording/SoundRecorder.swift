@@ -16,6 +16,8 @@ package actor SoundRecorder {
     private struct Recording {
         let id: String
         let begin: Instant
+        let files: any RecordingFiles
+        let tell: @Sendable (RecordingEnd) -> Void
         var sources: Set<SourceKey> = []
     }
 
@@ -39,9 +41,7 @@ package actor SoundRecorder {
     private static let interval = Duration.milliseconds(50)
 
     private let taps: [SoundTap]
-    private let files: any RecordingFiles
     private let clock: @Sendable () -> Instant
-    private let tell: @Sendable (RecordingEnd) -> Void
     private var spare = TappedBatch()
     private var recordings: [String: Recording] = [:]
     private var sources: [SourceKey: Source] = [:]
@@ -50,26 +50,24 @@ package actor SoundRecorder {
     private var loop: Task<Void, Never>?
     private var random = SystemRandomNumberGenerator()
 
-    /// - Parameters:
-    ///   - taps: of a gateway's threads.
-    ///   - tell: that a recording has ended, whyever. Called from here: it must be brief.
-    package init(
-        _ taps: [SoundTap], _ files: any RecordingFiles, clock: @escaping @Sendable () -> Instant,
-        tell: @escaping @Sendable (RecordingEnd) -> Void
-    ) {
+    /// - Parameter taps: of a gateway's threads.
+    package init(_ taps: [SoundTap], clock: @escaping @Sendable () -> Instant) {
         self.taps = taps
-        self.files = files
         self.clock = clock
-        self.tell = tell
     }
 
     /// How many tracks are being written.
     package var trackCount: Int { sources.values.count { $0.voice != nil } }
 
     /// Takes what comes of the call from now on. It is to be tapped afterwards.
-    package func begin(_ recording: String, of call: String) {
+    ///
+    /// - Parameter tell: that the recording has ended, whyever. Called from here: it must be brief.
+    package func begin(
+        _ recording: String, of call: String, into files: any RecordingFiles,
+        tell: @escaping @Sendable (RecordingEnd) -> Void
+    ) {
         guard recordings[call] == nil else { return }
-        recordings[call] = Recording(id: recording, begin: clock())
+        recordings[call] = Recording(id: recording, begin: clock(), files: files, tell: tell)
         if loop == nil { loop = Task { await run() } }
     }
 
@@ -162,7 +160,7 @@ package actor SoundRecorder {
             let pages = source.voice?.takePages(), !pages.isEmpty
         else { return }
         if source.file == nil {
-            source.file = try await files.make(
+            source.file = try await recording.files.make(
                 RecordedTrack(
                     recording: recording.id, call: source.call, track: source.track,
                     offset: begin.nanoseconds(since: recording.begin) / 1_000_000))
@@ -197,7 +195,7 @@ package actor SoundRecorder {
             do { try await finish(source, key) } catch { failure = failure ?? "\(error)" }
         }
         recordings[call] = nil
-        tell(
+        recording.tell(
             RecordingEnd(
                 recording: recording.id, call: call, failure: failure,
                 duration: clock().nanoseconds(since: recording.begin) / 1_000_000))
