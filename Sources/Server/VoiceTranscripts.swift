@@ -39,7 +39,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
 
     func transcribe(_ message: VoiceMessage) { waiting.continuation.yield(message) }
 
-    func text(of transcript: VoiceTranscript, as format: TranscriptFormat) -> String {
+    func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String {
         let segments = (transcript.segments ?? []).map {
             Transcript.Segment(start: $0.start, end: $0.end, text: $0.text)
         }
@@ -78,7 +78,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
     }
 
     private func write(_ message: VoiceMessage, with queue: TranscriptionQueue) async {
-        let transcript: VoiceTranscript
+        let transcript: FileTranscript
         do throws(TranscriptionFailure) {
             transcript = try await words(of: message, queue)
         } catch .cancelled {
@@ -102,7 +102,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
 
     private func words(
         of message: VoiceMessage, _ queue: TranscriptionQueue
-    ) async throws(TranscriptionFailure) -> VoiceTranscript {
+    ) async throws(TranscriptionFailure) -> FileTranscript {
         var samples = try await samples(of: message)[...]
         var transcription = LongTranscription(queue)
         while !samples.isEmpty {

@@ -1,7 +1,7 @@
 package import Model
 
 /// What voice messages need of a store, inside one transaction. A thrown error undoes everything.
-package protocol VoiceStore {
+package protocol VoiceStore: TranscriptStore {
     /// The user is there, is not disabled and has not blocked `sender`.
     func takesVoice(_ user: UserID, from sender: UserID) throws -> Bool
     /// The user is there and is not disabled.
@@ -17,9 +17,6 @@ package protocol VoiceStore {
     /// Removes the message and that its file belongs to anything.
     func remove(_ message: VoiceMessage) throws
 
-    func transcript(of file: FileID) throws -> VoiceTranscript?
-    func transcripts(of files: [FileID]) throws -> [FileID: VoiceTranscript]
-    func save(_ transcript: VoiceTranscript, of file: FileID) throws
     /// Those that are still to be written down.
     func untranscribed() throws -> [VoiceMessage]
 

@@ -3,21 +3,21 @@ package import Model
 package import Voice
 
 extension StoreTransaction {
-    package func transcript(of file: FileID) throws -> VoiceTranscript? { try transcripts(of: [file])[file] }
+    package func transcript(of file: FileID) throws -> FileTranscript? { try transcripts(of: [file])[file] }
 
-    package func transcripts(of files: [FileID]) throws -> [FileID: VoiceTranscript] {
+    package func transcripts(of files: [FileID]) throws -> [FileID: FileTranscript] {
         guard !files.isEmpty else { return [:] }
         let rows = try sql.query(
             "SELECT file_id, data FROM transcripts WHERE file_id IN \(Placeholders.list(files.count))",
             files.map { .id($0) })
-        let pairs = try rows.map { row -> (FileID, VoiceTranscript) in
+        let pairs = try rows.map { row -> (FileID, FileTranscript) in
             let data = Data(try row.text(1).utf8)
-            return (try row.id(0), try JSONDecoder().decode(VoiceTranscript.self, from: data))
+            return (try row.id(0), try JSONDecoder().decode(FileTranscript.self, from: data))
         }
         return Dictionary(pairs) { $1 }
     }
 
-    package func save(_ transcript: VoiceTranscript, of file: FileID) throws {
+    package func save(_ transcript: FileTranscript, of file: FileID) throws {
         let data = String(decoding: try JSONEncoder().encode(transcript), as: UTF8.self)
         try sql.execute(
             """

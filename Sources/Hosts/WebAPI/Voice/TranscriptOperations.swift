@@ -78,6 +78,6 @@ package enum TranscriptOperations {
     }
 
     private struct Answer: Encodable {
-        let transcript: VoiceTranscript
+        let transcript: FileTranscript
     }
 }

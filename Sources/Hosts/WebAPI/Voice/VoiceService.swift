@@ -104,7 +104,7 @@ package struct VoiceService: Sendable {
     /// Begins to write a message down, unless that was begun before.
     func askForTranscript(
         of id: VoiceMessageID, by principal: Principal
-    ) async throws -> Committed<VoiceTranscript> {
+    ) async throws -> Committed<FileTranscript> {
         let (commands, transcribing) = (commands, transcribing)
         return try await store.write { store in
             _ = try commands.get(id, by: principal, in: store)
@@ -118,7 +118,7 @@ package struct VoiceService: Sendable {
         }.map(\.0)
     }
 
-    func text(of transcript: VoiceTranscript, as format: TranscriptFormat) -> String {
+    func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String {
         transcribing.text(of: transcript, as: format)
     }
 
@@ -148,7 +148,7 @@ package struct VoiceService: Sendable {
 struct VoiceDocument: Encodable {
     let message: VoiceMessage
     let audio: MediaLink
-    let transcript: VoiceTranscript?
+    let transcript: FileTranscript?
 
     private enum CodingKeys: String, CodingKey { case audio, transcript }
 

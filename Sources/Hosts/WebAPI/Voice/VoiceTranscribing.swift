@@ -8,7 +8,7 @@ package protocol VoiceTranscribing: Sendable {
     /// Begins with a message whose transcript is pending; it is told when that is done.
     func transcribe(_ message: VoiceMessage)
     /// A whole transcript as a file.
-    func text(of transcript: VoiceTranscript, as format: TranscriptFormat) -> String
+    func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String
 }
 
 /// Files of transcripts.

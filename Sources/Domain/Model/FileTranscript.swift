@@ -1,0 +1,65 @@
+/// What was said in a media file, or what became of the attempt to write it down. In JSON: `Transcript`.
+package struct FileTranscript: Hashable, Sendable, Codable {
+    package enum Status: String, Hashable, Sendable, Codable, CaseIterable {
+        case pending, complete, failed
+    }
+
+    package struct Segment: Hashable, Sendable, Codable {
+        /// Milliseconds from the beginning.
+        package let start: Int64
+        package let end: Int64
+        package let text: String
+
+        package init(start: Int64, end: Int64, text: String) {
+            self.start = start
+            self.end = end
+            self.text = text
+        }
+    }
+
+    package struct Failure: Hashable, Sendable, Codable {
+        /// A stable word for programs.
+        package let type: String
+        package let detail: String
+        /// Trying again may help.
+        package let mayRetry: Bool
+
+        package init(type: String, detail: String, mayRetry: Bool) {
+            self.type = type
+            self.detail = detail
+            self.mayRetry = mayRetry
+        }
+    }
+
+    package let status: Status
+    package let language: String?
+    package let text: String?
+    package let segments: [Segment]?
+    package let failure: Failure?
+
+    package static let pending = Self(status: .pending)
+
+    package static func complete(language: String?, text: String, segments: [Segment]) -> Self {
+        Self(status: .complete, language: language, text: text, segments: segments)
+    }
+
+    package static func failed(_ failure: Failure) -> Self { Self(status: .failed, failure: failure) }
+
+    private init(
+        status: Status, language: String? = nil, text: String? = nil, segments: [Segment]? = nil,
+        failure: Failure? = nil
+    ) {
+        self.status = status
+        self.language = language
+        self.text = text
+        self.segments = segments
+        self.failure = failure
+    }
+}
+
+/// What transcripts need of a store, inside one transaction.
+package protocol TranscriptStore {
+    func transcript(of file: FileID) throws -> FileTranscript?
+    func transcripts(of files: [FileID]) throws -> [FileID: FileTranscript]
+    func save(_ transcript: FileTranscript, of file: FileID) throws
+}
