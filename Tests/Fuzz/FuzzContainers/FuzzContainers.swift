@@ -14,7 +14,9 @@ public func fuzzContainers(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt
 }
 
 private func check(_ file: [UInt8]) {
-    guard let track = try? OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: 3_600)) else { return }
+    let whole = try? OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: 3_600))
+    checkStream(file, whole)
+    guard let track = whole else { return }
     if track.sampleCount > track.end { fatalError("more is heard than there is") }
     var writer = OggOpusWriter(serial: 1, head: track.head)
     var copy = writer.begin(OpusTags(vendor: "fuzz"))
@@ -33,4 +35,22 @@ private func check(_ file: [UInt8]) {
     for index in 0..<track.packetCount where !again.packet(index).bytes.elementsEqual(track.packet(index).bytes) {
         fatalError("another packet came back")
     }
+}
+
+/// Piece by piece, the same packets come out of Ogg.
+private func checkStream(_ file: [UInt8], _ whole: OpusTrack?) {
+    var stream = OggOpusStream(limit: OpusLimit(seconds: 3_600))
+    var packets: [OggOpusStream.Packet] = []
+    for start in stride(from: 0, to: file.count, by: 100) {
+        stream.append(Array(file[start..<min(start + 100, file.count)]))
+        do {
+            while let page = try stream.nextPage() { packets += page }
+        } catch { return }
+    }
+    guard let whole, file.starts(with: Array("OggS".utf8)) else { return }
+    if packets.count != whole.packetCount { fatalError("other packets came in pieces") }
+    for (index, packet) in packets.enumerated() where !packet.bytes.elementsEqual(whole.packet(index).bytes) {
+        fatalError("another packet came in pieces")
+    }
+    if let count = stream.sampleCount, count != whole.sampleCount { fatalError("another length came in pieces") }
 }

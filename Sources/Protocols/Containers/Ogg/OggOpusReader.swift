@@ -61,7 +61,8 @@ package enum OggOpusReader {
         }
     }
 
-    private struct Stream {
+    /// The stream of Opus, page after page.
+    struct Stream {
         var track: OpusTrack
         let serial: UInt32
         let limit: OpusLimit

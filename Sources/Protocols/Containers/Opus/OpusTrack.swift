@@ -53,6 +53,17 @@ package struct OpusTrack: Sendable {
         entries.append(Entry(end: bytes.count, start: start, duration: duration))
     }
 
+    /// The packets that are whole, which are not kept any more.
+    mutating func takePackets() -> [OggOpusStream.Packet] {
+        let packets = (0..<packetCount).map { index in
+            let packet = packet(index)
+            return OggOpusStream.Packet(bytes: Array(packet.bytes), duration: packet.duration)
+        }
+        bytes.removeFirst(entries.last?.end ?? 0)
+        entries.removeAll(keepingCapacity: true)
+        return packets
+    }
+
     mutating func dropPending() {
         bytes.removeLast(pendingByteCount)
     }
