@@ -101,8 +101,12 @@ struct ServiceGraph: Sendable {
         if let media, let voice {
             try await calls.keepRecordings(in: media.files, logger: Logger(label: "recorder"))
             try await calls.clock.restore()
-            services += [calls.clock, calls.link.recorder, voice.transcripts]
-            let table = Self.routes(configuration, accounts, calls, media, voice, relay.issuer, hub, gate)
+            let transcripts = RecordingTranscripts(
+                store: accounts.store, commands: calls.commands, files: media.files, queue: transcription.queue,
+                logger: Logger(label: "transcripts"))
+            services += [calls.clock, calls.link.recorder, voice.transcripts, transcripts]
+            let table = Self.routes(
+                configuration, accounts, calls, media, voice, transcripts, relay.issuer, hub, gate)
             let realtime = RealtimeServices(
                 authenticator: gate,
                 source: StoreStreams(
@@ -146,7 +150,7 @@ struct ServiceGraph: Sendable {
     /// Everything that can be asked of the server, over HTTP and over realtime.
     private static func routes(
         _ configuration: ServerConfiguration, _ accounts: AccountParts, _ calls: CallParts, _ media: MediaParts,
-        _ voice: VoiceParts,
+        _ voice: VoiceParts, _ transcripts: RecordingTranscripts,
         _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ gate: Gate
     ) -> RouteTable {
         let people = accounts.accounts
@@ -156,21 +160,26 @@ struct ServiceGraph: Sendable {
             hub.hidePresence(of: user, from: other)
         }
         let recordings = RecordingService(calls: calls.service, files: media.files, links: media.links)
+        let transcribed = RecordingTranscriptService(
+            store: accounts.store, commands: calls.commands, transcribing: transcripts)
         let checkers = [
             MediaFile.Kind.voice: VoiceOperations.checker(voice.service.commands), .recording: recordings.checker,
         ]
         return RouteTable(
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
-                voice: voice.service.commands.rules, keys: { accounts.tokens.keySet })
+                voice: voice.service.commands.rules, transcribes: transcripts.isConfigured,
+                keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + profiles
                 + CallOperations.all(calls.service) + LegOperations.all(calls.link)
-                + RecordingOperations.all(recordings) + VoiceOperations.all(voice.service)
+                + RecordingOperations.all(recordings) + RecordingTranscriptOperations.all(transcribed)
+                + VoiceOperations.all(voice.service)
                 + TranscriptOperations.all(voice.service)
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
             documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
                 + VoiceOperations.documents(voice.service)
-                + TranscriptOperations.documents(voice.service) + media.operations(gate, checkers).all,
+                + TranscriptOperations.documents(voice.service)
+                + RecordingTranscriptOperations.documents(transcribed) + media.operations(gate, checkers).all,
             schemas: Schemas.all,
             version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
     }

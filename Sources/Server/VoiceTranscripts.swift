@@ -44,11 +44,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
             Transcript.Segment(start: $0.start, end: $0.end, text: $0.text)
         }
         let whole = Transcript(language: transcript.language, text: transcript.text ?? "", segments: segments)
-        return switch format {
-        case .text: Subtitles.plain(whole)
-        case .srt: Subtitles.srt(whole)
-        case .vtt: Subtitles.webVTT(whole)
-        }
+        return Subtitles.file(whole, as: format)
     }
 
     func run() async {
@@ -89,8 +85,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
             if case .programFailed(_, let complaint) = error, !complaint.isEmpty {
                 logger.warning("a voice message is not written down", metadata: ["complaint": "\(complaint)"])
             }
-            transcript = .failed(
-                .init(type: error.kind, detail: error.description, mayRetry: error.mayBeTriedAgain))
+            transcript = .failed(error)
         }
         let commands = commands
         do {
@@ -109,10 +104,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
             try await transcription.take(samples.prefix(Self.part))
             samples = samples.dropFirst(Self.part)
         }
-        let said = try await transcription.finish()
-        return .complete(
-            language: said.language, text: said.text,
-            segments: said.segments.map { .init(start: $0.start, end: $0.end, text: $0.text) })
+        return FileTranscript(try await transcription.finish())
     }
 
     /// A file that cannot be read any more says nothing.

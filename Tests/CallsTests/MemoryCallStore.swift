@@ -13,6 +13,7 @@ final class MemoryCallStore: CallStore {
         var negotiations: [CallID: [Negotiation.Peers: Negotiation]] = [:]
         var signals: [CallID: [Signal]] = [:]
         var recordings: [RecordingID: Recording] = [:]
+        var transcripts: [FileID: FileTranscript] = [:]
     }
 
     struct Person {
@@ -41,7 +42,23 @@ extension MemoryCallStore {
     func close(_ track: Recording.Track, of recording: RecordingID) {
         state.recordings[recording]?.tracks[track.number] = track
     }
-    func remove(_ recording: RecordingID) { state.recordings[recording] = nil }
+    func remove(_ recording: RecordingID) {
+        for track in state.recordings[recording]?.tracks ?? [] { state.transcripts[track.file] = nil }
+        state.recordings[recording] = nil
+    }
+
+    func transcript(of file: FileID) -> FileTranscript? { state.transcripts[file] }
+    func transcripts(of files: [FileID]) -> [FileID: FileTranscript] {
+        state.transcripts.filter { files.contains($0.key) }
+    }
+    func save(_ transcript: FileTranscript, of file: FileID) { state.transcripts[file] = transcript }
+    func unwrittenTracks() -> [UnwrittenTrack] {
+        state.recordings.values.sorted { $0.id.text < $1.id.text }.flatMap { recording in
+            recording.tracks.filter { state.transcripts[$0.file]?.status == .pending }.map {
+                UnwrittenTrack(recording: recording.id, file: $0.file)
+            }
+        }
+    }
 }
 
 // Calls.

@@ -35,6 +35,32 @@ class Tone(AudioStreamTrack):
         return frame
 
 
+class Talk(AudioStreamTrack):
+    """Silence, and what somebody is told to say, at 48 kHz."""
+
+    def __init__(self):
+        super().__init__()
+        self.sample, self.start = 0, time.monotonic()
+        self.words = numpy.zeros(0, numpy.int16)
+
+    async def say(self, words: numpy.ndarray) -> None:
+        """Comes back when it is said."""
+        self.words = words
+        while len(self.words):
+            await asyncio.sleep(0.02)
+
+    async def recv(self) -> av.AudioFrame:
+        count = RATE // 50
+        await asyncio.sleep(max(0.0, self.start + self.sample / RATE - time.monotonic()))
+        samples = numpy.zeros(count, numpy.int16)
+        spoken, self.words = self.words[:count], self.words[count:]
+        samples[: len(spoken)] = spoken
+        frame = av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="s16", layout="mono")
+        frame.pts, frame.sample_rate, frame.time_base = self.sample, RATE, fractions.Fraction(1, RATE)
+        self.sample += count
+        return frame
+
+
 class Gray(VideoStreamTrack):
     """A picture of one brightness with a moving bar, by which viewers know whose it is."""
 
@@ -106,10 +132,10 @@ class Participant:
 
     async def join(
         self, slots: int = 1, sends: bool = True, video: bool = True, ice_servers: list | None = None,
-        codecs: list[str] | None = None,
+        codecs: list[str] | None = None, sound: AudioStreamTrack | None = None,
     ) -> None:
-        """Makes a leg: publishes a tone and a picture, and asks for so many slots of each kind. `codecs` are those of video
-        that it has, the preferred one first."""
+        """Makes a leg: publishes a tone, or another sound, and a picture, and asks for so many slots of each kind. `codecs`
+        are those of video that it has, the preferred one first."""
         await self.endpoint.listen(f"signals:{self.call}:{self.endpoint.id}")
         self.connection = RTCPeerConnection(
             RTCConfiguration(iceServers=ice_servers or [], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE)
@@ -117,7 +143,7 @@ class Participant:
         self.connection.on("track", self.track_came)
         kinds = ["audio", "video"] if video else ["audio"]
         if sends:
-            self.connection.addTransceiver(Tone(self.pitch), "sendonly")
+            self.connection.addTransceiver(sound or Tone(self.pitch), "sendonly")
             if video:
                 self.connection.addTransceiver(Gray(self.brightness), "sendonly")
         for _ in range(slots):

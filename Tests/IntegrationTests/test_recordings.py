@@ -12,6 +12,7 @@ import av
 import httpx
 import numpy
 from conftest import User
+from endpoint import client_id
 from gateway import Participant, group
 
 
@@ -145,8 +146,8 @@ def test_what_each_said_is_in_a_file_of_its_own(server, tmp_path):
     assert after["offsetMs"] > first * 1000 + 900 and after["durationMs"] > last * 1000 - 300
 
 
-def test_who_may_begin_end_hear_and_remove(make_server):
-    server = make_server()
+def test_who_may_begin_end_hear_read_and_remove(make_server):
+    server = make_server({"transcription": {"provider": "command", "command": ["/bin/sh", "-c", "cat > /dev/null; echo hello"]}})
     people = [signed_up(server, name) for name in ("ann", "ben", "cal")]
 
     async def run():
@@ -160,21 +161,46 @@ def test_who_may_begin_end_hear_and_remove(make_server):
             assert httpx.post(server.url + path, json={}).status_code == 401
             await ann.endpoint.ask("calls.record", call=ann.call)
             assert stranger.request("DELETE", path).status_code == 404
+            # Two more are asked in, of whom one does not want to hear of Ann, and the other never answers.
+            invited, blocker = server.users(2)
+            assert blocker.request("PUT", f"/v1/blocks/{ann.endpoint.user}").status_code == 204
+            await ann.endpoint.ask("calls.invite", call=ann.call, clientID=client_id(), users=[invited.id, blocker.id])
             await ann.until("tracks of both", lambda: len(manifests(server, ann, ann.call)[0]["tracks"]) == 2)
             recording = (await ann.endpoint.ask("calls.get", call=ann.call))["call"]["recording"]["id"]
             assert person(server, ann).request("DELETE", f"/v1/recordings/{recording}").status_code == 409, "it goes on"
+            for method in ("GET", "POST"):
+                words = f"/v1/recordings/{recording}/transcript"
+                assert person(server, ben).request(method, words, {}).status_code == 409, "it goes on"
+                assert stranger.request(method, words, {}).status_code == 404
             # The end of the call is its end.
             await ann.endpoint.ask("calls.end", call=ann.call)
             manifest = await ended(server, cal, ann.call)
             assert manifest["id"] == recording
-            return manifest, [person(server, one) for one in everybody], stranger
+            return manifest, [person(server, one) for one in everybody], invited, [blocker, stranger]
 
-    manifest, (ann, ben, cal), stranger = asyncio.run(run())
+    manifest, (ann, ben, cal), invited, outside = asyncio.run(run())
+    stranger = outside[-1]
     path = f"/v1/recordings/{manifest['id']}"
-    for one, status in ((ann, 200), (ben, 200), (cal, 200), (stranger, 404)):
-        assert one.get(path).status_code == status
-        assert one.get(f"/v1/calls/{manifest['call']}/recordings").status_code == status
-    assert httpx.get(server.url + path).status_code == 401
+    words = path + "/transcript"
+    for one in outside:
+        assert one.post(words).status_code == 404
+    assert ann.get(words).status_code == 404, "nobody who may has asked for it"
+    assert cal.post(words).json()["transcript"]["status"] in ("pending", "complete")
+    for _ in range(400):
+        if ann.get(words).json()["transcript"]["status"] != "pending":
+            break
+        time.sleep(0.05)
+    for one in (ann, ben, cal, invited):
+        assert one.get(path).status_code == one.get(f"/v1/calls/{manifest['call']}/recordings").status_code == 200
+        assert one.get(words).json()["transcript"]["status"] == "complete"
+        assert one.post(words).status_code == one.get(words + "/text").status_code == one.get(words + "/vtt").status_code == 200
+    for one in outside:
+        for asked in (path, f"/v1/calls/{manifest['call']}/recordings", words, words + "/text", words + "/srt", words + "/vtt"):
+            assert one.get(asked).status_code == 404, asked
+        assert one.post(words).status_code == 404
+    for asked in (path, words, words + "/text"):
+        assert httpx.get(server.url + asked).status_code == 401
+    assert httpx.post(server.url + words, json={}).status_code == 401
     assert ann.get(f"/v1/recordings/{uuid.uuid4()}").status_code == 404
 
     url = httpx.URL(server.url + ben.get(path).json()["recording"]["tracks"][0]["audio"]["url"])
@@ -188,8 +214,11 @@ def test_who_may_begin_end_hear_and_remove(make_server):
     # An account that is closed hears nothing more, whatever it was given.
     server.command("account", "disable", "--email", "ben@example.org")
     assert httpx.get(url).status_code in (403, 404)
+    for asked in (words, words + "/text"):
+        assert ben.get(asked).status_code in (401, 403)
     assert ann.request("DELETE", path).status_code == 204
-    assert ann.get(path).status_code == 404
+    assert ann.get(path).status_code == ann.get(words).status_code == ann.get(words + "/text").status_code == 404
+    assert ann.post(words).status_code == 404
     assert not list((server.data / "media").iterdir()), "its files are gone"
     server.stop()
 

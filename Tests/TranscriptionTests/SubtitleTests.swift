@@ -45,6 +45,23 @@ struct SubtitleTests {
                 """)
     }
 
+    @Test("who speaks is named") func speakers() {
+        let long = (0..<20).map { "word\($0)" }.joined(separator: " ")
+        let talk = Transcript(
+            language: nil, text: "",
+            segments: [
+                .init(start: 0, end: 1_000, text: "Go on.", speaker: "Ann & <Co>"),
+                .init(start: 500, end: 4_500, text: long, speaker: "Ben\nBrook"),
+                .init(start: 5_000, end: 6_000, text: " ", speaker: "Ann"),
+            ])
+        #expect(Subtitles.plain(talk) == "Ann & <Co>: Go on.\nBen Brook: \(long)\n")
+        #expect(Subtitles.srt(talk).hasPrefix("1\n00:00:00,000 --> 00:00:01,000\nAnn & ‹Co›: Go on.\n\n2\n"))
+        #expect(Subtitles.srt(talk).split(separator: "Ben Brook: ").count == 2, "once")
+        let cues = Subtitles.webVTT(talk).split(separator: "\n\n").dropFirst()
+        #expect(cues.first == "00:00:00.000 --> 00:00:01.000\n<v Ann &amp; &lt;Co&gt;>Go on.")
+        #expect(cues.count > 2 && cues.dropFirst().allSatisfy { $0.contains("\n<v Ben Brook>word") })
+    }
+
     @Test("hours have as many digits as they need") func longTimes() {
         #expect(Subtitles.time(3_600_000 * 123 + 4_005, ".") == "123:00:04.005")
         #expect(Subtitles.time(-5, ".") == "00:00:00.000")

@@ -63,9 +63,21 @@ extension StoreTransaction {
     }
 
     package func remove(_ recording: RecordingID) throws {
-        for track in try tracks(of: recording) { try removeMediaFile(track.file) }
+        for track in try tracks(of: recording) {
+            try removeTranscript(of: track.file)
+            try removeMediaFile(track.file)
+        }
         try sql.execute("DELETE FROM recording_tracks WHERE recording_id = ?1", [.id(recording)])
         try sql.execute("DELETE FROM recordings WHERE id = ?1", [.id(recording)])
+    }
+
+    package func unwrittenTracks() throws -> [UnwrittenTrack] {
+        try sql.query(
+            """
+            SELECT r.recording_id, r.file_id FROM transcripts t JOIN recording_tracks r ON r.file_id = t.file_id
+            WHERE t.status = 'pending' ORDER BY r.recording_id, r.number
+            """
+        ).map { UnwrittenTrack(recording: try $0.id(0), file: try $0.id(1)) }
     }
 
     private func recording(_ row: SQLRow) throws -> Recording {

@@ -26,6 +26,10 @@ extension StoreTransaction {
             """, [.id(file), .text(transcript.status.rawValue), .text(data)])
     }
 
+    func removeTranscript(of file: FileID) throws {
+        try sql.execute("DELETE FROM transcripts WHERE file_id = ?1", [.id(file)])
+    }
+
     package func untranscribed() throws -> [VoiceMessage] {
         let ids = try sql.query(
             """

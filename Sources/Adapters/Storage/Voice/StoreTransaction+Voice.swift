@@ -50,7 +50,7 @@ extension StoreTransaction {
     }
 
     package func remove(_ message: VoiceMessage) throws {
-        try sql.execute("DELETE FROM transcripts WHERE file_id = ?1", [.id(message.file)])
+        try removeTranscript(of: message.file)
         try sql.execute("DELETE FROM voice_messages WHERE id = ?1", [.id(message.id)])
         try removeMediaFile(message.file)
     }

@@ -67,7 +67,7 @@ package struct Recording: Hashable, Sendable {
 }
 
 /// What recordings need of a store, inside one transaction.
-package protocol RecordingStore: AnyObject {
+package protocol RecordingStore: TranscriptStore, AnyObject {
     func insert(_ recording: Recording) throws
     /// With its tracks.
     func recording(_ id: RecordingID) throws -> Recording?
@@ -80,6 +80,8 @@ package protocol RecordingStore: AnyObject {
     func insert(_ track: Recording.Track, of recording: RecordingID) throws
     /// The track's file is whole.
     func close(_ track: Recording.Track, of recording: RecordingID) throws
-    /// Removes it with its tracks; their files are for the caller.
+    /// Those of which something is still to be written down, in the order in which they were recorded.
+    func unwrittenTracks() throws -> [UnwrittenTrack]
+    /// Removes it with its tracks and what was said in them; their files are for the caller.
     func remove(_ recording: RecordingID) throws
 }

@@ -9,19 +9,19 @@ package enum Subtitles {
         var start: Int64
         var end: Int64
         var lines: [String]
+        var speaker: String?
     }
 
-    /// A line for each segment.
+    /// A line for each segment, behind the name of who says it.
     package static func plain(_ transcript: Transcript) -> String {
-        let lines = transcript.segments.map { words(of: $0.text).joined(separator: " ") }.filter { !$0.isEmpty }
-        return lines.map { $0 + "\n" }.joined()
+        named(transcript).segments.map { $0.text + "\n" }.joined()
     }
 
     /// SRT knows no escapes, and players take what stands in angle brackets for markup: those become quotation marks that
-    /// look like them.
+    /// look like them. Nor does it know speakers: their names stand before what they say.
     package static func srt(_ transcript: Transcript) -> String {
         var file = ""
-        for (number, cue) in cues(of: transcript).enumerated() {
+        for (number, cue) in cues(of: named(transcript)).enumerated() {
             file += "\(number + 1)\n\(time(cue.start, ",")) --> \(time(cue.end, ","))\n"
             for line in cue.lines { file += line.replacing("<", with: "‹").replacing(">", with: "›") + "\n" }
             file += "\n"
@@ -33,13 +33,29 @@ package enum Subtitles {
         var file = "WEBVTT\n\n"
         for cue in cues(of: transcript) {
             file += "\(time(cue.start, ".")) --> \(time(cue.end, "."))\n"
-            for line in cue.lines {
-                let escaped = line.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-                file += escaped.replacing(">", with: "&gt;") + "\n"
-            }
+            if let speaker = cue.speaker { file += "<v \(escaped(speaker))>" }
+            for line in cue.lines { file += escaped(line) + "\n" }
             file += "\n"
         }
         return file
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+
+    /// With the names in the text, and without segments that say nothing.
+    private static func named(_ transcript: Transcript) -> Transcript {
+        var transcript = transcript
+        transcript.segments = transcript.segments.compactMap { segment in
+            var segment = segment
+            segment.text = line(segment.text)
+            guard !segment.text.isEmpty else { return nil }
+            if let speaker = segment.speaker { segment.text = "\(line(speaker)): \(segment.text)" }
+            segment.speaker = nil
+            return segment
+        }
+        return transcript
     }
 
     /// Segments that fill more than a screen become several cues, which share their time by how much they hold.
@@ -56,7 +72,9 @@ package enum Subtitles {
                 let begin = start + length * spoken / total
                 spoken += Int64(shown.reduce(0) { $0 + $1.count })
                 // A cue must end after it begins.
-                return Cue(start: begin, end: max(start + length * spoken / total, begin + 1), lines: shown)
+                return Cue(
+                    start: begin, end: max(start + length * spoken / total, begin + 1), lines: shown,
+                    speaker: segment.speaker.map(line))
             }
         }
     }
@@ -81,6 +99,8 @@ package enum Subtitles {
         if !line.isEmpty { lines.append(line) }
         return lines
     }
+
+    private static func line(_ text: String) -> String { words(of: text).joined(separator: " ") }
 
     /// Line ends within a cue would end it.
     private static func words(of text: String) -> [String] {

@@ -8,11 +8,14 @@ package struct Transcript: Hashable, Sendable, Codable {
         package var start: Int64
         package var end: Int64
         package var text: String
+        /// The name of who says it, where several do.
+        package var speaker: String?
 
-        package init(start: Int64, end: Int64, text: String) {
+        package init(start: Int64, end: Int64, text: String, speaker: String? = nil) {
             self.start = start
             self.end = end
             self.text = text
+            self.speaker = speaker
         }
     }
 

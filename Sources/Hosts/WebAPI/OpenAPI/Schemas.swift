@@ -6,6 +6,7 @@ package enum Schemas {
         ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
         ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", MediaLinks.schema),
         ("Recording", recording), ("RecordedTrack", recordedTrack),
+        ("RecordingTranscript", recordingTranscript),
     ]
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
@@ -84,6 +85,33 @@ package enum Schemas {
             "Ogg with Opus, as it was sent; absent while it is written, and when nothing can be heard."),
     ])
 
+    private static let recordingTranscript = Schema.object([
+        .required(
+            "status", .choice(["pending", "complete", "failed"]),
+            "Pending while a track is being written down; failed when one has failed, whatever the others say."),
+        .optional("language", .text(), "That most of the words are in, as BCP 47 writes it."),
+        .required(
+            "segments",
+            .list(
+                .object([
+                    .required("start", .integer(), "Milliseconds from the beginning of the recording."),
+                    .required("end", .integer()), .required("text", .text()),
+                    .required("user", .identifier, "Who says it."),
+                    .required("source", .choice(["microphone", "camera", "screen"])),
+                    .required("track", .integer(), "Where it stands in the recording's `tracks`, from 0."),
+                ])), "In the order in which they begin, as far as they are known."),
+        .required(
+            "tracks",
+            .list(
+                .object([
+                    .required("track", .integer()), .required("user", .identifier),
+                    .required("source", .choice(["microphone", "camera", "screen"])),
+                    .required("status", .choice(["pending", "complete", "failed"])),
+                    .optional("failure", transcriptionFailure),
+                ])), "Those that can be heard."),
+        .optional("failure", transcriptionFailure, "What stood in the way of the first track that failed."),
+    ])
+
     private static let participant = Schema.object([
         .required("user", .identifier), .required("displayName", .text()), .optional("photoURL", .text()),
         .optional("endpoint", .identifier, "The endpoint that is in the call for this user."),
@@ -153,11 +181,11 @@ package enum Schemas {
                     .required("start", .integer(), "Milliseconds from the beginning."),
                     .required("end", .integer()), .required("text", .text()),
                 ]))),
-        .optional(
-            "failure",
-            .object([
-                .required("type", .text()), .required("detail", .text()),
-                .required("mayRetry", .boolean, "Trying again may help."),
-            ]), "What stood in the way."),
+        .optional("failure", transcriptionFailure, "What stood in the way."),
+    ])
+
+    private static let transcriptionFailure = Schema.object([
+        .required("type", .text()), .required("detail", .text()),
+        .required("mayRetry", .boolean, "Trying again may help."),
     ])
 }

@@ -9,6 +9,7 @@ package enum ServerOperations {
         var version: String
         var signUp: String
         var voice: VoiceLimits
+        var transcribes: Bool
 
         struct VoiceLimits: Encodable {
             var maxSeconds: Int
@@ -18,11 +19,12 @@ package enum ServerOperations {
 
     /// - Parameter keys: the JSON Web Key Set by which others verify our access tokens.
     package static func all(
-        version: String, signUp: String, voice: VoiceRules, keys: @escaping @Sendable () -> String
+        version: String, signUp: String, voice: VoiceRules, transcribes: Bool, keys: @escaping @Sendable () -> String
     ) -> [Operation] {
         let about = About(
             version: version, signUp: signUp,
-            voice: .init(maxSeconds: voice.secondsLimit, maxBytes: voice.byteLimit))
+            voice: .init(maxSeconds: voice.secondsLimit, maxBytes: voice.byteLimit),
+            transcribes: transcribes)
         return [
             Operation(
                 name: "server.get", method: .get, path: "/v1/server", summary: "What this server is.", access: .anyone,
@@ -36,6 +38,9 @@ package enum ServerOperations {
                                 "voice",
                                 .object([.required("maxSeconds", .integer()), .required("maxBytes", .integer())]),
                                 "Bounds of a voice message."),
+                            .required(
+                                "transcribes", .boolean,
+                                "Voice messages are written down, and recordings where that is asked for."),
                         ]))
                 ]
             ) { _ in try .json(about) },

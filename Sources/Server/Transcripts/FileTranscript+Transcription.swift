@@ -1,0 +1,25 @@
+import Model
+import Transcription
+import WebAPI
+
+extension FileTranscript {
+    init(_ said: Transcript) {
+        self = .complete(
+            language: said.language, text: said.text,
+            segments: said.segments.map { .init(start: $0.start, end: $0.end, text: $0.text) })
+    }
+
+    static func failed(_ error: TranscriptionFailure) -> Self {
+        .failed(.init(type: error.kind, detail: error.description, mayRetry: error.mayBeTriedAgain))
+    }
+}
+
+extension Subtitles {
+    static func file(_ transcript: Transcript, as format: TranscriptFormat) -> String {
+        switch format {
+        case .text: plain(transcript)
+        case .srt: srt(transcript)
+        case .vtt: webVTT(transcript)
+        }
+    }
+}

@@ -1,0 +1,290 @@
+"""What is said in recordings is written down, with who said it: flite speaks through aiortc, pocketsphinx listens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import email.parser
+import http.server
+import json
+import subprocess
+import threading
+import time
+import wave
+
+import httpx
+import numpy
+import pytest
+from conftest import User
+from gateway import RATE, Participant, Talk, group
+from sounds import encode
+from test_recordings import is_recorded, person
+from test_transcripts import Liar
+from voices import sent
+
+TALK = [(0, "one two three four five"), (1, "six seven eight nine ten"), (0, "one two three")]
+# Two that differ: what is the same is not asked for twice.
+LOUD = [(numpy.sin(numpy.arange(RATE * 2) * 2 * numpy.pi * pitch / RATE) * 12_000).astype(numpy.int16) for pitch in (200, 300)]
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory):
+    """The words as samples at 48 kHz."""
+    folder = tmp_path_factory.mktemp("speech")
+
+    def speak(words: str) -> numpy.ndarray:
+        file = folder / "words.wav"
+        subprocess.run(["flite", "-voice", "slt", "-t", words, "-o", file], check=True)
+        with wave.open(str(file)) as sound:
+            samples = numpy.frombuffer(sound.readframes(sound.getnframes()), numpy.int16)
+            step = sound.getframerate() / RATE
+        return numpy.interp(numpy.arange(0, len(samples), step), numpy.arange(len(samples)), samples).astype(numpy.int16)
+
+    return {words: speak(words) for _, words in TALK}
+
+
+class Listener(http.server.BaseHTTPRequestHandler):
+    """Pocketsphinx behind an endpoint like OpenAI's."""
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        form = email.parser.BytesParser().parsebytes(b"Content-Type: " + self.headers["Content-Type"].encode() + b"\r\n\r\n" + body)
+        fields = {part.get_param("name", header="content-disposition"): part.get_payload(decode=True) for part in form.get_payload()}
+        assert self.path == "/v1/audio/transcriptions" and fields["model"] == b"tiny", fields.keys()
+        sound = fields["file"][44:]
+        done = subprocess.run(
+            ["pocketsphinx_continuous", "-infile", "/dev/stdin", "-logfn", "/dev/null"], input=sound, capture_output=True, check=True
+        )
+        text = " ".join(done.stdout.decode().split())
+        seconds = len(sound) / 32_000
+        answer = {"text": text, "language": "english", "segments": [{"start": 0, "end": seconds, "text": text}] if text else []}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class Picky(Liar):
+    """Does well so often as its server's `patience` says, and then what its `mode` says."""
+
+    def do_POST(self):
+        with self.server.lock:
+            self.server.asked += 1
+            self.server.patience -= 1
+            is_patient = self.server.patience >= 0
+        if not is_patient:
+            return super().do_POST()
+        body = json.dumps({"text": "well", "segments": [{"start": 0, "end": 1, "text": "well"}]}).encode()
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextlib.contextmanager
+def serving(handler):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.release, server.lock = threading.Event(), threading.Lock()
+    server.asked, server.patience = 0, 0
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.release.set()
+        server.shutdown()
+
+
+def endpoint_of(server) -> dict:
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    return {"transcription": {"provider": "openai", "url": url, "model": "tiny", "timeoutSeconds": 2}}
+
+
+@contextlib.asynccontextmanager
+async def talking(server, count: int = 2, people: list | None = None):
+    """People in a call who are silent until they are told to say something."""
+    async with group(server, count, "audio", people) as everybody:
+        talks = [Talk() for _ in everybody]
+        for one, talk in zip(everybody, talks):
+            await one.join(slots=len(everybody) - 1, video=False, sound=talk)
+        for one in everybody:
+            for other in everybody:
+                if one is not other:
+                    await one.until("a voice", lambda one=one, other=other: one.slot_of(other, "audio"))
+        yield everybody, talks
+
+
+async def recorded(server, everybody: list[Participant], say) -> dict:
+    """The manifest of what is recorded while `say` runs."""
+    ann = everybody[0]
+    known = {one["id"] for one in (await ann.endpoint.ask("calls.recordings", call=ann.call))["recordings"]}
+    begun = await ann.endpoint.ask("calls.record", call=ann.call)
+    await is_recorded(everybody[-1], ann)
+    path = f"/v1/recordings/{begun['call']['recording']['id']}/transcript"
+    assert (await asyncio.to_thread(person(server, ann).get, path)).status_code == 409, "it goes on"
+    await say()
+    await ann.endpoint.ask("calls.stopRecording", call=ann.call)
+    for _ in range(400):
+        found = (await ann.endpoint.ask("calls.recordings", call=ann.call))["recordings"]
+        [manifest] = [one for one in found if one["id"] not in known]
+        if manifest["status"] != "ongoing":
+            return manifest
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"it never ended: {manifest}")
+
+
+def transcript(user: User, recording: str, *statuses: str, limit: float = 90) -> dict:
+    """Of a recording, once it is one of these."""
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        found = user.get(f"/v1/recordings/{recording}/transcript").json().get("transcript", {})
+        if found.get("status") in statuses:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"it is never {statuses}: {found}")
+
+
+@pytest.mark.parametrize("provider", ["command", "openai"])
+def test_words_stand_under_who_said_them(make_server, spoken, provider):
+    async def run(server):
+        async with talking(server, 3) as (everybody, talks):
+            ann = everybody[0]
+
+            async def say():
+                await asyncio.sleep(0.5)
+                for who, words in TALK:
+                    await talks[who].say(spoken[words])
+                    # So long that nobody takes it for one piece.
+                    await asyncio.sleep(0.8)
+
+            manifest = await recorded(server, everybody, say)
+            silent = await recorded(server, everybody, lambda: asyncio.sleep(1))
+            user = person(server, ann)
+            path = f"/v1/recordings/{manifest['id']}/transcript"
+            # Nobody has asked for it.
+            assert (await asyncio.to_thread(user.get, path)).status_code == 404
+            asked = (await ann.endpoint.ask("recordings.transcribe", recording=manifest["id"]))["transcript"]
+            assert asked["status"] == "pending" and [one["status"] for one in asked["tracks"]] == ["pending"] * 3
+            for one in everybody:
+                await one.endpoint.until(
+                    "the news",
+                    lambda one=one: [
+                        data for kind, data in one.endpoint.streams[f"user:{one.endpoint.user}"].entries.values()
+                        if kind == "recording.transcribed" and data["status"] == "complete"
+                        and (data["recording"], data["call"]) == (manifest["id"], ann.call)
+                    ],
+                )
+            again = (await ann.endpoint.ask("recordings.transcribe", recording=manifest["id"]))["transcript"]
+            call = (await ann.endpoint.ask("calls.get", call=ann.call))["call"]
+            names = {one["user"]: one["displayName"] for one in call["participants"]}
+            files = {}
+            for kind in ("text", "srt", "vtt"):
+                files[kind] = await asyncio.to_thread(user.get, f"{path}/{kind}")
+            users = [one.endpoint.user for one in everybody]
+            return manifest, silent, again, files, names, users, user
+
+    with serving(Listener) as listener:
+        settings = {"transcription": {"provider": "command"}} if provider == "command" else endpoint_of(listener)
+        # Its time is for a machine that is busy.
+        settings["transcription"]["timeoutSeconds"] = 60
+        server = make_server(settings)
+        manifest, silent, again, files, names, users, user = asyncio.run(run(server))
+        # Nothing was said in the other one.
+        user.post(f"/v1/recordings/{silent['id']}/transcript")
+        nothing = transcript(user, silent["id"], "complete", "failed")
+        assert nothing["status"] == "complete" and nothing["segments"] == [] and len(nothing["tracks"]) == 3
+        assert user.get(f"/v1/recordings/{silent['id']}/transcript/text").text == ""
+
+    assert again["status"] == "complete"
+    said = [(users.index(one["user"]), one["text"]) for one in again["segments"]]
+    assert said == TALK
+    before = 0
+    for segment in again["segments"]:
+        track = manifest["tracks"][segment["track"]]
+        assert track["user"] == segment["user"] and segment["source"] == "microphone"
+        assert before <= segment["start"] < segment["end"] <= track["offsetMs"] + track["durationMs"]
+        before = segment["start"]
+    first, second, third = again["segments"]
+    # Each begins where the one before has ended, by the clock of the recording.
+    seconds = {words: len(sound) / RATE for words, sound in spoken.items()}
+    for one, next, words in ((first, second, TALK[0][1]), (second, third, TALK[1][1])):
+        assert abs(next["start"] - one["start"] - (seconds[words] + 0.8) * 1000) < 700, again["segments"]
+    ann, ben = names[users[0]], names[users[1]]
+    assert files["text"].text.splitlines() == [f"{(ann, ben)[who]}: {words}" for who, words in TALK]
+    assert files["text"].headers["content-type"].startswith("text/plain")
+    assert f"\n{ben}: {TALK[1][1]}"[:40] in files["srt"].text and files["srt"].text.startswith("1\n00:00:0")
+    assert files["vtt"].text.startswith("WEBVTT\n\n00:00:0") and f"\n<v {ben}>six seven" in files["vtt"].text
+    assert user.get(f"/v1/recordings/{manifest['id']}/transcript/pdf").status_code == 400
+    # They go with the recording.
+    assert user.request("DELETE", f"/v1/recordings/{manifest['id']}").status_code == 204
+    for rest in ("", "/vtt"):
+        assert user.get(f"/v1/recordings/{manifest['id']}/transcript{rest}").status_code == 404
+    assert user.post(f"/v1/recordings/{manifest['id']}/transcript").status_code == 404
+    server.stop()
+
+
+def test_what_the_provider_does_is_told_and_tried_again(make_server):
+    with serving(Picky) as provider:
+        provider.mode = "json"
+        server = make_server(endpoint_of(provider))
+
+        async def run():
+            async with talking(server) as (everybody, talks):
+                async def say():
+                    await asyncio.sleep(0.5)
+                    await asyncio.gather(*(talk.say(sound) for talk, sound in zip(talks, LOUD)))
+
+                return await recorded(server, everybody, say), person(server, everybody[1])
+
+        manifest, ben = asyncio.run(run())
+        recording = f"/v1/recordings/{manifest['id']}"
+        path = recording + "/transcript"
+        for mode, type in (("json", "bad_answer"), ("huge", "answer_too_large"), ("refuse", "refused")):
+            provider.mode = mode
+            assert ben.post(path).json()["transcript"]["status"] == "pending"
+            found = transcript(ben, manifest["id"], "failed")
+            assert found["failure"]["type"] == type and found["failure"]["mayRetry"] and found["segments"] == [], found
+            conflict = ben.get(path + "/text")
+            assert conflict.status_code == 409 and conflict.json()["detail"] == found["failure"]["detail"]
+        # What was recorded is there all the same.
+        for track in ben.get(recording).json()["recording"]["tracks"]:
+            assert httpx.get(server.url + track["audio"]["url"]).content.startswith(b"OggS")
+
+        # One track is written down, the other is not: that is told, and only the other is asked for again.
+        provider.patience = 1
+        ben.post(path)
+        half = transcript(ben, manifest["id"], "failed")
+        assert sorted(track["status"] for track in half["tracks"]) == ["complete", "failed"]
+        assert [one["text"] for one in half["segments"]] == ["well"]
+        [missing] = [track["track"] for track in half["tracks"] if track["status"] == "failed"]
+
+        # While it hangs, nothing else waits; and what is begun then is not lost with the server.
+        provider.mode = "hang"
+        asked = ben.post(path).json()["transcript"]
+        assert asked["status"] == "pending" and [one["text"] for one in asked["segments"]] == ["well"]
+        assert {track["track"] for track in asked["tracks"] if track["status"] == "pending"} == {missing}
+        assert sent(ben, server.user(), encode(numpy.zeros(RATE, numpy.int16)))["id"]
+        server.kill()
+        provider.asked, provider.patience = 0, 9
+        server.start()
+        whole = transcript(ben, manifest["id"], "complete")
+        assert {one["user"] for one in whole["segments"]} == {track["user"] for track in manifest["tracks"]}
+        assert provider.asked == 1, "what was known was not asked for"
+        server.stop()
+
+
+def test_without_a_provider_nothing_is_made_up(server):
+    async def run():
+        async with talking(server) as (everybody, _):
+            return await recorded(server, everybody, lambda: asyncio.sleep(0.5)), person(server, everybody[0])
+
+    manifest, ann = asyncio.run(run())
+    path = f"/v1/recordings/{manifest['id']}/transcript"
+    assert ann.get(path).status_code == 404
+    refused = ann.post(path)
+    assert refused.status_code == 503 and refused.json()["type"] == "provider_not_configured"
+    assert server.user().post(path).status_code == 404
+    assert httpx.get(f"{server.url}/v1/server").json()["transcribes"] is False
