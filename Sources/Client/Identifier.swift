@@ -50,6 +50,8 @@ public enum Entities {
     public enum Conversation {}
     /// A voice message.
     public enum VoiceMessage {}
+    /// A recording of a call.
+    public enum Recording {}
 }
 
 /// A person with an account.
@@ -66,3 +68,5 @@ public typealias CallID = Identifier<Entities.Call>
 public typealias ConversationID = Identifier<Entities.Conversation>
 /// A voice message.
 public typealias VoiceMessageID = Identifier<Entities.VoiceMessage>
+/// A recording of a call.
+public typealias RecordingID = Identifier<Entities.Recording>

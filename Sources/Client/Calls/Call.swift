@@ -62,7 +62,7 @@ public struct Call: Hashable, Sendable, Identifiable {
 /// A recording that goes on.
 public struct OngoingRecording: Hashable, Sendable, Codable {
     /// The recording's id.
-    public var id: String
+    public var id: RecordingID
     /// Who began it.
     public var by: UserID
     /// When it began.
