@@ -2,8 +2,12 @@
 
 import time
 
-from pages import connect, everybody_sees_and_hears, meet
+import pytest
+from browser import DESK, PHONE
+from pages import Person, connect, everybody_sees_and_hears, meet
+from server import Server
 from test_group_calls import crowd, four  # noqa: F401 - its people
+from test_voice import WORDS, speaker, spoken  # noqa: F401 - a browser that speaks
 
 
 def manifest(person, call):
@@ -60,6 +64,115 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F
     ben.browser.wait("the tracks", lambda: len(ben.all("#recordings .track")) == len(tracks))
     pictures(ben.browser, "recordings")
     assert {track.get_attribute("data-user") for track in ben.all("#recordings .track")} == {one.user for one in people}
+
+
+# Pocketsphinx, unless it is said to be broken.
+LISTEN = """#!/bin/sh
+[ -e "$0.broken" ] && exit 1
+command -v pocketsphinx_continuous > /dev/null || exec pocketsphinx -loglevel ERROR single "$1"
+exec pocketsphinx_continuous -infile "$1" -time yes -logfn /dev/null
+"""
+
+
+@pytest.fixture
+def listener(request, tmp_path):
+    """A server of one's own, and the file by which its provider of transcription is broken."""
+    program = tmp_path / "listen"
+    program.write_text(LISTEN)
+    program.chmod(0o755)
+    one = Server(request.config.getoption("--binary"), tmp_path)
+    one.config.write_text(one.config.read_text().replace("provider: command", f"provider: command\n  command: [{program}, '{{file}}']"))
+    one.start()
+    yield one, tmp_path / "listen.broken"
+    one.stop()
+
+
+@pytest.fixture
+def three(browsers, speaker, listener):  # noqa: F811
+    """Ann, Ben and Cem, of whom Ben has a microphone that speaks."""
+    server, _ = listener
+    for one in browsers:
+        one.keep_one_tab()
+    names = ("Ann Abel", "Ben Brook", "Cem Can")
+    yield [Person(one, server.url, name).sign_up() for one, name in zip((browsers[0], speaker, browsers[1]), names)]
+    for one in (*browsers, speaker):
+        one.driver.get("about:blank")
+
+
+PLAYED = "return [...document.querySelectorAll('#recordings audio')].map((one) => ({time: one.currentTime, paused: one.paused}));"
+
+
+def test_what_was_said_is_read_under_who_said_it(three, listener, pictures):
+    ann, ben, cem = three
+    _, broken = listener
+    ann.call_group([ben, cem], "audio")
+    for other in (ben, cem):
+        other.rings(limit=60)
+        other.answer("accept-audio")
+    for person in three:
+        person.is_connected(limit=60)
+    for person in (ann, cem):
+        person.control("mute")
+        person.hears_voices(1)
+    ann.control("record")
+    for other in (ben, cem):
+        other.says("#call-recording", "Ann Abel is recording this call")
+    time.sleep(6)
+    ann.control("record")
+    for person in three:
+        person.gone("#call-recording:not([hidden])")
+        person.hang_up()
+        person.leave_call_screen()
+        person.go("history")
+        person.click("#history [data-action=recordings]")
+    assert not ben.all("[data-action=delete-recording]"), "it is not his"
+
+    # One asks for the words, and all who look see what becomes of it.
+    broken.touch()
+    cem.click("#recordings [data-action=transcribe]")
+    for person in three:
+        person.says("#recordings .said[data-status=failed]", "It is not written down.", limit=60)
+    pictures(ben.browser, "recording-transcript-failed")
+    broken.unlink()
+    ben.says("#recordings [data-action=transcribe]", "Try again")
+    ben.click("#recordings [data-action=transcribe]")
+    for person in three:
+        person.find("#recordings .said[data-status=complete] .line", limit=90)
+    lines = ann.all("#recordings .line")
+    assert {line.get_attribute("data-user") for line in lines} == {ben.user}, "the others were muted"
+    assert all("Ben Brook: " in line.text for line in lines)
+    words = " ".join(line.text.split(": ", 1)[1] for line in lines).split()
+    assert len(set(WORDS.split()) & set(words)) >= 3, words
+    pictures(ann.browser, "recording-transcript")
+
+    # A line is where to listen.
+    begin = int(lines[0].get_attribute("data-start")) / 1000
+    lines[0].click()
+    played = ann.browser.wait(
+        "the sound to move", lambda: [one for one in ann.driver.execute_script(PLAYED) if not one["paused"] and one["time"] > 0.3], 20
+    )
+    assert len(played) == 1 and begin - 0.7 < played[0]["time"] < begin + 4, (played, begin)
+    for format in ("text", "srt", "vtt"):
+        ann.driver.execute_script("document.getElementById('announcer').textContent = ''")
+        ann.click(f"#recordings [data-format={format}]")
+        ann.browser.wait("the file", lambda: ann.driver.execute_script("return document.getElementById('announcer').textContent") == "Saved")
+    for look in ("phone", "dark"):
+        ann.browser.resize(PHONE if look == "phone" else DESK)
+        ann.browser.set_dark(look == "dark")
+        pictures(ann.browser, f"{look}-recording-transcript")
+        assert ann.driver.execute_script("return document.querySelector('#recordings').scrollWidth") <= ann.driver.execute_script("return innerWidth")
+    ann.browser.resize(DESK)
+    ann.browser.set_dark(False)
+
+    # Who began it takes it away, for all of them.
+    ann.click("#recordings [data-action=delete-recording]")
+    pictures(ann.browser, "recording-delete")
+    ann.click("#ask [data-choice=delete]")
+    ann.says("#recordings", "Nothing is left of what was recorded.")
+    ben.driver.refresh()
+    ben.go("history")
+    ben.click("#history [data-action=recordings]")
+    ben.says("#recordings", "Nothing is left of what was recorded.")
 
 
 def test_a_call_from_peer_to_peer_has_nothing_to_record_with(ann, ben):

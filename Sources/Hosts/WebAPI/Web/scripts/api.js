@@ -16,9 +16,9 @@ export async function authorized(method, path, body, options = {}) {
     }
 }
 
-/** Sends one request; a body is JSON, or a Blob as it is. Answers the decoded body; throws a `Problem`. */
-export async function send(method, path, body, { token, limit = 10_000 } = {}) {
-    const headers = { Accept: "application/json" };
+/** Sends one request; a body is JSON, or a Blob as it is. Answers the decoded body, or the text that it is; throws a `Problem`. */
+export async function send(method, path, body, { token, limit = 10_000, isText = false } = {}) {
+    const headers = { Accept: isText ? "text/*" : "application/json" };
     const isFile = body instanceof Blob;
     if (body !== undefined) headers["Content-Type"] = isFile ? body.type : "application/json";
     if (token) {
@@ -34,6 +34,7 @@ export async function send(method, path, body, { token, limit = 10_000 } = {}) {
     } catch (error) {
         throw error.name === "TimeoutError" ? timeout() : network();
     }
+    if (isText && response.ok) return text;
     const value = decode(text);
     if (!response.ok) throw new Problem({ status: response.status, type: typeOf(response.status), ...value });
     return value;

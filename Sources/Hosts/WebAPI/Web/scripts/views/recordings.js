@@ -1,10 +1,12 @@
-// What was recorded of a call: who is heard from when on, to listen to and to keep.
+// What was recorded of a call: who is heard from when on, to listen to and to keep, and what they said.
 
-import { button, h } from "../dom.js";
+import { credentials } from "../credentials.js";
+import { announce, button, h, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { request } from "../requests.js";
 import { clockText, lengthText, whenText } from "../words.js";
-import { open } from "./dialogs.js";
+import { ask, open } from "./dialogs.js";
+import { recordingTranscript } from "./recording-transcript.js";
 
 const states = {
     ongoing: "It is still being recorded.",
@@ -21,18 +23,53 @@ export async function showRecordings(call) {
     try {
         const { recordings } = await request("calls.recordings", { call: call.id });
         const nothing = h("p", { class: "hint" }, "Nothing is left of what was recorded.");
-        list.replaceChildren(...(recordings.length > 0 ? recordings.map((one) => recordingPart(call, one)) : [nothing]));
+        const parts = recordings.map((one) => recordingPart(call, one, () => { if (!list.querySelector(".recording")) list.append(nothing); }));
+        dialog.addEventListener("close", () => parts.forEach((part) => part.close()));
+        list.replaceChildren(...(parts.length > 0 ? parts.map((part) => part.node) : [nothing]));
     } catch (error) { list.replaceChildren(h("p", { class: "hint" }, inWords(error))); }
 }
 
-function recordingPart(call, recording) {
+/** `gone` is called when the recording was deleted. */
+function recordingPart(call, recording, gone) {
     const name = (user) => call.participants.find((one) => one.user === user)?.displayName ?? "Somebody";
     const length = recording.endedAt && lengthText(Date.parse(recording.endedAt) - Date.parse(recording.startedAt));
     const told = [states[recording.status], recording.failure].filter(Boolean).join(" ");
-    return h("section", { class: "recording", data: { recording: recording.id, status: recording.status } },
-        h("h3", {}, [whenText(recording.startedAt), length].filter(Boolean).join(" · ")),
+    const rows = recording.tracks.map((track) => track.audio && trackRow(name(track.user), track));
+    const players = rows.map((row) => row?.querySelector("audio"));
+    const listen = (track, seconds) => {
+        for (const player of players) if (player !== players[track]) player?.pause();
+        const player = players[track];
+        if (!player) return;
+        player.currentTime = Math.max(seconds, 0);
+        player.play().catch((error) => { if (error.name !== "AbortError") toast(inWords(error), { error: true }); });
+    };
+    const transcript = recording.status !== "ongoing" && recordingTranscript(recording, { name, listen });
+    const remove = async () => {
+        const sure = await ask({ title: "Delete this recording?", danger: true,
+            text: "Nobody who was in the call can hear or read it any more.", choices: [{ value: "delete", label: "Delete" }] });
+        if (!sure) return;
+        try {
+            await request("recordings.remove", { recording: recording.id });
+            close();
+            node.remove();
+            gone();
+            announce("Deleted");
+        } catch (error) { toast(inWords(error), { error: true }); }
+    };
+    const close = () => {
+        for (const player of players) player?.pause();
+        if (transcript) transcript.close();
+    };
+    const isMine = recording.by === credentials.user?.id && recording.status !== "ongoing";
+    const node = h("section", { class: "recording", data: { recording: recording.id, status: recording.status } },
+        h("div", { class: "recording-head" },
+            h("h3", {}, [whenText(recording.startedAt), length].filter(Boolean).join(" · ")),
+            isMine && button({ name: "trash", label: "Delete this recording", bare: true, class: "round quiet",
+                data: { action: "delete-recording" }, onclick: remove })),
         h("p", { class: "hint" }, `Recorded by ${name(recording.by)}`, told && `. ${told}`),
-        h("ul", { class: "tracks" }, recording.tracks.filter((track) => track.audio).map((track) => trackRow(name(track.user), track))));
+        h("ul", { class: "tracks" }, rows),
+        transcript && transcript.node);
+    return { node, close };
 }
 
 function trackRow(name, track) {
