@@ -1,0 +1,102 @@
+"""Recordings of voices that come over a bad network: what is kept is a whole file, as long as the call was."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+
+import namespaces
+import numpy
+import pytest
+from conftest import Server
+from gateway import group
+from namespaces import PORT_RESTRICTED, Internet
+from sounds import RATE, opusinfo
+from test_recordings import ended, fetch, is_recorded, meet, pitch
+from wire import Faults
+
+BAD = Faults(loss=0.1, jitter=0.03, reordered=0.05, late=0.06)
+SECONDS = 20
+FRAME = RATE // 50
+
+
+@pytest.fixture(scope="module")
+def internet():
+    namespaces.require()
+    made = Internet()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def distant(internet, make_server) -> Server:
+    """A server at 20.0.0.1."""
+    with internet.namespace.inside():
+        server = make_server(
+            {"http": {"host": "20.0.0.1", "port": 8080}, "relay": {"listen": ["20.0.0.1"], "peers": {"allow": []}}},
+            started=False,
+        )
+        server.url, server.realtime_url = "http://20.0.0.1:8080", "ws://20.0.0.1:8080/v1/realtime"
+        server.start()
+        yield server
+        server.stop()
+
+
+def heard(file: bytes) -> numpy.ndarray:
+    """As libopus decodes it: FFmpeg's own decoder makes nothing up for frames that were lost."""
+    done = subprocess.run(
+        ["opusdec", "--quiet", "--rate", str(RATE), "--force-stereo", "--no-dither", "-", "-"],
+        input=file, capture_output=True, timeout=20,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return numpy.frombuffer(done.stdout, numpy.int16)[::2]
+
+
+def loudness(sound: numpy.ndarray) -> numpy.ndarray:
+    """Of each 20 ms."""
+    whole = sound[: len(sound) // FRAME * FRAME].reshape(-1, FRAME)
+    return numpy.sqrt((whole.astype(float) ** 2).mean(axis=1))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_recording_over_a_bad_network_is_whole_and_as_long_as_the_call(internet, distant, seed):
+    network = internet.network(PORT_RESTRICTED, seed=seed)
+
+    async def run():
+        # Both are behind the same bad link.
+        async with group(distant, 2, "audio") as everybody:
+            ann, ben = everybody
+            await meet(everybody)
+            network.wire.suffer(up=BAD, down=BAD)
+            await ann.endpoint.ask("calls.record", call=ann.call)
+            begun, before = time.monotonic(), network.wire.counts()["up"]
+            await is_recorded(ben, ann)
+            await asyncio.sleep(SECONDS)
+            length, after = time.monotonic() - begun, network.wire.counts()["up"]
+            await ann.endpoint.ask("calls.stopRecording", call=ann.call)
+            network.wire.suffer()
+            manifest = await ended(distant, ann, ann.call)
+            people = {one.endpoint.user: one.pitch for one in everybody}
+            return manifest, length, people, {name: after[name] - before[name] for name in after}
+
+    # All that it opens is in the local network, but for what was opened before.
+    with network.host.inside():
+        manifest, length, people, sent = asyncio.run(run())
+        files = {track["user"]: (track, fetch(distant, track)) for track in manifest["tracks"]}
+    print(f"seed {seed}: {sent}, {length:.2f} s")
+    # The link did what it was told, and nothing of its own.
+    assert sent["dropped"] == 0 and sent["datagrams"] > 2 * 50 * SECONDS * 0.9
+    assert 0.07 < sent["lost"] / sent["datagrams"] < 0.13 and sent["reordered"] > 0.03 * sent["datagrams"]
+
+    assert manifest["status"] == "complete" and files.keys() == people.keys()
+    for user, (track, file) in files.items():
+        opusinfo(file)
+        sound = heard(file)
+        assert abs(len(sound) / RATE * 1000 - track["durationMs"]) < 1
+        assert abs(track["offsetMs"] + track["durationMs"] - length * 1000) < 0.01 * length * 1000, (track, length)
+        # What was lost is made up from what came before: the tone goes on.
+        for start in range(0, len(sound) - RATE // 2, RATE // 2):
+            assert abs(pitch(sound[start : start + RATE // 2]) - people[user]) < 15, f"at {start / RATE} s"
+        loud = loudness(sound)
+        assert (loud > 0.3 * numpy.median(loud)).mean() > 0.97, "two lost in a row are made up as well"
