@@ -203,7 +203,7 @@ let package = Package(
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["Storage", "Model", "Voice", grdb]),
         tests("MediaFilesTests", ["MediaFiles", "Model"]),
-        tests("ServerTests", ["Server", "Transcription", logging, "Calls", "Model"]),
+        tests("ServerTests", ["Server", "Transcription", logging, "Calls", "Model", "Audio", "Containers", "WebAPI"]),
         tests("WebAPITests", ["WebAPI", "Containers", "Audio", "Voice", "Model"]),
         tests(
             "LoadTests",
