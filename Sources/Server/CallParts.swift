@@ -2,6 +2,7 @@ import Calls
 import Logging
 import MediaFiles
 import MediaGateway
+import Model
 import Realtime
 import Relay
 import Storage
@@ -37,11 +38,18 @@ struct CallParts: Sendable {
     }
 
     /// Recordings go there. What a process before this one left in the middle is finished first.
-    func keepRecordings(in files: MediaFiles, logger: Logger) async throws {
+    ///
+    /// - Parameter ended: told of each recording that has ended, those included.
+    func keepRecordings(
+        in files: MediaFiles, logger: Logger, ended: @escaping @Sendable (RecordingID) -> Void
+    ) async throws {
         let recorded = RecordedFiles(
             store: service.store, commands: commands, files: files, doors: link.doors, logger: logger)
         let recovered = try await recorded.recover()
-        if recovered > 0 { logger.notice("recordings were interrupted", metadata: ["count": "\(recovered)"]) }
-        if let gateway { link.recorder.open(gateway, recorded, service) }
+        if !recovered.isEmpty {
+            logger.notice("recordings were interrupted", metadata: ["count": "\(recovered.count)"])
+        }
+        for recording in recovered { ended(recording) }
+        if let gateway { link.recorder.open(gateway, recorded, service, ended: ended) }
     }
 }

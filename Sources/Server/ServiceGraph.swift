@@ -99,11 +99,13 @@ struct ServiceGraph: Sendable {
                 logger: Logger(label: "housekeeping")),
         ]
         if let media, let voice {
-            try await calls.keepRecordings(in: media.files, logger: Logger(label: "recorder"))
-            try await calls.clock.restore()
             let transcripts = RecordingTranscripts(
                 store: accounts.store, commands: calls.commands, files: media.files, queue: transcription.queue,
-                logger: Logger(label: "transcripts"))
+                isAutomatic: configuration.boolean("transcription.recordings"), logger: Logger(label: "transcripts"))
+            try await calls.keepRecordings(in: media.files, logger: Logger(label: "recorder")) {
+                transcripts.ended($0)
+            }
+            try await calls.clock.restore()
             services += [calls.clock, calls.link.recorder, voice.transcripts, transcripts]
             let table = Self.routes(
                 configuration, accounts, calls, media, voice, transcripts, relay.issuer, hub, gate)

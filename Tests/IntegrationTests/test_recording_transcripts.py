@@ -276,6 +276,36 @@ def test_what_the_provider_does_is_told_and_tried_again(make_server):
         server.stop()
 
 
+def test_where_the_operator_wants_it_all_is_written_down(make_server):
+    hello = ["/bin/sh", "-c", "cat > /dev/null; echo hello"]
+    server = make_server({"transcription": {"provider": "command", "command": hello, "recordings": True}})
+
+    async def run():
+        async with talking(server) as (everybody, talks):
+            ann, user = everybody[0], person(server, everybody[0])
+
+            async def say():
+                await asyncio.sleep(0.5)
+                await talks[0].say(LOUD[0])
+
+            manifest = await recorded(server, everybody, say)
+            written = await asyncio.to_thread(transcript, user, manifest["id"], "complete")
+            # Also what the end of the server ended.
+            begun = await ann.endpoint.ask("calls.record", call=ann.call)
+            await is_recorded(everybody[1], ann)
+            await say()
+            await asyncio.sleep(1.5)
+            server.kill()
+            await asyncio.to_thread(server.start)
+            cut = await asyncio.to_thread(transcript, user, begun["call"]["recording"]["id"], "complete")
+            return written, cut, ann.endpoint.user
+
+    written, cut, ann = asyncio.run(run())
+    for found in (written, cut):
+        assert [(one["text"], one["user"]) for one in found["segments"]] == [("hello", ann)], found
+    server.stop()
+
+
 def test_without_a_provider_nothing_is_made_up(server):
     async def run():
         async with talking(server) as (everybody, _):

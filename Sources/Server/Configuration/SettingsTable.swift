@@ -117,6 +117,9 @@ package enum SettingsTable {
             "transcription.allowPrivateAddresses", .boolean, .boolean(false),
             "Whether the webhook may be at an address that is not of the open Internet."),
         Setting(
+            "transcription.recordings", .boolean, .boolean(false),
+            "Whether recordings of calls are written down when they end; else when somebody asks for it."),
+        Setting(
             "transcription.concurrency", .integer(1...64), .integer(2),
             "Pieces of speech that are written down at a time."),
         Setting(

@@ -23,6 +23,7 @@ final class CallRecorder: Service {
         var files: (any RecordingFiles)?
         var legs: GatewayLegs?
         var calls: CallService?
+        var ended: @Sendable (RecordingID) -> Void = { _ in }
         var isStopping = false
     }
 
@@ -37,9 +38,15 @@ final class CallRecorder: Service {
         self.logger = logger
     }
 
-    /// Connects it with the gateway and with where files are kept; before the server listens.
-    func open(_ legs: GatewayLegs, _ files: any RecordingFiles, _ calls: CallService) {
-        parts.withLock { $0 = Parts(recorder: legs.recorder(), files: files, legs: legs, calls: calls) }
+    /// Connects it with the gateway, with where files are kept, and with who wants to know of what has ended; before the
+    /// server listens.
+    func open(
+        _ legs: GatewayLegs, _ files: any RecordingFiles, _ calls: CallService,
+        ended: @escaping @Sendable (RecordingID) -> Void
+    ) {
+        parts.withLock {
+            $0 = Parts(recorder: legs.recorder(), files: files, legs: legs, calls: calls, ended: ended)
+        }
     }
 
     /// Called on the store's writer thread.
@@ -90,9 +97,10 @@ final class CallRecorder: Service {
         // A disk that has no room for the recording may have none for this either, until somebody makes some.
         while let calls = parts.withLock({ $0.isStopping ? nil : $0.calls }) {
             do {
-                return try await calls.note { store, commands in
+                try await calls.note { store, commands in
                     try commands.recordingEnded(recording, of: call, failure: failure, at: store.now, in: store)
                 }
+                return parts.withLock { $0.ended }(recording)
             } catch {
                 logger.error("the end of a recording is not written", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: Self.pause)

@@ -63,9 +63,9 @@ struct RecordedFiles: RecordingFiles {
         _ = try await store.write { try $0.close(whole, of: recording) }
     }
 
-    /// Finishes what a process before this one left in the middle: what is in the files can be heard. Returns how many
+    /// Finishes what a process before this one left in the middle: what is in the files can be heard. Returns which
     /// recordings that were.
-    func recover() async throws -> Int {
+    func recover() async throws -> [RecordingID] {
         let left = try await store.read { try $0.ongoingRecordings() }
         for recording in left {
             var last: Int64 = 0
@@ -83,16 +83,21 @@ struct RecordedFiles: RecordingFiles {
             let closed = document
             _ = try await store.write { try $0.close(closed) }
         }
-        return left.count
+        return left.map(\.id)
     }
 
     /// In milliseconds; 0 where nothing can be heard.
     fileprivate func duration(of file: FileID) async -> Int64 {
-        var bytes: [UInt8] = []
+        var stream = OggOpusStream(limit: Self.limit)
+        var count: UInt64 = 0
         do {
             let stored = try await files.open(file)
-            try await stored.read(0..<stored.byteCount) { bytes += $0 }
-            return Int64(clamping: try OpusFile.read(bytes.span.bytes, limit: Self.limit).sampleCount / 48)
+            try await stored.read(0..<stored.byteCount) { bytes in
+                stream.append(bytes)
+                while let page = try stream.nextPage() { count += page.reduce(0) { $0 + UInt64($1.duration) } }
+            }
+            let skipped = min(UInt64(stream.head?.preSkip ?? 0), count)
+            return Int64(clamping: (stream.sampleCount ?? count - skipped) / 48)
         } catch {
             return 0
         }

@@ -23,13 +23,19 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
     private let commands: CallCommands
     private let files: MediaFiles
     private let queue: TranscriptionQueue?
+    private let isAutomatic: Bool
     private let logger: Logger
-    /// Tracks that wait, or are being written down.
-    private let unfinished = Mutex(0)
+    /// Tracks that wait, or are being written down: nothing is done twice.
+    private let unfinished = Mutex<Set<UnwrittenTrack>>([])
     private let gauge = Gauge(label: "recording_tracks_unwritten")
     private let waiting = AsyncStream.makeStream(of: UnwrittenTrack.self)
 
-    init(store: Store, commands: CallCommands, files: MediaFiles, queue: TranscriptionQueue?, logger: Logger) {
+    /// - Parameter isAutomatic: recordings are written down when they end.
+    init(
+        store: Store, commands: CallCommands, files: MediaFiles, queue: TranscriptionQueue?, isAutomatic: Bool,
+        logger: Logger
+    ) {
+        self.isAutomatic = isAutomatic
         self.store = store
         self.commands = commands
         self.files = files
@@ -40,14 +46,29 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
     var isConfigured: Bool { queue != nil }
 
     func transcribe(_ tracks: [UnwrittenTrack]) {
-        count(tracks.count)
-        for track in tracks { waiting.continuation.yield(track) }
+        for track in tracks where note({ $0.insert(track).inserted }) { waiting.continuation.yield(track) }
     }
 
-    private func count(_ change: Int) {
+    /// A recording has ended.
+    func ended(_ recording: RecordingID) {
+        guard isAutomatic, isConfigured else { return }
+        Task { [store, commands, logger] in
+            do {
+                _ = try await store.write { store in
+                    try commands.askForTranscript(of: recording, in: store)
+                } committed: { work in
+                    self.transcribe(work)
+                }
+            } catch {
+                logger.error("a recording is not written down", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func note<Result>(_ change: (inout Set<UnwrittenTrack>) -> Result) -> Result {
         unfinished.withLock { unfinished in
-            unfinished += change
-            gauge.record(unfinished)
+            defer { gauge.record(unfinished.count) }
+            return change(&unfinished)
         }
     }
 
@@ -79,10 +100,7 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
                         await group.next()
                         running -= 1
                     }
-                    group.addTask {
-                        await self.write(track, with: queue)
-                        self.count(-1)
-                    }
+                    group.addTask { await self.write(track, with: queue) }
                     running += 1
                 }
                 group.cancelAll()
@@ -91,14 +109,28 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
     }
 
     private func write(_ track: UnwrittenTrack, with queue: TranscriptionQueue) async {
+        let transcript = await transcript(of: track, with: queue)
+        // Before that is kept: from then on somebody may ask for it again.
+        note { _ = $0.remove(track) }
+        guard let transcript else { return }
+        let commands = commands
+        do {
+            _ = try await store.write { try commands.transcribed(track, transcript, in: $0) }
+        } catch {
+            logger.error("what was said cannot be kept", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Nil when it is not wanted any more, or is left to the next process.
+    private func transcript(of track: UnwrittenTrack, with queue: TranscriptionQueue) async -> FileTranscript? {
         let transcript: FileTranscript
         do throws(TranscriptionFailure) {
-            guard let said = try await words(of: track, queue) else { return }
+            guard let said = try await words(of: track, queue) else { return nil }
             transcript = FileTranscript(said)
         } catch .cancelled {
-            return
+            return nil
         } catch .shutDown {
-            return
+            return nil
         } catch {
             if case .programFailed(_, let complaint) = error, !complaint.isEmpty {
                 logger.warning("a recording is not written down", metadata: ["complaint": "\(complaint)"])
@@ -109,12 +141,7 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
             label: "recording_tracks_transcribed_total",
             dimensions: [("outcome", transcript.failure?.type ?? transcript.status.rawValue)]
         ).increment()
-        let commands = commands
-        do {
-            _ = try await store.write { try commands.transcribed(track, transcript, in: $0) }
-        } catch {
-            logger.error("what was said cannot be kept", metadata: ["error": "\(error)"])
-        }
+        return transcript
     }
 
     /// Nil when the recording is removed meanwhile.
