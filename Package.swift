@@ -281,6 +281,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
             ]),
         fuzz("FuzzPlayout", ["FuzzInput", "RTP", "Wire"]),
         fuzz("FuzzRealtime", ["FuzzInput", "Realtime", "Model", nioCore]),
+        fuzz("FuzzRecording", ["FuzzInput", "Audio", "Containers", "RTP", "Wire"]),
         fuzz("FuzzRTCP", ["RTP", "Wire"]),
         fuzz("FuzzRTP", ["FuzzInput", "RTP", "Wire"]),
         fuzz("FuzzSDP", ["SDP"]),

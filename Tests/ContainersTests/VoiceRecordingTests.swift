@@ -102,6 +102,19 @@ struct VoiceRecordingTests {
         }
     }
 
+    @Test("what comes behind the end changes nothing")
+    func afterwards() throws {
+        var line = Line(seed: 6)
+        for _ in 0..<50 { line.pass() }
+        line.finish()
+        let before = (line.disk.count, line.recording?.sampleCount)
+        for _ in 0..<50 { line.pass() }
+        line.finish()
+        #expect(line.disk.count == before.0)
+        #expect(line.recording?.sampleCount == before.1)
+        #expect(try line.read().sampleCount == before.1)
+    }
+
     @Test("time without packets is filled exactly")
     func fillers() {
         for samples: UInt64 in [0, 119, 120, 240, 360, 960, 1_080, 5_760, 6_600, 48_000, 2_879_880] {

@@ -24,6 +24,7 @@ package struct VoiceRecording: Sendable {
     private let keepsPieces: Bool
     /// Since when something waits for its page.
     private var waitingSince: Instant?
+    private var isFinished = false
 
     /// - Parameters:
     ///   - first: the packet that the file begins with; it is taken.
@@ -46,20 +47,24 @@ package struct VoiceRecording: Sendable {
     package var lateCount: Int { order.lateCount &+ timeline.droppedCount }
 
     package mutating func take(_ packet: SoundPacket) {
+        guard !isFinished else { return }
         order.insert(packet)
         settle(at: packet.arrival)
     }
 
     /// Time passes. Call it a few times a second.
     package mutating func advance(to now: Instant) {
+        guard !isFinished else { return }
         settle(at: now)
         guard let since = waitingSince, now.nanoseconds(since: since) >= Self.longestWait else { return }
         pages += writer.flush()
         waitingSince = nil
     }
 
-    /// Nothing more comes: the file lasts until now.
+    /// Nothing more comes, or is taken when it does: the file lasts until now.
     package mutating func finish(at now: Instant) {
+        guard !isFinished else { return }
+        isFinished = true
         while let output = order.drain() { take(output, at: now) }
         write(timeline.finish(at: now), at: now)
         // What the pre-skip took from the beginning.
