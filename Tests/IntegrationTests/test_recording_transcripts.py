@@ -13,6 +13,7 @@ import time
 import wave
 
 import httpx
+import jsonschema_rs
 import numpy
 import pytest
 from conftest import User
@@ -147,6 +148,13 @@ def transcript(user: User, recording: str, *statuses: str, limit: float = 90) ->
     raise AssertionError(f"it is never {statuses}: {found}")
 
 
+def is_as_documented(server, transcript: dict) -> None:
+    """By the server's own document, of which schemathesis sees refusals alone: it has no call to record."""
+    components = httpx.get(f"{server.url}/openapi.json").json()["components"]
+    schema = {"$ref": "#/components/schemas/RecordingTranscript", "components": components}
+    jsonschema_rs.Draft202012Validator(schema).validate(transcript)
+
+
 @pytest.mark.parametrize("provider", ["command", "openai"])
 def test_words_stand_under_who_said_them(make_server, spoken, provider):
     async def run(server):
@@ -195,6 +203,8 @@ def test_words_stand_under_who_said_them(make_server, spoken, provider):
         # Nothing was said in the other one.
         user.post(f"/v1/recordings/{silent['id']}/transcript")
         nothing = transcript(user, silent["id"], "complete", "failed")
+        is_as_documented(server, again)
+        is_as_documented(server, nothing)
         assert nothing["status"] == "complete" and nothing["segments"] == [] and len(nothing["tracks"]) == 3
         assert user.get(f"/v1/recordings/{silent['id']}/transcript/text").text == ""
 
@@ -259,6 +269,7 @@ def test_what_the_provider_does_is_told_and_tried_again(make_server):
         half = transcript(ben, manifest["id"], "failed")
         assert sorted(track["status"] for track in half["tracks"]) == ["complete", "failed"]
         assert [one["text"] for one in half["segments"]] == ["well"]
+        is_as_documented(server, half)
         [missing] = [track["track"] for track in half["tracks"] if track["status"] == "failed"]
 
         # While it hangs, nothing else waits; and what is begun then is not lost with the server.
