@@ -117,7 +117,7 @@ let package = Package(
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
         module("Adapters", "OpenSSLCrypto", ["Wire", "DTLS", "COpenSSL"]),
         module("Adapters", "SecureMedia", ["Wire", "RTP", "DTLS", "OpenSSLCrypto"]),
-        module("Adapters", "Audio", ["RTP", "COpus"]),
+        module("Adapters", "Audio", ["RTP", "Containers", "COpus"]),
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module("Adapters", "Storage", ["Model", "Accounts", "Calls", "Voice", grdb, sqlite]),
