@@ -94,4 +94,42 @@ import Testing
         #expect(error?.kind == .full)
         #expect(try FileManager.default.contentsOfDirectory(atPath: place).isEmpty)
     }
+
+    /// What an operator keeps free is kept free, also of files that were begun before.
+    @Test func soMuchStaysFree() async throws {
+        defer { clean() }
+        let roomy = try MediaFiles(path: place, minFreeBytes: 1)
+        try await roomy.checkRoom()
+        let (name, other) = (file(), file())
+        try await roomy.write(bytes, as: name)
+        let growing = try await roomy.append(to: other)
+        try await growing.append([1])
+        let full = try MediaFiles(path: place, minFreeBytes: .max)
+        let refused = await #expect(throws: MediaFileError.self) { try await full.checkRoom() }
+        #expect(refused?.kind == .full && refused?.description.contains("media.minFreeBytes") == true)
+        #expect(refused?.problem.detail.contains(place) == false)
+        let third = file()
+        #expect(await #expect(throws: MediaFileError.self) { try await full.write(bytes, as: third) }?.kind == .full)
+        #expect(await #expect(throws: MediaFileError.self) { _ = try await full.append(to: third) }?.kind == .full)
+        #expect(throws: MediaFileError.self) { _ = try full.appendBlocking(to: third) }
+        #expect(try await Set(full.all()) == [name, other], "nothing is left of what was refused")
+        #expect(try await full.open(name).byteCount == bytes.count, "what is there can be read")
+        try await full.remove(name)
+    }
+
+    @Test func threadsThatMayBlockReadAndAppend() throws {
+        defer { clean() }
+        let files = try MediaFiles(path: place)
+        let name = file()
+        let growing = try files.appendBlocking(to: name)
+        for start in stride(from: 0, to: bytes.count, by: 70_000) {
+            try growing.appendBlocking(Array(bytes[start..<min(start + 70_000, bytes.count)]))
+        }
+        try growing.syncBlocking()
+        #expect(throws: MediaFileError.self) { _ = try files.appendBlocking(to: name) }
+        let stored = try files.openBlocking(name)
+        #expect(try stored.readBlocking(from: 199_990, count: 100) == Array(bytes[199_990...]))
+        #expect(try stored.readBlocking(from: 200_000, count: 100).isEmpty)
+        #expect(try stored.readBlocking(from: 7, count: 3) == Array(bytes[7..<10]))
+    }
 }

@@ -12,18 +12,26 @@ internal import NIOPosix
 package struct MediaFiles: Sendable {
     private static let unfinished = ".part"
     private let path: String
+    let room: DiskRoom
 
     /// Makes the directory when it is missing (mode 0700) and removes what a crash left unfinished.
-    package init(path: String) throws {
+    ///
+    /// - Parameter minFreeBytes: less on its disk is as good as nothing: what would write fails with `full`.
+    package init(path: String, minFreeBytes: Int = 0) throws {
         self.path = path
+        room = DiskRoom(path: path, minFreeBytes: minFreeBytes)
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw MediaFileError.failed(to: "make", path, errno) }
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw MediaFileError.failed(to: "write", path, errno) }
         for name in try Self.names(in: path) where name.hasSuffix(Self.unfinished) { unlink(path + "/" + name) }
     }
 
+    /// - Throws: where there is no room for more.
+    package func checkRoom() async throws { try await blocking { try room.check() } }
+
     /// Writes a whole file, which is there for good when this returns, or not at all.
     package func write(_ bytes: [UInt8], as file: FileID) async throws {
         try await blocking {
+            try room.check()
             let temporary = place(of: file) + Self.unfinished
             do {
                 let descriptor = try FileDescriptor(opening: temporary, O_WRONLY | O_CREAT | O_TRUNC, to: "write")
@@ -42,17 +50,12 @@ package struct MediaFiles: Sendable {
 
     /// Makes a file that grows: for what is recorded while it happens.
     package func append(to file: FileID) async throws -> GrowingFile {
-        try await blocking {
-            let descriptor = try FileDescriptor(
-                opening: place(of: file), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, to: "write")
-            try syncDirectory()
-            return GrowingFile(descriptor)
-        }
+        try await blocking { try appendBlocking(to: file) }
     }
 
     /// Opens a file to read. One that is removed meanwhile is read to its end.
     package func open(_ file: FileID) async throws -> StoredFile {
-        try await blocking { try StoredFile(FileDescriptor(opening: place(of: file), O_RDONLY, to: "read")) }
+        try await blocking { try openBlocking(file) }
     }
 
     /// Removes a file; one that is not there is no error.
@@ -69,10 +72,10 @@ package struct MediaFiles: Sendable {
         try await blocking { try Self.names(in: path).compactMap { FileID($0) } }
     }
 
-    private func place(of file: FileID) -> String { path + "/" + file.text }
+    func place(of file: FileID) -> String { path + "/" + file.text }
 
     /// A name is as durable as the directory that it stands in.
-    private func syncDirectory() throws {
+    func syncDirectory() throws {
         try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY, to: "write").sync()
     }
 

@@ -4,7 +4,7 @@ package struct StoredFile: Sendable {
     private static let chunk = 64 * 1024
 
     package let byteCount: Int
-    private let descriptor: FileDescriptor
+    let descriptor: FileDescriptor
 
     init(_ descriptor: FileDescriptor) throws {
         self.descriptor = descriptor
@@ -28,16 +28,20 @@ package struct StoredFile: Sendable {
 
 /// A media file that is written while it happens. One task at a time appends.
 package struct GrowingFile: Sendable {
-    private let descriptor: FileDescriptor
+    let descriptor: FileDescriptor
+    let room: DiskRoom
 
-    init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+    init(_ descriptor: FileDescriptor, _ room: DiskRoom) {
+        self.descriptor = descriptor
+        self.room = room
+    }
 
     package func append(_ bytes: [UInt8]) async throws {
-        try await blocking { [descriptor] in try descriptor.write(bytes) }
+        try await blocking { try appendBlocking(bytes) }
     }
 
     /// What was appended is there for good when this returns.
     package func sync() async throws {
-        try await blocking { [descriptor] in try descriptor.sync() }
+        try await blocking { try syncBlocking() }
     }
 }
