@@ -154,7 +154,7 @@ let package = Package(
         module(
             "", "Server",
             [
-                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "Containers",
+                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "Containers", "Audio",
                 "DatagramIO", "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage",
                 "Bus", "Gateway", "MediaGateway", "Relay", "Transcription", "Realtime", "WebAPI", hummingbird,
@@ -203,7 +203,12 @@ let package = Package(
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["Storage", "Model", "Voice", grdb]),
         tests("MediaFilesTests", ["MediaFiles", "Model"]),
-        tests("ServerTests", ["Server", "Transcription", logging, "Calls", "Model", "Audio", "Containers", "WebAPI"]),
+        tests(
+            "ServerTests",
+            [
+                "Server", "Transcription", logging, "Calls", "Voice", "Model", "Storage", "MediaFiles", "Audio",
+                "Containers", "WebAPI",
+            ]),
         tests("WebAPITests", ["WebAPI", "Containers", "Audio", "Voice", "Model"]),
         tests(
             "LoadTests",

@@ -6,7 +6,7 @@ import Storage
 import Tokens
 
 /// Keeps the database from growing for ever: old changes and long unused sign-ins go, a few at a time. So do tokens
-/// that have run out, from memory.
+/// that have run out, from memory, and recordings and voice messages that are kept for so many days.
 struct Housekeeping: Service {
     /// A client that was away for longer starts over with a snapshot.
     static let keptSeconds: Int64 = 7 * 86_400
@@ -14,6 +14,8 @@ struct Housekeeping: Service {
     let store: Store
     let accounts: AccountCommands
     let tokens: TokenVerifier
+    /// Nil where there are no files.
+    let retention: Retention?
     let logger: Logger
 
     func run() async {
@@ -24,6 +26,7 @@ struct Housekeeping: Service {
                 tokens.forgetExpired()
                 do {
                     try await sweep()
+                    try await retention?.sweep()
                 } catch {
                     logger.error("housekeeping failed", metadata: ["error": "\(error)"])
                 }

@@ -16,7 +16,8 @@ struct MediaParts: Sendable {
         let (key, warning) = try MediaKey.load(from: directory.file("media-key"))
         if let warning { logger.warning("\(warning)") }
         self.store = store
-        files = try MediaFiles(path: directory.file("media"))
+        files = try MediaFiles(
+            path: directory.file("media"), minFreeBytes: configuration.integer("media.minFreeBytes"))
         links = MediaLinks(key: key, seconds: configuration.integer("media.linkSeconds"))
         let removed = try await Self.sweep(files, store)
         if removed > 0 { logger.notice("removed files of nobody", metadata: ["count": "\(removed)"]) }

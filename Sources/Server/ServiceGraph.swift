@@ -77,6 +77,11 @@ struct ServiceGraph: Sendable {
             VoiceParts(configuration, store: accounts.store, media: $0, transcription: transcription)
         }
 
+        let mixes = media.map {
+            RecordingMixes(
+                store: accounts.store, commands: calls.commands, files: $0.files, logger: Logger(label: "mixes"))
+        }
+
         let gate = Gate(
             accounts: accounts.accounts, tokens: accounts.verifier, limits: configuration.requestLimits,
             uptime: AccountParts.uptime)
@@ -90,15 +95,16 @@ struct ServiceGraph: Sendable {
         self.draining = draining
         let figures = OperatorFigures(
             hub: hub, calls: calls.clock, relay: server, gateway: gateway, voice: voice,
-            transcription: transcription, registry: registry)
+            mixes: mixes, transcription: transcription, registry: registry)
         var services: [any Service] = [
             Self.control(directory, accounts, reloader, draining, warnings: relay.warnings),
             Self.admin(configuration, figures, registry, isReady: { !draining.isOn }),
             Housekeeping(
                 store: accounts.store, accounts: accounts.accounts, tokens: accounts.verifier,
+                retention: Self.retention(configuration, accounts.store, calls, media, voice, mixes),
                 logger: Logger(label: "housekeeping")),
         ]
-        if let media, let voice {
+        if let media, let voice, let mixes {
             let transcripts = RecordingTranscripts(
                 store: accounts.store, commands: calls.commands, files: media.files, queue: transcription.queue,
                 isAutomatic: configuration.boolean("transcription.recordings"), logger: Logger(label: "transcripts"))
@@ -106,9 +112,9 @@ struct ServiceGraph: Sendable {
                 transcripts.ended($0)
             }
             try await calls.clock.restore()
-            services += [calls.clock, calls.link.recorder, voice.transcripts, transcripts]
+            services += [calls.clock, calls.link.recorder, voice.transcripts, transcripts, mixes]
             let table = Self.routes(
-                configuration, accounts, calls, media, voice, transcripts, relay.issuer, hub, gate)
+                configuration, accounts, calls, media, voice, transcripts, mixes, relay.issuer, hub, gate)
             let realtime = RealtimeServices(
                 authenticator: gate,
                 source: StoreStreams(
@@ -152,7 +158,7 @@ struct ServiceGraph: Sendable {
     /// Everything that can be asked of the server, over HTTP and over realtime.
     private static func routes(
         _ configuration: ServerConfiguration, _ accounts: AccountParts, _ calls: CallParts, _ media: MediaParts,
-        _ voice: VoiceParts, _ transcripts: RecordingTranscripts,
+        _ voice: VoiceParts, _ transcripts: RecordingTranscripts, _ mixes: RecordingMixes,
         _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ gate: Gate
     ) -> RouteTable {
         let people = accounts.accounts
@@ -161,7 +167,8 @@ struct ServiceGraph: Sendable {
         } blocked: { user, other in
             hub.hidePresence(of: user, from: other)
         }
-        let recordings = RecordingService(calls: calls.service, files: media.files, links: media.links)
+        let recordings = RecordingService(
+            calls: calls.service, files: media.files, links: media.links, mixing: mixes)
         let transcribed = RecordingTranscriptService(
             store: accounts.store, commands: calls.commands, transcribing: transcripts)
         let checkers = [
@@ -184,6 +191,16 @@ struct ServiceGraph: Sendable {
                 + RecordingTranscriptOperations.documents(transcribed) + media.operations(gate, checkers).all,
             schemas: Schemas.all,
             version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
+    }
+
+    private static func retention(
+        _ configuration: ServerConfiguration, _ store: Store, _ calls: CallParts, _ media: MediaParts?,
+        _ voice: VoiceParts?, _ mixes: RecordingMixes?
+    ) -> Retention? {
+        guard let media, let voice, let mixes else { return nil }
+        return Retention(
+            store: store, calls: calls.commands, voice: voice.service.commands, files: media.files,
+            days: Retention.Days(configuration), forget: { mixes.forget($0) }, logger: Logger(label: "retention"))
     }
 
     private static func admin(

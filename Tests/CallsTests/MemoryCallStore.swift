@@ -35,6 +35,14 @@ extension MemoryCallStore {
     func ongoingRecordings() -> [Recording] {
         state.recordings.values.filter { $0.status == .ongoing }.sorted { $0.id.text < $1.id.text }
     }
+    func recordings(before time: Timestamp, limit: Int) -> [Recording] {
+        let old = state.recordings.values.filter { $0.startedAt < time && $0.status != .ongoing }
+        return Array(old.sorted { $0.startedAt < $1.startedAt }.prefix(limit))
+    }
+    func save(_ mix: RecordingMix, of recording: RecordingID) { state.recordings[recording]?.mix = mix }
+    func unmixedRecordings() -> [RecordingID] {
+        state.recordings.values.filter { $0.mix == .pending }.map(\.id).sorted { $0.text < $1.text }
+    }
     func close(_ recording: Recording) { state.recordings[recording.id] = recording }
     func insert(_ track: Recording.Track, of recording: RecordingID) {
         state.recordings[recording]?.tracks.append(track)

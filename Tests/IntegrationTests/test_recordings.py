@@ -260,7 +260,7 @@ def test_a_server_that_is_killed_loses_a_second_at_most(make_server):
 
 
 def test_a_full_disk_ends_the_recording_and_not_the_call(make_server):
-    server = make_server(started=False)
+    server = make_server({"media": {"minFreeBytes": 0}}, started=False)
     media = server.data / "media"
     media.mkdir(parents=True, mode=0o700)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(media)], check=True)

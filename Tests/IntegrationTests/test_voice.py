@@ -441,7 +441,7 @@ def test_a_crash_in_an_upload_leaves_nothing(make_server):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
 def test_a_full_disk_and_a_missing_directory_are_said(make_server):
-    server = make_server()
+    server = make_server({"media": {"minFreeBytes": 0}})
     alice, bob = server.users(2)
     place = server.data / "media"
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", place], check=True)

@@ -15,6 +15,8 @@ package struct CallRules: Hashable, Sendable {
     /// The life of the media gateway; absent where there is none: then calls are direct, and between two unless their maker says that
     /// clients connect each to each.
     package var gatewayEpoch: Int64?
+    /// Seconds after which a recording ends by itself.
+    package var recordingSeconds: Int64 = 4 * 3600
     /// People in one call, the caller included.
     package var participantLimit = 50
     /// Bytes of one session description.

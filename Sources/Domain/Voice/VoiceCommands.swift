@@ -83,11 +83,25 @@ package struct VoiceCommands: Sendable {
         guard message.from == principal.user else {
             throw Problem(.forbidden, "Only who sent a voice message may delete it.")
         }
+        try removeAndTell(message, in: store)
+        return message
+    }
+
+    /// Removes messages that were sent before then, so many at most, and tells their users. Returns what they were,
+    /// since their files are left to remove.
+    package func removeMessages(
+        before time: Timestamp, limit: Int, in store: some VoiceStore
+    ) throws -> [VoiceMessage] {
+        let old = try store.voiceMessages(before: time, limit: limit)
+        for message in old { try removeAndTell(message, in: store) }
+        return old
+    }
+
+    private func removeAndTell(_ message: VoiceMessage, in store: some VoiceStore) throws {
         try store.remove(message)
         for user in [message.from, message.to] {
             try store.append("voice.removed", VoiceRemoval(message), to: .user(user))
         }
-        return message
     }
 
     /// Whether the user may hear the message now, whatever was promised before.

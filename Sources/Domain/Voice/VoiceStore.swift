@@ -12,6 +12,8 @@ package protocol VoiceStore: TranscriptStore {
     func voiceMessages(
         between one: UserID, and other: UserID, before cursor: VoiceMessageID?, limit: Int
     ) throws -> [VoiceMessage]
+    /// Those that were sent before then, the oldest first.
+    func voiceMessages(before time: Timestamp, limit: Int) throws -> [VoiceMessage]
     /// Writes the message and that its file belongs to it.
     func insert(_ message: VoiceMessage) throws
     /// Removes the message and that its file belongs to anything.

@@ -23,6 +23,14 @@ extension CallRules {
         ringSeconds = Int64(configuration.integer("calls.ringSeconds"))
         setupSeconds = Int64(configuration.integer("calls.setupSeconds"))
         participantLimit = configuration.integer("calls.maxParticipants")
+        recordingSeconds = Int64(configuration.integer("recordings.maxSeconds"))
+    }
+}
+
+extension Retention.Days {
+    init(_ configuration: ServerConfiguration) {
+        recordings = configuration.integer("recordings.keepDays")
+        voiceMessages = configuration.integer("voice.keepDays")
     }
 }
 

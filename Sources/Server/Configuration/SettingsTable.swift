@@ -89,6 +89,18 @@ package enum SettingsTable {
             "Bytes of a voice message, as it is uploaded."),
         Setting("voice.maxSeconds", .integer(1...1800), .integer(300), "Seconds that a voice message lasts."),
         Setting(
+            "voice.keepDays", .integer(0...36_500), .integer(0),
+            "Days after which voice messages are removed; 0: they are kept for ever."),
+        Setting(
+            "recordings.maxSeconds", .integer(1...86_400), .integer(4 * 3600),
+            "Seconds after which the recording of a call ends by itself."),
+        Setting(
+            "recordings.keepDays", .integer(0...36_500), .integer(0),
+            "Days after which recordings of calls are removed; 0: they are kept for ever."),
+        Setting(
+            "media.minFreeBytes", .integer(0...1_000_000_000_000), .integer(256 * 1024 * 1024),
+            "Bytes that stay free on the disk of storage.path: with less, nothing more is recorded or uploaded."),
+        Setting(
             "media.linkSeconds", .integer(60...86_400), .integer(3600),
             "How long the address of a sound is good for, of a voice message or of a recording."),
     ]

@@ -79,6 +79,7 @@ struct RecordedFiles: RecordingFiles {
             }
             var document = recording
             document.status = .interrupted
+            document.reason = document.reason ?? .interrupted
             document.endedAt = Timestamp(milliseconds: recording.startedAt.milliseconds + last)
             let closed = document
             _ = try await store.write { try $0.close(closed) }

@@ -14,19 +14,21 @@ struct OperatorFigures: Sendable {
     let relay: RelayServer?
     let gateway: GatewayLegs?
     let voice: VoiceParts?
+    let mixes: RecordingMixes?
     let transcription: TranscriptionParts
     let registry: PrometheusRegistry
     private let started = Date()
 
     init(
         hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, voice: VoiceParts?,
-        transcription: TranscriptionParts, registry: PrometheusRegistry
+        mixes: RecordingMixes?, transcription: TranscriptionParts, registry: PrometheusRegistry
     ) {
         self.hub = hub
         self.calls = calls
         self.relay = relay
         self.gateway = gateway
         self.voice = voice
+        self.mixes = mixes
         self.transcription = transcription
         self.registry = registry
     }
@@ -55,6 +57,7 @@ struct OperatorFigures: Sendable {
         }
         if let gateway { collect(gateway.figures) }
         if let queue = transcription.queue { collect(await queue.figures) }
+        if let mixes { set("recording_mixes_waiting", mixes.waitingCount) }
         if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }
     }
 

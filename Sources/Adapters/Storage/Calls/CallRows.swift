@@ -8,9 +8,9 @@ enum CallColumns {
     static let call = """
         c.id, c.conversation_id, c.kind, c.mode, c.created_at, c.version, c.status, c.answered_at, c.empty_until,
         c.ended_at, c.end_reason, c.ended_by, c.gateway_epoch, c.recording_id, c.recording_by, c.recording_at,
-        c.was_recorded
+        c.recording_until, c.recording_end, c.was_recorded
         """
-    static let callCount = 17
+    static let callCount = 19
     /// Where the gateway's columns begin.
     static let gateway = 12
     static let participant = """
@@ -44,7 +44,8 @@ struct CallRows {
             id: try columns.id(), conversation: try columns.idIfPresent(), kind: try columns.word(),
             mode: try mode(named: try columns.text(), of: first), createdAt: try columns.time(),
             version: try columns.integer(), status: try status(&columns), recording: try recording(of: first),
-            wasRecorded: try first.integerIfPresent(CallColumns.callCount - 1) == 1, participants: participants)
+            recordingEnd: try first.textIfPresent(CallColumns.gateway + 5).flatMap(Recording.EndReason.init),
+            wasRecorded: try first.integerIfPresent(CallColumns.gateway + 6) == 1, participants: participants)
     }
 
     private static func recording(of row: SQLRow) throws -> Call.OngoingRecording? {
@@ -52,7 +53,7 @@ struct CallRows {
         guard let id = try columns.idIfPresent(of: Entities.Recording.self),
             let user = try columns.idIfPresent(of: Entities.User.self), let since = try columns.timeIfPresent()
         else { return nil }
-        return Call.OngoingRecording(id: id, by: user, since: since)
+        return Call.OngoingRecording(id: id, by: user, since: since, until: try columns.timeIfPresent())
     }
 
     private static func mode(named name: String, of row: SQLRow) throws -> Call.Mode {
@@ -148,7 +149,7 @@ extension Call {
             .integer(version), .text(status.name), .text(pair), .time(answeredAt), .time(emptyUntil),
             .time(ending?.at), .text(ending?.reason.rawValue), .id(ending?.by), .text(mode.name),
             .integer(gatewayEpoch), .id(recording?.id), .id(recording?.by), .time(recording?.since),
-            .integer(wasRecorded ? 1 : nil),
+            .time(recording?.until), .text(recordingEnd?.rawValue), .integer(wasRecorded ? 1 : nil),
         ]
     }
 }

@@ -3,7 +3,7 @@ package import Model
 
 extension StoreTransaction {
     private static let recordingColumns =
-        "SELECT id, call_id, user_id, started_at, status, ended_at, failure FROM recordings"
+        "SELECT id, call_id, user_id, started_at, status, ended_at, failure, reason FROM recordings"
 
     package func insert(_ recording: Recording) throws {
         try sql.execute(
@@ -31,12 +31,19 @@ extension StoreTransaction {
         try sql.query("\(Self.recordingColumns) WHERE status = 'ongoing' ORDER BY id").map { try recording($0) }
     }
 
+    package func recordings(before time: Timestamp, limit: Int) throws -> [Recording] {
+        try sql.query(
+            "\(Self.recordingColumns) WHERE started_at < ?1 AND status <> 'ongoing' ORDER BY started_at LIMIT ?2",
+            [.time(time), .integer(limit)]
+        ).map { try recording($0) }
+    }
+
     package func close(_ recording: Recording) throws {
         try sql.execute(
-            "UPDATE recordings SET status = ?2, ended_at = ?3, failure = ?4 WHERE id = ?1",
+            "UPDATE recordings SET status = ?2, ended_at = ?3, failure = ?4, reason = ?5 WHERE id = ?1",
             [
                 .id(recording.id), .text(recording.status.rawValue), .time(recording.endedAt),
-                .text(recording.failure),
+                .text(recording.failure), .text(recording.reason?.rawValue),
             ])
     }
 
@@ -67,6 +74,7 @@ extension StoreTransaction {
             try removeTranscript(of: track.file)
             try removeMediaFile(track.file)
         }
+        try removeMix(of: recording)
         try sql.execute("DELETE FROM recording_tracks WHERE recording_id = ?1", [.id(recording)])
         try sql.execute("DELETE FROM recordings WHERE id = ?1", [.id(recording)])
     }
@@ -86,7 +94,8 @@ extension StoreTransaction {
         return Recording(
             id: id, call: try columns.id(), by: try columns.id(), startedAt: try columns.time(),
             status: try columns.word(), endedAt: try columns.timeIfPresent(), failure: try columns.textIfPresent(),
-            tracks: try tracks(of: id))
+            tracks: try tracks(of: id), reason: try columns.textIfPresent().flatMap(Recording.EndReason.init),
+            mix: try mix(of: id))
     }
 
     private func tracks(of recording: RecordingID) throws -> [Recording.Track] {

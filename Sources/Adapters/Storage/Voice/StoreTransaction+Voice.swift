@@ -32,6 +32,13 @@ extension StoreTransaction {
         ).map { try Self.voiceMessage($0) }
     }
 
+    package func voiceMessages(before time: Timestamp, limit: Int) throws -> [VoiceMessage] {
+        try sql.query(
+            "\(Self.voiceColumns) WHERE v.created_at < ?1 ORDER BY v.created_at LIMIT ?2",
+            [.time(time), .integer(limit)]
+        ).map { try Self.voiceMessage($0) }
+    }
+
     package func insert(_ message: VoiceMessage) throws {
         try insert(
             MediaFile(

@@ -9,6 +9,11 @@ extension CallCommands {
         guard let before = try store.call(deadline.key.call) else { return nil }
         var after = before
         guard after.expire(deadline, rules: rules, at: now) else { return nil }
+        if case .recording(let id) = deadline.key.kind, var recording = try store.recording(id) {
+            // It is closed when its files are whole.
+            recording.reason = .longest
+            try store.close(recording)
+        }
         return try commit(after, replacing: before, at: now, in: store)
     }
 
@@ -56,6 +61,7 @@ extension CallCommands {
             if let epoch = rules.gatewayEpoch {
                 after.mode = .gateway(epoch: epoch)
                 // It knows of none; what was recorded is found in its files.
+                if after.recording != nil { after.recordingEnd = .interrupted }
                 after.recording = nil
             } else {
                 after.end(because: .failed, by: nil, at: now)

@@ -50,11 +50,14 @@ package struct Call: Hashable, Sendable {
         package let id: RecordingID
         package let by: UserID
         package let since: Timestamp
+        /// When it ends by itself.
+        package let until: Timestamp?
 
-        package init(id: RecordingID, by: UserID, since: Timestamp) {
+        package init(id: RecordingID, by: UserID, since: Timestamp, until: Timestamp?) {
             self.id = id
             self.by = by
             self.since = since
+            self.until = until
         }
     }
 
@@ -83,6 +86,8 @@ package struct Call: Hashable, Sendable {
     package internal(set) var status: Status
     /// What is said is being kept, as every participant is shown. Only in the gateway.
     package internal(set) var recording: OngoingRecording?
+    /// Why the last recording ended, where nobody ended it.
+    package internal(set) var recordingEnd: Recording.EndReason?
     /// Some of it was recorded, or is being: there are recordings to ask for, unless they were removed.
     package internal(set) var wasRecorded: Bool
     /// The caller first, then the callees in the order in which they were invited.
@@ -90,7 +95,8 @@ package struct Call: Hashable, Sendable {
 
     package init(
         id: CallID, conversation: ConversationID?, kind: Kind, mode: Mode, createdAt: Timestamp, version: Int64,
-        status: Status, recording: OngoingRecording? = nil, wasRecorded: Bool = false,
+        status: Status, recording: OngoingRecording? = nil, recordingEnd: Recording.EndReason? = nil,
+        wasRecorded: Bool = false,
         participants: [Participant]
     ) {
         self.id = id
@@ -101,6 +107,7 @@ package struct Call: Hashable, Sendable {
         self.version = version
         self.status = status
         self.recording = recording
+        self.recordingEnd = recordingEnd
         self.wasRecorded = wasRecorded
         self.participants = participants
     }

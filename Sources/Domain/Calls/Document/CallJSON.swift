@@ -47,8 +47,10 @@ extension Call {
                 writer.member("id", recording.id)
                 writer.member("by", recording.by)
                 writer.member("since", recording.since)
+                writer.member("until", recording.until)
             }
         }
+        writer.member("recordingEnded", recordingEnd?.rawValue)
     }
 }
 

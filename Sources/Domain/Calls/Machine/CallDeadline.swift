@@ -15,6 +15,8 @@ package struct CallDeadline: Hashable, Sendable {
         case setup(UserID)
         /// Nobody has been in the group call for too long.
         case empty
+        /// It is recorded for as long as may be.
+        case recording(RecordingID)
     }
 
     /// What tells deadlines apart; at any time a key has one deadline at most.
@@ -50,6 +52,7 @@ extension Call {
             if let until = participant.joining?.setupUntil { add(.setup(participant.user), until) }
         }
         if case .active(_, let until?) = status { add(.empty, until) }
+        if let recording, let until = recording.until { add(.recording(recording.id), until) }
         return deadlines
     }
 
@@ -60,6 +63,9 @@ extension Call {
         case .ring(let user): ringExpired(user, rules: rules, at: now)
         case .setup(let user): depart(user, because: .setupTimeout, by: nil, rules: rules, at: now)
         case .empty: end(because: .hungUp, by: nil, at: now)
+        case .recording:
+            recording = nil
+            recordingEnd = .longest
         }
         return true
     }

@@ -20,7 +20,9 @@ extension CallCommands {
             return outcome
         }
         var after = before
-        after.recording = Call.OngoingRecording(id: recording, by: principal.user, since: now)
+        after.recording = Call.OngoingRecording(
+            id: recording, by: principal.user, since: now, until: now.adding(seconds: rules.recordingSeconds))
+        after.recordingEnd = nil
         after.wasRecorded = true
         try store.insert(Recording(id: recording, call: id, by: principal.user, startedAt: now))
         return try commit(after, replacing: before, at: now, in: store)
@@ -46,11 +48,13 @@ extension CallCommands {
             document.status = failure == nil ? .complete : .failed
             document.failure = failure
             document.endedAt = now
+            document.reason = failure == nil ? document.reason : .failed
             try store.close(document)
         }
         guard let before = try store.call(id), before.recording?.id == recording else { return nil }
         var after = before
         after.recording = nil
+        after.recordingEnd = failure == nil ? nil : .failed
         return try commit(after, replacing: before, at: now, in: store)
     }
 
@@ -88,7 +92,7 @@ extension CallCommands {
         return recording
     }
 
-    /// Removes a recording, which who began it may. Returns what it was, since its files are left to remove.
+    /// Removes a recording, which who began it may, and tells everybody. Returns what it was, since its files are left to remove.
     package func removeRecording(
         _ id: RecordingID, by principal: Principal, in store: some CallStore
     ) throws -> Recording {
@@ -99,7 +103,7 @@ extension CallCommands {
         guard recording.status != .ongoing else {
             throw Problem(.conflict, "The call is still being recorded: end that first.")
         }
-        try store.remove(id)
+        try removeAndTell(recording, in: store)
         return recording
     }
 }

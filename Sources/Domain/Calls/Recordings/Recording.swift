@@ -12,6 +12,16 @@ package struct Recording: Hashable, Sendable {
         case interrupted
     }
 
+    /// Why a recording ended that nobody ended.
+    package enum EndReason: String, Hashable, Sendable, CaseIterable {
+        /// It was as long as one may be.
+        case longest
+        /// It could not go on: its disk is full, say.
+        case failed
+        /// The server stopped in the middle.
+        case interrupted
+    }
+
     /// One track of one participant, from when it was first heard to its end.
     package struct Track: Hashable, Sendable {
         /// Counted from 0 in the order in which they were first heard.
@@ -50,10 +60,15 @@ package struct Recording: Hashable, Sendable {
     /// Why it failed, in words.
     package var failure: String?
     package var tracks: [Track]
+    /// Why it ended, where nobody ended it, nor the call.
+    package var reason: EndReason?
+    /// Nil until somebody asked for it.
+    package var mix: RecordingMix?
 
     package init(
         id: RecordingID, call: CallID, by: UserID, startedAt: Timestamp, status: Status = .ongoing,
-        endedAt: Timestamp? = nil, failure: String? = nil, tracks: [Track] = []
+        endedAt: Timestamp? = nil, failure: String? = nil, tracks: [Track] = [],
+        reason: EndReason? = nil, mix: RecordingMix? = nil
     ) {
         self.id = id
         self.call = call
@@ -63,6 +78,8 @@ package struct Recording: Hashable, Sendable {
         self.endedAt = endedAt
         self.failure = failure
         self.tracks = tracks
+        self.reason = reason
+        self.mix = mix
     }
 }
 
@@ -75,11 +92,17 @@ package protocol RecordingStore: TranscriptStore, AnyObject {
     func recordings(of call: CallID) throws -> [Recording]
     /// Those that are said to go on.
     func ongoingRecordings() throws -> [Recording]
+    /// Those that began before then and have ended, the oldest first.
+    func recordings(before time: Timestamp, limit: Int) throws -> [Recording]
     /// Writes how a recording ended.
     func close(_ recording: Recording) throws
     func insert(_ track: Recording.Track, of recording: RecordingID) throws
     /// The track's file is whole.
     func close(_ track: Recording.Track, of recording: RecordingID) throws
+    /// A complete mix has its file written down, too.
+    func save(_ mix: RecordingMix, of recording: RecordingID) throws
+    /// Those whose mixes are pending.
+    func unmixedRecordings() throws -> [RecordingID]
     /// Those of which something is still to be written down, in the order in which they were recorded.
     func unwrittenTracks() throws -> [UnwrittenTrack]
     /// Removes it with its tracks and what was said in them; their files are for the caller.

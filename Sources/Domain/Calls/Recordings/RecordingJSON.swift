@@ -1,8 +1,8 @@
-import Model
+package import Model
 
 extension Recording {
-    /// The manifest. `link` says where the file of a track that is whole can be had, as JSON, for who asks now.
-    package func write(to writer: inout JSONWriter, link: (Track) -> String?) {
+    /// The manifest. `link` says where a file that is whole can be had, as JSON, for who asks now.
+    package func write(to writer: inout JSONWriter, link: (FileID) -> String) {
         writer.object { writer in
             writer.member("id", id)
             writer.member("call", call)
@@ -11,6 +11,7 @@ extension Recording {
             writer.member("startedAt", startedAt)
             writer.member("endedAt", endedAt)
             writer.member("failure", failure)
+            writer.member("reason", reason?.rawValue)
             writer.name("tracks")
             writer.array(tracks) { writer, track in
                 writer.object { writer in
@@ -20,11 +21,14 @@ extension Recording {
                     writer.member("offsetMs", track.offset)
                     writer.member("durationMs", track.duration)
                     writer.member("byteCount", track.byteCount)
-                    guard let json = link(track) else { return }
+                    guard track.isHeard else { return }
                     writer.name("audio")
-                    writer.write(json: json)
+                    writer.write(json: link(track.file))
                 }
             }
+            guard let mix else { return }
+            writer.name("mix")
+            mix.write(to: &writer, link: link)
         }
     }
 }

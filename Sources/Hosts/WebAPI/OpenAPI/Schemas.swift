@@ -1,3 +1,5 @@
+import Calls
+
 /// The shapes that several operations share.
 package enum Schemas {
     package static let all: [(String, Schema)] = [
@@ -5,7 +7,7 @@ package enum Schemas {
         ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
         ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
         ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", MediaLinks.schema),
-        ("Recording", recording), ("RecordedTrack", recordedTrack),
+        ("Recording", recording), ("RecordedTrack", recordedTrack), ("RecordingMix", recordingMix),
         ("RecordingTranscript", recordingTranscript),
     ]
 
@@ -59,8 +61,15 @@ package enum Schemas {
         .optional("endedAt", .time),
         .optional(
             "recording",
-            .object([.required("id", .identifier), .required("by", .identifier), .required("since", .time)]),
+            .object([
+                .required("id", .identifier), .required("by", .identifier), .required("since", .time),
+                .optional("until", .time, "When it ends by itself."),
+            ]),
             "While what is said is recorded: every participant is to be shown that."),
+        .optional(
+            "recordingEnded", .choice(recordingEnds),
+            "Why it is not recorded any more, where nobody ended that: it was as long as may be, it could not go on, or the server stopped."
+        ),
         .optional("recorded", .boolean, "There are recordings of it, or were."),
         .required("participants", .list(.named("Participant"))),
     ])
@@ -72,7 +81,18 @@ package enum Schemas {
             "status", .choice(["ongoing", "complete", "failed", "interrupted"]),
             "What failed, or was interrupted when the server stopped, can be heard as far as it goes."),
         .required("startedAt", .time), .optional("endedAt", .time), .optional("failure", .text(), "Why it failed."),
+        .optional("reason", .choice(recordingEnds), "Why it ended, where nobody ended it, nor the call."),
         .required("tracks", .list(.named("RecordedTrack"))),
+        .optional("mix", .named("RecordingMix"), "All tracks in one file; absent until somebody asks for it."),
+    ])
+
+    private static let recordingEnds = Recording.EndReason.allCases.map(\.rawValue)
+
+    private static let recordingMix = Schema.object([
+        .required("status", .choice(["pending", "complete", "failed"])),
+        .optional("failure", .text(), "Why it failed. Ask again to have it tried again."),
+        .optional("durationMs", .integer()), .optional("byteCount", .integer()),
+        .optional("audio", .named("MediaLink"), "Ogg with Opus, once it is complete."),
     ])
 
     private static let recordedTrack = Schema.object([

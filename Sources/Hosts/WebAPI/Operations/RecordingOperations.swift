@@ -9,11 +9,13 @@ package struct RecordingService: Sendable {
     let calls: CallService
     let files: MediaFiles
     let links: MediaLinks
+    let mixing: any RecordingMixing
 
-    package init(calls: CallService, files: MediaFiles, links: MediaLinks) {
+    package init(calls: CallService, files: MediaFiles, links: MediaLinks, mixing: any RecordingMixing) {
         self.calls = calls
         self.files = files
         self.links = links
+        self.mixing = mixing
     }
 
     /// Whether a user may have the files of a recording now.
@@ -30,7 +32,7 @@ package struct RecordingService: Sendable {
 /// What can be done with recordings of calls.
 package enum RecordingOperations {
     package static func all(_ service: RecordingService) -> [Operation] {
-        [start(service), stop(service), list(service), get(service), remove(service)]
+        [start(service), stop(service), list(service), get(service), remove(service), mix(service)]
     }
 
     private static let callParameter = Operation.Parameter.path("call", .identifier, "The call's id.")
@@ -47,10 +49,11 @@ package enum RecordingOperations {
                 "Record what is said in the call, whose mode is gateway: every participant is shown that, and may end it.",
             access: .endpoint, parameters: [callParameter], body: .object([]),
             answers: [.ok(called, "It is being recorded.")],
-            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere], limit: .calls
+            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .unavailable], limit: .calls
         ) { request in
             let principal = try request.requireEndpoint()
             let call = try request.identifier("call", of: CallID.self)
+            try await service.files.checkRoom()
             return CallOperations.encode(
                 try await service.calls.run { store, commands in
                     try commands.record(call, as: .make(at: store.now), by: principal, at: store.now, in: store)
@@ -132,18 +135,18 @@ package enum RecordingOperations {
             let removed = try await service.calls.store.write { store in
                 try commands.removeRecording(id, by: principal, in: store)
             }.value
+            service.mixing.forget(id)
             // What cannot be removed now belongs to nothing, and goes with the next start.
-            for track in removed.tracks { try? await service.files.remove(track.file) }
+            for file in removed.files { try? await service.files.remove(file) }
             return .noContent
         }
     }
 }
 
 extension RecordingService {
-    fileprivate func write(_ recording: Recording, for user: UserID, at now: Timestamp, to writer: inout JSONWriter) {
-        recording.write(to: &writer) { track in
-            guard let duration = track.duration, duration > 0 else { return nil }
-            let link = links.link(to: track.file, for: user, at: now)
+    func write(_ recording: Recording, for user: UserID, at now: Timestamp, to writer: inout JSONWriter) {
+        recording.write(to: &writer) { file in
+            let link = links.link(to: file, for: user, at: now)
             var writer = JSONWriter()
             writer.object { writer in
                 writer.member("url", link.url)

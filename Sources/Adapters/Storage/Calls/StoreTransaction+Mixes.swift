@@ -1,0 +1,56 @@
+package import Calls
+package import Model
+
+extension StoreTransaction {
+    package func save(_ mix: RecordingMix, of recording: RecordingID) throws {
+        var failure: String?
+        if case .failed(let words) = mix { failure = words }
+        let sound = mix.sound
+        try sql.execute(
+            """
+            INSERT INTO recording_mixes (recording_id, status, failure, file_id, byte_count, duration)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (recording_id) DO UPDATE SET
+                status = ?2, failure = ?3, file_id = ?4, byte_count = ?5, duration = ?6
+            """,
+            [
+                .id(recording), .text(mix.status), .text(failure), .id(sound?.file), .integer(sound?.byteCount),
+                .integer(sound?.duration),
+            ])
+        guard let sound else { return }
+        try insert(
+            MediaFile(
+                id: sound.file, kind: .recording, resource: recording.text, contentType: "audio/ogg",
+                byteCount: Int(sound.byteCount), createdAt: now))
+    }
+
+    package func unmixedRecordings() throws -> [RecordingID] {
+        try sql.query("SELECT recording_id FROM recording_mixes WHERE status = 'pending' ORDER BY recording_id").map {
+            try $0.id(0)
+        }
+    }
+
+    func mix(of recording: RecordingID) throws -> RecordingMix? {
+        let row = try sql.first(
+            "SELECT status, failure, file_id, byte_count, duration FROM recording_mixes WHERE recording_id = ?1",
+            [.id(recording)])
+        guard let row else { return nil }
+        var columns = ColumnReader(row)
+        let status = try columns.text()
+        let failure = try columns.textIfPresent()
+        switch status {
+        case "pending": return .pending
+        case "failed": return .failed(failure ?? "")
+        case "complete":
+            return .complete(
+                RecordingMix.Sound(
+                    file: try columns.id(), byteCount: try columns.integer(), duration: try columns.integer()))
+        default: throw SQLError(.unexpectedValue, "A mix has the status \(status), which this program does not know.")
+        }
+    }
+
+    func removeMix(of recording: RecordingID) throws {
+        if let file = try mix(of: recording)?.sound?.file { try removeMediaFile(file) }
+        try sql.execute("DELETE FROM recording_mixes WHERE recording_id = ?1", [.id(recording)])
+    }
+}

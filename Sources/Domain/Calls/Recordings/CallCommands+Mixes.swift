@@ -1,0 +1,66 @@
+package import Model
+
+// Recordings in one file: who reaches a recording may have it made, and reaches it. And recordings that go by themselves.
+extension CallCommands {
+    /// All tracks are to be put into one file, unless they are, or are being. Returns whether there is something to do.
+    package func askForMix(
+        of id: RecordingID, by principal: Principal, in store: some CallStore
+    ) throws -> (recording: Recording, isNew: Bool) {
+        var recording = try recording(id, by: principal, in: store)
+        guard recording.status != .ongoing else {
+            throw Problem(.conflict, "The call is still being recorded: it can be put into one file afterwards.")
+        }
+        guard recording.tracks.contains(where: \.isHeard) else {
+            throw Problem(.conflict, "Nothing was heard in this recording: there is nothing to put into a file.")
+        }
+        switch recording.mix {
+        case .pending, .complete: return (recording, false)
+        case .failed, nil: break
+        }
+        recording.mix = .pending
+        try store.save(.pending, of: id)
+        try tell("recording.mixed", recording, in: store)
+        return (recording, true)
+    }
+
+    /// Keeps what became of it, and tells everybody. False when nobody waits for it any more, since the recording was
+    /// removed: then its file belongs to nothing.
+    package func mixed(_ id: RecordingID, _ mix: RecordingMix, in store: some CallStore) throws -> Bool {
+        guard var recording = try store.recording(id), recording.mix == .pending else { return false }
+        recording.mix = mix
+        try store.save(mix, of: id)
+        try tell("recording.mixed", recording, in: store)
+        return true
+    }
+
+    /// Removes recordings that began before then, so many at most, and tells everybody. Returns what they were, since
+    /// their files are left to remove.
+    package func removeRecordings(
+        before time: Timestamp, limit: Int, in store: some CallStore
+    ) throws -> [Recording] {
+        let old = try store.recordings(before: time, limit: limit)
+        for recording in old { try removeAndTell(recording, in: store) }
+        return old
+    }
+
+    func removeAndTell(_ recording: Recording, in store: some CallStore) throws {
+        try tell("recording.removed", recording, in: store)
+        try store.remove(recording.id)
+    }
+
+    /// Those who may have it are told in their own streams, since the call is over.
+    private func tell(_ type: String, _ recording: Recording, in store: some CallStore) throws {
+        guard let call = try store.call(recording.call) else { return }
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("recording", recording.id)
+            writer.member("call", recording.call)
+            if type == "recording.mixed" { writer.member("status", recording.mix?.status) }
+        }
+        let text = writer.text
+        try store.append(
+            call.participants.filter { !$0.isWithheld }.map {
+                StreamEntry(stream: .user($0.user), type: type, data: text)
+            })
+    }
+}
