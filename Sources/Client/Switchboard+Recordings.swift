@@ -26,6 +26,13 @@ extension Switchboard {
         let _: Nothing = try await realtime.ask("recordings.remove", ["recording": id])
     }
 
+    /// Has all tracks of a recording that has ended put into one file, or tries again after that failed. The answer says
+    /// how far that is, in ``Recording/mix``; it is made once, for everybody.
+    public func mix(_ recording: RecordingID) async throws -> Recording {
+        let answer: Answer = try await realtime.ask("recordings.mix", ["recording": recording])
+        return answer.recording
+    }
+
     /// What was said in a recording, as far as it is written down.
     ///
     /// - Throws: ``Problem`` with the kind `not_found` when nobody has asked for that yet.

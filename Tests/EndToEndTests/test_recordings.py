@@ -64,6 +64,26 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F
     ben.browser.wait("the tracks", lambda: len(ben.all("#recordings .track")) == len(tracks))
     pictures(ben.browser, "recordings")
     assert {track.get_attribute("data-user") for track in ben.all("#recordings .track")} == {one.user for one in people}
+    # One asks for everybody in one file, and who looks has it too.
+    ann.leave_call_screen()
+    ann.go("history")
+    ann.click("#history [data-action=recordings]")
+    ann.says("#recordings [data-action=mix]", "Put everybody into one file")
+    ben.click("#recordings [data-action=mix]")
+    for one in (ann, ben):
+        one.find("#recordings .mix[data-status=complete] audio", limit=60)
+    pictures(ben.browser, "recording-mix")
+    length = ann.driver.execute_async_script(
+        """
+        const done = arguments[0];
+        const audio = document.querySelector("#recordings .mix audio");
+        audio.muted = true;
+        audio.onloadedmetadata = () => done(audio.duration);
+        audio.onerror = () => done(audio.error.message);
+        audio.preload = "metadata";
+        """
+    )
+    assert abs(length - max(track["offsetMs"] + track["durationMs"] for track in tracks) / 1000) < 0.1
 
 
 # Pocketsphinx, unless it is said to be broken.

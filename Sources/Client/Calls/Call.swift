@@ -48,6 +48,8 @@ public struct Call: Hashable, Sendable, Identifiable {
     public var endedAt: Date?
     /// Who has what is said recorded, and since when; absent while nobody has. Every participant is to be shown this.
     public var recording: OngoingRecording?
+    /// Why the last recording ended, where nobody ended it: `longest`, `failed` or `interrupted`.
+    public var recordingEnded: String?
     /// There are recordings of the call, or were; true or absent.
     public var recorded: Bool?
     /// Everybody in the call, the caller first.
@@ -67,6 +69,8 @@ public struct OngoingRecording: Hashable, Sendable, Codable {
     public var by: UserID
     /// When it began.
     public var since: Date
+    /// When it ends by itself.
+    public var until: Date?
 }
 
 /// Why a call ended, or why a participant is no longer in it. Servers may learn new reasons.
@@ -107,7 +111,7 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
 extension Call: Codable {
     private enum Key: String, CodingKey {
         case id, conversationID, kind, mode, gatewayEpoch, status, endReason, endedBy, version, caller, createdAt
-        case answeredAt, endedAt, recording, recorded, participants
+        case answeredAt, endedAt, recording, recordingEnded, recorded, participants
     }
 
     /// Reads a document. A change of the call's own fields comes without the participants.
@@ -127,6 +131,7 @@ extension Call: Codable {
         answeredAt = try container.decodeIfPresent(Date.self, forKey: .answeredAt)
         endedAt = try container.decodeIfPresent(Date.self, forKey: .endedAt)
         recording = try container.decodeIfPresent(OngoingRecording.self, forKey: .recording)
+        recordingEnded = try container.decodeIfPresent(String.self, forKey: .recordingEnded)
         recorded = try container.decodeIfPresent(Bool.self, forKey: .recorded)
         participants = try container.decodeIfPresent([Participant].self, forKey: .participants) ?? []
     }

@@ -34,8 +34,26 @@ public struct Recording: Decodable, Hashable, Sendable, Identifiable {
     public var endedAt: Date?
     /// Why it failed, in words.
     public var failure: String?
+    /// Why it ended, where nobody ended it, nor the call: `longest`, `failed` or `interrupted`.
+    public var reason: String?
     /// In the order in which they were first heard.
     public var tracks: [Track]
+    /// All tracks in one file; absent until somebody asks for it.
+    public var mix: Mix?
+
+    /// One file of all tracks, in which everybody is heard when they were.
+    public struct Mix: Decodable, Hashable, Sendable {
+        /// `pending`, `complete` or `failed`.
+        public var status: String
+        /// Why it failed, in words.
+        public var failure: String?
+        /// In milliseconds, once it is complete.
+        public var durationMs: Int?
+        /// Once it is complete.
+        public var byteCount: Int?
+        /// Where the file is, once it is complete: Ogg with Opus.
+        public var audio: VoiceMessage.Audio?
+    }
 }
 
 /// What was said in a recording, and by whom, as far as it is written down.

@@ -23,6 +23,13 @@ const ALIVE = 10;
 /** A leg that fails this often in a row is spoken of. */
 const TROUBLE = 4;
 
+/** Why a recording ended that nobody ended. */
+const recordingEnds = {
+    longest: "The recording has ended: it is as long as it may be",
+    failed: "The recording has ended: it could not go on",
+    interrupted: "The recording has ended: the server was stopped",
+};
+
 /** Events: `change`, `stats` once a second, `speaking`, `notice` with words for the person, `ended`. */
 export class ActiveCall extends Emitter {
     id;
@@ -147,6 +154,7 @@ export class ActiveCall extends Emitter {
         this.document = call;
         const { mine, other } = sides(call, credentials.user.id);
         if (call.recording && call.recording.id !== before?.id) this.emit("notice", this.recorded);
+        if (before && !call.recording && call.recordingEnded) this.emit("notice", recordingEnds[call.recordingEnded]);
         if (call.status === "ended") return this.#finish(ending(call, credentials.user.id).text);
         const elsewhere = call.status === "active" && mine?.endpoint && mine.endpoint !== endpoint.id;
         if (elsewhere && !this.#entering) return this.#finish("Continued on another device");

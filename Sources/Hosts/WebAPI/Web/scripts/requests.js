@@ -28,6 +28,8 @@ const routes = {
     "calls.recordings": ["GET", "/v1/calls/{call}/recordings"],
     "recordings.transcript": ["GET", "/v1/recordings/{recording}/transcript"],
     "recordings.transcribe": ["POST", "/v1/recordings/{recording}/transcript"],
+    "recordings.get": ["GET", "/v1/recordings/{recording}"],
+    "recordings.mix": ["POST", "/v1/recordings/{recording}/mix"],
     "recordings.remove": ["DELETE", "/v1/recordings/{recording}"],
     "calls.signals": post("signals"),
     "calls.connected": post("connected"),

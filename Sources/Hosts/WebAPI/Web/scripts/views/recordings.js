@@ -6,10 +6,12 @@ import { inWords } from "../problems.js";
 import { request } from "../requests.js";
 import { clockText, lengthText, whenText } from "../words.js";
 import { ask, open } from "./dialogs.js";
+import { recordingMix } from "./recording-mix.js";
 import { recordingTranscript } from "./recording-transcript.js";
 
 const states = {
     ongoing: "It is still being recorded.",
+    longest: "It ended when it was as long as a recording may be.",
     failed: "It could not be recorded to the end.",
     interrupted: "It was cut off when the server stopped.",
 };
@@ -33,7 +35,7 @@ export async function showRecordings(call) {
 function recordingPart(call, recording, gone) {
     const name = (user) => call.participants.find((one) => one.user === user)?.displayName ?? "Somebody";
     const length = recording.endedAt && lengthText(Date.parse(recording.endedAt) - Date.parse(recording.startedAt));
-    const told = [states[recording.status], recording.failure].filter(Boolean).join(" ");
+    const told = [states[recording.reason] ?? states[recording.status], recording.failure].filter(Boolean).join(" ");
     const rows = recording.tracks.map((track) => track.audio && trackRow(name(track.user), track));
     const players = rows.map((row) => row?.querySelector("audio"));
     const listen = (track, seconds) => {
@@ -43,6 +45,8 @@ function recordingPart(call, recording, gone) {
         player.currentTime = Math.max(seconds, 0);
         player.play().catch((error) => { if (error.name !== "AbortError") toast(inWords(error), { error: true }); });
     };
+    const isHeard = rows.some(Boolean) && recording.status !== "ongoing";
+    const mix = isHeard && recordingMix(recording);
     const transcript = recording.status !== "ongoing" && recordingTranscript(recording, { name, listen });
     const remove = async () => {
         const sure = await ask({ title: "Delete this recording?", danger: true,
@@ -58,6 +62,7 @@ function recordingPart(call, recording, gone) {
     };
     const close = () => {
         for (const player of players) player?.pause();
+        if (mix) mix.close();
         if (transcript) transcript.close();
     };
     const isMine = recording.by === credentials.user?.id && recording.status !== "ongoing";
@@ -68,6 +73,7 @@ function recordingPart(call, recording, gone) {
                 data: { action: "delete-recording" }, onclick: remove })),
         h("p", { class: "hint" }, `Recorded by ${name(recording.by)}`, told && `. ${told}`),
         h("ul", { class: "tracks" }, rows),
+        mix && mix.node,
         transcript && transcript.node);
     return { node, close };
 }
