@@ -17,6 +17,8 @@ final class RecordingMixes: RecordingMixing, Service {
         var running: [RecordingID: MixingStop] = [:]
     }
 
+    private static let pause = Duration.seconds(5)
+
     private let store: Store
     private let commands: CallCommands
     private let files: MediaFiles
@@ -107,12 +109,17 @@ final class RecordingMixes: RecordingMixing, Service {
     private func keep(_ mix: RecordingMix, of id: RecordingID, _ file: FileID) async {
         Counter(label: "recording_mixes_total", dimensions: [("outcome", mix.status)]).increment()
         let commands = commands
-        do {
-            let isKept = try await store.write { try commands.mixed(id, mix, in: $0) }.value
-            if isKept, mix.sound != nil { return }
-        } catch {
-            // It stays pending, for the next process.
-            logger.error("a mix cannot be kept", metadata: ["recording": "\(id)", "error": "\(error)"])
+        // A disk that has no room for the row may have some when somebody made it. Else it stays pending, for the next
+        // process.
+        while !Task.isCancelled {
+            do {
+                let isKept = try await store.write { try commands.mixed(id, mix, in: $0) }.value
+                if isKept, mix.sound != nil { return }
+                break
+            } catch {
+                logger.error("a mix cannot be kept", metadata: ["recording": "\(id)", "error": "\(error)"])
+                try? await Task.sleep(for: Self.pause)
+            }
         }
         await drop(file)
     }
