@@ -188,7 +188,8 @@ def test_what_was_said_is_read_under_who_said_it(three, listener, pictures):
     ann.click("#recordings [data-action=delete-recording]")
     pictures(ann.browser, "recording-delete")
     ann.click("#ask [data-choice=delete]")
-    ann.says("#recordings", "Nothing is left of what was recorded.")
+    for person in three:
+        person.says("#recordings", "Nothing is left of what was recorded.")
     ben.driver.refresh()
     ben.go("history")
     ben.click("#history [data-action=recordings]")

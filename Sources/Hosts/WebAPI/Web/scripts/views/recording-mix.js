@@ -24,6 +24,8 @@ export function recordingMix(recording) {
 
     const show = (mix) => {
         const status = mix?.status ?? "none";
+        // Somebody may be listening to it.
+        if (status === "complete" && node.dataset.status === status) return;
         node.dataset.status = status;
         node.replaceChildren(...{
             none: () => [make("Put everybody into one file")],

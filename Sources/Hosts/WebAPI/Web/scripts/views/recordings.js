@@ -3,6 +3,7 @@
 import { credentials } from "../credentials.js";
 import { announce, button, h, toast } from "../dom.js";
 import { inWords } from "../problems.js";
+import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { clockText, lengthText, whenText } from "../words.js";
 import { ask, open } from "./dialogs.js";
@@ -25,6 +26,12 @@ export async function showRecordings(call) {
     try {
         const { recordings } = await request("calls.recordings", { call: call.id });
         const nothing = h("p", { class: "hint" }, "Nothing is left of what was recorded.");
+        // Somebody else deletes one, or it was kept for long enough.
+        const unhear = realtime.on("change", ({ stream, type, data }) => {
+            if (stream !== `user:${credentials.user?.id}` || type !== "recording.removed") return;
+            parts.find((part) => part.id === data.recording)?.remove();
+        });
+        dialog.addEventListener("close", unhear);
         const parts = recordings.map((one) => recordingPart(call, one, () => { if (!list.querySelector(".recording")) list.append(nothing); }));
         dialog.addEventListener("close", () => parts.forEach((part) => part.close()));
         list.replaceChildren(...(parts.length > 0 ? parts.map((part) => part.node) : [nothing]));
@@ -54,11 +61,15 @@ function recordingPart(call, recording, gone) {
         if (!sure) return;
         try {
             await request("recordings.remove", { recording: recording.id });
-            close();
-            node.remove();
-            gone();
+            leave();
             announce("Deleted");
         } catch (error) { toast(inWords(error), { error: true }); }
+    };
+    const leave = () => {
+        if (!node.isConnected) return;
+        close();
+        node.remove();
+        gone();
     };
     const close = () => {
         for (const player of players) player?.pause();
@@ -75,7 +86,7 @@ function recordingPart(call, recording, gone) {
         h("ul", { class: "tracks" }, rows),
         mix && mix.node,
         transcript && transcript.node);
-    return { node, close };
+    return { id: recording.id, node, close, remove: leave };
 }
 
 function trackRow(name, track) {
