@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import subprocess
 
 import httpx
@@ -153,6 +154,52 @@ def test_a_mix_that_failed_is_told_and_tried_again(make_server):
     server.start()
     again = ben.get(f"/v1/recordings/{manifest['id']}").json()["recording"]["mix"]
     assert again["byteCount"] == mix["byteCount"] and len(fetch(server, again)) == mix["byteCount"]
+    server.stop()
+
+
+def test_a_mix_goes_on_after_a_crash_and_not_without_its_recording(make_server):
+    server = make_server()
+
+    async def run():
+        async with group(server, 2, "audio") as everybody:
+            ann, ben = everybody
+            await meet(everybody)
+            await ann.endpoint.ask("calls.record", call=ann.call)
+            await is_recorded(ben, ann)
+            await asyncio.sleep(1)
+            await ann.endpoint.ask("calls.end", call=ann.call)
+            return await ended(server, ann, ann.call), person(server, ann)
+
+    manifest, ann = asyncio.run(run())
+    # Enough to be in the middle of it for seconds.
+    media = server.data / "media"
+    for track in manifest["tracks"]:
+        file = media / track["audio"]["url"].split("/")[-1].split("?")[0]
+        file.write_bytes(encode(tone(400)))
+    files = set(media.iterdir())
+    path = f"/v1/recordings/{manifest['id']}"
+
+    def begin() -> None:
+        assert ann.post(path + "/mix").json()["recording"]["mix"] == {"status": "pending"}
+        wait_until(lambda: any(one.stat().st_size for one in set(media.iterdir()) - files), "the first of the mix")
+
+    begin()
+    server.kill()
+    assert len(set(media.iterdir()) - files) == 1, "what it had written"
+    server.start()
+    mix = mixed(server, ann, manifest["id"])
+    assert mix["status"] == "complete" and abs(mix["durationMs"] - 400_000 - manifest["tracks"][1]["offsetMs"]) < 500
+    assert len(set(media.iterdir()) - files) == 1, "nothing is left of the first try"
+    assert len(fetch(server, mix)) == mix["byteCount"]
+
+    # It is given up when it is not wanted any more.
+    with sqlite3.connect(server.data / "switchboard.sqlite") as database:
+        database.execute("DELETE FROM recording_mixes")
+    (set(media.iterdir()) - files).pop().unlink()
+    begin()
+    assert ann.request("DELETE", path).status_code == 204
+    wait_until(lambda: not list(media.iterdir()), "all files to be gone", seconds=5)
+    assert ann.post(path + "/mix").status_code == 404
     server.stop()
 
 
