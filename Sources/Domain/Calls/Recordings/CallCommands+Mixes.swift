@@ -19,7 +19,7 @@ extension CallCommands {
         }
         recording.mix = .pending
         try store.save(.pending, of: id)
-        try tell("recording.mixed", recording, in: store)
+        try tell("recording.mixed", recording, status: recording.mix?.status, in: store)
         return (recording, true)
     }
 
@@ -29,7 +29,7 @@ extension CallCommands {
         guard var recording = try store.recording(id), recording.mix == .pending else { return false }
         recording.mix = mix
         try store.save(mix, of: id)
-        try tell("recording.mixed", recording, in: store)
+        try tell("recording.mixed", recording, status: recording.mix?.status, in: store)
         return true
     }
 
@@ -46,21 +46,5 @@ extension CallCommands {
     func removeAndTell(_ recording: Recording, in store: some CallStore) throws {
         try tell("recording.removed", recording, in: store)
         try store.remove(recording.id)
-    }
-
-    /// Those who may have it are told in their own streams, since the call is over.
-    private func tell(_ type: String, _ recording: Recording, in store: some CallStore) throws {
-        guard let call = try store.call(recording.call) else { return }
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("recording", recording.id)
-            writer.member("call", recording.call)
-            if type == "recording.mixed" { writer.member("status", recording.mix?.status) }
-        }
-        let text = writer.text
-        try store.append(
-            call.participants.filter { !$0.isWithheld }.map {
-                StreamEntry(stream: .user($0.user), type: type, data: text)
-            })
     }
 }

@@ -106,4 +106,21 @@ extension CallCommands {
         try removeAndTell(recording, in: store)
         return recording
     }
+
+    /// Those who may have a recording are told in their own streams, since the call is over. Not what was said in it: there
+    /// may be hours of words.
+    func tell(_ type: String, _ recording: Recording, status: String? = nil, in store: some CallStore) throws {
+        guard let call = try store.call(recording.call) else { return }
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("recording", recording.id)
+            writer.member("call", recording.call)
+            writer.member("status", status)
+        }
+        let text = writer.text
+        try store.append(
+            call.participants.filter { !$0.isWithheld }.map {
+                StreamEntry(stream: .user($0.user), type: type, data: text)
+            })
+    }
 }

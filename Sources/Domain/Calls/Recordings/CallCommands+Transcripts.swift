@@ -29,7 +29,7 @@ extension CallCommands {
         return try askForTranscript(of: recording, in: store)
     }
 
-    /// The same when nobody asked, but the server writes down all that is recorded. Nil when the recording is gone.
+    /// The same when nobody asked, but the server writes down all that is recorded. Nothing when the recording is gone.
     package func askForTranscript(of id: RecordingID, in store: some CallStore) throws -> [UnwrittenTrack] {
         guard let recording = try store.recording(id), recording.status != .ongoing else { return [] }
         return try askForTranscript(of: recording, in: store).work
@@ -45,7 +45,7 @@ extension CallCommands {
         else { return }
         try store.save(transcript, of: track.file)
         guard let whole = try self.transcript(of: recording, in: store), whole.status != .pending else { return }
-        try tell(whole, of: recording, in: store)
+        try tell("recording.transcribed", recording, status: whole.status.rawValue, in: store)
     }
 
     private func askForTranscript(
@@ -62,7 +62,9 @@ extension CallCommands {
         guard let transcript = RecordingTranscript(of: recording, known) else {
             throw Problem.notFound("transcript")
         }
-        if !work.isEmpty { try tell(transcript, of: recording, in: store) }
+        if !work.isEmpty {
+            try tell("recording.transcribed", recording, status: transcript.status.rawValue, in: store)
+        }
         return (transcript, work)
     }
 
@@ -83,22 +85,5 @@ extension CallCommands {
 
     private func transcripts(of recording: Recording, in store: some CallStore) throws -> [FileID: FileTranscript] {
         try store.transcripts(of: recording.tracks.map(\.file))
-    }
-
-    /// Those who may have it are told in their own streams, since the call is over. The words are not in what they are
-    /// told: there may be hours of them.
-    private func tell(_ transcript: RecordingTranscript, of recording: Recording, in store: some CallStore) throws {
-        guard let call = try store.call(recording.call) else { return }
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("recording", recording.id)
-            writer.member("call", recording.call)
-            writer.member("status", transcript.status.rawValue)
-        }
-        let text = writer.text
-        try store.append(
-            call.participants.filter { !$0.isWithheld }.map {
-                StreamEntry(stream: .user($0.user), type: "recording.transcribed", data: text)
-            })
     }
 }
