@@ -126,7 +126,8 @@ package enum RecordingOperations {
     private static func remove(_ service: RecordingService) -> Operation {
         Operation(
             name: "recordings.remove", method: .delete, path: "/v1/recordings/{recording}",
-            summary: "Remove a recording that the user began, and its files.",
+            summary:
+                "Remove a recording that the user began, and its files. `recording.removed` in the streams of all who were in the call tells them.",
             parameters: [parameter], problems: [.notFound, .forbidden, .conflict]
         ) { request in
             let principal = try request.requirePrincipal()
