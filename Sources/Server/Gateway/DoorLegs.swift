@@ -1,7 +1,6 @@
 import Calls
 import Logging
 import Model
-import SDP
 import Storage
 import Synchronization
 import WebAPI
@@ -188,17 +187,7 @@ extension DoorLegs: DoorService {
         _ place: DoorPlace, ufrag: String, password: String, by principal: Principal
     ) async throws -> DoorAnswer {
         var session = try find(place, principal)
-        guard var offer = try? SDP.SessionDescription(parsing: session.offer) else {
-            throw Problem(.internalError, "The offer of this session cannot be read any more.")
-        }
-        offer.attributes.iceUfrag = nil
-        offer.attributes.icePassword = nil
-        for index in offer.sections.indices {
-            offer.sections[index].attributes.iceUfrag = ufrag
-            offer.sections[index].attributes.icePassword = password
-            offer.sections[index].candidates = []
-        }
-        session.offer = offer.text
+        session.offer = try RestartedOffer.text(of: session.offer, ufrag: ufrag, password: password)
         let answer = try await answer(session)
         sessions.withLock { sessions in
             sessions[place.leg]?.offer = session.offer

@@ -10,7 +10,6 @@ import Storage
 /// acknowledged. The token that made a session is the one that changes and ends it, or another one of its user.
 package struct DoorOperations: Sendable {
     static let sdp = "application/sdp"
-    static let fragment = "application/trickle-ice-sdpfrag"
 
     let service: any DoorService
     let issuer: ICEServerIssuer?
@@ -51,7 +50,7 @@ package struct DoorOperations: Sendable {
             let answer = try await service.open(door, in: call, sdp: request.text(), by: principal)
             var headers: HTTPFields = [
                 .location: "/v1/calls/\(call)/\(door.rawValue)/\(answer.place.leg)", .eTag: "\"\(answer.tag)\"",
-                .name("Accept-Patch"): Self.fragment,
+                .name("Accept-Patch"): TricklePatch.contentType,
             ]
             for link in Self.links(issuer, principal, host: request.host) {
                 headers.append(HTTPField(name: .name("Link"), value: link))
@@ -64,36 +63,19 @@ package struct DoorOperations: Sendable {
         DocumentOperation(
             name: "\(door.rawValue).patch", method: .patch, path: "/v1/calls/{call}/\(door.rawValue)/{leg}",
             summary: "Trickle candidates, or restart ICE.", parameters: [Self.callParameter, Self.legParameter],
-            headers: [
-                ("If-Match", false, "The session's ETag, or * to restart ICE; without it the answer is 428.")
-            ], bodyTypes: [Self.fragment],
-            outcomes: [
-                .init(status: 204, meaning: "The candidates were heard."),
-                .init(
-                    status: 200, meaning: "ICE is restarted.", contentType: Self.fragment,
-                    headers: [("ETag", "Names the new ICE session.")]),
-            ], problems: [.notFound, .conflict, .preconditionFailed, .preconditionRequired], limit: .signals
+            headers: [TricklePatch.header], bodyTypes: [TricklePatch.contentType], outcomes: TricklePatch.outcomes,
+            problems: [.notFound, .conflict, .preconditionFailed, .preconditionRequired], limit: .signals
         ) { [service] request in
             let body = try await request.text()
             let place = try Self.place(door, request)
             let principal = try request.requirePrincipal()
             let current = try service.tag(of: place, by: principal)
-            let wish = try Self.wish(request.headers[.ifMatch], current: current)
-            let fragment: TrickleFragment
-            do {
-                fragment = try TrickleFragment(parsing: body)
-            } catch {
-                throw Problem.invalid("body", "The body is no fragment of SDP: \(error).")
-            }
-            guard wish == .restart else { return .init(status: 204) }
-            guard let credentials = fragment.newCredentials else {
-                throw Problem.invalid("body", "To restart ICE, bring its new a=ice-ufrag and a=ice-pwd.")
+            guard let credentials = try TricklePatch.restart(body, request.headers[.ifMatch], current: current) else {
+                return .init(status: 204)
             }
             let answer = try await service.restart(
                 place, ufrag: credentials.ufrag, password: credentials.password, by: principal)
-            return .init(
-                status: 200, body: .bytes(Array(try Self.fragment(of: answer).utf8)), contentType: Self.fragment,
-                headers: [.eTag: "\"\(answer.tag)\""])
+            return try TricklePatch.answer(sdp: answer.sdp, tag: answer.tag)
         }
     }
 
@@ -115,41 +97,9 @@ package struct DoorOperations: Sendable {
             leg: try request.identifier("leg", of: EndpointID.self))
     }
 
-    private enum Wish {
-        case trickle, restart
-    }
-
-    /// RFC 9725 sections 4.3.1 to 4.3.3.
-    private static func wish(_ match: String?, current: String) throws -> Wish {
-        guard let match else {
-            throw Problem(.preconditionRequired, "Send If-Match with the session's ETag, or with *.", field: "If-Match")
-        }
-        if match.trimmed == "*" { return .restart }
-        let tags = match.split(separator: ",").map { String($0).trimmed }
-        guard tags.contains("\"\(current)\"") else {
-            throw Problem(.preconditionFailed, "ICE was restarted since: this is not its ETag.", field: "If-Match")
-        }
-        return .trickle
-    }
-
-    /// The gateway's side of the new ICE session, as far as it has changed.
-    private static func fragment(of answer: DoorAnswer) throws -> String {
-        guard let description = try? SessionDescription(parsing: answer.sdp),
-            let tagged = description.sections.first(where: { !$0.candidates.isEmpty }) ?? description.sections.first,
-            let mid = tagged.mid, let ufrag = tagged.attributes.iceUfrag, let password = tagged.attributes.icePassword
-        else { throw Problem(.internalError, "The gateway's answer cannot be read.") }
-        var fragment = TrickleFragment()
-        fragment.isICELite = true
-        fragment.credentials = ICECredentials(ufrag: ufrag, password: password)
-        fragment.sections = [
-            .init(mid: mid, kind: tagged.kind, candidates: tagged.candidates, hasEndOfCandidates: true)
-        ]
-        return fragment.text
-    }
-
     /// The ICE servers as RFC 9725 section 4.6 has them, one URL each. They are a help, no part of the promise: where
     /// none can be named there are none.
-    private static func links(_ issuer: ICEServerIssuer?, _ principal: Principal, host: String?) -> [String] {
+    static func links(_ issuer: ICEServerIssuer?, _ principal: Principal, host: String?) -> [String] {
         let now = Timestamp.systemClock()
         guard let answer = try? issuer?.answer(for: principal.user, in: nil, host: host, at: now) else {
             return []
@@ -163,13 +113,5 @@ package struct DoorOperations: Sendable {
                     + "credential-type=\"password\""
             }
         }
-    }
-}
-
-extension String {
-    fileprivate var trimmed: String {
-        let start = drop { $0 == " " || $0 == "\t" }
-        guard let end = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-        return String(start[...end])
     }
 }
