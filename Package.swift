@@ -219,6 +219,7 @@ let package = Package(
         tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", "SDP", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
+        tests("VoiceTests", ["Voice", "Model"]),
         tests("CallsTests", ["Model", "Calls", "Accounts", "Storage"]),
         tests(
             "TokensTests",

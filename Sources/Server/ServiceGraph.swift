@@ -94,8 +94,8 @@ struct ServiceGraph: Sendable {
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
         let figures = OperatorFigures(
-            hub: hub, calls: calls.clock, relay: server, gateway: gateway, voice: voice,
-            mixes: mixes, transcription: transcription, registry: registry)
+            hub: hub, calls: calls.clock, relay: server, gateway: gateway, voices: calls.link.voices,
+            voice: voice, mixes: mixes, transcription: transcription, registry: registry)
         var services: [any Service] = [
             Self.control(directory, accounts, reloader, draining, warnings: relay.warnings),
             Self.admin(configuration, figures, registry, isReady: { !draining.isOn }),
@@ -111,6 +111,7 @@ struct ServiceGraph: Sendable {
             try await calls.keepRecordings(in: media.files, logger: Logger(label: "recorder")) {
                 transcripts.ended($0)
             }
+            if let gateway { calls.link.voices.open(gateway, voice.service, media.files) }
             try await calls.clock.restore()
             services += [calls.clock, calls.link.recorder, voice.transcripts, transcripts, mixes]
             let table = Self.routes(
@@ -171,22 +172,23 @@ struct ServiceGraph: Sendable {
             calls: calls.service, files: media.files, links: media.links, mixing: mixes)
         let transcribed = RecordingTranscriptService(
             store: accounts.store, commands: calls.commands, transcribing: transcripts)
+        let takes = VoiceTakeOperations(calls.link.voices, voice.service)
         let checkers = [
             MediaFile.Kind.voice: VoiceOperations.checker(voice.service.commands), .recording: recordings.checker,
         ]
         return RouteTable(
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
-                voice: voice.service.commands.rules, transcribes: transcripts.isConfigured,
-                keys: { accounts.tokens.keySet })
+                voice: voice.service.commands.rules, records: calls.link.voices.isPossible,
+                transcribes: transcripts.isConfigured, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + profiles
                 + CallOperations.all(calls.service) + LegOperations.all(calls.link)
                 + RecordingOperations.all(recordings) + RecordingTranscriptOperations.all(transcribed)
-                + VoiceOperations.all(voice.service)
+                + VoiceOperations.all(voice.service) + takes.all
                 + TranscriptOperations.all(voice.service)
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
             documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
-                + VoiceOperations.documents(voice.service)
+                + VoiceOperations.documents(voice.service, calls.link.voices, issuer) + takes.documents
                 + TranscriptOperations.documents(voice.service)
                 + RecordingTranscriptOperations.documents(transcribed) + media.operations(gate, checkers).all,
             schemas: Schemas.all,

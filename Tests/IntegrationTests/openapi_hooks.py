@@ -55,6 +55,19 @@ def voice_message(choice: int) -> dict:
     return HTTP.get(f"/v1/voice-messages/{answer.json()['message']['id']}", headers=ME["headers"]).json()["message"]
 
 
+OFFER = "\r\n".join([
+    "v=0", "o=- 1 1 IN IP4 0.0.0.0", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=audio 9 UDP/TLS/RTP/SAVPF 111",
+    "c=IN IP4 0.0.0.0", "a=mid:0", "a=sendonly", "a=rtcp-mux", "a=rtpmap:111 opus/48000/2", "a=ice-ufrag:peer",
+    "a=ice-pwd:abcdabcdabcdabcdabcdabcd", "a=setup:actpass", "a=fingerprint:sha-256 " + ":".join(["AB"] * 32), "",
+])
+
+
+def voice_recording() -> str:
+    """A voice message of mine that is being recorded; the one before is none any more."""
+    HTTP.delete(f"/v1/blocks/{FRIEND['user']}", headers=ME["headers"])
+    return post(ME, "/v1/voice-recordings", {"to": FRIEND["user"], "offer": {"sdp": OFFER}})["recording"]
+
+
 @schemathesis.hook
 def map_path_parameters(context, path_parameters):
     if not path_parameters:
@@ -67,6 +80,8 @@ def map_path_parameters(context, path_parameters):
             path_parameters["user"] = FRIEND["user"]
         if "message" in path_parameters:
             path_parameters["message"] = voice_message(choice)["id"]
+        if "/voice-recordings/" in context.operation.path:
+            path_parameters["recording"] = voice_recording()
     return path_parameters
 
 
@@ -94,6 +109,8 @@ def map_body(context, body):
         for name in ("callees", "users"):
             if name in body:
                 body[name] = [FRIEND["user"]]
+        if "to" in body and "offer" in body:
+            body |= {"to": FRIEND["user"], "offer": {"sdp": OFFER}}
     return body
 
 

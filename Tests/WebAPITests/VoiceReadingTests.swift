@@ -55,6 +55,50 @@ import Voice
         #expect(!String(decoding: reading.file, as: UTF8.self).contains("LOCATION"))
     }
 
+    /// A second of a tone as it is recorded, then nothing for three more.
+    private func recorded(silence: UInt64 = 3 * 48_000) throws -> [UInt8] {
+        let encoder = try VoiceEncoder(.full)
+        var writer = OggOpusWriter(serial: 7, head: OpusHead(preSkip: encoder.preSkip))
+        var file = writer.begin(OpusTags(vendor: "test"))
+        for start in stride(from: 0, to: 48_000, by: encoder.frameCount) {
+            let samples = (start..<start + encoder.frameCount).map { index in
+                Int16(8_000 * sin(Double(index) * 440 * 2 * .pi / 48_000))
+            }
+            file += writer.append(try encoder.encode(samples[...])[...], duration: 960)
+        }
+        for filler in OpusFiller.silence(silence) {
+            file += writer.append(filler.bytes[...], duration: filler.duration)
+        }
+        return file + writer.end()
+    }
+
+    @Test func whatWasRecordedEndsWithItsLastSound() throws {
+        for silence in [0, 480, 960, 48_000, 35 * 48_000] as [UInt64] {
+            let reading = try VoiceReading(recorded: recorded(silence: silence), VoiceRules())
+            // Without the silence the last of it, which decoders still hold back, is no part of the file.
+            #expect((993...1_000).contains(reading.sound.durationMs), "\(silence): \(reading.sound.durationMs)")
+            #expect(reading.sound.waveform.suffix(3).allSatisfy { $0 > 15 }, "\(reading.sound.waveform)")
+            let kept = try track(reading.file)
+            #expect(kept.sampleCount / 48 == UInt64(reading.sound.durationMs) && !kept.isCutOff)
+        }
+    }
+
+    @Test func whatWasRecordedIsAsLongAsItMayBe() throws {
+        var rules = VoiceRules()
+        rules.secondsLimit = 2
+        #expect(try VoiceReading(recorded: upload(), rules).sound.durationMs == 2_000)
+        #expect(try track(VoiceReading(recorded: upload(), rules).file).sampleCount == 96_000)
+        #expect(throws: Problem.self) { try VoiceReading(upload(), rules) }
+    }
+
+    @Test func nothingRecordedIsNoMessage() throws {
+        var writer = OggOpusWriter(serial: 7, head: OpusHead(preSkip: 312))
+        var file = writer.begin(OpusTags(vendor: "test"))
+        for filler in OpusFiller.silence(96_000) { file += writer.append(filler.bytes[...], duration: filler.duration) }
+        file += writer.end()
+        #expect { try VoiceReading(recorded: file, VoiceRules()) } throws: { ($0 as? Problem)?.field == "recording" }
+    }
+
     @Test func theHeadersGainCounts() throws {
         let plain = try VoiceReading(upload(), VoiceRules()).sound.level
         let loud = try VoiceReading(upload(gain: 6 * 256), VoiceRules()).sound.level

@@ -86,6 +86,7 @@ package enum Entities {
     package enum Client {}
     package enum File {}
     package enum VoiceMessage {}
+    package enum VoiceTake {}
     package enum Recording {}
 }
 
@@ -109,5 +110,7 @@ package typealias ClientID = Identifier<Entities.Client>
 package typealias FileID = Identifier<Entities.File>
 /// A voice message.
 package typealias VoiceMessageID = Identifier<Entities.VoiceMessage>
+/// A voice message that is being recorded, before it is one. In JSON: `recording`.
+package typealias VoiceTakeID = Identifier<Entities.VoiceTake>
 /// A recording of a call.
 package typealias RecordingID = Identifier<Entities.Recording>

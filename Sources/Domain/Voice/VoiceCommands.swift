@@ -18,14 +18,14 @@ package struct VoiceCommands: Sendable {
 
     package init(rules: VoiceRules = VoiceRules()) { self.rules = rules }
 
-    /// Whether the principal may send it, asked before the sound is even received. Who blocked the sender is not there, as
+    /// Whether the principal may send one to a user, asked before any sound is received. Who blocked the sender is not there, as
     /// everywhere.
-    package func check(_ envelope: VoiceEnvelope, by principal: Principal, in store: some VoiceStore) throws {
-        guard envelope.to != principal.user else {
+    package func check(to: UserID, by principal: Principal, in store: some VoiceStore) throws {
+        guard to != principal.user else {
             throw Problem.invalid("to", "You cannot send a voice message to yourself.")
         }
         guard try store.isActive(principal.user) else { throw Problem(.forbidden, "This account is disabled.") }
-        guard try store.takesVoice(envelope.to, from: principal.user) else {
+        guard try store.takesVoice(to, from: principal.user) else {
             throw Problem.notFound("user", field: "to")
         }
     }
@@ -38,12 +38,23 @@ package struct VoiceCommands: Sendable {
         return try resolve(verdict, by: principal, in: store)
     }
 
+    /// The message that a recording has become, if it has.
+    package func sent(
+        _ take: VoiceTakeID, bodyHash: [UInt8], by principal: Principal, in store: some VoiceStore
+    ) throws -> VoiceMessage? {
+        guard let clientID = ClientID(take.text),
+            case .same(let id) = try store.voiceMessage(
+                sentWith: clientID, of: principal.user, bodyHash: bodyHash)
+        else { return nil }
+        return try get(id, by: principal, in: store)
+    }
+
     /// Sends a sound that lies in `file`. Where another request with the same client id was faster, that message is it.
     package func send(
         _ sound: VoiceSound, in file: FileID, _ envelope: VoiceEnvelope, bodyHash: [UInt8], by principal: Principal,
         id: VoiceMessageID, at now: Timestamp, store: some VoiceStore
     ) throws -> (message: VoiceMessage, isDuplicate: Bool) {
-        try check(envelope, by: principal, in: store)
+        try check(to: envelope.to, by: principal, in: store)
         try check(sound)
         let verdict = try store.remember(envelope.clientID, of: principal.user, bodyHash: bodyHash, message: id)
         if let before = try resolve(verdict, by: principal, in: store) { return (before, true) }

@@ -20,6 +20,8 @@ package struct LegOffer: Sendable {
         case publisher
         /// It only receives (WHEP).
         case viewer
+        /// It only sends, and only sound, which is recorded.
+        case speaker
     }
 
     package var key: LegKey

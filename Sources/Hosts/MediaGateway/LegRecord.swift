@@ -114,6 +114,11 @@ extension LegOffer.Part {
             // It cannot be told when somebody comes who has less.
             capabilities.commonVideoCodecs = [.vp8]
         case .viewer: capabilities.mayPublish = []
+        case .speaker:
+            (capabilities.audioSlots, capabilities.videoSlots) = (0, 0)
+            capabilities.mayPublish = [.audio]
+            // Nobody's link is spared by it, and what a room sounds like between words belongs to a voice.
+            capabilities.wantsSilenceSuppressed = false
         }
         return capabilities
     }

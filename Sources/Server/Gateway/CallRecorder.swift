@@ -45,7 +45,7 @@ final class CallRecorder: Service {
         ended: @escaping @Sendable (RecordingID) -> Void
     ) {
         parts.withLock {
-            $0 = Parts(recorder: legs.recorder(), files: files, legs: legs, calls: calls, ended: ended)
+            $0 = Parts(recorder: legs.recorder, files: files, legs: legs, calls: calls, ended: ended)
         }
     }
 

@@ -9,10 +9,13 @@ import Wire
 /// The media gateway in the words of calls.
 final class GatewayLegs: MediaLegs {
     private let server: GatewayServer
+    /// Who writes what is said in tapped calls.
+    let recorder: SoundRecorder
 
     /// Starts the gateway, which tells the observer what becomes of its legs.
     init(_ configuration: GatewayConfiguration, _ observer: any LegObserver) throws {
         server = try GatewayServer.start(configuration) { event in Self.tell(event, to: observer) }
+        recorder = SoundRecorder(server.taps, clock: SystemClock.now)
     }
 
     func answer(_ offer: Calls.LegOffer) async throws -> Calls.LegAnswer {
@@ -37,9 +40,6 @@ final class GatewayLegs: MediaLegs {
             Calls.SlotWish(mid: $0.mid, quality: SlotQuality($0.quality))
         }
     }
-
-    /// Who writes what is said in tapped calls.
-    func recorder() -> SoundRecorder { SoundRecorder(server.taps, clock: SystemClock.now) }
 
     /// What is said in the call goes to the recorder from now on, or no longer.
     func tap(_ call: CallID, isOn: Bool) { server.tap(call.text, isOn: isOn) }
@@ -90,6 +90,7 @@ extension MediaGateway.LegOffer.Part {
         case .participant: self = .participant
         case .publisher: self = .publisher
         case .viewer: self = .viewer
+        case .speaker: self = .speaker
         }
     }
 }

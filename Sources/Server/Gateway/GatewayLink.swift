@@ -9,7 +9,8 @@ import WebAPI
 /// Between the calls and the media gateway: brings offers there, and writes what becomes of legs into the mailboxes of
 /// their endpoints.
 ///
-/// Legs behind the doors of WHIP and WHEP have no mailbox; what becomes of them is `DoorLegs`'s affair.
+/// Legs behind the doors of WHIP and WHEP have no mailbox; what becomes of them is `DoorLegs`'s affair. Those of voice
+/// messages have no call; they are `VoiceTaker`'s.
 ///
 /// The gateway tells on threads that forward packets, so nothing is written there: a leg's notices are collected and
 /// worked off by one task of that leg, in their order.
@@ -31,6 +32,7 @@ final class GatewayLink: Sendable {
     }
 
     let doors: DoorLegs
+    let voices = VoiceTaker(logger: Logger(label: "voice"))
     let recorder = CallRecorder(logger: Logger(label: "recorder"))
     private let store: Store
     private let commands: CallCommands
@@ -204,11 +206,12 @@ extension GatewayLink: LegService {
 // What the gateway tells.
 extension GatewayLink: LegObserver {
     func legIsConnected(call: CallID, endpoint: EndpointID) {
+        guard !voices.connected(endpoint) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.addConnected() }
     }
 
     func legShows(_ slots: [LegSlot], call: CallID, endpoint: EndpointID) {
-        guard !doors.holds(endpoint) else { return }
+        guard !doors.holds(endpoint), !voices.holds(endpoint) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.add(slots) }
     }
 
@@ -220,7 +223,7 @@ extension GatewayLink: LegObserver {
     func legIsAlive(call: CallID, endpoint: EndpointID) { clock?.renew(endpoint) }
 
     func legEnded(because reason: LegEndReason, call: CallID, endpoint: EndpointID) {
-        guard !doors.ended(endpoint, because: reason) else { return }
+        guard !doors.ended(endpoint, because: reason), !voices.ended(endpoint, because: reason) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.add(reason) }
     }
 }

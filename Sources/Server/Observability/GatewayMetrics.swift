@@ -5,10 +5,13 @@ import Metrics
 // What the media gateway does, for Prometheus. Labels are bounded: directions, reasons, kinds.
 
 extension OperatorFigures {
-    func collect(_ figures: GatewayFigures) {
+    func collect(_ figures: GatewayFigures, _ voices: (open: Int, kept: Int, connected: Int)) {
         set("gateway_legs", figures.legs)
         set("gateway_connected_legs", figures.connectedLegs)
-        set("gateway_calls", figures.calls)
+        // A voice message that is being recorded is a call only to the gateway.
+        set("gateway_calls", max(0, figures.calls - voices.connected))
+        set("voice_recordings", voices.open, [("state", "open")])
+        set("voice_recordings", voices.kept, [("state", "kept")])
         set("gateway_tracks", figures.tracks)
         set("gateway_flows", figures.flows)
         set("gateway_connections", figures.connections)

@@ -13,6 +13,7 @@ struct OperatorFigures: Sendable {
     let calls: CallClock
     let relay: RelayServer?
     let gateway: GatewayLegs?
+    let voices: VoiceTaker
     let voice: VoiceParts?
     let mixes: RecordingMixes?
     let transcription: TranscriptionParts
@@ -20,13 +21,15 @@ struct OperatorFigures: Sendable {
     private let started = Date()
 
     init(
-        hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, voice: VoiceParts?,
-        mixes: RecordingMixes?, transcription: TranscriptionParts, registry: PrometheusRegistry
+        hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, voices: VoiceTaker,
+        voice: VoiceParts?, mixes: RecordingMixes?, transcription: TranscriptionParts,
+        registry: PrometheusRegistry
     ) {
         self.hub = hub
         self.calls = calls
         self.relay = relay
         self.gateway = gateway
+        self.voices = voices
         self.voice = voice
         self.mixes = mixes
         self.transcription = transcription
@@ -55,7 +58,7 @@ struct OperatorFigures: Sendable {
             collect(counters)
             collectMore(counters, of: relay)
         }
-        if let gateway { collect(gateway.figures) }
+        if let gateway { collect(gateway.figures, voices.figures) }
         if let queue = transcription.queue { collect(await queue.figures) }
         if let mixes { set("recording_mixes_waiting", mixes.waitingCount) }
         if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }

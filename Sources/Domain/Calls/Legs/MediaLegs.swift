@@ -46,6 +46,8 @@ package struct LegOffer: Hashable, Sendable {
         case publisher
         /// It only receives.
         case viewer
+        /// It only sends, and only sound.
+        case speaker
     }
 
     package var call: CallID

@@ -18,7 +18,9 @@ extension OpenAPIDocument {
             members.append(
                 (
                     "requestBody",
-                    .object([("required", true), ("content", content(operation.bodyTypes, operation.bodySchema))])
+                    .object([
+                        ("required", true), ("content", .object(content(operation.bodyTypes, operation.bodySchema))),
+                    ])
                 ))
         }
         let outcomes = operation.outcomes.map { outcome -> (String, JSON) in
@@ -30,7 +32,9 @@ extension OpenAPIDocument {
                 members.append(("headers", .object(headers)))
             }
             if let type = outcome.contentType {
-                members.append(("content", content([type] + outcome.otherContentTypes, outcome.schema)))
+                var content = content([type] + outcome.otherContentTypes, outcome.schema)
+                if let other = outcome.alternative { content += self.content([other.contentType], other.schema) }
+                members.append(("content", .object(content)))
             }
             return (String(outcome.status), .object(members))
         }
@@ -39,7 +43,7 @@ extension OpenAPIDocument {
         return .object(members)
     }
 
-    private static func content(_ types: [String], _ schema: Schema) -> JSON {
-        .object(types.map { ($0, .object([("schema", schema.json)])) })
+    private static func content(_ types: [String], _ schema: Schema) -> [(String, JSON)] {
+        types.map { ($0, .object([("schema", schema.json)])) }
     }
 }

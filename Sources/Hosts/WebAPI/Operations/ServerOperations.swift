@@ -14,16 +14,20 @@ package enum ServerOperations {
         struct VoiceLimits: Encodable {
             var maxSeconds: Int
             var maxBytes: Int
+            var recording: Bool
         }
     }
 
-    /// - Parameter keys: the JSON Web Key Set by which others verify our access tokens.
+    /// - Parameters:
+    ///   - records: whether voice messages can be recorded here.
+    ///   - keys: the JSON Web Key Set by which others verify our access tokens.
     package static func all(
-        version: String, signUp: String, voice: VoiceRules, transcribes: Bool, keys: @escaping @Sendable () -> String
+        version: String, signUp: String, voice: VoiceRules, records: Bool, transcribes: Bool,
+        keys: @escaping @Sendable () -> String
     ) -> [Operation] {
         let about = About(
             version: version, signUp: signUp,
-            voice: .init(maxSeconds: voice.secondsLimit, maxBytes: voice.byteLimit),
+            voice: .init(maxSeconds: voice.secondsLimit, maxBytes: voice.byteLimit, recording: records),
             transcribes: transcribes)
         return [
             Operation(
@@ -36,7 +40,10 @@ package enum ServerOperations {
                             .required("signUp", .choice(["open", "invite", "closed"])),
                             .required(
                                 "voice",
-                                .object([.required("maxSeconds", .integer()), .required("maxBytes", .integer())]),
+                                .object([
+                                    .required("maxSeconds", .integer()), .required("maxBytes", .integer()),
+                                    .required("recording", .boolean, "Whether one can be recorded here, by an offer."),
+                                ]),
                                 "Bounds of a voice message."),
                             .required(
                                 "transcribes", .boolean,

@@ -61,6 +61,8 @@ package struct DocumentOperation: Sendable {
         /// Others that the body may have as well.
         var otherContentTypes: [String] = []
         var schema = Schema.text()
+        /// Another body that it may have, of another shape.
+        var alternative: (contentType: String, schema: Schema)?
         /// Names and meanings.
         var headers: [(String, String)] = []
     }
@@ -79,6 +81,8 @@ package struct DocumentOperation: Sendable {
     var bodyTypes: [String] = []
     var bodySchema = Schema.text()
     var bodyLimit = RouteTable.maximumBody
+    /// Of media types that have another.
+    var bodyLimits: [String: Int] = [:]
     var outcomes: [Outcome]
     var problems: [Problem.Kind] = []
     var limit: RequestLimit = .requests

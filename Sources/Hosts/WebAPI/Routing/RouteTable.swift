@@ -98,7 +98,8 @@ package struct RouteTable: Sendable {
         to request: Request, context: WebContext, with operation: DocumentOperation
     ) async -> Response {
         do {
-            let (types, limit) = (operation.bodyTypes, operation.bodyLimit)
+            let types = operation.bodyTypes
+            let limit = request.headers.mediaType.flatMap { operation.bodyLimits[$0] } ?? operation.bodyLimit
             var asked = DocumentOperation.Request(
                 principal: operation.isPublic ? nil : try await principal(of: request), parameters: [:],
                 headers: request.headers, host: request.hostName,

@@ -7,14 +7,21 @@ package import Voice
 package enum VoiceOperations {
     private static let types = ["audio/ogg", "audio/webm"]
     private static let messageParameter = Operation.Parameter.path("message", .identifier, "The voice message's id.")
-    private static let answer = Schema.object([
+    static let answer = Schema.object([
         .required("message", .named("VoiceMessage")), .optional("positions", Schemas.positions),
         .optional("duplicate", .boolean, "The request had been carried out before."),
     ])
 
     package static func all(_ service: VoiceService) -> [Operation] { [list(service), get(service), remove(service)] }
 
-    package static func documents(_ service: VoiceService) -> [DocumentOperation] { [create(service)] }
+    /// - Parameters:
+    ///   - taking: records what is offered to be said.
+    ///   - issuer: of the ICE servers for that; nil where there is no relay.
+    package static func documents(
+        _ service: VoiceService, _ taking: any VoiceTaking, _ issuer: ICEServerIssuer?
+    ) -> [DocumentOperation] {
+        [create(service, taking, issuer)]
+    }
 
     /// Who may have the file of a message: asked each time it is served.
     package static func checker(_ commands: VoiceCommands) -> MediaOperations.Checker {
@@ -24,41 +31,60 @@ package enum VoiceOperations {
         }
     }
 
-    private static func create(_ service: VoiceService) -> DocumentOperation {
+    private static func create(
+        _ service: VoiceService, _ taking: any VoiceTaking, _ issuer: ICEServerIssuer?
+    ) -> DocumentOperation {
         let rules = service.commands.rules
         return DocumentOperation(
             name: "voice.create", method: .post, path: "/v1/voice-messages",
             summary:
-                "Send a voice message: a file with Opus, of at most \(rules.secondsLimit) seconds and \(rules.byteLimit) bytes.",
+                "Send a voice message: a file with Opus, of at most \(rules.secondsLimit) seconds and \(rules.byteLimit) bytes. Or begin to record one with an offer that sends sound, as WHIP does it (RFC 9725).",
             tag: "voice",
             parameters: [
                 .query("to", .identifier, isRequired: true, "Who is to hear it."),
                 .query(
-                    "clientID", .identifier, isRequired: true,
-                    "A UUID of the client's; repeating the request with it does nothing twice."),
+                    "clientID", .identifier,
+                    "A UUID of the client's, required with a file; repeating the request with it does nothing twice."),
             ],
-            bodyTypes: types, bodySchema: .anything, bodyLimit: rules.byteLimit,
+            bodyTypes: types + [DoorOperations.sdp], bodySchema: .anything, bodyLimit: rules.byteLimit,
+            bodyLimits: [DoorOperations.sdp: RouteTable.maximumBody],
             outcomes: [
-                .init(status: 201, meaning: "It is sent.", contentType: "application/json", schema: answer),
+                .init(
+                    status: 201, meaning: "It is sent, or an offer is answered and what is said is recorded.",
+                    contentType: "application/json", schema: answer,
+                    alternative: (DoorOperations.sdp, .text()),
+                    headers: [
+                        ("Location", "The recording's address, where an offer is answered."),
+                        ("ETag", "Names its ICE session."),
+                        ("Accept-Patch", "What the recording's address takes by PATCH."),
+                    ]),
                 .init(status: 200, meaning: "It was there already.", contentType: "application/json", schema: answer),
             ],
-            problems: [.notFound, .clientIDReused], limit: .voiceMessages
+            problems: [.notFound, .conflict, .clientIDReused], limit: .voiceMessages
         ) { request in
+            if request.mediaType == DoorOperations.sdp {
+                return try await VoiceTakeOperations.open(taking, issuer, request)
+            }
             let principal = try request.requirePrincipal()
             let envelope = VoiceEnvelope(
                 to: try request.identifier("to"), clientID: try request.identifier("clientID"))
             let sent = try await service.send(envelope, by: principal, receiving: request.receive)
-            let document = try await service.store.read {
-                try service.documents([sent.message], for: principal.user, in: $0)
-            }
-            let body = Sent(
-                message: document[0],
-                duplicate: sent.isDuplicate ? true : nil)
-            let answer = try OperationAnswer.json(
-                body, status: sent.isDuplicate ? 200 : 201, positions: sent.positions)
+            let answer = try await answer(sent, service, principal)
             return .init(
                 status: answer.status, body: .bytes(answer.bodyWithPositions), contentType: "application/json")
         }
+    }
+
+    /// What whoever has sent a message is told.
+    static func answer(
+        _ sent: SentVoice, _ service: VoiceService, _ principal: Principal
+    ) async throws -> OperationAnswer {
+        let document = try await service.store.read {
+            try service.documents([sent.message], for: principal.user, in: $0)
+        }
+        return try .json(
+            Sent(message: document[0], duplicate: sent.isDuplicate ? true : nil),
+            status: sent.isDuplicate ? 200 : 201, positions: sent.positions)
     }
 
     private static func list(_ service: VoiceService) -> Operation {

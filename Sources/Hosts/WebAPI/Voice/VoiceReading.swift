@@ -4,13 +4,16 @@ import Foundation
 import Model
 import Voice
 
-/// What is kept of an uploaded file: its Opus packets in a new Ogg file, and what they sound like.
+/// What is kept of a file that somebody uploaded, or that was recorded here: its Opus packets in a new Ogg file, and what
+/// they sound like.
 ///
 /// The packets themselves stay as they are. Everything around them goes, because it is not the voice: other streams, and
 /// comments, in which recorders write where somebody was.
 package struct VoiceReading: Sendable {
     static let contentType = "audio/ogg"
     private static let vendor = "Switchboard"
+    private static let slackSeconds = 120
+    private static let fewestSamples: UInt64 = 480
 
     let file: [UInt8]
     let sound: VoiceSound
@@ -19,13 +22,29 @@ package struct VoiceReading: Sendable {
     ///
     /// - Throws: a `Problem` that says what is wrong with the file.
     init(_ upload: [UInt8], _ rules: VoiceRules) throws {
-        let track: OpusTrack
         do {
-            track = try OpusFile.read(upload.span.bytes, limit: OpusLimit(seconds: rules.secondsLimit))
-        } catch {
+            try self.init(OpusFile.read(upload.span.bytes, limit: OpusLimit(seconds: rules.secondsLimit)))
+        } catch let error as ContainerError {
             throw Problem.invalid("body", "The file cannot be taken: \(error).")
         }
-        guard track.sampleCount >= 480 else { throw Problem.invalid("body", "There is no sound in this file.") }
+    }
+
+    /// Reads and decodes what was recorded here, as far as it may be long; this takes a while.
+    ///
+    /// - Throws: a `Problem` where there is nothing to be heard.
+    init(recorded file: [UInt8], _ rules: VoiceRules) throws {
+        // The recorder ends a little later than it is told to, and files of lost connections end with silence.
+        var track = try OpusFile.read(
+            file.span.bytes, limit: OpusLimit(seconds: rules.secondsLimit + Self.slackSeconds))
+        track.trim(to: OpusLimit(seconds: rules.secondsLimit))
+        guard track.sampleCount >= Self.fewestSamples else { throw VoiceService.nothingHeard }
+        try self.init(track)
+    }
+
+    private init(_ track: OpusTrack) throws {
+        guard track.sampleCount >= Self.fewestSamples else {
+            throw Problem.invalid("body", "There is no sound in this file.")
+        }
         let samples = try Self.decode(track)
         let waveform = Waveform(samples, count: VoiceRules.waveformCount)
         file = Self.rewrite(track)

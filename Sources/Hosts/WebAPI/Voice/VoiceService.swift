@@ -33,11 +33,15 @@ package struct VoiceService: Sendable {
     /// Takes an upload, which is received once it is known that it may be sent.
     func send(
         _ envelope: VoiceEnvelope, by principal: Principal, receiving receive: () async throws -> [UInt8]
-    ) async throws -> (message: VoiceMessage, isDuplicate: Bool, positions: [StreamName: Position]) {
+    ) async throws -> SentVoice {
         do {
             let sent = try await slots.hold(for: principal.user) {
-                try await store.read { [commands] in try commands.check(envelope, by: principal, in: $0) }
-                return try await keep(try await receive(), envelope, by: principal)
+                try await store.read { [commands] in try commands.check(to: envelope.to, by: principal, in: $0) }
+                let (upload, rules) = (try await receive(), commands.rules)
+                bytes.increment(by: Int64(upload.count))
+                return try await keep(envelope, Self.hash(upload, envelope), by: principal) {
+                    try VoiceReading(upload, rules)
+                }
             }
             count(sent.isDuplicate ? "duplicate" : "sent")
             return sent
@@ -47,24 +51,68 @@ package struct VoiceService: Sendable {
         }
     }
 
-    private func keep(
-        _ upload: [UInt8], _ envelope: VoiceEnvelope, by principal: Principal
-    ) async throws -> (message: VoiceMessage, isDuplicate: Bool, positions: [StreamName: Position]) {
-        bytes.increment(by: Int64(upload.count))
+    /// Sends what was recorded here. Its id does what a client's does with an upload: a repeat sends nothing twice.
+    package func send(
+        _ take: VoiceTakeID, to: UserID, by principal: Principal, receiving receive: () async throws -> [UInt8]
+    ) async throws -> SentVoice {
+        guard let clientID = ClientID(take.text) else { throw Problem.notFound("recording", field: "recording") }
+        let envelope = VoiceEnvelope(to: to, clientID: clientID)
+        do {
+            return try await slots.hold(for: principal.user) {
+                let (file, rules) = (try await receive(), commands.rules)
+                return try await keep(envelope, Self.hash(of: take), by: principal) {
+                    try VoiceReading(recorded: file, rules)
+                }
+            }
+        } catch var problem as Problem where problem.field == "body" || problem.field == "to" {
+            problem.field = "recording"
+            throw problem
+        }
+    }
+
+    /// Whether a user may send another one anything.
+    package func check(to: UserID, by principal: Principal) async throws {
+        let commands = commands
+        try await store.read { try commands.check(to: to, by: principal, in: $0) }
+    }
+
+    package static let nothingHeard = Problem.invalid(
+        "recording", "Nothing was recorded: is the microphone muted, or was nothing said yet?")
+
+    /// The message that was made of a recording, if one was.
+    package func sent(_ take: VoiceTakeID, by principal: Principal) async throws -> VoiceMessage? {
+        let commands = commands
+        return try await store.read { store in
+            try commands.sent(take, bodyHash: Self.hash(of: take), by: principal, in: store)
+        }
+    }
+
+    private static func hash(_ upload: [UInt8], _ envelope: VoiceEnvelope) -> [UInt8] {
         var hash = SHA256()
         hash.update(data: Array(envelope.to.text.utf8))
         hash.update(data: upload)
-        let digest = Array(hash.finalize())
+        return Array(hash.finalize())
+    }
+
+    private static func hash(of take: VoiceTakeID) -> [UInt8] {
+        Array(SHA256.hash(data: Array("recording \(take.text)".utf8)))
+    }
+
+    /// Sends a sound, which `read` decodes, unless that was done before.
+    private func keep(
+        _ envelope: VoiceEnvelope, _ digest: [UInt8], by principal: Principal,
+        read: @escaping @Sendable () throws -> VoiceReading
+    ) async throws -> SentVoice {
         let commands = commands
         let before = try await store.read {
             try commands.sentBefore(envelope, bodyHash: digest, by: principal, in: $0)
         }
-        if let before { return (before, true, [:]) }
+        if let before { return SentVoice(message: before, isDuplicate: true) }
 
         let reading = try await work.run { [decodeTime] in
             let start = ContinuousClock.now
             defer { decodeTime.record(duration: ContinuousClock.now - start) }
-            return try VoiceReading(upload, commands.rules)
+            return try read()
         }
         let file = FileID.make(at: Timestamp.systemClock())
         let isTranscribed = transcribing.isConfigured
@@ -75,7 +123,7 @@ package struct VoiceService: Sendable {
                     reading.sound, in: file, envelope, bodyHash: digest, by: principal, id: .make(at: store.now),
                     at: store.now, store: store)
                 if isTranscribed, !sent.isDuplicate { try store.save(.pending, of: file) }
-                return Sent(message: sent.message, isDuplicate: sent.isDuplicate)
+                return SentVoice(message: sent.message, isDuplicate: sent.isDuplicate)
             }
             let sent = committed.value
             if sent.isDuplicate {
@@ -84,9 +132,9 @@ package struct VoiceService: Sendable {
                 transcribing.transcribe(sent.message)
             }
             // The position of the other's stream is no business of the sender.
-            return (
-                sent.message, sent.isDuplicate, committed.positions.filter { $0.key == .user(principal.user) }
-            )
+            return SentVoice(
+                message: sent.message, isDuplicate: sent.isDuplicate,
+                positions: committed.positions.filter { $0.key == .user(principal.user) })
         } catch {
             try? await files.remove(file)
             throw error
@@ -138,9 +186,19 @@ package struct VoiceService: Sendable {
         Counter(label: "voice_uploads_total", dimensions: [("outcome", outcome)]).increment()
     }
 
-    private struct Sent: Sendable {
-        let message: VoiceMessage
-        let isDuplicate: Bool
+}
+
+/// A message that lies there now, and whether it had been sent before.
+package struct SentVoice: Hashable, Sendable {
+    package let message: VoiceMessage
+    package let isDuplicate: Bool
+    /// How far the sender's stream has come with it.
+    package var positions: [StreamName: Position] = [:]
+
+    package init(message: VoiceMessage, isDuplicate: Bool, positions: [StreamName: Position] = [:]) {
+        self.message = message
+        self.isDuplicate = isDuplicate
+        self.positions = positions
     }
 }
 

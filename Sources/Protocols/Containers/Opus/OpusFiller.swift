@@ -21,6 +21,19 @@ package enum OpusFiller {
     /// (RFC 7845 section 4.1).
     package static func lost(_ samples: UInt64) -> [Packet] { packets(samples, of: []) }
 
+    /// Whether it is one of those that nothing is heard of.
+    static func isSilence(_ packet: ArraySlice<UInt8>) -> Bool {
+        guard let first = packet.first, first >> 3 > longConfiguration &- 4 else { return false }
+        let rest = packet.dropFirst()
+        return switch first & 7 {
+        case 0: rest.elementsEqual(silentFrame)
+        case 3:
+            rest.first.map { rest.dropFirst().elementsEqual(repeatElement(silentFrame, count: Int($0)).joined()) }
+                ?? false
+        default: false
+        }
+    }
+
     private static func packets(_ samples: UInt64, of frame: [UInt8]) -> [Packet] {
         var packets: [Packet] = []
         var rest = samples

@@ -68,6 +68,17 @@ package struct OpusTrack: Sendable {
         bytes.removeLast(pendingByteCount)
     }
 
+    /// Leaves out what lies behind the limit, and the silence at the end that nobody sent.
+    package mutating func trim(to limit: OpusLimit) {
+        let voiced = entries.indices.last { !OpusFiller.isSilence(packet($0).bytes) }
+        let end = voiced.map { entries[$0].start &+ UInt64(entries[$0].duration) } ?? 0
+        sampleCount = min(sampleCount, end, limit.samples)
+        // A decoder is behind by what it makes first.
+        let needed = sampleCount > 0 ? sampleCount &+ UInt64(head.preSkip) : 0
+        while let last = entries.last, last.start >= needed { entries.removeLast() }
+        bytes.removeLast(pendingByteCount)
+    }
+
     /// - Throws: when a sound that ends there, the pre-skip included, is longer than is allowed.
     func check(_ limit: OpusLimit, end: UInt64) throws(ContainerError) {
         if end > limit.samples &+ UInt64(head.preSkip) { throw .tooLong(seconds: limit.seconds) }

@@ -1,0 +1,623 @@
+"""Voice messages that are said to the server over a leg of one's own: aiortc speaks, FFmpeg listens to what was sent."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fractions
+import os
+import subprocess
+import time
+import uuid
+
+import av
+import httpx
+import numpy
+import pytest
+from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from aiortc.mediastreams import AudioStreamTrack
+from aiortc.rtcconfiguration import RTCBundlePolicy
+from endpoint import PATIENCE, Endpoint, Refused
+from gateway import Tone, group
+from sounds import decode, opusinfo
+from test_legs import refused
+from test_metrics import value
+from test_operation import wait_until
+from test_recordings import pitch
+from test_transcripts import COMMAND, WORDS, speech, transcript  # noqa: F401 (speech is a fixture)
+from voices import fetch, listed
+
+SDP = "application/sdp"
+FRAGMENT = "application/trickle-ice-sdpfrag"
+RATE = 48_000
+
+
+class Hum(Tone):
+    """A tone that begins when it is first asked for, as a microphone does: what came before nobody waits for."""
+
+    async def recv(self) -> av.AudioFrame:
+        if self.sample == 0:
+            self.start = time.monotonic()
+        return await super().recv()
+
+
+class Speech(AudioStreamTrack):
+    """Samples at 48 kHz as they are spoken, and silence behind them."""
+
+    def __init__(self, samples: numpy.ndarray):
+        super().__init__()
+        self.samples, self.sample, self.start = samples, 0, 0.0
+
+    async def recv(self) -> av.AudioFrame:
+        if self.sample == 0:
+            self.start = time.monotonic()
+        count = RATE // 50
+        await asyncio.sleep(max(0.0, self.start + self.sample / RATE - time.monotonic()))
+        part = self.samples[self.sample : self.sample + count]
+        part = numpy.pad(part, (0, count - len(part)))
+        frame = av.AudioFrame.from_ndarray(part.reshape(1, -1), format="s16", layout="mono")
+        frame.pts, frame.sample_rate, frame.time_base = self.sample, RATE, fractions.Fraction(1, RATE)
+        self.sample += count
+        return frame
+
+
+class Speaker:
+    """One client that says a message: by realtime or, as encoders do, by HTTP alone."""
+
+    def __init__(self, person, sound=None, silent: bool = False):
+        self.person = person
+        self.endpoint = Endpoint(person.server.realtime_url, person.id, person.token)
+        self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE))
+        self.sound = None if silent else sound or Hum(700)
+        self.recording = self.tag = ""
+
+    async def sdp(self) -> str:
+        if self.sound:
+            self.connection.addTransceiver(self.sound, "sendonly")
+        else:
+            self.connection.addTransceiver("audio", "sendonly")
+        await self.connection.setLocalDescription(await self.connection.createOffer())
+        return self.connection.localDescription.sdp
+
+    async def record(self, to) -> None:
+        made = await self.endpoint.ask("voice.record", to=to.id, offer={"sdp": await self.sdp()})
+        self.recording = made["recording"]
+        await self.connection.setRemoteDescription(RTCSessionDescription(made["answer"]["sdp"], "answer"))
+        await self.connected()
+
+    async def record_by_http(self, to) -> httpx.Response:
+        answer = await asyncio.to_thread(post, self.person, to, await self.sdp())
+        assert answer.status_code == 201, answer.text
+        self.recording = answer.headers["Location"].rpartition("/")[2]
+        self.tag = answer.headers["ETag"]
+        await self.connection.setRemoteDescription(RTCSessionDescription(answer.text, "answer"))
+        await self.connected()
+        return answer
+
+    async def connected(self) -> None:
+        async def wait():
+            while self.connection.connectionState != "connected":
+                await asyncio.sleep(0.02)
+
+        await asyncio.wait_for(wait(), PATIENCE)
+
+    async def speaks(self, seconds: float) -> None:
+        """Until so much of its sound was sent."""
+        sender = self.connection.getSenders()[0]
+
+        async def wait():
+            while True:
+                for report in (await sender.getStats()).values():
+                    if report.type == "outbound-rtp" and report.packetsSent * 0.02 >= seconds:
+                        return
+                await asyncio.sleep(0.02)
+
+        await asyncio.wait_for(wait(), PATIENCE)
+
+    async def send(self) -> dict:
+        return (await self.endpoint.ask("voice.sendRecording", recording=self.recording))["message"]
+
+    async def discard(self) -> None:
+        await self.endpoint.ask("voice.discardRecording", recording=self.recording)
+
+
+@contextlib.asynccontextmanager
+async def speaker(person, sound=None, silent: bool = False):
+    one = Speaker(person, sound, silent)
+    await one.endpoint.open()
+    try:
+        yield one
+    finally:
+        await one.connection.close()
+        await one.endpoint.close()
+
+
+def post(person, to, sdp: str, **headers: str) -> httpx.Response:
+    return httpx.post(
+        f"{person.server.url}/v1/voice-messages", params={"to": to if isinstance(to, str) else to.id}, content=sdp,
+        headers={"Authorization": f"Bearer {person.token}", "Content-Type": SDP} | headers, timeout=20,
+    )
+
+
+def counted(server, outcome: str) -> float:
+    """Counters are there once they have counted something."""
+    try:
+        return value(server, "voice_recordings_ended_total", outcome=outcome)
+    except AssertionError:
+        return 0
+
+
+def files(server) -> set[str]:
+    return {path.name for path in (server.data / "media").iterdir()}
+
+
+async def until(what: str, condition) -> None:
+    for _ in range(800):
+        if condition():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"waited in vain for {what}")
+
+
+async def entries(endpoint: Endpoint, user) -> list[str]:
+    return [kind for kind, _ in endpoint.streams[f"user:{user.id}"].entries.values()]
+
+
+@pytest.fixture
+def recorder(make_server):
+    """A server whose files and figures are nobody else's."""
+    server = make_server()
+    yield server
+    server.stop()
+
+
+def test_what_is_said_is_sent(recorder):
+    alice, bob = recorder.users(2)
+
+    def nobody_knows() -> None:
+        assert value(recorder, "voice_recordings", state="open") == 1
+        assert value(recorder, "gateway_calls") == 0 and value(recorder, "gateway_connected_legs") == 1
+        assert listed(bob, alice) == listed(alice, bob) == []
+        assert alice.get("/v1/calls").json()["calls"] == []
+
+    async def run():
+        listener = Endpoint(recorder.realtime_url, bob.id, bob.token)
+        await listener.open()
+        await listener.listen(f"user:{bob.id}")
+        async with speaker(alice) as one:
+            await one.record(bob)
+            await one.speaks(2.5)
+            # Nobody else knows of it, and it is no call. What is asked beside it must not make the speaker halt.
+            await asyncio.to_thread(nobody_knows)
+            assert not await entries(listener, bob)
+            before = time.monotonic()
+            message = await one.send()
+            took = time.monotonic() - before
+            # The same words again are no second message.
+            again = await one.endpoint.ask("voice.sendRecording", recording=one.recording)
+            assert again["duplicate"] and again["message"]["id"] == message["id"]
+            told = await listener.until(
+                "the message",
+                lambda: [data for kind, data in listener.streams[f"user:{bob.id}"].entries.values() if kind == "voice.created"],
+            )
+            assert told[0]["id"] == message["id"]
+        await listener.close()
+        return message, took
+
+    message, took = asyncio.run(run())
+    assert 2_300 <= message["durationMs"] <= 4_000 and message["contentType"] == "audio/ogg"
+    assert message["from"] == alice.id and message["to"] == bob.id
+    # A sine of 12,000 of 32,768.
+    assert -13 <= message["level"] <= -10 and len(message["waveform"]) == 100 and min(message["waveform"][3:-3]) > 25
+    [found] = listed(bob, alice)
+    file = fetch(bob, found["audio"]["url"]).content
+    opusinfo(file)
+    sound = decode(file)
+    assert abs(len(sound) - message["durationMs"] * 48) < 960
+    assert abs(pitch(sound[RATE : RATE + RATE // 2]) - 700) < 15
+    assert took < 2
+    # What was recorded has become the message, and nothing else is left of it.
+    assert len(files(recorder)) == 1
+    assert value(recorder, "voice_recordings", state="open") == value(recorder, "voice_recordings", state="kept") == 0
+    assert counted(recorder, "sent") == 1
+    wait_until(lambda: value(recorder, "gateway_legs") == 0, "the leg to go")
+
+
+def test_by_http_alone_as_by_whip(recorder):
+    alice, bob, eve = recorder.users(3)
+
+    def others_learn_nothing(one: Speaker) -> None:
+        path = f"/v1/voice-recordings/{one.recording}"
+
+        def patch(person, match, fragment="a=ice-ufrag:abcd\r\na=ice-pwd:" + "p" * 24 + "\r\n"):
+            headers = {"Authorization": f"Bearer {person.token}", "Content-Type": FRAGMENT}
+            return httpx.patch(recorder.url + path, content=fragment, headers=headers | ({"If-Match": match} if match else {}))
+
+        assert patch(alice, one.tag).status_code == 204
+        refused(patch(alice, None), 428, "precondition_required", "If-Match")
+        refused(patch(alice, '"another"'), 412, "precondition_failed", "If-Match")
+        refused(patch(alice, "*", "words"), 400, "invalid_request", "body")
+        # Only who records it knows of it.
+        refused(patch(eve, one.tag), 404, "not_found", "recording")
+        refused(patch(bob, "*"), 404, "not_found", "recording")
+        for other in (bob, eve):
+            refused(other.post(f"{path}/send"), 404, "not_found", "recording")
+            refused(other.request("DELETE", path), 404, "not_found", "recording")
+        assert httpx.post(f"{recorder.url}{path}/send").status_code == 401
+
+    async def run():
+        async with speaker(alice) as one:
+            answer = await one.record_by_http(bob)
+            assert answer.headers["Content-Type"] == SDP and answer.headers["Accept-Patch"] == FRAGMENT
+            assert any('rel="ice-server"' in link for link in answer.headers.get_list("Link"))
+            await one.speaks(0.5)
+            await asyncio.to_thread(others_learn_nothing, one)
+            path = f"/v1/voice-recordings/{one.recording}"
+            sent = await asyncio.to_thread(alice.post, f"{path}/send")
+            assert sent.status_code == 201, sent.text
+            again = alice.post(f"{path}/send")
+            assert again.status_code == 200 and again.json()["duplicate"] is True
+            assert again.json()["message"]["id"] == sent.json()["message"]["id"]
+            refused(alice.request("DELETE", path), 404, "not_found", "recording")
+            for other in (bob, eve):
+                refused(other.post(f"{path}/send"), 404, "not_found", "recording")
+            return sent.json()["message"]
+
+    message = asyncio.run(run())
+    assert [found["id"] for found in listed(bob, alice)] == [message["id"]]
+    assert message["durationMs"] > 400 and message["level"] >= -14
+
+
+def test_ice_is_restarted_in_the_middle(recorder):
+    """The client's new credentials are answered with new ones, and what is said goes into the same file."""
+    alice, bob = recorder.users(2)
+
+    async def run():
+        async with speaker(alice) as one:
+            await one.record_by_http(bob)
+            await one.speaks(0.4)
+            answer = await asyncio.to_thread(
+                httpx.patch, f"{recorder.url}/v1/voice-recordings/{one.recording}",
+                content="a=ice-ufrag:abcd\r\na=ice-pwd:" + "p" * 24 + "\r\n",
+                headers={"Authorization": f"Bearer {alice.token}", "Content-Type": FRAGMENT, "If-Match": "*"},
+            )
+            assert answer.status_code == 200, answer.text
+            assert "a=ice-ufrag:" in answer.text and answer.headers["ETag"] != one.tag
+            # aiortc restarts nothing: what it sends with the old credentials still comes from where it came.
+            await one.speaks(1.2)
+            return await one.send()
+
+    assert asyncio.run(run())["durationMs"] > 1_000
+
+
+def test_one_may_think_better_of_it(recorder):
+    alice, bob = recorder.users(2)
+
+    async def run():
+        async with speaker(alice) as one:
+            await one.record(bob)
+            await one.speaks(1.5)
+            await until("a file", lambda: len(files(recorder)) == 1)
+            await one.discard()
+            assert files(recorder) == set()
+            with pytest.raises(Refused) as gone:
+                await one.send()
+            assert gone.value.type == "not_found"
+        # Who begins anew has given up what there was, and another client of theirs has not.
+        async with speaker(alice) as one, speaker(alice.another_endpoint()) as other:
+            await one.record(bob)
+            await other.record(bob)
+            await one.speaks(1.2)
+            first = one.recording
+            await one.connection.close()
+            one.connection = RTCPeerConnection()
+            one.sound = Hum(500)
+            await one.record(bob)
+            with pytest.raises(Refused) as gone:
+                await one.endpoint.ask("voice.sendRecording", recording=first)
+            assert gone.value.type == "not_found"
+            await one.speaks(0.6)
+            assert (await one.send())["durationMs"] > 400
+            assert (await other.send())["durationMs"] > 1_000
+
+    asyncio.run(run())
+    assert len(files(recorder)) == len(listed(bob, alice)) == 2
+    assert counted(recorder, "discarded") == 1
+    assert counted(recorder, "replaced") == 1
+
+
+def test_it_is_as_long_as_it_may_be(make_server):
+    server = make_server({"voice": {"maxSeconds": 2, "maxBytes": 60_000}})
+    alice, bob = server.users(2)
+
+    async def run():
+        async with speaker(alice) as one:
+            await one.record(bob)
+            await until("its end", lambda: value(server, "voice_recordings", state="kept") == 1)
+            assert value(server, "voice_recordings", state="open") == 0
+            await until("the leg to go", lambda: value(server, "gateway_legs") == 0)
+            # It is kept until it is sent, by this client or by another one of the same person.
+            answer = await asyncio.to_thread(alice.post, f"/v1/voice-recordings/{one.recording}/send")
+            assert answer.status_code == 201, answer.text
+            return answer.json()["message"]
+
+    message = asyncio.run(run())
+    assert message["durationMs"] == 2_000
+    sound = decode(fetch(bob, listed(bob, alice)[0]["audio"]["url"]).content)
+    assert abs(len(sound) - 2 * RATE) < 10 and abs(pitch(sound[-RATE // 4 :]) - 700) < 15
+    server.stop()
+
+
+def test_it_is_as_large_as_it_may_be(make_server):
+    server = make_server({"voice": {"maxBytes": 6_000}})
+    alice, bob = server.users(2)
+
+    async def run():
+        async with speaker(alice, Speech((numpy.random.default_rng(7).standard_normal(RATE * 30) * 4_000).astype(numpy.int16))) as one:
+            await one.record(bob)
+            await until("its end", lambda: value(server, "voice_recordings", state="kept") == 1)
+            return await one.send()
+
+    message = asyncio.run(run())
+    assert message["byteCount"] <= 6_500 and 200 < message["durationMs"] < 5_000
+    server.stop()
+
+
+def test_a_lost_connection_loses_nothing_that_was_said(recorder):
+    alice, bob = recorder.users(2)
+
+    async def run():
+        async with speaker(alice) as one:
+            await one.record(bob)
+            await one.speaks(1.6)
+            # The page closes its side; both its connections are gone.
+            await one.connection.close()
+            await one.endpoint.close()
+            await until("the end", lambda: value(recorder, "voice_recordings", state="kept") == 1)
+            return (await asyncio.to_thread(alice.post, f"/v1/voice-recordings/{one.recording}/send")).json()["message"]
+
+    message = asyncio.run(run())
+    assert 1_300 < message["durationMs"] < 2_600, message
+    assert len(files(recorder)) == 1
+
+
+def test_a_network_that_is_gone_is_no_silence_at_the_end(recorder):
+    """The client vanishes without a word: the gateway notices half a minute later, of which nothing is in the message."""
+    alice, bob = recorder.users(2)
+
+    async def run():
+        async with speaker(alice) as one:
+            await one.record(bob)
+            await one.speaks(1.5)
+            transport = one.connection.getSenders()[0].transport.transport
+            # No goodbye: nothing is sent any more, no checks either.
+            await transport._connection.close()
+            await until("the end", lambda: value(recorder, "voice_recordings", state="kept") == 1)
+            return await one.send()
+
+    assert 1_300 < asyncio.run(run())["durationMs"] < 4_000
+
+
+def test_nothing_said_is_said(recorder):
+    alice, bob = recorder.users(2)
+
+    async def run():
+        async with speaker(alice, silent=True) as one:
+            await one.record(bob)
+            with pytest.raises(Refused) as nothing:
+                await one.send()
+            assert (nothing.value.type, nothing.value.problem["field"]) == ("invalid_request", "recording")
+            assert "muted" in nothing.value.problem["detail"]
+            await one.discard()
+
+    asyncio.run(run())
+    assert listed(bob, alice) == [] and files(recorder) == set()
+
+
+def offer(*sections: str) -> str:
+    head = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE " + " ".join(str(n) for n in range(len(sections)))
+    return head + "\r\n" + "".join(sections)
+
+
+def section(mid: int, kind: str = "audio", direction: str = "sendonly", codec: str = "opus/48000/2") -> str:
+    number = 111 if kind == "audio" else 96
+    return "\r\n".join([
+        f"m={kind} 9 UDP/TLS/RTP/SAVPF {number}", "c=IN IP4 0.0.0.0", f"a=mid:{mid}", f"a={direction}", "a=rtcp-mux",
+        f"a=rtpmap:{number} {codec}", "a=ice-ufrag:peer", "a=ice-pwd:abcdabcdabcdabcdabcdabcd", "a=setup:actpass",
+        "a=fingerprint:sha-256 " + ":".join(["AB"] * 32), "",
+    ])
+
+
+VIDEO = ("video", "sendonly", "VP8/90000")
+
+
+@pytest.mark.parametrize(
+    ("sdp", "words"),
+    [
+        ("words", ""), ("", ""), (offer(section(0, direction="recvonly")), "no sound"),
+        (offer(section(0, direction="inactive")), "no sound"), (offer(section(0, codec="PCMU/8000")), "codec"),
+        (offer(section(0, *VIDEO)), "no sound"), (offer(section(0)).replace("a=ice-pwd", "a=x"), "ice-pwd"),
+        ("v=0\r\n" * 60_000, "262144"),
+    ],
+    ids=["words", "nothing", "recvonly", "inactive", "another codec", "video", "no password", "large"],
+)
+def test_an_offer_that_says_nothing_is_refused(server, sdp, words):
+    alice, bob = server.users(2)
+    problem = refused(post(alice, bob, sdp), 400, "invalid_request", "body")
+    assert words in problem["detail"], problem
+    problem = refused(
+        alice.post("/v1/voice-recordings", {"to": bob.id, "offer": {"sdp": sdp}}), 400, "invalid_request", "offer.sdp")
+    assert words in problem["detail"], problem
+    # Nothing is left of it.
+    for _ in range(8):
+        assert post(alice, bob, sdp).status_code == 400
+
+
+def test_what_else_an_offer_has_is_left_out(server):
+    alice, bob = server.users(2)
+    answer = post(alice, bob, offer(section(0, direction="sendrecv"), section(1, *VIDEO), section(2, direction="recvonly")))
+    assert answer.status_code == 201, answer.text
+    found = [part.split("\r\n") for part in answer.text.split("m=")[1:]]
+    assert [next(line for line in lines if line[2:] in ("recvonly", "sendonly", "inactive", "sendrecv")) for lines in found] == [
+        "a=recvonly", "a=inactive", "a=inactive"
+    ], answer.text
+    assert "usedtx=1" not in answer.text
+    recording = answer.headers["Location"]
+    assert alice.request("DELETE", recording).status_code == 204
+
+
+def test_who_may_is_asked_before_there_is_a_leg(recorder):
+    alice, bob, eve = recorder.users(3)
+    bob.request("PUT", f"/v1/blocks/{alice.id}")
+    sdp = offer(section(0))
+    for status, kind, to in ((404, "not_found", bob.id), (404, "not_found", str(uuid.uuid4())), (400, "invalid_request", alice.id)):
+        refused(post(alice, to, sdp), status, kind, "to")
+        refused(alice.post("/v1/voice-recordings", {"to": to, "offer": {"sdp": sdp}}), status, kind, "to")
+    assert httpx.post(f"{recorder.url}/v1/voice-messages", params={"to": bob.id}, content=sdp, headers={"Content-Type": SDP}).status_code == 401
+    assert post(alice, "bob", sdp).status_code == 400
+    assert value(recorder, "gateway_legs") == value(recorder, "voice_recordings", state="open") == 0
+    # A block in the middle keeps it away as well.
+    begun = post(eve, bob, sdp)
+    assert begun.status_code == 201
+    bob.request("PUT", f"/v1/blocks/{eve.id}")
+
+    async def run():
+        async with speaker(eve) as one:
+            bob.request("DELETE", f"/v1/blocks/{eve.id}")
+            await one.record(bob)
+            await one.speaks(0.5)
+            bob.request("PUT", f"/v1/blocks/{eve.id}")
+            with pytest.raises(Refused) as away:
+                await one.send()
+            assert away.value.type == "not_found"
+            bob.request("DELETE", f"/v1/blocks/{eve.id}")
+            # It is still there.
+            assert (await one.send())["durationMs"] > 300
+
+    asyncio.run(run())
+
+
+def test_bounds(make_server):
+    server = make_server({"limits": {"voiceMessagesPerMinute": 9}})
+    alice, bob = server.users(2)
+    sdp = offer(section(0))
+    # One for each client of a person, and not for more than four of them.
+    clients = [alice.another_endpoint() for _ in range(5)]
+    answers = [client.post("/v1/voice-recordings", {"to": bob.id, "offer": {"sdp": sdp}}) for client in clients]
+    assert [answer.status_code for answer in answers] == [201] * 4 + [409], [answer.text for answer in answers]
+    refused(answers[4], 409, "conflict")
+    # A client's own is replaced.
+    again = clients[0].post("/v1/voice-recordings", {"to": bob.id, "offer": {"sdp": sdp}})
+    assert again.status_code == 201
+    refused(alice.request("DELETE", f"/v1/voice-recordings/{answers[0].json()['recording']}"), 404, "not_found", "recording")
+    assert value(server, "voice_recordings", state="open") == 4
+    for recording in (again, *answers[1:4]):
+        assert alice.request("DELETE", f"/v1/voice-recordings/{recording.json()['recording']}").status_code == 204
+    assert value(server, "voice_recordings", state="open") == 0
+    codes = [post(alice, bob, sdp).status_code for _ in range(6)]
+    assert codes[0] == 201 and codes[-1] == 429, codes
+    server.stop()
+
+
+def test_a_restart_in_the_middle_leaves_nothing_half(make_server):
+    server = make_server()
+    alice, bob = server.users(2)
+
+    async def run(end):
+        async with speaker(alice) as one:
+            await one.record(bob)
+            await one.speaks(1.6)
+            await until("a file", lambda: len(files(server)) == 1)
+            await asyncio.to_thread(end)
+            await asyncio.to_thread(server.start)
+            await one.endpoint.open()
+            with pytest.raises(Refused) as gone:
+                await one.send()
+            assert gone.value.type == "not_found"
+
+    for end in (server.kill, server.stop):
+        asyncio.run(run(end))
+        assert files(server) == set() and listed(bob, alice) == []
+    server.stop()
+
+
+def test_without_a_gateway_one_is_told(make_server):
+    server = make_server(role="api,relay")
+    alice, bob = server.users(2)
+    problem = refused(post(alice, bob, offer(section(0))), 409, "conflict")
+    assert "no media gateway" in problem["detail"]
+    assert alice.get("/v1/server").json()["voice"]["recording"] is False
+    refused(alice.post("/v1/voice-recordings", {"to": bob.id, "offer": {"sdp": offer(section(0))}}), 409, "conflict")
+    server.stop()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
+def test_a_full_disk_is_said(make_server):
+    server = make_server({"media": {"minFreeBytes": 0}})
+    alice, bob = server.users(2)
+    place = server.data / "media"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k,mode=700", "tmpfs", place], check=True)
+    try:
+
+        async def run():
+            noise = (numpy.random.default_rng(7).standard_normal(RATE * 30) * 4_000).astype(numpy.int16)
+            async with speaker(alice, Speech(noise)) as one:
+                await one.record(bob)
+                await until("its failure", lambda: counted(server, "failed") == 1)
+                with pytest.raises(Refused) as full:
+                    await one.send()
+                assert full.value.type == "conflict" and "no room" in full.value.problem["detail"]
+                await until("the room", lambda: files(server) == set())
+                await one.discard()
+
+        asyncio.run(run())
+        assert "Make room" in server.log_tail()
+        assert listed(bob, alice) == []
+        # Where there is less than is to stay free, none is begun.
+        server.settings["media"]["minFreeBytes"] = 100_000
+        server.restart()
+        problem = refused(post(alice, bob, offer(section(0))), 503, "unavailable")
+        assert "no room" in problem["detail"] and "media.minFreeBytes" in server.log_tail()
+    finally:
+        subprocess.run(["umount", place], check=True)
+    server.stop()
+
+
+def test_a_call_beside_it_goes_on(recorder):
+    """A leg that is recorded is heard by nobody, and hears nobody."""
+
+    async def run():
+        async with group(recorder, 2, "audio") as everybody:
+            ann, ben = everybody
+            for one in everybody:
+                await one.join(slots=1, video=False)
+            await ann.hears(ben)
+            cleo, dan = recorder.users(2)
+            async with speaker(cleo, Hum(900)) as one:
+                await one.record(dan)
+                await one.speaks(0.8)
+                assert value(recorder, "gateway_calls") == 1
+                await ann.hears(ben)
+                await ben.hears(ann)
+                assert (await one.send())["durationMs"] > 500
+            await ben.more_from(ben.slot_of(ann, "audio"))
+            # Nothing was recorded of the call.
+            assert len(files(recorder)) == 1
+
+    asyncio.run(run())
+
+
+def test_words_are_written_down(make_server, speech):  # noqa: F811
+    server = make_server(COMMAND)
+    alice, bob = server.users(2)
+
+    async def run():
+        async with speaker(alice, Speech(speech)) as one:
+            await one.record(bob)
+            await one.speaks(len(speech) / RATE)
+            return await one.send()
+
+    message = asyncio.run(run())
+    assert message["transcript"]["status"] == "pending"
+    assert transcript(bob, message, "complete", "failed")["text"] == WORDS
+    server.stop()
