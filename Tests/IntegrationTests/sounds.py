@@ -19,6 +19,12 @@ def tone(seconds: float) -> numpy.ndarray:
     return (numpy.sin(2 * math.pi * 440 * time) * time / seconds * 0.5 * 32_767).astype(numpy.int16)
 
 
+def voice(seconds: float) -> numpy.ndarray:
+    """What is taken for somebody's: a tone that is loud and quiet by turns."""
+    time = numpy.arange(int(seconds * RATE)) / RATE
+    return (numpy.sin(2 * math.pi * 200 * time) * numpy.sin(2 * math.pi * 3 * time) ** 2 * 12_000).astype(numpy.int16)
+
+
 def encode(samples: numpy.ndarray, format: str = "ogg", codec: str = "libopus", **options: str) -> bytes:
     """A file such as FFmpeg writes it; `live="1"` makes WebM as a browser's recorder does."""
     file = io.BytesIO()

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 import socket
+import subprocess
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import stun
-from conftest import ROOT, Server
+from conftest import ROOT, Server, User
+from sounds import encode, voice
+from test_load import LOAD
 from test_operation import OPEN, tool, wait_until
+from voices import sent
 
 ASK = stun.attribute(stun.TRANSPORT, b"\x11\0\0\0")
 
@@ -37,7 +41,10 @@ def value(server: Server, name: str, **labels: str) -> float:
 @pytest.fixture(scope="module")
 def busy(make_server) -> Server:
     """A server that has relayed, refused, and been asked nonsense."""
-    server = make_server({"relay": {**OPEN, "limits": {"allocationsPerUser": 2}}})
+    server = make_server({
+        "relay": {**OPEN, "limits": {"allocationsPerUser": 2}},
+        "transcription": {"provider": "command", "command": ["/bin/echo", "hello"], "recordings": True},
+    })
     assert tool(server, "check").returncode == 0
     for _ in range(3):
         stun.Client("127.0.0.1", server.relay_port, "alice", "wonderland").request(stun.ALLOCATE, ASK)
@@ -131,7 +138,30 @@ def test_allocations_are_told_by_transport_and_worker(busy):
     )
 
 
-def test_the_dashboard_asks_for_what_is_there(busy):
+def hear(server: Server, directory) -> None:
+    """Somebody sends a voice message and records a call, has it in one file, and all of that is written down."""
+    file = encode(voice(2))
+    ann, ben = server.users(2)
+    sent(ann, ben, file)
+    users, path = directory / "users", directory / "speech.ogg"
+    users.write_text(server.command("token", "--count", "2", "--prefix", "load"))
+    path.write_bytes(file)
+    done = subprocess.run(
+        [str(LOAD), "media", "--server", server.url, "--tokens", str(users), "--calls", "1", "--seconds", "2", "--record",
+         "--speech", str(path)], capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    somebody = json.loads(users.read_text().splitlines()[0])
+    somebody = User(server, somebody["user"], somebody["token"])
+    [call] = somebody.get("/v1/calls").json()["calls"]
+    [recording] = somebody.get(f"/v1/calls/{call['id']}/recordings").json()["recordings"]
+    assert somebody.post(f"/v1/recordings/{recording['id']}/mix").status_code < 300
+    for name in ("transcription_jobs_total", "recording_tracks_transcribed_total", "recording_mixes_total"):
+        wait_until(lambda: f"switchboard_{name}{{" in text(server), f"{name} is counted")  # noqa: B023
+
+
+def test_the_dashboard_asks_for_what_is_there(busy, tmp_path):
+    hear(busy, tmp_path)
     dashboard = json.loads((ROOT / "Config/grafana/switchboard.json").read_text())
     # What only counts from the first time on is made by using it.
     names = {sample.name for family in families(busy).values() for sample in family.samples}
