@@ -176,8 +176,8 @@ let package = Package(
         tool(
             "switchboard-load",
             [
-                "SwitchboardClient", "Wire", "STUN", "ICE", "SDP", "RTP", "TURN", "DTLS", "DatagramIO", "OpenSSLCrypto",
-                "SecureMedia", argumentParser, histogram, nioCore, nioPosix, nioHTTP1, nioFoundation,
+                "SwitchboardClient", "Wire", "STUN", "ICE", "SDP", "RTP", "Containers", "TURN", "DTLS", "DatagramIO",
+                "OpenSSLCrypto", "SecureMedia", argumentParser, histogram, nioCore, nioPosix, nioHTTP1, nioFoundation,
                 asyncHTTPClient, heap,
                 basicContainers,
             ]),
@@ -213,8 +213,8 @@ let package = Package(
         tests(
             "LoadTests",
             [
-                "switchboard-load", "DatagramIO", "ICE", "MediaGateway", "OpenSSLCrypto", "RTP", "SDP", "SecureMedia",
-                "Wire",
+                "switchboard-load", "Audio", "Containers", "DatagramIO", "ICE", "MediaGateway", "OpenSSLCrypto", "RTP",
+                "SDP", "SecureMedia", "Wire",
             ]),
         tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", "SDP", nioCore, nioPosix]),

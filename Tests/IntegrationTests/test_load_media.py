@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 
 import pytest
+from sounds import encode, tone
 from test_load import LOAD
 
 USERS = 12
@@ -77,6 +78,45 @@ def test_legs_come_and_go_among_junk(figures):
     assert found["audioStreams"]["lost"] == 0
 
 
+def test_calls_are_recorded_and_what_was_kept_is_looked_at(figures, tmp_path):
+    speech = tmp_path / "speech.ogg"
+    speech.write_bytes(encode(tone(1.3)))
+    found = figures(
+        "--calls", "2", "--participants", "3", "--publishers", "2", "--seconds", "4", "--record",
+        "--speech", str(speech), "--pause", "0.5",
+    )
+    assert found["errors"] == {}
+    assert found["audioStreams"]["lost"] == 0
+    recordings = found["recordings"]
+    assert {name: recordings[name] for name in ("begun", "refused", "failed", "tracks", "fetched")} == {
+        "begun": 2, "refused": 0, "failed": 0, "tracks": 4, "fetched": 4,
+    }
+    assert 4 * 4.3 < recordings["seconds"] < 4 * 12
+    # The mark alone is 20 bytes of each packet.
+    assert recordings["byteCount"] > 4 * 4 * 50 * 20
+    assert "2 recordings with 4 tracks" in found["table"]
+
+
+def test_recordings_that_are_refused_are_told(make_server, tmp_path):
+    # A call for each, and none for its recording.
+    server = make_server({"limits": {"callsPerMinute": 1}})
+    path, found = tmp_path / "users", tmp_path / "figures.json"
+    path.write_text(server.command("token", "--count", "2", "--prefix", "load"))
+    done = load(
+        "--server", server.url, "--tokens", str(path), "--calls", "1", "--seconds", "1", "--record", "--json", str(found))
+    assert done.returncode == 0, done.stdout
+    recordings = json.loads(found.read_text())["recordings"]
+    assert (recordings["begun"], recordings["refused"], recordings["tracks"]) == (0, 1, 0)
+    server.stop()
+
+
+def test_a_file_that_cannot_be_said_is_told(users, tmp_path):
+    path = tmp_path / "speech.ogg"
+    path.write_bytes(b"OggS")
+    done = load("--tokens", str(users), "--calls", "1", "--speech", str(path))
+    assert done.returncode == 1 and "cannot be said" in done.stderr
+
+
 def test_too_few_users_are_told(server, users):
     done = load("--server", server.url, "--tokens", str(users), "--calls", "7", "--participants", "2")
     assert done.returncode != 0
@@ -98,6 +138,9 @@ def test_a_server_that_is_not_there_is_told(users):
         (["--bitrate", "0"], "--bitrate"),
         (["--join-leave", "-1"], "--join-leave"),
         (["--door", "asterisk"], "--door"),
+        (["--door", "janus", "--record"], "--record"),
+        (["--pause", "-1"], "--pause"),
+        (["--transcribe"], "--speech"),
     ],
 )
 def test_wrong_options_are_told(users, options, word):

@@ -29,9 +29,12 @@ struct LegMaker: Sendable {
     private let fingerprint: OpenSSLCrypto.CertificateFingerprint
     private let worker: MediaWorker
     private let expectsMedia: Bool
+    private let speech: SpeechLog?
 
-    /// - Parameter expectsMedia: somebody whose media should come at once is in the call.
-    init(_ profiles: [SRTPProfile], on worker: MediaWorker, expectsMedia: Bool) throws {
+    /// - Parameters:
+    ///   - expectsMedia: somebody whose media should come at once is in the call.
+    ///   - speech: where it is noted when something has been said.
+    init(_ profiles: [SRTPProfile], on worker: MediaWorker, expectsMedia: Bool, speech: SpeechLog? = nil) throws {
         guard let identity = MediaIdentity.make(), let fingerprint = identity.fingerprint(),
             let context = MediaContext.client(identity, profiles: profiles)
         else { throw MediaFailure("OpenSSL has no memory") }
@@ -39,11 +42,13 @@ struct LegMaker: Sendable {
         self.fingerprint = fingerprint
         self.worker = worker
         self.expectsMedia = expectsMedia
+        self.speech = speech
     }
 
     /// An offer of our own.
     func open(_ wishes: MediaWishes, setup: SetupRole = .actpass) throws -> Opening {
-        let begin = LegBegin(offered: SystemClock.now().nanoseconds, expectsMedia: expectsMedia)
+        let begin = LegBegin(
+            offered: SystemClock.now().nanoseconds, expectsMedia: expectsMedia, speech: speech)
         let offer = MediaOffer(wishes, try credentials(), fingerprint: fingerprint, setup: setup)
         return Opening(offer: offer, begin: begin)
     }
@@ -57,7 +62,7 @@ struct LegMaker: Sendable {
         let credentials = try credentials()
         let plan = try LegPlan(credentials, [], theirs: offer)
         try await bring(MediaAnswer(to: offer, credentials, fingerprint: fingerprint).text)
-        let begin = LegBegin(offered: asked, expectsMedia: expectsMedia)
+        let begin = LegBegin(offered: asked, expectsMedia: expectsMedia, speech: speech)
         return Leg(worker: worker, id: try await worker.join(plan, context, begin))
     }
 

@@ -116,6 +116,11 @@ extension MediaSection {
 
 struct MediaFailure: Error, CustomStringConvertible {
     let description: String
+    /// The server does not want it so, and need not be at fault.
+    let isRefusal: Bool
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, isRefusal: Bool = false) {
+        self.description = description
+        self.isRefusal = isRefusal
+    }
 }

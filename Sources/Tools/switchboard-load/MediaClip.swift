@@ -13,7 +13,6 @@ import Wire
 ///     | 'S' 'L' 'M' '1' | source (32) | number (32) | sent at, ns (64) |
 enum MediaClip {
     static let opusByteCount = 80
-    static let opusInterval: UInt64 = 20_000_000
     static let opusTicks: UInt32 = 960
     /// CELT, full band, 20 ms, mono, one frame.
     private static let opusConfiguration: UInt8 = 31 << 3

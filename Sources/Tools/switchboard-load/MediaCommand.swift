@@ -22,6 +22,10 @@ struct MediaCommand: AsyncParsableCommand {
               switchboard token --count 20 --config switchboard.yaml > users
               switchboard-load media --server http://127.0.0.1:8080 --tokens users --calls 5 --participants 4 --video
 
+            With --record every call is recorded while it is measured; in the end each track has to be as long as that \
+            took, and some files are fetched and read. With --transcribe, for which --speech is wanted, every call has \
+            captions, which are timed from the end of what is said.
+
             A rate that this program or the server cannot keep shows as loss and as latency. limits.callsPerMinute holds \
             for the load too.
             """)
@@ -69,6 +73,19 @@ struct MediaCommand: AsyncParsableCommand {
     @Option(help: "Forged, replayed and broken packets that each leg sends in a second, from its own address.")
     var junk = 0.0
 
+    @Option(
+        help: "A file with Opus in Ogg or WebM that publishers say over and over, instead of noise; several, by turns.")
+    var speech: [String] = []
+
+    @Option(help: "Seconds of silence behind each.")
+    var pause = 2.0
+
+    @Flag(help: "Record every call, and look at what was kept.")
+    var record = false
+
+    @Flag(help: "Have what is said in every call written down while it is said.")
+    var transcribe = false
+
     @Option(help: "Threads for media. One leaves the server the other cores.")
     var threads = 1
 
@@ -95,6 +112,11 @@ struct MediaCommand: AsyncParsableCommand {
         guard (0...1_000).contains(churn), (0...100_000).contains(junk), (1...64).contains(threads) else {
             throw ValidationError("--join-leave must be 0 to 1000, --junk 0 to 100000, --threads 1 to 64.")
         }
+        guard (0...3_600).contains(pause) else { throw ValidationError("--pause must be 0 to 3600 seconds.") }
+        guard door == .switchboard || !record && !transcribe else {
+            throw ValidationError("--record and --transcribe are for --door switchboard.")
+        }
+        guard !transcribe || !speech.isEmpty else { throw ValidationError("--transcribe wants --speech.") }
         _ = try profiles()
         _ = try ServerPlace(server)
     }
@@ -125,13 +147,16 @@ struct MediaCommand: AsyncParsableCommand {
         let load = MediaLoad(
             calls: calls, participants: participants, publishers: publishers ?? participants, video: video,
             bitrate: bitrate * 1000, seconds: seconds, warmUp: warmUp, profiles: try profiles(), churn: churn,
-            junk: junk,
-            threads: threads)
+            junk: junk, threads: threads, speech: try SpokenClip.read(speech, pause: pause))
         var address = server
         while address.hasSuffix("/") { address.removeLast() }
         let http = MediaHTTP(server: address)
         let door: any MediaDoor = door == .janus ? JanusDoor(http: http) : SwitchboardDoor(http: http)
-        let report = try await MediaRun(load, door, people: people, processID: pid).perform()
+        let report = try await MediaRun(
+            load, door, people: people, processID: pid,
+            recordings: record ? CallRecordings(http, publishers: churn > 0 ? nil : load.publishers) : nil,
+            captions: transcribe ? CallCaptions(http) : nil
+        ).perform()
         print(report.table)
         if let json { try report.json.write(to: URL(fileURLWithPath: json)) }
         if report.errors > 0 || report.packets == 0 { throw ExitCode(1) }

@@ -48,7 +48,10 @@ final class MediaLeg {
     var isLeaving = false
     var junk = JunkStock()
 
-    init(_ plan: LegPlan, _ context: MediaContext, _ begin: LegBegin, bitrate: Int, _ tools: MediaTools) throws {
+    init(
+        _ plan: LegPlan, _ context: MediaContext, _ begin: LegBegin, bitrate: Int, speech: SpokenClip? = nil,
+        _ tools: MediaTools
+    ) throws {
         guard let first = plan.candidates.first else { throw MediaFailure("the answer has no candidate") }
         self.plan = plan
         self.context = context
@@ -68,7 +71,7 @@ final class MediaLeg {
             plan.local, plan.remote, flows: plan.candidates.map { Flow(.udp, local: local, remote: $0) },
             seed: tools.chance.next(), at: SystemClock.now())
         var chance = tools.chance
-        tracks = plan.tracks.map { SendingTrack($0, plan.extensions, bitrate: bitrate, &chance) }
+        tracks = plan.tracks.map { SendingTrack($0, plan.extensions, bitrate: bitrate, speech: speech, &chance) }
         streams = plan.streams.map(ReceivedStream.init)
         var places: [UInt32: (index: Int, isRepair: Bool)] = [:]
         for (index, stream) in plan.streams.enumerated() {
@@ -264,4 +267,6 @@ struct LegBegin: Sendable {
     let offered: UInt64
     /// Somebody whose media should come is there already.
     let expectsMedia: Bool
+    /// Where it is noted when something has been said.
+    var speech: SpeechLog?
 }

@@ -15,13 +15,21 @@ struct MediaReport: RunReport {
     /// Bytes of the server before anybody joined, and at the end of measuring.
     var idleMemory: Int?
     var memory: Int?
+    /// Nil when nothing was recorded.
+    var recordings: RecordingTally?
+    /// Nil when nothing was to be written down.
+    var captions: CaptionTally?
 
     init(_ load: MediaLoad, legs: Int) {
         self.load = load
         self.legs = legs
     }
 
-    var errors: Int { tally.errors.values.reduce(0, +) }
+    var errors: Int { allErrors.values.reduce(0, +) }
+    private var allErrors: [String: Int] {
+        tally.errors.merging(recordings?.errors ?? [:], uniquingKeysWith: +)
+            .merging(captions?.errors ?? [:], uniquingKeysWith: +)
+    }
     var packets: UInt64 { tally.audio.account.packets + tally.video.account.packets }
 
     private var pace: Double { seconds > 0 ? Double(packets) / seconds : 0 }
@@ -56,12 +64,26 @@ struct MediaReport: RunReport {
         lines += [
             row("offer to DTLS", percentiles(tally.connected)), row("offer to media", percentiles(tally.firstPacket)),
         ]
+        if let captions { lines.append(row("speech to caption", percentiles(captions.latency))) }
         lines += [""] + costs + [""]
         if tally.left > 0 { lines.append("\(tally.joined) legs joined, \(tally.left) left") }
         if tally.junk > 0 { lines.append("\(tally.junk) packets of junk sent") }
         if tally.refused > 0 { lines.append("\(tally.refused) packets came that were of no leg") }
+        if let recordings {
+            lines.append(
+                "\(recordings.begun) recordings with \(recordings.tracks) tracks, \(recordings.byteCount >> 10) KiB for"
+                    + " \(decimal(recordings.seconds, 0)) s; \(recordings.refused) refused, \(recordings.failed) failed;"
+                    + " \(recordings.fetched) files were read")
+        }
+        if let captions {
+            lines.append(
+                "\(captions.calls) calls with captions, \(captions.captions) captions of \(captions.said) sayings,"
+                    + " such as: \(captions.example)")
+            for (what, count) in captions.refused { lines.append("  \(count) refused: \(what)") }
+            for (what, count) in captions.failures { lines.append("  \(count) failed: \(what)") }
+        }
         lines.append(errors == 0 ? "no errors" : "\(errors) errors:")
-        for (what, count) in tally.errors.sorted(by: { $0.value > $1.value }) { lines.append("  \(count) \(what)") }
+        for (what, count) in allErrors.sorted(by: { $0.value > $1.value }) { lines.append("  \(count) \(what)") }
         return lines.joined(separator: "\n")
     }
 
@@ -125,7 +147,16 @@ struct MediaReport: RunReport {
         var serverMemory: Int?
         var serverMemoryPerParticipant: Double?
         var ownMicrosecondsPerPacket, ownShareOfCore: Double?
+        var recordings: RecordingTally?
+        var captions: Captions?
         var errors: [String: Int]
+    }
+
+    private struct Captions: Encodable {
+        var calls, said, captions: Int
+        var refused, failures: [String: Int]
+        var example: String
+        var speechToCaptionMicroseconds: [String: UInt64]
     }
 
     private var figures: Figures {
@@ -143,7 +174,14 @@ struct MediaReport: RunReport {
             serverMicrosecondsPerPacketByThread: server?.threads.mapValues { perPacket($0.total) },
             serverMemory: memory, serverMemoryPerParticipant: memoryPerParticipant,
             ownMicrosecondsPerPacket: own.map { perPacket($0.all.total) }, ownShareOfCore: own.map(share),
-            errors: tally.errors)
+            recordings: recordings, captions: captions.map(shown), errors: allErrors)
+    }
+
+    private func shown(_ captions: CaptionTally) -> Captions {
+        Captions(
+            calls: captions.calls, said: captions.said, captions: captions.captions, refused: captions.refused,
+            failures: captions.failures, example: captions.example,
+            speechToCaptionMicroseconds: named(captions.latency))
     }
 
     private func streams(_ kind: MediaTally.StreamSummary) -> Streams {

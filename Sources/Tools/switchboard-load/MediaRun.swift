@@ -19,6 +19,8 @@ struct MediaLoad: Sendable {
     var churn: Double
     var junk: Double
     var threads: Int
+    /// What publishers say, instead of noise.
+    var speech: SpokenClip?
 
     private static let audioSlots = 5
     private static let videoSlots = 25
@@ -44,12 +46,21 @@ final class MediaRun: Sendable {
     let door: any MediaDoor
     let people: [VirtualUser]
     let processID: Int?
+    /// Nil when nothing is to be recorded.
+    let recordings: CallRecordings?
+    /// Nil when nothing is to be written down.
+    let captions: CallCaptions?
     private let bar = ProgressBar()
     private let failures = Mutex<[String: Int]>([:])
     /// How many have left each call, to come back.
     private let away = Mutex<[String: Int]>([:])
 
-    init(_ load: MediaLoad, _ door: any MediaDoor, people: [VirtualUser], processID: Int?) {
+    init(
+        _ load: MediaLoad, _ door: any MediaDoor, people: [VirtualUser], processID: Int?,
+        recordings: CallRecordings? = nil, captions: CallCaptions? = nil
+    ) {
+        self.recordings = recordings
+        self.captions = captions
         self.load = load
         self.door = door
         self.people = people
@@ -69,14 +80,19 @@ final class MediaRun: Sendable {
         _ = DescriptorLimit.raise()
         let idleMemory = try processID.map { try ProcessMemory.resident(of: $0) }
         let workers = try (0..<load.threads).map {
-            try MediaWorker($0, .init(bitrate: load.bitrate, junk: load.junk))
+            try MediaWorker($0, .init(bitrate: load.bitrate, junk: load.junk, speech: load.speech))
         }
         defer { for worker in workers { worker.stop() } }
         var guests = await join(workers)
         var report = MediaReport(load, legs: guests.reduce(0) { $0 + $1.legs.count })
         if !guests.isEmpty {
+            let calls = guests.filter { $0.seat == 0 }.map(\.call)
+            await recordings?.begin(calls)
+            await captions?.begin(calls)
             try await Task.sleep(for: .seconds(load.warmUp))
             try await measure(workers, &guests, &report)
+            report.recordings = await recordings?.end()
+            report.captions = await captions?.end(calls)
             report.idleMemory = idleMemory
             for worker in workers { report.tally.add(await worker.collect()) }
         }
@@ -221,7 +237,8 @@ final class MediaRun: Sendable {
     private func join(
         _ call: MediaCall, _ seat: Int, _ worker: MediaWorker, expectsMedia: Bool
     ) async throws -> [LegMaker.Leg] {
-        let maker = try LegMaker(load.profiles, on: worker, expectsMedia: expectsMedia)
+        let maker = try LegMaker(
+            load.profiles, on: worker, expectsMedia: expectsMedia, speech: captions?.log(call.seats[seat].person.user))
         return try await door.join(seat, of: call, load.wishes(seat), maker)
     }
 

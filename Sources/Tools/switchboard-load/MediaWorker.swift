@@ -25,6 +25,8 @@ final class MediaWorker: Sendable {
         var bitrate: Int
         /// Packets of junk that each leg sends in a second.
         var junk: Double
+        /// What publishers say, instead of noise.
+        var speech: SpokenClip?
     }
 
     private let mailbox = Mutex<[Command]>([])
@@ -173,7 +175,8 @@ private final class MediaLoop {
     private func join(
         _ plan: LegPlan, _ context: MediaContext, _ begin: LegBegin, _ continuation: CheckedContinuation<Int, any Error>
     ) throws {
-        let leg = try MediaLeg(plan, context, begin, bitrate: worker.load.bitrate, tools)
+        let leg = try MediaLeg(
+            plan, context, begin, bitrate: worker.load.bitrate, speech: worker.load.speech, tools)
         // Places are not used again: what is told of a leg that has gone must not reach another.
         let place = legs.count
         guard queue.watch(leg.descriptor, as: UInt64(place)) else {

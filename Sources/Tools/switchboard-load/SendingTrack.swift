@@ -17,6 +17,11 @@ final class SendingTrack {
     private let frameByteCount: Int
     /// A packet with a payload of noise, of which as much is taken as is needed.
     private let raw: [UInt8]
+    /// What is said instead of noise.
+    private let speech: SpokenClip?
+    /// Where in it.
+    private var place = 0
+    private var opusTicks = MediaClip.opusTicks
     private var history = PacketHistory(byteLimit: SendingTrack.historyByteCount)
     private var number: UInt32 = 0
     private var sequence: UInt16
@@ -29,8 +34,12 @@ final class SendingTrack {
     private(set) var byteCount: UInt32 = 0
     private(set) var lastTimestamp: UInt32 = 0
 
-    init(_ plan: PublishedTrack, _ extensions: HeaderExtensionIDs, bitrate: Int, _ chance: inout SeededRandom) {
+    init(
+        _ plan: PublishedTrack, _ extensions: HeaderExtensionIDs, bitrate: Int, speech: SpokenClip?,
+        _ chance: inout SeededRandom
+    ) {
         self.plan = plan
+        self.speech = plan.kind == .audio ? speech : nil
         source = Self.sources.wrappingAdd(1, ordering: .relaxed).newValue
         composer = PacketComposer(from: extensions, to: extensions)
         values.mediaIdentification = Array(plan.mid.utf8)
@@ -46,11 +55,16 @@ final class SendingTrack {
         let payload =
             plan.kind == .audio
             ? MediaClip.opus() : MediaClip.noise(MediaClip.largestPayload + RTPPacket.headerByteCount)
+        // Not all say the same at a time.
+        if let speech { place = Int.random(in: speech.packets.indices, using: &chance) }
         raw = [0x80] + [UInt8](repeating: 0, count: RTPPacket.headerByteCount - 1) + payload
     }
 
     var clockRate: UInt32 { plan.kind == .audio ? 48000 : 90000 }
-    var interval: UInt64 { plan.kind == .audio ? MediaClip.opusInterval : MediaClip.frameInterval }
+    /// From what was sent last to what is next.
+    var interval: UInt64 {
+        plan.kind == .audio ? UInt64(opusTicks) * 1_000_000 / 48 : MediaClip.frameInterval
+    }
     /// The report of what was sent so far.
     func report(at now: Instant, wallClock: NTPTime) -> SenderReport {
         SenderReport(
@@ -64,15 +78,23 @@ final class SendingTrack {
     func send(on leg: MediaLeg) {
         switch plan.kind {
         case .audio:
-            write(payload: MediaClip.opusByteCount, marker: packetCount == 0, on: leg) { _, _ in }
-            timestamp &+= MediaClip.opusTicks
+            if let speech {
+                let packet = speech.packets[place]
+                write(packet.raw, payload: packet.payload.count, marker: packetCount == 0, on: leg) { _, _ in }
+                opusTicks = packet.duration
+                if speech.ends.contains(place) { leg.begin.speech?.note() }
+                place = (place + 1) % speech.packets.count
+            } else {
+                write(raw, payload: MediaClip.opusByteCount, marker: packetCount == 0, on: leg) { _, _ in }
+            }
+            timestamp &+= opusTicks
         case .video:
             let isKeyFrame = needsKeyFrame
             needsKeyFrame = false
             let frame = isKeyFrame ? frameByteCount * MediaClip.keyFrameFactor : frameByteCount
             let (count, payload) = MediaClip.split(frame)
             for index in 0..<count {
-                write(payload: payload, marker: index == count - 1, on: leg) { target, offset in
+                write(raw, payload: payload, marker: index == count - 1, on: leg) { target, offset in
                     MediaClip.writeVP8(
                         isStart: index == 0, isKeyFrame: isKeyFrame, picture: self.picture, frame: frame, into: &target,
                         at: offset)
@@ -84,7 +106,7 @@ final class SendingTrack {
     }
 
     private func write(
-        payload: Int, marker: Bool, on leg: MediaLeg, _ fill: (inout MutableRawSpan, Int) -> Void
+        _ raw: [UInt8], payload: Int, marker: Bool, on leg: MediaLeg, _ fill: (inout MutableRawSpan, Int) -> Void
     ) {
         let room = leg.tools.room
         let header = RTPHeader(
@@ -92,7 +114,6 @@ final class SendingTrack {
         let now = leg.clock()
         leg.number(&values, at: now)
         var byteCount = 0
-        let raw = raw
         do {
             let packet = try RTPPacket(raw.span.bytes.extracting(0..<RTPPacket.headerByteCount + payload))
             var target = room.mutableBytes

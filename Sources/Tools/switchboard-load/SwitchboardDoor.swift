@@ -67,11 +67,6 @@ struct SwitchboardDoor: MediaDoor {
     private func post<Answer: Decodable>(
         _ path: String, by seat: MediaCall.Seat, _ body: some Encodable
     ) async throws -> Answer {
-        try await http.post(
-            path, body,
-            [
-                ("Authorization", "Bearer \(seat.person.token)"),
-                ("Switchboard-Endpoint", "\(seat.endpoint) \(seat.secret)"),
-            ])
+        try await http.post(path, body, seat.headers)
     }
 }
