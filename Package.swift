@@ -263,6 +263,10 @@ if Context.environment["SWITCHBOARD_BENCH"] != nil {
         .executableTarget(
             name: "storage-benchmark", dependencies: ["Storage", "Model"],
             path: "Tests/Benchmarks/storage-benchmark", swiftSettings: strict))
+    package.targets.append(
+        .executableTarget(
+            name: "voice-benchmark", dependencies: ["Audio", "Containers", "RTP", "Transcription", "Wire"],
+            path: "Tests/Benchmarks/voice-benchmark", swiftSettings: strict))
 }
 
 // Fuzz targets: an executable for each parser and engine, with libFuzzer's main. Scripts/fuzz builds them.

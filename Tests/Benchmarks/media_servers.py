@@ -46,13 +46,13 @@ def running(arguments: list[str], url: str, directory: pathlib.Path, before=None
         process.wait()
 
 
-def switchboard_configuration(directory: pathlib.Path) -> pathlib.Path:
+def switchboard_configuration(directory: pathlib.Path, more: dict) -> pathlib.Path:
     # A few people call all the time, which the limits are there to stop.
     settings = {
         "http": {"host": "127.0.0.1", "port": HTTP}, "admin": {"host": "127.0.0.1", "port": ADMIN},
         "storage": {"path": str(directory / "data")}, "log": {"level": "warning"},
         "limits": {"callsPerMinute": 1_000_000, "signalsPerMinute": 1_000_000, "requestsPerMinute": 10_000_000},
-        "relay": {"listen": ["127.0.0.1"], "port": RELAY}, "gateway": {"port": MEDIA},
+        "relay": {"listen": ["127.0.0.1"], "port": RELAY}, "gateway": {"port": MEDIA}, **more,
     }  # fmt: skip
     path = directory / "switchboard.yaml"
     # JSON is YAML.
@@ -96,6 +96,8 @@ class Servers:
     def __init__(self, binaries: str):
         self.binaries = pathlib.Path(binaries).resolve()
         self.is_apart = False
+        # Of ours, beside those of every run.
+        self.settings: dict = {}
 
     @contextlib.contextmanager
     def apart(self):
@@ -118,7 +120,7 @@ class Servers:
 
     @contextlib.contextmanager
     def switchboard(self, directory: pathlib.Path, people: int):
-        binary, configuration = self.binaries / "switchboard", switchboard_configuration(directory)
+        binary, configuration = self.binaries / "switchboard", switchboard_configuration(directory, self.settings)
         serve = [str(binary), "serve", "--config", str(configuration)]
         with running(serve, f"http://127.0.0.1:{HTTP}/readyz", directory, self.on(SERVER_PROCESSOR)) as process:
             users = directory / "users"

@@ -1,0 +1,115 @@
+import Audio
+import Containers
+import Glibc
+import RTP
+import Transcription
+import Wire
+
+/// What recording and decoding a voice costs beside its call, each step alone, on one thread: `voice-benchmark FILE`, where
+/// FILE is speech as Opus in Ogg. Shares are of a core, for as long as the voice speaks.
+@main
+struct VoiceBenchmark {
+    private static let rounds = 15
+    private static let bufferByteCount = 1 << 16
+
+    static func main() throws {
+        guard CommandLine.arguments.count == 2, let file = read(CommandLine.arguments[1]) else {
+            print("usage: voice-benchmark FILE")
+            exit(64)
+        }
+        let track = try OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: 600))
+        let packets = sound(track)
+        let seconds = Double(track.end) / 48_000
+        print(
+            "speech of \(shown(seconds)) s, \(packets.count) packets, \(file.count * 8 / Int(seconds * 1_000)) kbit/s")
+
+        var pages = 0
+        show("recorded", seconds) {
+            var recording = record(packets) { pages += $0.takePages().count }
+            pages += recording.takePages().count
+        }
+        var pieces: [SoundTimeline.Piece] = []
+        var recording = record(packets, keepsPieces: true) { pieces += $0.takePieces() }
+        pieces += recording.takePieces()
+        var samples: [Int16] = []
+        try show("decoded", seconds) {
+            samples.removeAll(keepingCapacity: true)
+            let voice = try RecordedVoice(.wide)
+            for piece in pieces { voice.take(piece, into: &samples) }
+            voice.finish(into: &samples)
+        }
+        var spoken: Int64 = 0
+        show("through the gate", seconds) {
+            var gate = VoiceGate()
+            spoken = 0
+            for start in stride(from: 0, to: samples.count, by: 800) {
+                let utterances = gate.take(samples[start..<min(start + 800, samples.count)])
+                spoken += utterances.reduce(0) { $0 + $1.audio.milliseconds }
+            }
+            spoken += gate.finish().reduce(0) { $0 + $1.audio.milliseconds }
+        }
+        print("\(pages / rounds) bytes of pages, \(samples.count / 16) ms decoded, \(spoken) ms of speech in them")
+    }
+
+    /// As the recorder does it: what comes in 50 ms at a time.
+    private static func record(
+        _ packets: [SoundPacket], keepsPieces: Bool = false, _ take: (inout VoiceRecording) -> Void
+    ) -> VoiceRecording {
+        let tags = OpusTags(vendor: "benchmark")
+        var recording = VoiceRecording(packets[0], serial: 1, tags: tags, keepsPieces: keepsPieces)
+        var round = packets[0].arrival
+        for packet in packets.dropFirst() {
+            recording.take(packet)
+            guard packet.arrival.nanoseconds(since: round) >= 50_000_000 else { continue }
+            round = packet.arrival
+            recording.advance(to: round)
+            take(&recording)
+        }
+        recording.finish(at: round)
+        return recording
+    }
+
+    /// The file's packets as they come over the network.
+    private static func sound(_ track: OpusTrack) -> [SoundPacket] {
+        (0..<track.packetCount).map { index in
+            let packet = track.packet(index)
+            return SoundPacket(
+                sequence: UInt16(truncatingIfNeeded: index), timestamp: UInt32(truncatingIfNeeded: packet.start),
+                arrival: Instant(nanoseconds: 1_000_000_000 + packet.start * 1_000_000 / 48),
+                payload: Array(packet.bytes))
+        }
+    }
+
+    /// The best round: the others were disturbed.
+    private static func show(_ name: String, _ seconds: Double, _ body: () throws -> Void) rethrows {
+        var best = UInt64.max
+        for _ in 0..<rounds {
+            let start = processorTime()
+            try body()
+            best = min(best, processorTime() - start)
+        }
+        let share = Double(best) / 1e9 / seconds
+        print("\(name): \(shown(share * 100)) % of a core, \(Int(1 / share)) voices for a core")
+    }
+
+    private static func shown(_ value: Double) -> String {
+        let thousandths = Int((value * 1_000).rounded())
+        let rest = String(thousandths % 1_000)
+        return "\(thousandths / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+
+    private static func processorTime() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    private static func read(_ path: String) -> [UInt8]? {
+        guard let stream = fopen(path, "rb") else { return nil }
+        defer { fclose(stream) }
+        var file: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: bufferByteCount)
+        while case let count = fread(&buffer, 1, buffer.count, stream), count > 0 { file += buffer.prefix(count) }
+        return file
+    }
+}
