@@ -141,6 +141,34 @@ struct AnswerTests {
             ])
     }
 
+    @Test("what pocketsphinx 0.8 prints when it loses count at the beginning") func pocketsphinx08LosesCount() throws {
+        // Of 6.4 s of sound, in which somebody speaks from the first moment on.
+        let transcript = try CommandAnswer.read(
+            Array(
+                """
+                one two three four five
+                <s> 3.470 3.490 0.999900
+                one 3.500 3.660 0.288043
+                five 7.860 8.430 0.832834
+                [SPEECH] 8.440 8.730 0.900494
+                </s> 8.740 8.760 1.000000
+                one to three
+                <s> 5.280 5.300 0.999900
+                one 5.310 5.460 0.350911
+                three 5.650 5.910 0.959057
+                </s> 6.210 6.280 1.000000
+                """.utf8), language: nil, soundOf: 6_400)
+        #expect(
+            transcript.segments == [
+                .init(start: 20, end: 4_950, text: "one two three four five"),
+                .init(start: 5_310, end: 5_910, text: "one to three"),
+            ])
+        let alone = try CommandAnswer.read(
+            Array("go on\n<s> 5.410 5.510 1.0\ngo 5.520 5.750 0.2\non 11.540 11.760 1.0\n".utf8), language: nil,
+            soundOf: 6_400)
+        #expect(alone.segments == [.init(start: 160, end: 6_400, text: "go on")])
+    }
+
     @Test("other programs: text, or the JSON that services answer") func other() throws {
         #expect(try command("Go on.\nNow.\n").text == "Go on. Now.")
         #expect(try command("").segments.isEmpty)

@@ -28,7 +28,7 @@ enum CommandAnswer {
                 return transcript
             }
         } else {
-            answer = utterances(inWords: lines) ?? TranscriptAnswer(text: text)
+            answer = utterances(inWords: lines, soundOf: length) ?? TranscriptAnswer(text: text)
         }
         answer.language = language
         return try answer.transcript(soundOf: length)
@@ -55,26 +55,52 @@ enum CommandAnswer {
         return TranscriptAnswer(segments: segments)
     }
 
+    /// Something that pocketsphinx took for said at a stretch.
+    private struct Utterance {
+        var segment: TranscriptAnswer.Segment
+        /// With the pauses around the words.
+        var begin: Double?
+        var end = 0.0
+        var hasWords = false
+    }
+
     /// Nil where no line tells the time of a word: it is all text.
-    private static func utterances(inWords lines: [String]) -> TranscriptAnswer? {
-        var segments: [TranscriptAnswer.Segment] = []
+    private static func utterances(inWords lines: [String], soundOf length: Int64) -> TranscriptAnswer? {
+        var utterances: [Utterance] = []
         var hasTimes = false
-        /// Whether the last segment has got its first word.
-        var isBegun = false
         for line in lines {
-            if let (word, start, end) = timed(line) {
-                hasTimes = true
-                guard isWord(word), let last = segments.indices.last else { continue }
-                if !isBegun { segments[last].start = start }
-                segments[last].end = end
-                isBegun = true
-            } else {
-                let end = segments.last?.end ?? 0
-                segments.append(.init(start: end, end: end, text: line))
-                isBegun = false
+            guard let (word, start, end) = timed(line) else {
+                let last = utterances.last?.segment.end ?? 0
+                utterances.append(Utterance(segment: .init(start: last, end: last, text: line)))
+                continue
             }
+            hasTimes = true
+            guard var utterance = utterances.popLast() else { continue }
+            if utterance.begin == nil { utterance.begin = start }
+            utterance.end = end
+            if isWord(word) {
+                if !utterance.hasWords { utterance.segment.start = start }
+                utterance.segment.end = end
+                utterance.hasWords = true
+            }
+            utterances.append(utterance)
         }
-        return hasTimes ? TranscriptAnswer(segments: segments) : nil
+        guard hasTimes else { return nil }
+        moveBack(&utterances, soundOf: length)
+        return TranscriptAnswer(segments: utterances.map(\.segment))
+    }
+
+    /// Pocketsphinx 0.8 loses count when somebody speaks as soon as the sound begins: all times of that utterance are later
+    /// then, by up to its length. Utterances follow each other and end with the sound, so it is known by how much.
+    private static func moveBack(_ utterances: inout [Utterance], soundOf length: Int64) {
+        var limit = Double(length) / 1000
+        for index in utterances.indices.reversed() {
+            guard let begin = utterances[index].begin else { continue }
+            let excess = max(utterances[index].end - limit, 0)
+            utterances[index].segment.start = max(utterances[index].segment.start - excess, 0)
+            utterances[index].segment.end = max(utterances[index].segment.end - excess, 0)
+            limit = max(begin - excess, 0)
+        }
     }
 
     /// `word 0.180 0.390 0.097826`
