@@ -1,53 +1,65 @@
-// A voice from the microphone into a file, with the browser's own recorder: Opus in WebM or Ogg, whichever it writes.
+// A voice message from the microphone: said to the server while it is spoken, where that is possible, else into a file
+// that is uploaded.
 
+import { FileRecorder } from "./file-recorder.js";
+import { LegRecorder } from "./leg-recorder.js";
 import { LocalMedia } from "./media.js";
-
-const types = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus"];
-const BITRATE = 32_000;
+import { voice } from "./voice.js";
 
 export class Recorder {
     #media = new LocalMedia();
-    #recorder;
-    #parts = [];
-    #begin;
+    #user;
+    #way;
+    #isOver = false;
 
-    static get isPossible() { return Boolean(globalThis.MediaRecorder && types.some((type) => MediaRecorder.isTypeSupported(type))); }
+    static get isPossible() { return FileRecorder.isPossible || LegRecorder.isPossible; }
+
+    /** For whom it is. */
+    constructor(user) { this.#user = user; }
 
     /** Milliseconds so far. */
-    get elapsed() { return this.#begin === undefined ? 0 : performance.now() - this.#begin; }
+    get elapsed() { return this.#way?.elapsed ?? 0; }
+    /** Nothing more comes of it, and what there is can be sent. */
+    get hasEnded() { return this.#way?.hasEnded ?? false; }
 
     async start() {
         try {
+            const { recording } = await voice.limits();
             await this.#media.openMicrophone();
+            // Cancelled while the browser asked.
+            if (!this.#media.audio) return;
+            if (!(recording && LegRecorder.isPossible && await this.#try(LegRecorder))) await this.#begin(FileRecorder);
         } catch (error) {
             this.#media.close();
             throw error;
         }
-        // Cancelled while the browser asked.
-        if (!this.#media.audio) return;
-        const mimeType = types.find((type) => MediaRecorder.isTypeSupported(type));
-        this.#recorder = new MediaRecorder(new MediaStream([this.#media.audio]), { mimeType, audioBitsPerSecond: BITRATE });
-        this.#recorder.addEventListener("dataavailable", ({ data }) => this.#parts.push(data));
-        const started = new Promise((resolve) => this.#recorder.addEventListener("start", resolve, { once: true }));
-        this.#recorder.start(1_000);
-        await started;
-        this.#begin = performance.now();
     }
 
-    /** Ends the recording, and answers what was recorded. */
-    async stop() {
-        const recorder = this.#recorder;
-        if (recorder.state !== "inactive") {
-            const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve, { once: true }));
-            recorder.stop();
-            await stopped;
-        }
-        this.#media.close();
-        return new Blob(this.#parts, { type: recorder.mimeType });
+    /** Ends it and answers the message. May be tried again. */
+    async send() {
+        try { return await this.#way.send(this.#user); } finally { this.#media.close(); }
     }
 
     cancel() {
-        if (this.#recorder?.state === "recording") this.#recorder.stop();
+        this.#isOver = true;
+        this.#way?.cancel();
         this.#media.close();
+    }
+
+    /** Whether it has begun. A refusal that concerns every way is thrown. */
+    async #try(Way) {
+        try {
+            await this.#begin(Way);
+            return true;
+        } catch (error) {
+            if (error.type === "not_found" || !FileRecorder.isPossible) throw error;
+            this.#way = undefined;
+            return this.#isOver;
+        }
+    }
+
+    async #begin(Way) {
+        this.#way = new Way(this.#media.audio);
+        await this.#way.start(this.#user);
     }
 }

@@ -53,6 +53,9 @@ const routes = {
     "voice.get": ["GET", "/v1/voice-messages/{message}"],
     "voice.transcribe": ["POST", "/v1/voice-messages/{message}/transcript"],
     "voice.remove": ["DELETE", "/v1/voice-messages/{message}"],
+    "voice.record": ["POST", "/v1/voice-recordings"],
+    "voice.sendRecording": ["POST", "/v1/voice-recordings/{recording}/send"],
+    "voice.discardRecording": ["DELETE", "/v1/voice-recordings/{recording}"],
 };
 
 /** Sends a request, again and again where that can help, for at most `patience` milliseconds. */

@@ -54,14 +54,14 @@ class Voice extends Emitter {
     remove(id) { return request("voice.remove", { message: id }); }
 
     /** Sends a sound; the same one again while the way to the server is broken. */
-    async send(user, blob) {
-        const query = new URLSearchParams({ to: user, clientID: randomID() });
+    async send(user, blob, clientID = randomID()) {
+        const query = new URLSearchParams({ to: user, clientID });
         const file = new Blob([blob], { type: /webm|matroska/.test(blob.type) ? "audio/webm" : "audio/ogg" });
         const upload = () => authorized("POST", `/v1/voice-messages?${query}`, file, { limit: UPLOAD_LIMIT });
         return (await patiently(upload, PATIENCE)).message;
     }
 
-    /** How long and how large a message may be. */
+    /** How long and how large a message may be, and whether one can be recorded on the server. */
     async limits() {
         this.#limits ??= (await serverInfo()).voice;
         return this.#limits;

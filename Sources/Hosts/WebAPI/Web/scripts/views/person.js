@@ -89,7 +89,7 @@ function conversation(user) {
             if (mine === turn) toast(inWords(error), { error: true });
         }
     };
-    const composer = voiceComposer(async (blob) => add(await voice.send(user.id, blob)));
+    const composer = voiceComposer(user.id, add);
     const concerns = ({ from, to }) => from === user.id && to === me || from === me && to === user.id;
     const unhear = [
         voice.watch(user.id),

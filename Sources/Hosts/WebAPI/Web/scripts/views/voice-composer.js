@@ -8,8 +8,8 @@ import { clockText, lengthText } from "../words.js";
 
 const SHORTEST = 500;
 
-/** `send(blob)` sends it; the bar shows that it is under way. */
-export function voiceComposer(send) {
+/** The bar shows that a message to `user` is under way; `sent(message)` is told when it is there. */
+export function voiceComposer(user, sent) {
     let recorder;
     let timer;
     let most = Infinity;
@@ -38,12 +38,17 @@ export function voiceComposer(send) {
     const tick = () => {
         clock.textContent = clockText(recorder.elapsed);
         if (recorder.elapsed >= most) busy(done, finish, report);
+        else if (recorder.hasEnded) {
+            clearInterval(timer);
+            node.dataset.state = "ended";
+            toast("The connection was lost. What you said until then can be sent.", { error: true });
+        }
     };
     const start = async () => {
         const { maxSeconds } = await voice.limits();
         // What is cut off at the end would be a pity: it is sent a moment before.
         most = maxSeconds * 1000 - 1_000;
-        recorder = new Recorder();
+        recorder = new Recorder(user);
         await recorder.start();
         show("recording");
         tick();
@@ -75,12 +80,18 @@ export function voiceComposer(send) {
         }
         clearInterval(timer);
         show("sending");
-        let words = "Not sent";
         try {
-            await send(await recorder.stop());
-            words = "Sent";
-        } finally {
-            end(words);
+            sent(await recorder.send());
+            end("Sent");
+        } catch (error) {
+            // What only did not get through may be sent once more.
+            if (error.isPassing) {
+                show("ended");
+            } else {
+                recorder.cancel();
+                end("Not sent");
+            }
+            throw error;
         }
     };
     const chosen = () => busy(choose, async () => {
@@ -93,7 +104,7 @@ export function voiceComposer(send) {
                 { error: true });
             return;
         }
-        await send(new Blob([file], { type: /\.webm$/i.test(file.name) ? "audio/webm" : "audio/ogg" }));
+        sent(await voice.send(user, new Blob([file], { type: /\.webm$/i.test(file.name) ? "audio/webm" : "audio/ogg" })));
         announce("Sent");
     }, report);
 
