@@ -178,3 +178,18 @@ def test_a_program_that_is_not_there_is_a_clear_failure(make_server, speech, tmp
     alice.post(f"/v1/voice-messages/{message['id']}/transcript")
     assert transcript(alice, message, "complete")["text"] == "hello"
     server.stop()
+
+
+@pytest.mark.parametrize("phase", [0.07, 0.22, 0.35, 0.6])
+def test_times_hold_for_who_speaks_from_the_first_moment_on(listener, speech, phase):
+    alice, bob = listener.users(2)
+    words = speech[RATE:-RATE]
+    looped = numpy.tile(words, 5)[int(phase * RATE) :][: int(6.4 * RATE)]
+    message = sent(alice, bob, encode(looped))
+    found = transcript(bob, message, "complete", "failed")
+    assert found["status"] == "complete", found
+    # Five words last as long as they do.
+    for segment in found["segments"]:
+        seconds = (segment["end"] - segment["start"]) / 1000
+        assert seconds > 0.2 * len(segment["text"].split()) - 0.3, found["segments"]
+    assert found["segments"][0]["start"] < 800 and found["segments"][-1]["end"] <= message["durationMs"], found["segments"]
