@@ -52,6 +52,8 @@ public enum Entities {
     public enum VoiceMessage {}
     /// A recording of a call.
     public enum Recording {}
+    /// A voice message that is being recorded.
+    public enum VoiceRecording {}
 }
 
 /// A person with an account.
@@ -70,3 +72,5 @@ public typealias ConversationID = Identifier<Entities.Conversation>
 public typealias VoiceMessageID = Identifier<Entities.VoiceMessage>
 /// A recording of a call.
 public typealias RecordingID = Identifier<Entities.Recording>
+/// A voice message that is being recorded.
+public typealias VoiceRecordingID = Identifier<Entities.VoiceRecording>

@@ -5,6 +5,15 @@ import NIOHTTP1
 extension Switchboard {
     private struct Answer: Decodable { var message: VoiceMessage }
     private struct TranscriptAnswer: Decodable { var transcript: Transcript }
+    private struct Description: Codable { var sdp: String }
+    private struct Offer: Encodable {
+        var to: UserID
+        var offer: Description
+    }
+    private struct Begun: Decodable {
+        var recording: VoiceRecordingID
+        var answer: Description
+    }
     private struct Listing: Encodable {
         var with: UserID
         var limit: Int?
@@ -36,6 +45,22 @@ extension Switchboard {
                 try await Task.sleep(for: .seconds(attempt))
             }
         }
+    }
+
+    /// Records a voice message on the server while it is spoken, which needs no recorder and nothing to be uploaded: for
+    /// servers with a media gateway, as ``ServerDescription/voice`` tells.
+    ///
+    /// What comes from the first packet on is recorded. An app has one recording at a time: another one takes its place.
+    ///
+    /// - Parameters:
+    ///   - offer: The session description of a new peer connection that sends a microphone's track in Opus; other sections
+    ///     are answered without. At most 256 KiB.
+    ///   - user: Who is to hear it.
+    /// - Throws: ``Problem/Kind/conflict`` where the server has no media gateway, and ``Problem/Kind/invalidRequest`` with
+    ///   the field `offer.sdp` for an offer that cannot be answered.
+    public func recordVoiceMessage(offer: String, to user: UserID) async throws -> VoiceRecording {
+        let begun: Begun = try await realtime.ask("voice.record", Offer(to: user, offer: .init(sdp: offer)))
+        return VoiceRecording(id: begun.recording, answer: begun.answer.sdp, endpoint: realtime)
     }
 
     /// The voice messages between oneself and another, the newest first.

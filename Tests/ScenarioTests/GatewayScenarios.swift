@@ -1,5 +1,8 @@
+import SecureMedia
 import SwitchboardClient
 import Testing
+
+@testable import switchboard_load
 
 /// The SDK in calls of the media gateway, with the load generator's ICE, DTLS and SRTP as the WebRTC stack of the app.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -79,6 +82,35 @@ struct GatewayScenarios {
         try await ann.untilMedia(of: apps.count - 1)
         #expect(Set(try await ann.call.want([:]).values) == [.high])
         for app in apps { await app.close() }
+    }
+
+    @Test func saysAVoiceMessage() async throws {
+        let server = try await RealServer()
+        let (ann, annMe) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        #expect(try await ann.serverDescription().voice.recording)
+        let stack = try MediaWorker(0, .init(bitrate: 200_000, junk: 0))
+        defer { stack.stop() }
+        let maker = try LegMaker(SRTPProfile.preferred, on: stack, expectsMedia: false)
+        func record() async throws -> (VoiceRecording, LegMaker.Leg) {
+            let opening = try maker.open(MediaWishes(audio: true, video: false, audioSlots: 0, videoSlots: 0))
+            let recording = try await ann.recordVoiceMessage(offer: opening.offer.text, to: benMe.id)
+            return (recording, try await maker.connect(opening, LegPlan(opening.offer, answer: recording.answer)))
+        }
+        let (recording, leg) = try await record()
+        try await Task.sleep(for: .seconds(2))
+        #expect(try await ben.voiceMessages(with: annMe.id).messages.isEmpty)
+        await leg.expectEnd()
+        let sent = try await recording.send()
+        #expect(sent.from == annMe.id && sent.to == benMe.id && sent.durationMs > 1_000)
+        #expect(try await recording.send().id == sent.id)
+        #expect(try await ben.voiceMessages(with: annMe.id).messages.map(\.id) == [sent.id])
+        let (other, itsLeg) = try await record()
+        await itsLeg.expectEnd()
+        try await other.discard()
+        let gone = await #expect(throws: SwitchboardError.self) { _ = try await other.send() }
+        #expect(gone?.problem?.kind == .notFound)
+        for client in [ann, ben] { await client.close() }
     }
 
     @Test func refusesWhatCannotBeALeg() async throws {

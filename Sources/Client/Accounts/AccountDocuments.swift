@@ -146,4 +146,16 @@ public struct ServerDescription: Codable, Hashable, Sendable {
     public var version: String
     /// Who may sign up: `open`, `invite` or `closed`.
     public var signUp: String
+    /// The bounds of voice messages.
+    public var voice: VoiceLimits
+
+    /// What voice messages may be.
+    public struct VoiceLimits: Codable, Hashable, Sendable {
+        /// How long, in seconds.
+        public var maxSeconds: Int
+        /// How large, where one is uploaded.
+        public var maxBytes: Int
+        /// Whether ``Switchboard/recordVoiceMessage(offer:to:)`` is possible.
+        public var recording: Bool
+    }
 }
