@@ -32,18 +32,26 @@ struct Retention: Sendable {
         if days.recordings > 0 {
             try await remove("recording", olderThan: days.recordings) { [forget] time, store in
                 let old = try calls.removeRecordings(before: time, limit: Self.batch, in: store)
-                return (old.count, old.flatMap(\.files), { for recording in old { forget(recording.id) } })
+                return Removed(count: old.count, files: old.flatMap(\.files)) {
+                    for recording in old { forget(recording.id) }
+                }
             }
         }
         if days.voiceMessages > 0 {
             try await remove("voice", olderThan: days.voiceMessages) { time, store in
                 let old = try voice.removeMessages(before: time, limit: Self.batch, in: store)
-                return (old.count, old.map(\.file), {})
+                return Removed(count: old.count, files: old.map(\.file)) {}
             }
         }
     }
 
-    private typealias Removed = (count: Int, files: [FileID], committed: @Sendable () -> Void)
+    // No tuple: Swift 6.3's optimizer crashes on one with a closure that comes out of a closure.
+    private struct Removed: Sendable {
+        let count: Int
+        let files: [FileID]
+        /// To be done once it is so for good.
+        let committed: @Sendable () -> Void
+    }
 
     /// In small transactions, so that nobody waits for it.
     private func remove(
