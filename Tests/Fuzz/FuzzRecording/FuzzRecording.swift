@@ -12,11 +12,10 @@ public func fuzzRecording(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     var input = FuzzInput(UnsafeRawBufferPointer(start: start, count: count))
     var source = Source()
     let first = source.next(&input)
-    var disk = Disk(VoiceRecording(first, serial: 7, tags: OpusTags(vendor: "fuzz"), keepsPieces: true))
+    var disk = Disk(first)
     while !input.isEmpty, source.sentCount < 400 {
         let packet = source.next(&input)
-        disk.recording.take(packet)
-        disk.sentByteCount += packet.payload.count
+        disk.take(packet)
         // The recorder comes around now and then, and may have been told of a later time than the packets.
         if input.byte() & 3 == 0 { disk.write(at: source.now, isInterrupted: input.byte() & 15 == 0) }
     }
@@ -25,7 +24,7 @@ public func fuzzRecording(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     disk.recording.take(source.next(&input))
     disk.recording.advance(to: source.now)
     disk.recording.finish(at: source.now)
-    if !disk.recording.takePages().isEmpty || !disk.recording.takePieces().isEmpty { fatalError("more after the end") }
+    if !disk.recording.takePages().isEmpty { fatalError("more after the end") }
     disk.check(from: first.arrival, to: disk.end)
     return 0
 }
@@ -83,16 +82,29 @@ private struct Disk {
     private static let mostWaiting: UInt64 = 48_000
 
     var recording: VoiceRecording
-    var sentByteCount = 0
+    private var playout: VoicePlayout
+    private var sentByteCount: Int
     private(set) var end = Instant.distantFuture
     private var file: [UInt8] = []
-    private var pieces: [SoundTimeline.Piece] = []
+    private var pieces: [SoundTimeline.Piece]
 
-    init(_ recording: VoiceRecording) { self.recording = recording }
+    init(_ first: SoundPacket) {
+        recording = VoiceRecording(first, serial: 7, tags: OpusTags(vendor: "fuzz"))
+        playout = VoicePlayout(begin: first.arrival)
+        pieces = playout.take(first)
+        sentByteCount = first.payload.count
+    }
+
+    mutating func take(_ packet: SoundPacket) {
+        recording.take(packet)
+        pieces += playout.take(packet)
+        sentByteCount += packet.payload.count
+    }
 
     mutating func write(at now: Instant, isInterrupted: Bool) {
         recording.advance(to: now)
-        take()
+        pieces += playout.advance(to: now)
+        file += recording.takePages()
         guard isInterrupted else { return }
         // A server that is killed now leaves this.
         guard let track = try? OpusFile.read(file.span.bytes, limit: Self.limit), track.isCutOff else {
@@ -103,13 +115,9 @@ private struct Disk {
 
     mutating func finish(at now: Instant) {
         recording.finish(at: now)
-        take()
-        end = now
-    }
-
-    private mutating func take() {
+        pieces += playout.finish(at: now)
         file += recording.takePages()
-        pieces += recording.takePieces()
+        end = now
     }
 
     func check(from begin: Instant, to end: Instant) {

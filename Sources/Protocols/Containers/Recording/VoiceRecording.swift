@@ -13,15 +13,9 @@ package struct VoiceRecording: Sendable {
     /// Whole packets of at least as much, at the end.
     private static let tail: UInt64 = 360
 
-    /// When the file begins.
-    package let begin: Instant
-    private var order = JitterBuffer()
-    private var timeline: SoundTimeline
+    private var playout: VoicePlayout
     private var writer: OggOpusWriter
-    private var lostBefore = false
     private var pages: [UInt8] = []
-    private var pieces: [SoundTimeline.Piece] = []
-    private let keepsPieces: Bool
     /// Since when something waits for its page.
     private var waitingSince: Instant?
     private var isFinished = false
@@ -29,11 +23,8 @@ package struct VoiceRecording: Sendable {
     /// - Parameters:
     ///   - first: the packet that the file begins with; it is taken.
     ///   - serial: any number that other streams in the same file do not have.
-    ///   - keepsPieces: somebody decodes what is recorded, and takes it.
-    package init(_ first: SoundPacket, serial: UInt32, tags: OpusTags, keepsPieces: Bool = false) {
-        self.keepsPieces = keepsPieces
-        begin = first.arrival
-        timeline = SoundTimeline(begin: first.arrival)
+    package init(_ first: SoundPacket, serial: UInt32, tags: OpusTags) {
+        playout = VoicePlayout(begin: first.arrival)
         // A decoder mixes what is written of two channels into the one that the file names.
         let isStereo = (first.payload.first ?? 0) & 0x04 != 0
         writer = OggOpusWriter(serial: serial, head: OpusHead(channelCount: isStereo ? 2 : 1, preSkip: Self.preSkip))
@@ -41,21 +32,25 @@ package struct VoiceRecording: Sendable {
         take(first)
     }
 
+    /// When the file begins.
+    package var begin: Instant { playout.begin }
     /// How long it is so far: samples at 48 kHz.
-    package var sampleCount: UInt64 { timeline.end }
+    package var sampleCount: UInt64 { playout.sampleCount }
     /// Packets that came too late, or of which the source's clock had too many.
-    package var lateCount: Int { order.lateCount &+ timeline.droppedCount }
+    package var lateCount: Int { playout.lateCount }
+
+    /// What nobody has taken yet.
+    package var waitingByteCount: Int { pages.count }
 
     package mutating func take(_ packet: SoundPacket) {
         guard !isFinished else { return }
-        order.insert(packet)
-        settle(at: packet.arrival)
+        write(playout.take(packet), at: packet.arrival)
     }
 
     /// Time passes. Call it a few times a second.
     package mutating func advance(to now: Instant) {
         guard !isFinished else { return }
-        settle(at: now)
+        write(playout.advance(to: now), at: now)
         guard let since = waitingSince, now.nanoseconds(since: since) >= Self.longestWait else { return }
         pages += writer.flush()
         waitingSince = nil
@@ -65,8 +60,7 @@ package struct VoiceRecording: Sendable {
     package mutating func finish(at now: Instant) {
         guard !isFinished else { return }
         isFinished = true
-        while let output = order.drain() { take(output, at: now) }
-        write(timeline.finish(at: now), at: now)
+        write(playout.finish(at: now), at: now)
         // What the pre-skip took from the beginning.
         write(OpusFiller.silence(Self.tail))
         pages += writer.end(leavingOut: Self.tail &- UInt64(Self.preSkip))
@@ -79,28 +73,8 @@ package struct VoiceRecording: Sendable {
         return pages
     }
 
-    /// What was recorded since the last time, for who decodes it.
-    package mutating func takePieces() -> [SoundTimeline.Piece] {
-        defer { pieces = [] }
-        return pieces
-    }
-
-    private mutating func settle(at now: Instant) {
-        while let output = order.next(at: now) { take(output, at: now) }
-    }
-
-    private mutating func take(_ output: JitterBuffer.Output, at now: Instant) {
-        switch output {
-        case .lost: lostBefore = true
-        case .packet(let packet):
-            write(timeline.take(packet, isAfterLoss: lostBefore), at: now)
-            lostBefore = false
-        }
-    }
-
     private mutating func write(_ news: [SoundTimeline.Piece], at now: Instant) {
         for piece in news {
-            if keepsPieces { pieces.append(piece) }
             switch piece {
             case .packet(let packet, let duration):
                 pages += writer.append(packet.payload[...], duration: duration)
