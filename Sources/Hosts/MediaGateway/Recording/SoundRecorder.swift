@@ -3,10 +3,11 @@ package import Gateway
 import RTP
 package import Wire
 
-/// Writes what is said in calls to files, a file for each track, beside the threads that forward it.
+/// Hears what is said in calls, beside the threads that forward it: writes it to files, a file for each track, and tells
+/// those who listen.
 ///
-/// It takes from the taps what has come, twenty times a second. Its files may be slow: then the taps fill, drop what does
-/// not fit and count it, and nothing else happens.
+/// It takes from the taps what has come, twenty times a second. Its files may be slow: then what is to be written waits
+/// here, and what is too much is dropped and counted. Who listens does not wait for files.
 package actor SoundRecorder {
     private struct SourceKey: Hashable {
         let tap: Int
@@ -15,40 +16,63 @@ package actor SoundRecorder {
 
     private struct Recording {
         let id: String
+        let call: String
         let begin: Instant
         let files: any RecordingFiles
         let tell: @Sendable (RecordingEnd) -> Void
+    }
+
+    private struct HeardCall {
+        var recording: Recording?
+        var listener: (any SoundListener)?
         var sources: Set<SourceKey> = []
+    }
+
+    /// A file that is being written.
+    private final class Track {
+        let name: TrackName
+        var voice: VoiceRecording
+        /// Nil until there is something to write.
+        var file: (any RecordingFile)?
+        /// Something that was to be written is not in the file.
+        var hasFailed = false
+
+        init(_ name: TrackName, _ voice: VoiceRecording) {
+            self.name = name
+            self.voice = voice
+        }
     }
 
     private final class Source {
         let call: String
-        let track: TrackName
-        /// Nil until its first packet.
-        var voice: VoiceRecording?
-        var file: (any RecordingFile)?
+        let heard: HeardTrack
+        var track: Track?
         var hasEnded = false
-        var begin: Instant { voice?.begin ?? .distantFuture }
-        /// Something that was to be written is not in the file.
-        var hasFailed = false
+        var begin: Instant { track?.voice.begin ?? .distantFuture }
 
-        init(_ source: TappedSource) {
-            call = source.call
-            track = source.track
+        init(_ call: String, _ heard: HeardTrack) {
+            self.call = call
+            self.heard = heard
         }
     }
 
     private static let interval = Duration.milliseconds(50)
+    /// What may wait for a file: minutes of a voice.
+    private static let mostWaiting = 1024 * 1024
 
     private let taps: [SoundTap]
     private let clock: @Sendable () -> Instant
     private var spare = TappedBatch()
-    private var recordings: [String: Recording] = [:]
+    private var calls: [String: HeardCall] = [:]
     private var sources: [SourceKey: Source] = [:]
+    private var lastNumber: UInt64 = 0
     /// Calls whose recordings are to end, and who waits for that.
     private var ending: [(call: String, done: CheckedContinuation<Void, Never>)] = []
-    private var loop: Task<Void, Never>?
+    private var hearing: Task<Void, Never>?
+    private var writing: Task<Void, Never>?
     private var random = SystemRandomNumberGenerator()
+    /// Packets that were dropped because files are slow.
+    package private(set) var droppedCount = 0
 
     /// - Parameter taps: of a gateway's threads.
     package init(_ taps: [SoundTap], clock: @escaping @Sendable () -> Instant) {
@@ -57,7 +81,7 @@ package actor SoundRecorder {
     }
 
     /// How many tracks are being written.
-    package var trackCount: Int { sources.values.count { $0.voice != nil } }
+    package var trackCount: Int { sources.values.count { $0.track != nil } }
 
     /// Takes what comes of the call from now on. It is to be tapped afterwards.
     ///
@@ -66,43 +90,79 @@ package actor SoundRecorder {
         _ recording: String, of call: String, into files: any RecordingFiles,
         tell: @escaping @Sendable (RecordingEnd) -> Void
     ) {
-        guard recordings[call] == nil else { return }
-        recordings[call] = Recording(id: recording, begin: clock(), files: files, tell: tell)
-        if loop == nil { loop = Task { await run() } }
+        guard calls[call]?.recording == nil else { return }
+        calls[call, default: HeardCall()].recording = Recording(
+            id: recording, call: call, begin: clock(), files: files, tell: tell)
+        hear()
+        if writing == nil { writing = Task { await write() } }
     }
 
-    /// Ends the recording of a call, of which nothing more is tapped, and returns when its files are whole.
+    /// Ends the recording of a call, and returns when its files are whole.
     package func end(_ call: String) async {
-        guard recordings[call] != nil else { return }
+        guard calls[call]?.recording != nil else { return }
         await withCheckedContinuation { ending.append((call, $0)) }
     }
 
-    /// Ends all of them.
-    package func stop() async {
-        for call in recordings.keys { await end(call) }
-        await loop?.value
+    /// Has somebody hear what comes of the call from now on. It is to be tapped afterwards.
+    package func listen(to call: String, _ listener: any SoundListener) {
+        calls[call, default: HeardCall()].listener = listener
+        hear()
     }
 
-    private func run() async {
-        while !recordings.isEmpty || !ending.isEmpty {
+    /// Nobody listens to the call any more.
+    package func unlisten(to call: String) {
+        calls[call]?.listener = nil
+        forget(call)
+    }
+
+    /// Ends all of it.
+    package func stop() async {
+        for call in Array(calls.keys) {
+            unlisten(to: call)
+            await end(call)
+        }
+        await hearing?.value
+        await writing?.value
+    }
+
+    private func hear() {
+        guard hearing == nil else { return }
+        hearing = Task {
+            while !calls.isEmpty {
+                drain()
+                try? await Task.sleep(for: Self.interval)
+            }
+            hearing = nil
+        }
+    }
+
+    private func write() async {
+        while calls.values.contains(where: { $0.recording != nil }) || !ending.isEmpty {
             await turn()
             try? await Task.sleep(for: Self.interval)
         }
-        loop = nil
+        writing = nil
     }
 
-    /// Only this changes what there is of recordings. While it waits for a file others may begin, or ask for an end.
+    /// Only this ends what there is of recordings. While it waits for a file others may begin, or ask for an end.
     private func turn() async {
         let ending = ending
         self.ending = []
-        for index in taps.indices { drain(index) }
+        drain()
         // Files are made in the order in which their tracks were first heard.
-        let order = sources.sorted { ($0.value.begin, $0.key.number) < ($1.value.begin, $1.key.number) }
+        let order = sources.filter { $0.value.track != nil }
+            .sorted { ($0.value.begin, $0.key.number) < ($1.value.begin, $1.key.number) }
         for (key, source) in order { await advance(source, key) }
         for (call, done) in ending {
             await finish(call, failure: nil)
             done.resume()
         }
+    }
+
+    // MARK: What is heard
+
+    private func drain() {
+        for index in taps.indices { drain(index) }
     }
 
     private func drain(_ index: Int) {
@@ -113,10 +173,11 @@ package actor SoundRecorder {
         for entry in batch.entries {
             switch entry {
             case .began(let source):
-                guard recordings[source.call] != nil else { continue }
+                guard calls[source.call] != nil else { continue }
                 let key = SourceKey(tap: index, number: source.number)
-                recordings[source.call]?.sources.insert(key)
-                sources[key] = Source(source)
+                calls[source.call]?.sources.insert(key)
+                lastNumber &+= 1
+                sources[key] = Source(source.call, HeardTrack(number: lastNumber, name: source.track))
             case .packet(let packet, let range):
                 take(
                     SoundPacket(
@@ -124,77 +185,110 @@ package actor SoundRecorder {
                         payload: batch.payload(range)),
                     of: SourceKey(tap: index, number: packet.source))
             case .ended(let number):
-                sources[SourceKey(tap: index, number: number)]?.hasEnded = true
+                end(SourceKey(tap: index, number: number))
             }
         }
         spare = batch
     }
 
     private func take(_ packet: SoundPacket, of key: SourceKey) {
-        guard let source = sources[key] else { return }
-        if source.voice == nil {
-            let tags = OpusTags(vendor: "Switchboard", comments: ["TITLE=\(source.track.source.rawValue)"])
-            source.voice = VoiceRecording(packet, serial: random.next(), tags: tags)
-        } else {
-            source.voice?.take(packet)
+        guard let source = sources[key], let call = calls[source.call] else { return }
+        call.listener?.heard(packet, on: source.heard)
+        guard call.recording != nil else { return }
+        guard let track = source.track else {
+            let name = source.heard.name
+            let tags = OpusTags(vendor: "Switchboard", comments: ["TITLE=\(name.source.rawValue)"])
+            source.track = Track(name, VoiceRecording(packet, serial: random.next(), tags: tags))
+            return
         }
+        guard track.voice.waitingByteCount < Self.mostWaiting else {
+            droppedCount &+= 1
+            return
+        }
+        track.voice.take(packet)
     }
+
+    private func end(_ key: SourceKey) {
+        guard let source = sources[key], !source.hasEnded else { return }
+        source.hasEnded = true
+        calls[source.call]?.listener?.ended(source.heard)
+        if source.track == nil { remove(source, key) }
+    }
+
+    private func remove(_ source: Source, _ key: SourceKey) {
+        guard sources[key] === source else { return }
+        sources[key] = nil
+        calls[source.call]?.sources.remove(key)
+    }
+
+    /// Of a call of which nobody wants anything.
+    private func forget(_ call: String) {
+        guard let heard = calls[call], heard.recording == nil, heard.listener == nil else { return }
+        for key in heard.sources { sources[key] = nil }
+        calls[call] = nil
+    }
+
+    // MARK: What is written
 
     /// Writes what is due; the recording fails where that fails.
     private func advance(_ source: Source, _ key: SourceKey) async {
-        guard sources[key] === source else { return }
+        guard let recording = calls[source.call]?.recording, let track = source.track else { return }
         do {
             if source.hasEnded {
-                try await finish(source, key)
+                source.track = nil
+                remove(source, key)
+                try await finish(track, recording)
             } else {
-                source.voice?.advance(to: clock())
-                try await write(source)
+                track.voice.advance(to: clock())
+                try await write(track, recording)
             }
         } catch {
             await finish(source.call, failure: "\(error)")
         }
     }
 
-    private func write(_ source: Source) async throws {
-        guard let recording = recordings[source.call], let begin = source.voice?.begin,
-            let pages = source.voice?.takePages(), !pages.isEmpty
-        else { return }
-        if source.file == nil {
-            source.file = try await recording.files.make(
+    private func write(_ track: Track, _ recording: Recording) async throws {
+        let pages = track.voice.takePages()
+        guard !pages.isEmpty else { return }
+        if track.file == nil {
+            track.file = try await recording.files.make(
                 RecordedTrack(
-                    recording: recording.id, call: source.call, track: source.track,
-                    offset: begin.nanoseconds(since: recording.begin) / 1_000_000))
+                    recording: recording.id, call: recording.call, track: track.name,
+                    offset: track.voice.begin.nanoseconds(since: recording.begin) / 1_000_000))
         }
         do {
-            try await source.file?.append(pages)
+            try await track.file?.append(pages)
         } catch {
-            source.hasFailed = true
+            track.hasFailed = true
             throw error
         }
     }
 
-    private func finish(_ source: Source, _ key: SourceKey) async throws {
-        sources[key] = nil
-        recordings[source.call]?.sources.remove(key)
-        source.voice?.finish(at: clock())
+    private func finish(_ track: Track, _ recording: Recording) async throws {
+        track.voice.finish(at: clock())
         do {
-            try await write(source)
+            try await write(track, recording)
         } catch {
-            try? await source.file?.finish(duration: nil)
+            try? await track.file?.finish(duration: nil)
             throw error
         }
-        let isWhole = !source.hasFailed
-        try await source.file?.finish(duration: isWhole ? (source.voice?.sampleCount ?? 0) / 48 : nil)
+        try await track.file?.finish(duration: track.hasFailed ? nil : track.voice.sampleCount / 48)
     }
 
     private func finish(_ call: String, failure: String?) async {
-        guard let recording = recordings[call] else { return }
-        var failure = failure
-        for key in recording.sources {
-            guard let source = sources[key] else { continue }
-            do { try await finish(source, key) } catch { failure = failure ?? "\(error)" }
+        guard let heard = calls[call], let recording = heard.recording else { return }
+        calls[call]?.recording = nil
+        let tracks = heard.sources.compactMap { key -> Track? in
+            guard let source = sources[key], let track = source.track else { return nil }
+            source.track = nil
+            if source.hasEnded { remove(source, key) }
+            return track
         }
-        recordings[call] = nil
+        forget(call)
+        var failure = failure
+        for track in tracks {
+            do { try await finish(track, recording) } catch { failure = failure ?? "\(error)" }
+        }
         recording.tell(
             RecordingEnd(
                 recording: recording.id, call: call, failure: failure,
