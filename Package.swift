@@ -141,7 +141,10 @@ let package = Package(
             ]),
         module(
             "Hosts", "Transcription",
-            ["Wire", "TURN", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto, metrics, deque]),
+            [
+                "Wire", "TURN", "RTP", "Audio", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto, metrics,
+                deque,
+            ]),
         module(
             "Hosts", "WebAPI",
             [
@@ -226,7 +229,7 @@ let package = Package(
             ["Tokens", "Accounts", "Model", crypto, cryptoExtras, asyncHTTPClient, nioCore, nioPosix, nioHTTP1]),
         tests("AccountsTests", ["Accounts", "Model", "Storage", "PasswordHashing", "Tokens", asyncHTTPClient]),
         tests(
-            "TranscriptionTests", ["Transcription", "Audio", "Wire", crypto, nioCore, nioPosix, nioHTTP1]),
+            "TranscriptionTests", ["Transcription", "Audio", "RTP", "Wire", crypto, nioCore, nioPosix, nioHTTP1]),
         tests(
             "RealtimeTests",
             ["Realtime", "Bus", "Model", nioCore, nioPosix, nioHTTP1, hummingbirdServer, httpTypes, logging]),

@@ -6,6 +6,7 @@ import Model
 import Realtime
 import Relay
 import Storage
+import Transcription
 import WebAPI
 
 /// Calls: their commands, who keeps their time, and the media gateway, where this process runs it.
@@ -15,13 +16,16 @@ struct CallParts: Sendable {
     let link: GatewayLink
     let gateway: GatewayLegs?
     let service: CallService
+    private let transcription: TranscriptionQueue?
 
     /// - Parameter gatewayConfiguration: nil where no gateway is to run.
     init(
         _ configuration: ServerConfiguration, store: Store, hub: RealtimeHub, relay: RelayServer?,
-        gateway gatewayConfiguration: GatewayConfiguration?
+        gateway gatewayConfiguration: GatewayConfiguration?, transcription: TranscriptionQueue?
     ) async throws {
         var rules = CallRules(configuration)
+        rules.hasTranscription = transcription != nil
+        self.transcription = transcription
         if gatewayConfiguration != nil {
             rules.gatewayEpoch = try await store.write { try $0.beginGatewayEpoch() }.value
         }
@@ -50,6 +54,10 @@ struct CallParts: Sendable {
             logger.notice("recordings were interrupted", metadata: ["count": "\(recovered.count)"])
         }
         for recording in recovered { ended(recording) }
-        if let gateway { link.recorder.open(gateway, recorded, service, ended: ended) }
+        guard let gateway else { return }
+        let captioner = transcription.map {
+            Captioner($0, calls: service, doors: link.doors, logger: Logger(label: "captions"))
+        }
+        link.recorder.open(gateway, recorded, service, captioner, ended: ended)
     }
 }

@@ -65,7 +65,8 @@ struct ServiceGraph: Sendable {
         let hasGateway = roles.isSuperset(of: [.api, .gateway])
         let calls = try await CallParts(
             configuration, store: accounts.store, hub: hub, relay: server,
-            gateway: hasGateway ? gatewaySettings.gateway(beside: relay.settings.configuration) : nil)
+            gateway: hasGateway ? gatewaySettings.gateway(beside: relay.settings.configuration) : nil,
+            transcription: transcription.queue)
         gateway = calls.gateway
         clock.withLock { $0 = calls.clock }
 
@@ -184,7 +185,7 @@ struct ServiceGraph: Sendable {
                 + SignInOperations.all(people) + profiles
                 + CallOperations.all(calls.service) + LegOperations.all(calls.link)
                 + RecordingOperations.all(recordings) + RecordingTranscriptOperations.all(transcribed)
-                + VoiceOperations.all(voice.service) + takes.all
+                + CaptionOperations.all(calls.service) + VoiceOperations.all(voice.service) + takes.all
                 + TranscriptOperations.all(voice.service)
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
             documents: DoorOperations(service: calls.link.doors, issuer: issuer).all

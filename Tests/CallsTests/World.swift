@@ -23,6 +23,8 @@ final class World {
     private(set) var leases = CallLeases()
     /// What a recorder would record now.
     private(set) var recorded: [CallID: RecordingID] = [:]
+    /// Of which calls captions would be made now.
+    private(set) var captioned: Set<CallID> = []
 
     init(_ bench: any Bench, rules: CallRules = CallRules(), seed: UInt64 = 1) {
         self.bench = bench
@@ -30,8 +32,11 @@ final class World {
         random = SeededRandom(seed: seed)
     }
 
-    /// The server begins anew with other rules; rows stay.
-    func restart(with rules: CallRules) { commands = CallCommands(rules: rules) }
+    /// The server begins anew with other rules; rows stay, and what is done outside of them is forgotten.
+    func restart(with rules: CallRules) {
+        commands = CallCommands(rules: rules)
+        captioned = []
+    }
 
     func id<Entity>(_: Entity.Type = Entity.self) -> Identifier<Entity> { .make(at: now, using: &random) }
 
@@ -111,6 +116,8 @@ extension World {
             case .recordingBegan(let call, let recording): recorded[call] = recording
             case .recordingEnded(let call, let recording):
                 #expect(recorded.removeValue(forKey: call) == recording)
+            case .captionsBegan(let call): captioned.insert(call)
+            case .captionsEnded(let call): captioned.remove(call)
             case .attachUser, .attachEndpoint, .detach, .ringPush, .legEnded, .ended: break
             }
         }
@@ -231,6 +238,16 @@ extension World {
     @discardableResult
     func stopRecording(_ call: CallID, by client: Client) throws -> CallOutcome {
         try run { try $0.stopRecording(call, by: client.principal, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func caption(_ call: CallID, by client: Client) throws -> CallOutcome {
+        try run { try $0.caption(call, by: client.principal, at: $1, in: $2) }
+    }
+
+    @discardableResult
+    func stopCaptions(_ call: CallID, by client: Client) throws -> CallOutcome {
+        try run { try $0.stopCaptions(call, by: client.principal, at: $1, in: $2) }
     }
 
     @discardableResult

@@ -146,6 +146,8 @@ public struct ServerDescription: Codable, Hashable, Sendable {
     public var version: String
     /// Who may sign up: `open`, `invite` or `closed`.
     public var signUp: String
+    /// Whether somebody writes down what is said, in voice messages and as captions.
+    public var transcribes: Bool
     /// The bounds of voice messages.
     public var voice: VoiceLimits
 

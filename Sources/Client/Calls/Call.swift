@@ -52,6 +52,8 @@ public struct Call: Hashable, Sendable, Identifiable {
     public var recordingEnded: String?
     /// There are recordings of the call, or were; true or absent.
     public var recorded: Bool?
+    /// Who has what is said written down, and since when; absent while nobody has. Every participant is to be shown this.
+    public var captions: OngoingCaptions?
     /// Everybody in the call, the caller first.
     public var participants: [Participant]
 
@@ -71,6 +73,32 @@ public struct OngoingRecording: Hashable, Sendable, Codable {
     public var since: Date
     /// When it ends by itself.
     public var until: Date?
+}
+
+/// Captions that are made of what is said.
+public struct OngoingCaptions: Hashable, Sendable, Codable {
+    /// Who wanted them.
+    public var by: UserID
+    /// Since when.
+    public var since: Date
+    /// In words, why there are none at the moment; absent while there are.
+    public var failure: String?
+}
+
+/// What somebody in a call has said, as it was understood.
+public struct Caption: Hashable, Sendable, Codable {
+    /// Who said it.
+    public var user: UserID
+    /// Where it was heard: "microphone", "camera" or "screen".
+    public var source: String
+    /// When it was said.
+    public var startedAt: Date
+    /// How long that took, in milliseconds.
+    public var durationMs: Int
+    /// The words.
+    public var text: String
+    /// The language, as BCP 47 writes it, where the provider told.
+    public var language: String?
 }
 
 /// Why a call ended, or why a participant is no longer in it. Servers may learn new reasons.
@@ -111,7 +139,7 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
 extension Call: Codable {
     private enum Key: String, CodingKey {
         case id, conversationID, kind, mode, gatewayEpoch, status, endReason, endedBy, version, caller, createdAt
-        case answeredAt, endedAt, recording, recordingEnded, recorded, participants
+        case answeredAt, endedAt, recording, recordingEnded, recorded, captions, participants
     }
 
     /// Reads a document. A change of the call's own fields comes without the participants.
@@ -133,6 +161,7 @@ extension Call: Codable {
         recording = try container.decodeIfPresent(OngoingRecording.self, forKey: .recording)
         recordingEnded = try container.decodeIfPresent(String.self, forKey: .recordingEnded)
         recorded = try container.decodeIfPresent(Bool.self, forKey: .recorded)
+        captions = try container.decodeIfPresent(OngoingCaptions.self, forKey: .captions)
         participants = try container.decodeIfPresent([Participant].self, forKey: .participants) ?? []
     }
 }

@@ -15,6 +15,8 @@ struct CallBook: Sendable {
         case signals(CallID, [Signal], isWhole: Bool)
         /// What there is in a mailbox of the leg with the gateway.
         case leg(CallID, [StreamChange])
+        /// What was said in a call.
+        case captions(CallID, [Caption])
         case profile(Me)
     }
 
@@ -70,7 +72,7 @@ struct CallBook: Sendable {
                 switch content {
                 case .call(let call): hear(call, for: me)
                 case .profile(let me): [.profile(me)]
-                case .participant, .signal, .leg, .unknown: []
+                case .participant, .signal, .leg, .caption, .unknown: []
                 }
             }
         }
@@ -90,10 +92,11 @@ struct CallBook: Sendable {
                 } else {
                     call.participants.append(participant)
                 }
-            case .signal, .leg, .profile, .unknown: break
+            case .signal, .leg, .caption, .profile, .unknown: break
             }
         }
-        return put(call, isFollowed: true, for: me)
+        let captions = contents.compactMap { if case .caption(let caption) = $0 { caption } else { nil } }
+        return (captions.isEmpty ? [] : [.captions(id, captions)]) + put(call, isFollowed: true, for: me)
     }
 
     private mutating func hear(_ call: Call, for me: UserID) -> [Event] {

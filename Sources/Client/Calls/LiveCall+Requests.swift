@@ -155,6 +155,15 @@ extension LiveCall {
     @discardableResult
     public func stopRecording() async throws -> Call { try await change("calls.stopRecording", Plain(call: id)) }
 
+    /// Has what is said written down while it is said, which every participant is shown and gets as
+    /// ``LiveCall/captions``. The call's media must go through the gateway: ``Problem/Kind/conflict`` otherwise.
+    @discardableResult
+    public func caption() async throws -> Call { try await change("calls.caption", Plain(call: id)) }
+
+    /// Ends the captions, whoever wanted them.
+    @discardableResult
+    public func stopCaptions() async throws -> Call { try await change("calls.stopCaptions", Plain(call: id)) }
+
     /// Reports that media flows. Without it the call ends 20 seconds after it was accepted.
     @discardableResult
     public func connected() async throws -> Call { try await change("calls.connected", Plain(call: id)) }

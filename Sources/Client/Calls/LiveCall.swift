@@ -19,6 +19,8 @@ public final class LiveCall: Sendable, Identifiable {
 
     /// As many signals as a reader may be behind, and as are kept for one who comes late.
     private static let signalLimit = 1_024
+    /// As many captions as a reader may be behind.
+    private static let captionLimit = 64
 
     /// The call's id.
     public let id: CallID
@@ -26,6 +28,7 @@ public final class LiveCall: Sendable, Identifiable {
     let endpoint: RealtimeEndpoint
     private let updated = Broadcast<Call>(limit: 1)
     private let legChanged = Broadcast<LegState>(limit: 1)
+    private let said = Broadcast<Caption>(limit: LiveCall.captionLimit)
     private let state: Mutex<State>
 
     init(_ call: Call, endpoint: RealtimeEndpoint) {
@@ -59,6 +62,14 @@ public final class LiveCall: Sendable, Identifiable {
 
     /// How it stands with the media gateway at this moment.
     public var legState: LegState { state.withLock { $0.leg.state } }
+
+    /// What is said from now on, while there are captions (``caption()``), in the order in which it was understood. Ends
+    /// with the call. A reader who falls 64 captions behind misses the oldest.
+    public var captions: AsyncStream<Caption> {
+        let stream = said.subscribe()
+        if state.withLock({ $0.isOver }) { said.finish() }
+        return stream
+    }
 
     /// What the other side sent to this endpoint, from the first signal of the call on, each once and in order. Ends
     /// with the call. A reader who falls 1,024 signals behind gets ``SwitchboardError/overflow``.
@@ -99,6 +110,10 @@ extension LiveCall {
             if case .leg(let notice) = entry.content { (entry.sequence, notice) } else { nil }
         }
         changeLeg { $0.take(notices) }
+    }
+
+    func receive(_ captions: [Caption]) {
+        for caption in captions { said.send(caption) }
     }
 
     /// An offer of this endpoint's is on its way, and was answered.
@@ -151,5 +166,6 @@ extension LiveCall {
         for listener in listeners { listener.finish(throwing: error) }
         updated.finish()
         legChanged.finish()
+        said.finish()
     }
 }

@@ -39,6 +39,7 @@ extension RealtimeEndpoint {
         case .gone(let id): liveCalls.removeValue(forKey: id)?.abandon(.streamClosed)
         case .signals(let id, let signals, let isWhole): liveCalls[id]?.receive(signals, isWhole: isWhole)
         case .leg(let id, let entries): liveCalls[id]?.receive(entries)
+        case .captions(let id, let captions): liveCalls[id]?.receive(captions)
         case .profile(let me): profiles.send(me)
         }
     }

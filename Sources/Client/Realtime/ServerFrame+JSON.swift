@@ -104,6 +104,7 @@ extension StreamChange: Decodable {
         case "profile": content = .profile(try container.decode(Me.self, forKey: .data))
         case "offer", "answer", "candidates": content = .signal(try container.decode(Signal.self, forKey: .data))
         case "slots", "legEnded", "renegotiate": content = .leg(try container.decode(LegNotice.self, forKey: .data))
+        case "caption": content = .caption(try container.decode(Caption.self, forKey: .data))
         case let type: content = .unknown(type: type)
         }
     }

@@ -59,6 +59,7 @@ struct StreamChange: Hashable, Sendable {
         case participant(Participant, version: Int)
         case signal(Signal)
         case leg(LegNotice)
+        case caption(Caption)
         case profile(Me)
         case unknown(type: String)
     }

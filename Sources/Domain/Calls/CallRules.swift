@@ -17,6 +17,8 @@ package struct CallRules: Hashable, Sendable {
     package var gatewayEpoch: Int64?
     /// Seconds after which a recording ends by itself.
     package var recordingSeconds: Int64 = 4 * 3600
+    /// Somebody can write down what is said.
+    package var hasTranscription = false
     /// People in one call, the caller included.
     package var participantLimit = 50
     /// Bytes of one session description.

@@ -89,6 +89,8 @@ final class CallClock: CallEffectPerformer, Service {
         case .legEnded(let call, let endpoint): gateway.endLeg(in: call, of: endpoint)
         case .recordingBegan(let call, let recording): gateway.recorder.begin(recording, of: call)
         case .recordingEnded(let call, _): gateway.recorder.end(call)
+        case .captionsBegan(let call): gateway.recorder.caption(call)
+        case .captionsEnded(let call): gateway.recorder.uncaption(call)
         case .ended(let call):
             ended.increment()
             _ = state.withLock { $0.live.remove(call) }

@@ -9,13 +9,21 @@ import Storage
 import Synchronization
 import WebAPI
 
-/// Has the gateway record the calls that are to be recorded, and writes how recordings end.
+/// Has the gateway record the calls that are to be recorded, writes how recordings end, and has captions made of the calls
+/// that are to have some.
 ///
 /// Commands decide, and hand it over on the writer's thread; what they decided is worked off by one task, in its order.
 final class CallRecorder: Service {
     private enum Job: Sendable {
         case begin(RecordingID, CallID)
         case end(CallID)
+        case caption(CallID)
+        case uncaption(CallID)
+    }
+
+    /// What a call is tapped for.
+    private enum Use {
+        case recording, captions
     }
 
     private struct Parts {
@@ -23,7 +31,9 @@ final class CallRecorder: Service {
         var files: (any RecordingFiles)?
         var legs: GatewayLegs?
         var calls: CallService?
+        var captioner: Captioner?
         var ended: @Sendable (RecordingID) -> Void = { _ in }
+        var uses: [CallID: Set<Use>] = [:]
         var isStopping = false
     }
 
@@ -38,14 +48,15 @@ final class CallRecorder: Service {
         self.logger = logger
     }
 
-    /// Connects it with the gateway, with where files are kept, and with who wants to know of what has ended; before the
-    /// server listens.
+    /// Connects it with the gateway, with where files are kept, with who makes captions, and with who wants to know of what
+    /// has ended; before the server listens.
     func open(
-        _ legs: GatewayLegs, _ files: any RecordingFiles, _ calls: CallService,
+        _ legs: GatewayLegs, _ files: any RecordingFiles, _ calls: CallService, _ captioner: Captioner?,
         ended: @escaping @Sendable (RecordingID) -> Void
     ) {
         parts.withLock {
-            $0 = Parts(recorder: legs.recorder, files: files, legs: legs, calls: calls, ended: ended)
+            $0 = Parts(
+                recorder: legs.recorder, files: files, legs: legs, calls: calls, captioner: captioner, ended: ended)
         }
     }
 
@@ -55,29 +66,60 @@ final class CallRecorder: Service {
     /// Called on the store's writer thread.
     func end(_ call: CallID) { jobs.continuation.yield(.end(call)) }
 
+    /// Called on the store's writer thread.
+    func caption(_ call: CallID) { jobs.continuation.yield(.caption(call)) }
+
+    /// Called on the store's writer thread.
+    func uncaption(_ call: CallID) { jobs.continuation.yield(.uncaption(call)) }
+
     func run() async {
         await cancelWhenGracefulShutdown { [self] in
             for await job in jobs.stream { await work(job) }
         }
         // What is recorded until now is whole. That it was interrupted is written by the next process.
-        let recorder = parts.withLock { parts in
+        let (recorder, captioner) = parts.withLock { parts in
             parts.isStopping = true
-            return parts.recorder
+            return (parts.recorder, parts.captioner)
         }
         await recorder?.stop()
+        await captioner?.stop()
     }
 
     private func work(_ job: Job) async {
-        let (recorder, files, legs) = parts.withLock { ($0.recorder, $0.files, $0.legs) }
-        guard let recorder, let files, let legs else { return }
+        let (recorder, files, captioner) = parts.withLock { ($0.recorder, $0.files, $0.captioner) }
+        guard let recorder, let files else { return }
         switch job {
         case .begin(let recording, let call):
             begun.increment()
             await recorder.begin(recording.text, of: call.text, into: files) { [weak self] end in self?.note(end) }
-            legs.tap(call, isOn: true)
+            tap(call, for: .recording)
         case .end(let call):
-            legs.tap(call, isOn: false)
+            untap(call, for: .recording)
             await recorder.end(call.text)
+        case .caption(let call):
+            guard let captioner else { return }
+            await recorder.listen(to: call.text, captioner.begin(call))
+            tap(call, for: .captions)
+        case .uncaption(let call):
+            untap(call, for: .captions)
+            await recorder.unlisten(to: call.text)
+            await captioner?.end(call)
+        }
+    }
+
+    private func tap(_ call: CallID, for use: Use) {
+        parts.withLock { parts in
+            let isFirst = parts.uses[call] == nil
+            parts.uses[call, default: []].insert(use)
+            if isFirst { parts.legs?.tap(call, isOn: true) }
+        }
+    }
+
+    private func untap(_ call: CallID, for use: Use) {
+        parts.withLock { parts in
+            guard parts.uses[call]?.remove(use) != nil, parts.uses[call]?.isEmpty == true else { return }
+            parts.uses[call] = nil
+            parts.legs?.tap(call, isOn: false)
         }
     }
 
@@ -93,7 +135,7 @@ final class CallRecorder: Service {
     }
 
     private func write(_ recording: RecordingID, of call: CallID, _ failure: String?) async {
-        if failure != nil { parts.withLock { $0.legs }?.tap(call, isOn: false) }
+        if failure != nil { untap(call, for: .recording) }
         // A disk that has no room for the recording may have none for this either, until somebody makes some.
         while let calls = parts.withLock({ $0.isStopping ? nil : $0.calls }) {
             do {

@@ -58,7 +58,10 @@ struct OperatorFigures: Sendable {
             collect(counters)
             collectMore(counters, of: relay)
         }
-        if let gateway { collect(gateway.figures, voices.figures) }
+        if let gateway {
+            collect(gateway.figures, voices.figures)
+            set("recording_dropped_total", await gateway.recorder.droppedCount)
+        }
         if let queue = transcription.queue { collect(await queue.figures) }
         if let mixes { set("recording_mixes_waiting", mixes.waitingCount) }
         if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }

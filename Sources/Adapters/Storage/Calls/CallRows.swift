@@ -8,11 +8,12 @@ enum CallColumns {
     static let call = """
         c.id, c.conversation_id, c.kind, c.mode, c.created_at, c.version, c.status, c.answered_at, c.empty_until,
         c.ended_at, c.end_reason, c.ended_by, c.gateway_epoch, c.recording_id, c.recording_by, c.recording_at,
-        c.recording_until, c.recording_end, c.was_recorded
+        c.recording_until, c.recording_end, c.was_recorded, c.captions_by, c.captions_at, c.captions_failure
         """
-    static let callCount = 19
-    /// Where the gateway's columns begin.
+    static let callCount = 22
+    /// Where the gateway's columns begin, and those of captions.
     static let gateway = 12
+    static let captions = 19
     static let participant = """
         p.user_id, p.display_name, p.photo_url, p.withheld, p.state, p.ring_until, p.endpoint_id, p.joined_at,
         p.connected, p.setup_until, p.detached_at, p.taken_over, p.left_at, p.reason, p.audio, p.video, p.screen, p.held,
@@ -45,7 +46,8 @@ struct CallRows {
             mode: try mode(named: try columns.text(), of: first), createdAt: try columns.time(),
             version: try columns.integer(), status: try status(&columns), recording: try recording(of: first),
             recordingEnd: try first.textIfPresent(CallColumns.gateway + 5).flatMap(Recording.EndReason.init),
-            wasRecorded: try first.integerIfPresent(CallColumns.gateway + 6) == 1, participants: participants)
+            wasRecorded: try first.integerIfPresent(CallColumns.gateway + 6) == 1, captions: try captions(of: first),
+            participants: participants)
     }
 
     private static func recording(of row: SQLRow) throws -> Call.OngoingRecording? {
@@ -54,6 +56,14 @@ struct CallRows {
             let user = try columns.idIfPresent(of: Entities.User.self), let since = try columns.timeIfPresent()
         else { return nil }
         return Call.OngoingRecording(id: id, by: user, since: since, until: try columns.timeIfPresent())
+    }
+
+    private static func captions(of row: SQLRow) throws -> Call.OngoingCaptions? {
+        var columns = ColumnReader(row, from: CallColumns.captions)
+        guard let user = try columns.idIfPresent(of: Entities.User.self), let since = try columns.timeIfPresent() else {
+            return nil
+        }
+        return Call.OngoingCaptions(by: user, since: since, failure: try columns.textIfPresent())
     }
 
     private static func mode(named name: String, of row: SQLRow) throws -> Call.Mode {
@@ -150,6 +160,7 @@ extension Call {
             .time(ending?.at), .text(ending?.reason.rawValue), .id(ending?.by), .text(mode.name),
             .integer(gatewayEpoch), .id(recording?.id), .id(recording?.by), .time(recording?.since),
             .time(recording?.until), .text(recordingEnd?.rawValue), .integer(wasRecorded ? 1 : nil),
+            .id(captions?.by), .time(captions?.since), .text(captions?.failure),
         ]
     }
 }

@@ -84,8 +84,9 @@ extension StoreTransaction {
             INSERT INTO calls (
                 id, conversation_id, kind, created_at, version, status, pair, answered_at, empty_until, ended_at,
                 end_reason, ended_by, mode, gateway_epoch, recording_id, recording_by, recording_at,
-                recording_until, recording_end, was_recorded)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+                recording_until, recording_end, was_recorded, captions_by, captions_at, captions_failure)
+            VALUES (
+                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
             """,
             [.id(call.id), .id(call.conversation), .text(call.kind.rawValue), .time(call.createdAt)]
                 + call.changingValues)
@@ -115,6 +116,7 @@ extension StoreTransaction {
         let isSameStatus =
             call.status == earlier.status && call.pair == earlier.pair && call.mode == earlier.mode
             && call.recording == earlier.recording && call.recordingEnd == earlier.recordingEnd
+            && call.captions == earlier.captions
         let saved =
             isSameStatus
             ? try sql.execute(
@@ -125,7 +127,8 @@ extension StoreTransaction {
                 UPDATE calls SET version = ?3, status = ?4, pair = ?5, answered_at = ?6, empty_until = ?7,
                     ended_at = ?8, end_reason = ?9, ended_by = ?10, mode = ?11, gateway_epoch = ?12,
                     recording_id = ?13, recording_by = ?14, recording_at = ?15,
-                    recording_until = ?16, recording_end = ?17, was_recorded = ?18
+                    recording_until = ?16, recording_end = ?17, was_recorded = ?18,
+                    captions_by = ?19, captions_at = ?20, captions_failure = ?21
                 WHERE id = ?1 AND version = ?2
                 """, [.id(call.id), .integer(earlier.version)] + call.changingValues)
         guard saved == 1 else {

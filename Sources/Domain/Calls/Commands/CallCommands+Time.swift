@@ -63,6 +63,7 @@ extension CallCommands {
                 // It knows of none; what was recorded is found in its files.
                 if after.recording != nil { after.recordingEnd = .interrupted }
                 after.recording = nil
+                if !rules.hasTranscription { after.captions = nil }
             } else {
                 after.end(because: .failed, by: nil, at: now)
             }

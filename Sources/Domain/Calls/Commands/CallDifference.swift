@@ -26,6 +26,7 @@ struct CallDifference {
         }
         if let before,
             before.status != after.status || before.mode != after.mode || before.recording != after.recording
+                || before.captions != after.captions
         {
             entries.append(StreamEntry(stream: .call(after.id), type: "call", data: after.summaryJSON()))
         }
@@ -84,8 +85,16 @@ struct CallDifference {
             if let old = before?.recording { effects.append(.recordingEnded(after.id, old.id)) }
             if let new = after.recording { effects.append(.recordingBegan(after.id, new.id)) }
         }
+        effects += captionsEffects
         if hasEnded { effects += [.detach(.call(after.id)), .ended(after.id)] }
         return effects
+    }
+
+    /// Another life of the gateway knows nothing of the captions that it is to go on with.
+    private var captionsEffects: [CallEffect] {
+        if before?.captions != nil, after.captions == nil { return [.captionsEnded(after.id)] }
+        let isNew = before?.captions == nil || before?.gatewayEpoch != after.gatewayEpoch
+        return isNew && after.captions != nil ? [.captionsBegan(after.id)] : []
     }
 
     private var deadlineEffects: [CallEffect] {

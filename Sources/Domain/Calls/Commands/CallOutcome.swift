@@ -23,6 +23,10 @@ package enum CallEffect: Hashable, Sendable {
     case recordingBegan(CallID, RecordingID)
     /// It is not any more.
     case recordingEnded(CallID, RecordingID)
+    /// What is said in the call is to be written down from now on.
+    case captionsBegan(CallID)
+    /// It is not any more.
+    case captionsEnded(CallID)
     case ended(CallID)
 }
 

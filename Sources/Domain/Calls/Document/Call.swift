@@ -61,6 +61,20 @@ package struct Call: Hashable, Sendable {
         }
     }
 
+    /// Captions that are made of what is said, who wanted them and when.
+    package struct OngoingCaptions: Hashable, Sendable {
+        package let by: UserID
+        package let since: Timestamp
+        /// In words, why there are none at the moment.
+        package var failure: String?
+
+        package init(by: UserID, since: Timestamp, failure: String? = nil) {
+            self.by = by
+            self.since = since
+            self.failure = failure
+        }
+    }
+
     /// Why a call ended, or why a participant left it.
     package enum EndReason: String, Sendable, CaseIterable {
         case hungUp = "hung_up"
@@ -90,14 +104,15 @@ package struct Call: Hashable, Sendable {
     package internal(set) var recordingEnd: Recording.EndReason?
     /// Some of it was recorded, or is being: there are recordings to ask for, unless they were removed.
     package internal(set) var wasRecorded: Bool
+    /// What is said is being written down, as every participant is shown. Only in the gateway.
+    package internal(set) var captions: OngoingCaptions?
     /// The caller first, then the callees in the order in which they were invited.
     package internal(set) var participants: [Participant]
 
     package init(
         id: CallID, conversation: ConversationID?, kind: Kind, mode: Mode, createdAt: Timestamp, version: Int64,
         status: Status, recording: OngoingRecording? = nil, recordingEnd: Recording.EndReason? = nil,
-        wasRecorded: Bool = false,
-        participants: [Participant]
+        wasRecorded: Bool = false, captions: OngoingCaptions? = nil, participants: [Participant]
     ) {
         self.id = id
         self.conversation = conversation
@@ -109,6 +124,7 @@ package struct Call: Hashable, Sendable {
         self.recording = recording
         self.recordingEnd = recordingEnd
         self.wasRecorded = wasRecorded
+        self.captions = captions
         self.participants = participants
     }
 }

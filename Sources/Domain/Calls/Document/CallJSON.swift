@@ -51,6 +51,14 @@ extension Call {
             }
         }
         writer.member("recordingEnded", recordingEnd?.rawValue)
+        if let captions {
+            writer.name("captions")
+            writer.object { writer in
+                writer.member("by", captions.by)
+                writer.member("since", captions.since)
+                writer.member("failure", captions.failure)
+            }
+        }
     }
 }
 

@@ -74,6 +74,7 @@ extension Call {
             }
         }
         recording = nil
+        captions = nil
         status = .ended(Ending(reason: reason, by: actor, at: now, answeredAt: answeredAt))
     }
 

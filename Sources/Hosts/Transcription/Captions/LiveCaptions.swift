@@ -59,6 +59,8 @@ package final class LiveCaptions: Sendable {
     }
 
     package var figures: Figures { state.withLock { $0.figures } }
+    /// Utterances that nobody has begun to write down.
+    package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Takes the sound that comes next, at 16 kHz; what comes after `finish` is nothing.
     package func feed(_ samples: some Sequence<Int16>) {

@@ -8,7 +8,7 @@ package enum Schemas {
         ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
         ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", MediaLinks.schema),
         ("Recording", recording), ("RecordedTrack", recordedTrack), ("RecordingMix", recordingMix),
-        ("RecordingTranscript", recordingTranscript),
+        ("RecordingTranscript", recordingTranscript), ("Caption", caption),
     ]
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
@@ -71,6 +71,14 @@ package enum Schemas {
             "Why it is not recorded any more, where nobody ended that: it was as long as may be, it could not go on, or the server stopped."
         ),
         .optional("recorded", .boolean, "There are recordings of it, or were."),
+        .optional(
+            "captions",
+            .object([
+                .required("by", .identifier), .required("since", .time),
+                .optional("failure", .text(), "Why there are none at the moment."),
+            ]),
+            "While what is said is written down: every participant is to be shown that. `caption` in the call's stream tells it."
+        ),
         .required("participants", .list(.named("Participant"))),
     ])
 
@@ -93,6 +101,14 @@ package enum Schemas {
         .optional("failure", .text(), "Why it failed. Ask again to have it tried again."),
         .optional("durationMs", .integer()), .optional("byteCount", .integer()),
         .optional("audio", .named("MediaLink"), "Ogg with Opus, once it is complete."),
+    ])
+
+    /// Told in the streams of calls alone.
+    private static let caption = Schema.object([
+        .required("user", .identifier, "Who said it."),
+        .required("source", .choice(["microphone", "camera", "screen"])),
+        .required("startedAt", .time, "When it was said."), .required("durationMs", .integer()),
+        .required("text", .text()), .optional("language", .text(), "As BCP 47 writes it."),
     ])
 
     private static let recordedTrack = Schema.object([

@@ -151,10 +151,12 @@ export class ActiveCall extends Emitter {
         // Answers to requests and what streams tell come in any order.
         if (this.phase === "ended" || call.version < this.document?.version) return;
         const before = this.document?.recording;
+        const hadCaptions = Boolean(this.captions);
         this.document = call;
         const { mine, other } = sides(call, credentials.user.id);
         if (call.recording && call.recording.id !== before?.id) this.emit("notice", this.recorded);
         if (before && !call.recording && call.recordingEnded) this.emit("notice", recordingEnds[call.recordingEnded]);
+        if (call.captions && !hadCaptions) this.emit("notice", this.captioned);
         if (call.status === "ended") return this.#finish(ending(call, credentials.user.id).text);
         const elsewhere = call.status === "active" && mine?.endpoint && mine.endpoint !== endpoint.id;
         if (elsewhere && !this.#entering) return this.#finish("Continued on another device");
@@ -264,16 +266,36 @@ export class ActiveCall extends Emitter {
     }
 
     /** Only the gateway hears what is said. */
-    get canRecord() { return this.document?.mode === "gateway" && this.phase === "active"; }
+    get isHeard() { return this.document?.mode === "gateway"; }
     get isRecorded() { return Boolean(this.document?.recording); }
 
     /** In words, who has what is said recorded. */
     get recorded() {
         const by = this.document?.recording?.by;
         if (!by) return "";
-        if (by === credentials.user.id) return "You are recording this call";
-        return `${this.people.find((one) => one.user === by)?.displayName ?? "Somebody"} is recording this call`;
+        return by === credentials.user.id ? "You are recording this call" : `${this.nameOf(by)} is recording this call`;
     }
+
+    nameOf(user) { return this.people.find((one) => one.user === user)?.displayName ?? "Somebody"; }
+
+    /** Who wanted captions and when, and why there are none at the moment; undefined where nobody wants them. */
+    get captions() { return this.document?.captions; }
+
+    /** In words, who has what is said written down. */
+    get captioned() {
+        const by = this.captions?.by;
+        if (!by) return "";
+        return by === credentials.user.id ? "You turned captions on" : `${this.nameOf(by)} turned captions on`;
+    }
+
+    /** Everybody is shown them, and anybody may turn them off. */
+    async setCaptions(on) {
+        const { call } = await request(on ? "calls.caption" : "calls.stopCaptions", { call: this.id });
+        this.update(call);
+    }
+
+    /** Something was understood. */
+    hear(caption) { this.emit("caption", caption); }
 
     /** Everybody is shown it, and anybody may end it. */
     async setRecording(on) {

@@ -136,6 +136,7 @@ class Calls extends Emitter {
         if (kind === "user" && type === "call") this.#learn(data);
         if (kind === "user" && type === "profile") this.#profile(data);
         if (kind === "signals") this.#signals(id, [data]);
+        if (kind === "call" && type === "caption") this.active.find((one) => one.id === id)?.hear(data);
         const known = this.#documents.get(id);
         if (kind === "call" && known && type === "call") this.#learn({ ...data, participants: known.participants });
         // An answer or the user's own stream may have told of a later version already.

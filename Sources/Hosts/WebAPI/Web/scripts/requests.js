@@ -25,6 +25,8 @@ const routes = {
     "calls.slots": ["PATCH", "/v1/calls/{call}/leg"],
     "calls.record": post("recording"),
     "calls.stopRecording": ["DELETE", "/v1/calls/{call}/recording"],
+    "calls.caption": post("captions"),
+    "calls.stopCaptions": ["DELETE", "/v1/calls/{call}/captions"],
     "calls.recordings": ["GET", "/v1/calls/{call}/recordings"],
     "recordings.transcript": ["GET", "/v1/recordings/{recording}/transcript"],
     "recordings.transcribe": ["POST", "/v1/recordings/{recording}/transcript"],

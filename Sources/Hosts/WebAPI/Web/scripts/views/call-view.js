@@ -5,6 +5,7 @@ import { button, h, icon, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { clockText, progress } from "../words.js";
 import { avatar } from "./avatar.js";
+import { CaptionsView, hasTranscription } from "./captions.js";
 import { DetailsPanel } from "./details.js";
 import { devicesPanel } from "./devices.js";
 import { GridScene } from "./grid-scene.js";
@@ -17,6 +18,8 @@ export class CallView {
     node;
     #parts;
     #scene;
+    #captions;
+    #transcribes = false;
     #details;
     #devices;
     #unhear;
@@ -24,6 +27,7 @@ export class CallView {
 
     constructor(call) {
         this.call = call;
+        this.#captions = new CaptionsView(call);
         this.#parts = this.#make();
         this.node = this.#parts.section;
         this.#unhear = [call.on("change", () => this.#show()), call.on("stats", (sample) => this.#measure(sample)),
@@ -32,6 +36,7 @@ export class CallView {
         this.onkey = (event) => this.#key(event);
         addEventListener("keydown", this.onkey);
         this.#show();
+        hasTranscription().then((has) => { this.#transcribes = has; this.#show(); });
     }
 
     focus() { this.#parts.name.focus(); }
@@ -41,6 +46,7 @@ export class CallView {
         removeEventListener("keydown", this.onkey);
         this.#unhear.forEach((one) => one());
         this.#scene.close();
+        this.#captions.close();
     }
 
     /** Lists calls on hold behind this one. */
@@ -59,6 +65,7 @@ export class CallView {
         const status = h("p", { id: "call-status", class: "call-status" });
         const clock = h("p", { id: "call-clock", class: "call-clock", role: "timer", "aria-label": "Length of the call" });
         const recording = h("p", { id: "call-recording", class: "call-recording", role: "status", hidden: true });
+        const captioned = h("p", { id: "call-captioned", class: "call-captioned", role: "status", hidden: true });
         const held = h("div", { class: "held-calls" });
         const panel = h("aside", { class: "panel", id: "panel", hidden: true });
         const controls = this.#makeControls();
@@ -67,9 +74,9 @@ export class CallView {
         const add = button({ name: "addPerson", label: "Add people", bare: true, class: "round glass", data: { action: "invite" },
             onclick: () => this.#invite() });
         const section = h("section", { id: "call", class: "call", "aria-labelledby": "call-name" },
-            h("header", { class: "call-head" }, h("div", { class: "call-title" }, name, h("div", { class: "call-line" }, status, clock, recording)), held, add),
-            h("footer", { class: "call-foot" }, bar, after), panel);
-        return { section, name, status, clock, recording, held, add, panel, controls, bar, after };
+            h("header", { class: "call-head" }, h("div", { class: "call-title" }, name, h("div", { class: "call-line" }, status, clock, recording, captioned)), held, add),
+            h("footer", { class: "call-foot" }, this.#captions.node, bar, after), panel);
+        return { section, name, status, clock, recording, captioned, held, add, panel, controls, bar, after };
     }
 
     #makeControls() {
@@ -84,6 +91,8 @@ export class CallView {
             devices: control("devices", "sliders", "Microphone, camera and speaker", () => this.#open("devices")),
             record: control("record", "record", "Record the call",
                 () => this.#try("call", () => this.call.setRecording(!this.call.isRecorded))),
+            captions: control("captions", "captions", "Captions",
+                () => this.#try("call", () => this.call.setCaptions(!this.call.captions))),
             details: control("details", "chart", "Connection details", () => this.#open("details")),
             hangUp: control("hang-up", "hangUp", "Hang up", () => this.call.hangUp(), "danger"),
         };
@@ -93,7 +102,7 @@ export class CallView {
 
     #show() {
         const { call } = this;
-        const { section, name, status, recording, add, controls, bar } = this.#parts;
+        const { section, name, status, recording, captioned, add, controls, bar } = this.#parts;
         const ended = call.phase === "ended";
         section.dataset.phase = call.phase;
         section.dataset.connection = call.connection;
@@ -104,6 +113,9 @@ export class CallView {
         status.textContent = this.#otherState(progress(call));
         recording.hidden = ended || !call.isRecorded;
         if (recording.textContent !== call.recorded) recording.textContent = call.recorded;
+        captioned.hidden = ended || !call.captions;
+        if (captioned.textContent !== call.captioned) captioned.textContent = call.captioned;
+        this.#captions.show();
         this.#showScene(section);
         this.#showControls(controls);
         add.hidden = !["active", "connecting"].includes(call.phase) && !(call.isGroup && !ended);
@@ -159,7 +171,7 @@ export class CallView {
         return text === "Connected" && media?.audio === false ? "Their microphone is off" : text;
     }
 
-    #showControls({ mute, camera, hold, share, details, devices, record }) {
+    #showControls({ mute, camera, hold, share, details, devices, record, captions }) {
         const { call } = this;
         set(mute, call.isMuted ? "microphoneOff" : "microphone", call.isMuted ? "Unmute (M)" : "Mute (M)", call.isMuted);
         set(camera, call.hasCamera ? "video" : "videoOff", call.hasCamera ? "Turn camera off (V)" : "Turn camera on (V)", !call.hasCamera);
@@ -167,7 +179,9 @@ export class CallView {
         if (share) set(share, "screen", call.isSharing ? "Stop sharing" : "Share your screen", call.isSharing);
         set(details, "chart", "Connection details (D)", Boolean(this.#details));
         set(devices, "sliders", "Microphone, camera and speaker", Boolean(this.#devices));
-        record.hidden = !call.canRecord;
+        record.hidden = !call.isHeard || call.phase !== "active";
+        captions.hidden = record.hidden || !(this.#transcribes || call.captions);
+        set(captions, "captions", call.captions ? "Turn captions off (C)" : "Turn captions on (C)", Boolean(call.captions));
         set(record, "record", call.isRecorded ? "Stop recording" : "Record the call", call.isRecorded);
         details.setAttribute("aria-expanded", String(Boolean(this.#details)));
         devices.setAttribute("aria-expanded", String(Boolean(this.#devices)));
@@ -220,10 +234,10 @@ export class CallView {
     #key(event) {
         if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
         if (event.target.closest?.("input:not([type=checkbox]), select, textarea")) return;
-        const { mute, camera, hold, details } = this.#parts.controls;
-        const control = { m: mute, v: camera, h: hold, d: details }[event.key.toLowerCase()];
+        const { mute, camera, hold, captions, details } = this.#parts.controls;
+        const control = { m: mute, v: camera, h: hold, c: captions, d: details }[event.key.toLowerCase()];
         if (event.key === "Escape") this.#closePanel();
-        else if (control && this.call.phase !== "ended" && !control.disabled) {
+        else if (control && this.call.phase !== "ended" && !control.disabled && !control.hidden) {
             event.preventDefault();
             control.click();
         }

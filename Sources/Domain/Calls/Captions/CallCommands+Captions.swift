@@ -1,0 +1,72 @@
+package import Model
+
+// Live captions of calls in the gateway. As with recordings everybody in the call is shown that what is said is written
+// down, may begin it, and may end it. Captions go by in the call's stream; nothing keeps them as a document.
+extension CallCommands {
+    /// Has what is said written down while it is said. A call that has captions goes on as it is.
+    package func caption(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        let before = try open(id, as: principal.user, in: store)
+        _ = try joinedEndpoint(of: principal, in: before, at: now)
+        guard rules.hasTranscription else {
+            throw Problem(.providerNotConfigured, "This server has no provider of transcription.")
+        }
+        guard before.gatewayEpoch != nil, rules.gatewayEpoch != nil else {
+            throw Problem(
+                .conflict, "The media of this call goes directly from peer to peer, where the server cannot hear it.")
+        }
+        guard before.captions == nil else {
+            var outcome = CallOutcome(call: before, at: now)
+            outcome.isDuplicate = true
+            return outcome
+        }
+        var after = before
+        after.captions = Call.OngoingCaptions(by: principal.user, since: now)
+        return try commit(after, replacing: before, at: now, in: store)
+    }
+
+    /// Ends the captions, if there are any.
+    package func stopCaptions(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome {
+        try change(id, by: principal, at: now, in: store) { call in
+            guard call.isLive else { return }
+            _ = try joinedEndpoint(of: principal, in: call, at: now)
+            call.captions = nil
+        }
+    }
+
+    /// Somebody was understood: what they said goes to everybody in the call, unless nobody wants captions any more, or
+    /// nobody in the call has the endpoint. `others` are those in it through doors.
+    package func said(
+        _ text: String, on endpoint: EndpointID, _ source: LegTrack.Source, in id: CallID, from start: Timestamp,
+        lasting duration: Int64, language: String?, also others: [EndpointID: UserID], at now: Timestamp,
+        in store: some CallStore
+    ) throws -> CallOutcome? {
+        guard let before = try store.call(id), before.captions != nil,
+            let user = before.participants.first(where: { $0.endpoint == endpoint })?.user ?? others[endpoint]
+        else { return nil }
+        let caption = Caption(
+            user: user, source: source, startedAt: start, duration: duration, text: text, language: language)
+        try store.append([StreamEntry(stream: .call(id), type: "caption", data: caption.json)])
+        return try captionsFail(before, nil, at: now, in: store)
+    }
+
+    /// What is said is not written down, for a reason that everybody in the call is told, until something is again.
+    package func captionsFailed(
+        _ id: CallID, _ failure: String, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome? {
+        guard let before = try store.call(id) else { return nil }
+        return try captionsFail(before, failure, at: now, in: store)
+    }
+
+    private func captionsFail(
+        _ before: Call, _ failure: String?, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome? {
+        guard before.captions != nil, before.captions?.failure != failure else { return nil }
+        var after = before
+        after.captions?.failure = failure
+        return try commit(after, replacing: before, at: now, in: store)
+    }
+}

@@ -1,0 +1,40 @@
+package import Model
+
+/// What somebody in a call has said, as it was understood.
+package struct Caption: Hashable, Sendable {
+    package var user: UserID
+    package var source: LegTrack.Source
+    /// When it was said.
+    package var startedAt: Timestamp
+    /// In milliseconds.
+    package var duration: Int64
+    package var text: String
+    /// As BCP 47 writes it, where the provider told.
+    package var language: String?
+
+    package init(
+        user: UserID, source: LegTrack.Source, startedAt: Timestamp, duration: Int64, text: String,
+        language: String? = nil
+    ) {
+        self.user = user
+        self.source = source
+        self.startedAt = startedAt
+        self.duration = duration
+        self.text = text
+        self.language = language
+    }
+
+    /// What a `caption` in the call's stream carries.
+    var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("user", user)
+            writer.member("source", source.rawValue)
+            writer.member("startedAt", startedAt)
+            writer.member("durationMs", duration)
+            writer.member("text", text)
+            writer.member("language", language)
+        }
+        return writer.text
+    }
+}

@@ -1,0 +1,83 @@
+"""Live captions: what Ben says into his microphone stands on the pages of the others while he says it."""
+
+from browser import DESK, PHONE
+from pages import connect
+from test_recordings import WORDS, listener, speaker, spoken, three  # noqa: F401 - fixtures
+
+
+def talk(people):
+    """A call in which only Ben is heard."""
+    ann, ben, cem = people
+    ann.call_group([ben, cem], "audio")
+    for other in (ben, cem):
+        other.rings(limit=60)
+        other.answer("accept-audio")
+    for person in people:
+        person.is_connected(limit=60)
+    for person in (ann, cem):
+        person.control("mute")
+        person.hears_voices(1)
+
+
+def reads(person, other):
+    """Waits for some of the words, under the name of who says them."""
+
+    def condition():
+        lines = person.driver.execute_script(
+            "return [...document.querySelectorAll('#captions .caption')].map((one) => [one.dataset.user, one.innerText]);"
+        )
+        assert {user for user, _ in lines} <= {other.user}, lines
+        words = " ".join(text for _, text in lines).split()
+        return len(set(WORDS.split()) & set(words)) >= 3 and f"{other.name}" in lines[-1][1]
+
+    person.browser.wait("the words", condition, 60)
+
+
+def test_words_stand_on_the_pages_of_the_others(three, listener, pictures):  # noqa: F811
+    ann, ben, cem = three
+    _, broken = listener
+    talk(three)
+    assert ann.find("[data-action=captions]").get_attribute("aria-label") == "Turn captions on (C)"
+    ann.control("captions")
+    ann.says("#call-captioned", "You turned captions on")
+    for other in (ben, cem):
+        other.says("#call-captioned", "Ann Abel turned captions on")
+    for person in three:
+        reads(person, ben)
+    pictures(ann.browser, "captions")
+    cem.browser.resize(PHONE)
+    reads(cem, ben)
+    pictures(cem.browser, "phone-captions")
+    cem.browser.resize(DESK)
+    assert ann.find("#captions [role=log]").get_attribute("aria-label") == "Captions"
+
+    # Who comes back is shown them too.
+    cem.driver.refresh()
+    cem.says("#call-captioned", "Ann Abel turned captions on", limit=60)
+    reads(cem, ben)
+
+    # What goes wrong is said, until it goes well again.
+    broken.touch()
+    for person in three:
+        person.browser.wait(
+            "the reason", lambda person=person: "No captions at the moment" in person.text("#captions .caption-trouble"), 60
+        )
+    pictures(ann.browser, "captions-failed")
+    broken.unlink()
+    for person in three:
+        person.gone("#captions .caption-trouble:not([hidden])", limit=60)
+        reads(person, ben)
+
+    # Anybody ends them, for all.
+    ben.control("captions")
+    for person in three:
+        person.gone("#captions:not([hidden])")
+        person.gone("#call-captioned:not([hidden])")
+        assert person.find("[data-action=captions]").get_attribute("aria-label") == "Turn captions on (C)"
+        person.hang_up()
+
+
+def test_a_call_from_peer_to_peer_has_none(ann, ben):
+    connect(ann, ben)
+    assert not ann.all("[data-action=captions]:not([hidden])")
+    ann.hang_up()
