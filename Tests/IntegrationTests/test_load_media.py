@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 
 import pytest
-from sounds import encode, tone
+from sounds import encode, tone, voice
 from test_load import LOAD
 
 USERS = 12
@@ -107,6 +107,26 @@ def test_recordings_that_are_refused_are_told(make_server, tmp_path):
     assert done.returncode == 0, done.stdout
     recordings = json.loads(found.read_text())["recordings"]
     assert (recordings["begun"], recordings["refused"], recordings["tracks"]) == (0, 1, 0)
+    server.stop()
+
+
+def test_what_is_said_is_captioned(make_server, tmp_path):
+    server = make_server({"transcription": {"provider": "command", "command": ["/bin/echo", "hello"]}})
+    users, path, figures = tmp_path / "users", tmp_path / "speech.ogg", tmp_path / "figures.json"
+    users.write_text(server.command("token", "--count", "2", "--prefix", "load"))
+    path.write_bytes(encode(voice(1.5)))
+    done = load(
+        "--server", server.url, "--tokens", str(users), "--calls", "1", "--publishers", "1", "--seconds", "6", "--transcribe",
+        "--speech", str(path), "--pause", "1.5", "--json", str(figures),
+    )
+    assert done.returncode == 0, done.stdout
+    found = json.loads(figures.read_text())["captions"]
+    assert (found["calls"], found["refused"], found["failures"]) == (1, {}, {})
+    # What was begun before there were captions, and what is not yet over, may have one or none.
+    assert found["said"] >= 2 and abs(found["captions"] - found["said"]) <= 1
+    assert found["example"] == "hello"
+    # It is over when nothing has been said for half a second.
+    assert 200_000 < found["speechToCaptionMicroseconds"]["p50"] < 5_000_000
     server.stop()
 
 

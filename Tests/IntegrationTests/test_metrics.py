@@ -147,8 +147,8 @@ def hear(server: Server, directory) -> None:
     users.write_text(server.command("token", "--count", "2", "--prefix", "load"))
     path.write_bytes(file)
     done = subprocess.run(
-        [str(LOAD), "media", "--server", server.url, "--tokens", str(users), "--calls", "1", "--seconds", "2", "--record",
-         "--speech", str(path)], capture_output=True, text=True, timeout=120,
+        [str(LOAD), "media", "--server", server.url, "--tokens", str(users), "--calls", "1", "--seconds", "4", "--record",
+         "--transcribe", "--speech", str(path), "--pause", "1"], capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     somebody = json.loads(users.read_text().splitlines()[0])
