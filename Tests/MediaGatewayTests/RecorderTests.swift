@@ -28,6 +28,7 @@ struct RecorderTests {
                 try disk.change(by: bytes.count) { $0[index].bytes += bytes }
             }
             func finish(duration: UInt64?) async throws {
+                disk.whileFinishing.withLock { $0 }()
                 try disk.change { files in
                     files[index].duration = duration
                     files[index].isFinished = true
@@ -36,6 +37,8 @@ struct RecorderTests {
         }
 
         private let state = Mutex((files: [Stored](), room: Int.max))
+        /// Happens before a file is whole.
+        let whileFinishing = Mutex<@Sendable () -> Void>({})
 
         var files: [Stored] { state.withLock { $0.files } }
 
@@ -171,6 +174,21 @@ struct RecorderTests {
         let durations = Dictionary(
             uniqueKeysWithValues: room.disk.files.map { ($0.track.track.participant, $0.duration) })
         #expect(durations == ["ann": 200, "ben": 1_000])
+    }
+
+    @Test("a recording is as long as it took, not as long as its files took to be whole", .timeLimit(.minutes(1)))
+    func slowDisk() async throws {
+        let room = Room()
+        await room.begin()
+        for number in 0..<4 as Range<UInt32> {
+            room.come("\(number)", number)
+            for place in 0..<10 { room.say(number, place) }
+        }
+        room.pass(milliseconds: 300)
+        room.disk.whileFinishing.withLock { $0 = { room.pass(milliseconds: 500) } }
+        await room.recorder.end("call")
+        #expect(room.disk.files.map(\.duration) == [300, 300, 300, 300])
+        #expect(room.recorded.map(\.duration) == [300])
     }
 
     @Test("pages are on the disk while it goes on", .timeLimit(.minutes(1)))

@@ -48,6 +48,8 @@ package actor SoundRecorder {
         let heard: HeardTrack
         var track: Track?
         var hasEnded = false
+        /// When it had.
+        var end: Instant?
         var begin: Instant { track?.voice.begin ?? .distantFuture }
 
         init(_ call: String, _ heard: HeardTrack) {
@@ -66,8 +68,8 @@ package actor SoundRecorder {
     private var calls: [String: HeardCall] = [:]
     private var sources: [SourceKey: Source] = [:]
     private var lastNumber: UInt64 = 0
-    /// Calls whose recordings are to end, and who waits for that.
-    private var ending: [(call: String, done: CheckedContinuation<Void, Never>)] = []
+    /// Calls whose recordings are to end, when that was wanted, and who waits for it.
+    private var ending: [(call: String, at: Instant, done: CheckedContinuation<Void, Never>)] = []
     private var hearing: Task<Void, Never>?
     private var writing: Task<Void, Never>?
     private var random = SystemRandomNumberGenerator()
@@ -100,7 +102,7 @@ package actor SoundRecorder {
     /// Ends the recording of a call, and returns when its files are whole.
     package func end(_ call: String) async {
         guard calls[call]?.recording != nil else { return }
-        await withCheckedContinuation { ending.append((call, $0)) }
+        await withCheckedContinuation { ending.append((call, clock(), $0)) }
     }
 
     /// Has somebody hear what comes of the call from now on. It is to be tapped afterwards.
@@ -153,8 +155,8 @@ package actor SoundRecorder {
         let order = sources.filter { $0.value.track != nil }
             .sorted { ($0.value.begin, $0.key.number) < ($1.value.begin, $1.key.number) }
         for (key, source) in order { await advance(source, key) }
-        for (call, done) in ending {
-            await finish(call, failure: nil)
+        for (call, end, done) in ending {
+            await finish(call, at: end, failure: nil)
             done.resume()
         }
     }
@@ -211,6 +213,7 @@ package actor SoundRecorder {
     private func end(_ key: SourceKey) {
         guard let source = sources[key], !source.hasEnded else { return }
         source.hasEnded = true
+        source.end = clock()
         calls[source.call]?.listener?.ended(source.heard)
         if source.track == nil { remove(source, key) }
     }
@@ -237,13 +240,13 @@ package actor SoundRecorder {
             if source.hasEnded {
                 source.track = nil
                 remove(source, key)
-                try await finish(track, recording)
+                try await finish(track, recording, at: source.end ?? clock())
             } else {
                 track.voice.advance(to: clock())
                 try await write(track, recording)
             }
         } catch {
-            await finish(source.call, failure: "\(error)")
+            await finish(source.call, at: clock(), failure: "\(error)")
         }
     }
 
@@ -264,8 +267,8 @@ package actor SoundRecorder {
         }
     }
 
-    private func finish(_ track: Track, _ recording: Recording) async throws {
-        track.voice.finish(at: clock())
+    private func finish(_ track: Track, _ recording: Recording, at end: Instant) async throws {
+        track.voice.finish(at: end)
         do {
             try await write(track, recording)
         } catch {
@@ -275,7 +278,8 @@ package actor SoundRecorder {
         try await track.file?.finish(duration: track.hasFailed ? nil : track.voice.sampleCount / 48)
     }
 
-    private func finish(_ call: String, failure: String?) async {
+    /// Files are whole one after the other; whatever that takes, each lasts until `end`.
+    private func finish(_ call: String, at end: Instant, failure: String?) async {
         guard let heard = calls[call], let recording = heard.recording else { return }
         calls[call]?.recording = nil
         let tracks = heard.sources.compactMap { key -> Track? in
@@ -287,11 +291,11 @@ package actor SoundRecorder {
         forget(call)
         var failure = failure
         for track in tracks {
-            do { try await finish(track, recording) } catch { failure = failure ?? "\(error)" }
+            do { try await finish(track, recording, at: end) } catch { failure = failure ?? "\(error)" }
         }
         recording.tell(
             RecordingEnd(
                 recording: recording.id, call: call, failure: failure,
-                duration: clock().nanoseconds(since: recording.begin) / 1_000_000))
+                duration: end.nanoseconds(since: recording.begin) / 1_000_000))
     }
 }
