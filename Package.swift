@@ -194,7 +194,7 @@ let package = Package(
             "MediaGatewayTests",
             [
                 "MediaGateway", "Containers", "Gateway", "ICE", "SDP", "STUN", "SecureMedia", "OpenSSLCrypto",
-                "DatagramIO", "Wire",
+                "DatagramIO", "RTP", "Wire",
             ]),
         tests("RTPTests", ["RTP", "Wire"]),
         tests("AudioTests", ["Audio", "Containers", "RTP", "Wire"]),

@@ -1,6 +1,7 @@
 import Containers
 import Gateway
 import MediaGateway
+import RTP
 import Synchronization
 import Testing
 import Wire
@@ -25,6 +26,7 @@ struct RecorderTests {
             let index: Int
 
             func append(_ bytes: [UInt8]) async throws {
+                await disk.whileAppending.withLock { $0 }()
                 try disk.change(by: bytes.count) { $0[index].bytes += bytes }
             }
             func finish(duration: UInt64?) async throws {
@@ -37,6 +39,8 @@ struct RecorderTests {
         }
 
         private let state = Mutex((files: [Stored](), room: Int.max))
+        /// Happens before something is in a file.
+        let whileAppending = Mutex<@Sendable () async -> Void>({})
         /// Happens before a file is whole.
         let whileFinishing = Mutex<@Sendable () -> Void>({})
 
@@ -59,6 +63,21 @@ struct RecorderTests {
                 state.room -= byteCount
                 body(&state.files)
             }
+        }
+    }
+
+    /// Remembers what it hears.
+    private final class Listener: SoundListener {
+        private let state = Mutex((packets: [(name: String, sequence: UInt16)](), ended: [String]()))
+
+        var packets: [(name: String, sequence: UInt16)] { state.withLock { $0.packets } }
+        var ended: [String] { state.withLock { $0.ended } }
+
+        func heard(_ packet: SoundPacket, on track: HeardTrack) {
+            state.withLock { $0.packets.append((track.name.participant, packet.sequence)) }
+        }
+        func ended(_ track: HeardTrack) {
+            state.withLock { $0.ended.append(track.name.participant) }
         }
     }
 
@@ -189,6 +208,75 @@ struct RecorderTests {
         await room.recorder.end("call")
         #expect(room.disk.files.map(\.duration) == [300, 300, 300, 300])
         #expect(room.recorded.map(\.duration) == [300])
+    }
+
+    @Test("who listens hears what comes while the disk does nothing, and no other call", .timeLimit(.minutes(1)))
+    func listening() async throws {
+        let room = Room()
+        let listener = Listener()
+        let (stuck, free) = AsyncStream.makeStream(of: Void.self)
+        room.disk.whileAppending.withLock { $0 = { for await _ in stuck {} } }
+        await room.begin()
+        await room.recorder.listen(to: "call", listener)
+        room.come("ann", 7)
+        room.come("cleo", 9, call: "another")
+        for place in 0..<100 {
+            room.say(7, place)
+            room.say(9, place)
+            room.pass(milliseconds: 20)
+        }
+        // A file is made, and what is to be in it waits.
+        try await room.wait { !room.disk.files.isEmpty && listener.packets.count == 100 }
+        for place in 100..<200 {
+            room.say(7, place)
+            room.pass(milliseconds: 20)
+        }
+        try await room.wait { listener.packets.count == 200 }
+        #expect(listener.packets.allSatisfy { $0.name == "ann" })
+        #expect(listener.packets.map(\.sequence) == Array(0..<200))
+        #expect(room.disk.files.first?.bytes == [] && room.taps[0].droppedCount == 0)
+        free.finish()
+        await room.recorder.end("call")
+        #expect(room.disk.files.map(\.duration) == [4_000], "Nothing is missing.")
+
+        // The recording is over, and who listens goes on; another recording is one of its own.
+        room.say(7, 200)
+        try await room.wait { listener.packets.count == 201 }
+        await room.begin("second")
+        room.say(7, 201)
+        try await room.wait { await room.recorder.trackCount == 1 }
+        await room.recorder.unlisten(to: "call")
+        room.say(7, 202)
+        room.pass(milliseconds: 100)
+        await room.recorder.end("call")
+        #expect(listener.packets.count == 202 && listener.ended.isEmpty)
+        #expect(room.disk.files.map(\.track.recording) == ["recording", "second"])
+        #expect(await room.recorder.droppedCount == 0)
+    }
+
+    @Test("what waits for a file is bounded, and what is too much is dropped and counted", .timeLimit(.minutes(1)))
+    func waiting() async throws {
+        let room = Room()
+        let listener = Listener()
+        let (stuck, free) = AsyncStream.makeStream(of: Void.self)
+        room.disk.whileAppending.withLock { $0 = { for await _ in stuck {} } }
+        await room.begin()
+        await room.recorder.listen(to: "call", listener)
+        room.come("ann", 7)
+        let payload = [0x78] + [UInt8](repeating: 1, count: 1_200)
+        for place in 0..<1_500 {
+            room.taps[0].copy(
+                TappedPacket(
+                    source: 7, sequence: UInt16(place), timestamp: UInt32(place) * 960, arrival: room.now),
+                payload.span.bytes)
+            room.pass(milliseconds: 20)
+            if place % 50 == 49 { try await room.wait { listener.packets.count == place + 1 } }
+        }
+        let dropped = await room.recorder.droppedCount
+        #expect(dropped > 300 && dropped < 1_000)
+        free.finish()
+        await room.recorder.end("call")
+        #expect(room.disk.files.map(\.duration) == [30_000], "It is as long as it was.")
     }
 
     @Test("pages are on the disk while it goes on", .timeLimit(.minutes(1)))
