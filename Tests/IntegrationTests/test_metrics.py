@@ -96,7 +96,7 @@ def test_histograms_add_up(busy):
 
 def test_every_label_is_bounded(busy):
     """Never a user, an address or a call: those would be as many as an attacker likes."""
-    allowed = {"direction", "reason", "limit", "transport", "worker", "outcome", "le", "type", "kind", "method", "status", "name"}
+    allowed = {"direction", "reason", "limit", "transport", "worker", "outcome", "le", "type", "kind", "method", "status", "name", "state"}
     before = text(busy)
     for family in families(busy).values():
         for sample in family.samples:
