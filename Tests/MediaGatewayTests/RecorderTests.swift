@@ -254,6 +254,36 @@ struct RecorderTests {
         #expect(await room.recorder.droppedCount == 0)
     }
 
+    @Test("an end is one at once, and the next recording does not wait for it", .timeLimit(.minutes(1)))
+    func endedAtOnce() async throws {
+        let room = Room()
+        let (stuck, free) = AsyncStream.makeStream(of: Void.self)
+        room.disk.whileAppending.withLock { $0 = { for await _ in stuck {} } }
+        await room.begin("first")
+        room.come("ann", 7)
+        for place in 0..<50 {
+            room.say(7, place)
+            room.pass(milliseconds: 20)
+        }
+        try await room.wait { !room.disk.files.isEmpty }
+        await room.recorder.endWithoutWaiting("call")
+        // Nothing of this is in the first.
+        await room.begin("second")
+        room.come("ann", 8)
+        for place in 50..<100 {
+            room.say(8, place)
+            room.pass(milliseconds: 20)
+        }
+        #expect(room.recorded.isEmpty)
+        async let whole: Void = room.recorder.end("call")
+        free.finish()
+        await whole
+        #expect(room.recorded.map(\.recording) == ["first", "second"])
+        #expect(room.recorded.map(\.duration) == [1_000, 1_000])
+        #expect(room.disk.files.map(\.track.recording) == ["first", "second"])
+        #expect(room.disk.files.map(\.duration) == [1_000, 1_000])
+    }
+
     @Test("what waits for a file is bounded, and what is too much is dropped and counted", .timeLimit(.minutes(1)))
     func waiting() async throws {
         let room = Room()

@@ -95,7 +95,7 @@ final class CallRecorder: Service {
             tap(call, for: .recording)
         case .end(let call):
             untap(call, for: .recording)
-            await recorder.end(call.text)
+            await recorder.endWithoutWaiting(call.text)
         case .caption(let call):
             guard let captioner else { return }
             await recorder.listen(to: call.text, captioner.begin(call))

@@ -43,6 +43,13 @@ package actor SoundRecorder {
         }
     }
 
+    /// A recording to which nothing is added any more.
+    private struct Ended {
+        let recording: Recording
+        let tracks: [Track]
+        let at: Instant
+    }
+
     private final class Source {
         let call: String
         let heard: HeardTrack
@@ -68,8 +75,13 @@ package actor SoundRecorder {
     private var calls: [String: HeardCall] = [:]
     private var sources: [SourceKey: Source] = [:]
     private var lastNumber: UInt64 = 0
-    /// Calls whose recordings are to end, when that was wanted, and who waits for it.
-    private var ending: [(call: String, at: Instant, done: CheckedContinuation<Void, Never>)] = []
+    /// Recordings whose files are to be whole.
+    private var ending: [Ended] = []
+    /// How many of a call are not, and who waits for them.
+    private var unfinished: [String: Int] = [:]
+    private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+    /// Why those of them that wait are not whole, by their ids.
+    private var failures: [String: String] = [:]
     private var hearing: Task<Void, Never>?
     private var writing: Task<Void, Never>?
     private var random = SystemRandomNumberGenerator()
@@ -101,8 +113,16 @@ package actor SoundRecorder {
 
     /// Ends the recording of a call, and returns when its files are whole.
     package func end(_ call: String) async {
-        guard calls[call]?.recording != nil else { return }
-        await withCheckedContinuation { ending.append((call, clock(), $0)) }
+        endWithoutWaiting(call)
+        guard unfinished[call] != nil else { return }
+        await withCheckedContinuation { waiting[call, default: []].append($0) }
+    }
+
+    /// Ends the recording of a call; that its files are whole is told as the end of it always is.
+    package func endWithoutWaiting(_ call: String) {
+        drain()
+        guard let ended = detach(call, at: clock()) else { return }
+        ending.append(ended)
     }
 
     /// Has somebody hear what comes of the call from now on. It is to be tapped afterwards.
@@ -155,10 +175,7 @@ package actor SoundRecorder {
         let order = sources.filter { $0.value.track != nil }
             .sorted { ($0.value.begin, $0.key.number) < ($1.value.begin, $1.key.number) }
         for (key, source) in order { await advance(source, key) }
-        for (call, end, done) in ending {
-            await finish(call, at: end, failure: nil)
-            done.resume()
-        }
+        for ended in ending { await finish(ended, failure: nil) }
     }
 
     // MARK: What is heard
@@ -246,7 +263,10 @@ package actor SoundRecorder {
                 try await write(track, recording)
             }
         } catch {
-            await finish(source.call, at: clock(), failure: "\(error)")
+            // Where it has ended meanwhile, its end says what comes of it.
+            guard calls[source.call]?.recording?.id == recording.id else { return failed(recording, error) }
+            guard let ended = detach(source.call, at: clock()) else { return }
+            await finish(ended, failure: "\(error)")
         }
     }
 
@@ -278,9 +298,9 @@ package actor SoundRecorder {
         try await track.file?.finish(duration: track.hasFailed ? nil : track.voice.sampleCount / 48)
     }
 
-    /// Files are whole one after the other; whatever that takes, each lasts until `end`.
-    private func finish(_ call: String, at end: Instant, failure: String?) async {
-        guard let heard = calls[call], let recording = heard.recording else { return }
+    /// Nothing is added to the recording from now on; another one may begin.
+    private func detach(_ call: String, at end: Instant) -> Ended? {
+        guard let heard = calls[call], let recording = heard.recording else { return nil }
         calls[call]?.recording = nil
         let tracks = heard.sources.compactMap { key -> Track? in
             guard let source = sources[key], let track = source.track else { return nil }
@@ -289,13 +309,30 @@ package actor SoundRecorder {
             return track
         }
         forget(call)
-        var failure = failure
-        for track in tracks {
-            do { try await finish(track, recording, at: end) } catch { failure = failure ?? "\(error)" }
+        unfinished[call, default: 0] += 1
+        return Ended(recording: recording, tracks: tracks, at: end)
+    }
+
+    /// Files are whole one after the other; whatever that takes, each lasts until the recording was ended.
+    private func finish(_ ended: Ended, failure: String?) async {
+        let recording = ended.recording
+        var failure = failure ?? failures.removeValue(forKey: recording.id)
+        for track in ended.tracks {
+            do { try await finish(track, recording, at: ended.at) } catch { failure = failure ?? "\(error)" }
         }
         recording.tell(
             RecordingEnd(
-                recording: recording.id, call: call, failure: failure,
-                duration: end.nanoseconds(since: recording.begin) / 1_000_000))
+                recording: recording.id, call: recording.call, failure: failure,
+                duration: ended.at.nanoseconds(since: recording.begin) / 1_000_000))
+        guard unfinished[recording.call] == 1 else {
+            unfinished[recording.call, default: 1] -= 1
+            return
+        }
+        unfinished[recording.call] = nil
+        for continuation in waiting.removeValue(forKey: recording.call) ?? [] { continuation.resume() }
+    }
+
+    private func failed(_ recording: Recording, _ error: any Error) {
+        failures[recording.id] = failures[recording.id] ?? "\(error)"
     }
 }
