@@ -43,12 +43,20 @@ struct MediaHTTP: Sendable {
         _ = try await perform(request, "POST \(path.generalized)", upTo: Self.largestAnswer)
     }
 
+    /// Each stream has a connection for as long as it lasts; the shared client has eight, for everything. It lives as long
+    /// as the program.
+    private static let streams: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
     /// An answer that goes on.
     func stream(_ path: String, _ body: some Encodable) async throws -> HTTPClientResponse.Body {
         var request = request(.POST, path)
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(data: try JSONEncoder().encode(body)))
-        let response = try await HTTPClient.shared.execute(request, deadline: .distantFuture)
+        let response = try await Self.streams.execute(request, deadline: .distantFuture)
         guard response.status == .ok else {
             throw MediaFailure("POST \(path.generalized): \(response.status.code)")
         }
