@@ -27,6 +27,13 @@ struct CommandTests {
         }
     }
 
+    @Test("it leaves the processor to calls")
+    func niceness() async throws {
+        let own = getpriority(Int32(PRIO_PROCESS.rawValue), 0)
+        let transcript = try await run(shell("cat > /dev/null; nice"))
+        #expect(transcript.text == "\(min(own + 10, 19))")
+    }
+
     @Test("pocketsphinx understands flite", .enabled(if: Flite.hasEar, "flite and pocketsphinx are not installed"))
     func pocketsphinx() async throws {
         let words = "one two three four five"

@@ -13,6 +13,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -60,6 +61,28 @@ static inline int clinux_pin(unsigned int place) {
         return sched_setaffinity(0, sizeof chosen, chosen);
     }
     return -1;
+}
+
+// sched_setattr(2), of which glibc knows nothing before 2.41.
+struct clinux_schedule {
+    unsigned int size, policy;
+    unsigned long long flags;
+    int nice;
+    unsigned int priority;
+    unsigned long long runtime, deadline, period;
+};
+
+// Has the calling thread take turns of so many nanoseconds, 100,000 or more, so that it is run at once when it wakes,
+// before what takes longer turns. Nothing else of it changes; 0 when the system agreed. Linux before 6.12 agrees and does
+// nothing.
+static inline int clinux_take_turns(unsigned long long nanoseconds) {
+    struct clinux_schedule schedule = {0};
+    if (syscall(SYS_sched_getattr, 0, &schedule, sizeof schedule, 0) != 0) return -1;
+    // What an operator gave a real-time schedule needs no turns.
+    if (schedule.policy != SCHED_OTHER) return -1;
+    schedule.runtime = nanoseconds;
+    schedule.deadline = schedule.period = 0;
+    return (int)syscall(SYS_sched_setattr, 0, &schedule, 0);
 }
 
 // errno is a macro over a function call, and glibc types some constants as enums: one function each.

@@ -74,6 +74,9 @@ final class ChildProcess {
         return status
     }
 
+    /// What nice(1) adds: beside a thread that is busy with calls it has a tenth of the processor.
+    private static let niceness: Int32 = 10
+
     private static func spawn(
         _ program: String, _ arguments: [String], _ path: String, standard: (Int32, Int32, Int32)
     ) -> (status: Int32, pid_t) {
@@ -106,7 +109,14 @@ final class ChildProcess {
         let status = withCStrings(arguments) { arguments in
             withCStrings(environment) { posix_spawnp(&pid, program, &actions, &attributes, arguments, $0) }
         }
+        // Calls are not to wait for it. A refusal changes nothing.
+        if status == 0 { addNiceness(to: pid) }
         return (status, pid)
+    }
+
+    private static func addNiceness(to pid: pid_t) {
+        let process = Int32(PRIO_PROCESS.rawValue)
+        _ = setpriority(process, id_t(pid), getpriority(process, 0) + niceness)
     }
 
     private static func withCStrings<Result>(
