@@ -13,6 +13,9 @@ final class SpeechLog: Sendable {
         let at: UInt64
     }
 
+    /// Seconds: the way of a packet, and that a caption may begin and end beside its words.
+    private static let tolerance = 0.5
+
     private let ends = Mutex<[End]>([])
 
     func note() {
@@ -20,9 +23,13 @@ final class SpeechLog: Sendable {
         ends.withLock { $0.append(end) }
     }
 
-    /// The end that is nearest to this time.
+    /// The end that is meant by this time, in seconds since 1970. Nil where it is none: in the middle of what is said,
+    /// behind which a pause was taken for the end.
     func end(near wallClock: Double) -> End? {
-        ends.withLock { $0.min { abs($0.wallClock - wallClock) < abs($1.wallClock - wallClock) } }
+        ends.withLock { ends in
+            ends.min { abs($0.wallClock - wallClock) < abs($1.wallClock - wallClock) }
+                .flatMap { abs($0.wallClock - wallClock) <= Self.tolerance ? $0 : nil }
+        }
     }
 
     func count(since: UInt64, until: UInt64) -> Int {
@@ -98,7 +105,10 @@ final class CallCaptions: Sendable {
             tally.withLock { tally in
                 tally.captions += 1
                 if tally.example.isEmpty { tally.example = caption.text }
-                guard let end, end.at <= now else { return }
+                guard let end, end.at <= now else {
+                    tally.partial += 1
+                    return
+                }
                 MediaTally.record(now - end.at, in: &tally.latency)
             }
         }
@@ -138,6 +148,8 @@ struct CaptionTally: Sendable {
     /// How often somebody came to the end of what they say.
     var said = 0
     var captions = 0
+    /// Those that end in the middle of what somebody says, whose time is not taken.
+    var partial = 0
     /// The first of them.
     var example = ""
     /// What the calls said was wrong.

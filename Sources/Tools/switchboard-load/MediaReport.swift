@@ -77,8 +77,8 @@ struct MediaReport: RunReport {
         }
         if let captions {
             lines.append(
-                "\(captions.calls) calls with captions, \(captions.captions) captions of \(captions.said) sayings,"
-                    + " such as: \(captions.example)")
+                "\(captions.calls) calls with captions, \(captions.captions) captions of \(captions.said) sayings"
+                    + " (\(captions.partial) of the middle of one), such as: \(captions.example)")
             for (what, count) in captions.refused { lines.append("  \(count) refused: \(what)") }
             for (what, count) in captions.failures { lines.append("  \(count) failed: \(what)") }
         }
@@ -153,7 +153,7 @@ struct MediaReport: RunReport {
     }
 
     private struct Captions: Encodable {
-        var calls, said, captions: Int
+        var calls, said, captions, partial: Int
         var refused, failures: [String: Int]
         var example: String
         var speechToCaptionMicroseconds: [String: UInt64]
@@ -179,8 +179,9 @@ struct MediaReport: RunReport {
 
     private func shown(_ captions: CaptionTally) -> Captions {
         Captions(
-            calls: captions.calls, said: captions.said, captions: captions.captions, refused: captions.refused,
-            failures: captions.failures, example: captions.example,
+            calls: captions.calls, said: captions.said, captions: captions.captions,
+            partial: captions.partial, refused: captions.refused, failures: captions.failures,
+            example: captions.example,
             speechToCaptionMicroseconds: named(captions.latency))
     }
 
