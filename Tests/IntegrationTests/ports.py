@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import socket
 
 # Below those that the kernel gives to whoever asks for any port: between a port's being chosen and the server's start,
 # no client can come to have it.
-RANGE = range(21_000, 32_000)
+ALL = range(21_000, 32_000)
+# Tests that run beside these have others.
+WORKER, WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+RANGE = ALL[len(ALL) // WORKERS * WORKER :][: len(ALL) // WORKERS]
 HOSTS = [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
 taken: set[int] = set()
 
