@@ -325,13 +325,13 @@ class Person:
     def voices(self):
         return {one["id"]: one for one in self.driver.execute_async_script(VOICES)}
 
-    def hears_voices(self, count, limit=60):
-        """That many voices arrive, and something is to be heard."""
+    def hears_voices(self, count, packets=10, limit=60):
+        """That many voices arrive, so many packets of each, and something is to be heard."""
         start = self.voices()
 
         def grown():
             now = self.voices().values()
-            news = [one for one in now if one["packets"] > start.get(one["id"], {"packets": 0})["packets"] + 10]
+            news = [one for one in now if one["packets"] > start.get(one["id"], {"packets": 0})["packets"] + packets]
             loud = any(one["energy"] > start.get(one["id"], {"energy": 0})["energy"] for one in news)
             return len(news) >= count and loud
 

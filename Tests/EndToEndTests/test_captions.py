@@ -2,21 +2,7 @@
 
 from browser import DESK, PHONE
 from pages import connect
-from test_recordings import WORDS, listener, speaker, spoken, three  # noqa: F401 - fixtures
-
-
-def talk(people):
-    """A call in which only Ben is heard."""
-    ann, ben, cem = people
-    ann.call_group([ben, cem], "audio")
-    for other in (ben, cem):
-        other.rings(limit=60)
-        other.answer("accept-audio")
-    for person in people:
-        person.is_connected(limit=60)
-    for person in (ann, cem):
-        person.control("mute")
-        person.hears_voices(1)
+from test_recordings import WORDS, listener, only_the_second_speaks, speaker, spoken, three  # noqa: F401 - fixtures
 
 
 def reads(person, other):
@@ -36,7 +22,7 @@ def reads(person, other):
 def test_words_stand_on_the_pages_of_the_others(three, listener, pictures):  # noqa: F811
     ann, ben, cem = three
     _, broken = listener
-    talk(three)
+    only_the_second_speaks(three)
     assert ann.find("[data-action=captions]").get_attribute("aria-label") == "Turn captions on (C)"
     ann.control("captions")
     ann.says("#call-captioned", "You turned captions on")

@@ -1,7 +1,5 @@
 """Group calls that are recorded: everybody is shown it, and anybody may end it."""
 
-import time
-
 import pytest
 from browser import DESK, PHONE
 from pages import Person, connect, everybody_sees_and_hears, meet
@@ -29,7 +27,8 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F
     for one in (ann, cem):
         one.says("#call-recording", "Ben Brook is recording this call")
     call = ann.find("#call").get_attribute("data-call")
-    time.sleep(3)
+    # Three seconds.
+    cem.hears_voices(2, packets=150)
     assert manifest(ann, call)["status"] == "ongoing"
     # Who comes back meanwhile is shown it too.
     cem.driver.refresh()
@@ -122,22 +121,29 @@ def three(browsers, speaker, listener):  # noqa: F811
 PLAYED = "return [...document.querySelectorAll('#recordings audio')].map((one) => ({time: one.currentTime, paused: one.paused}));"
 
 
-def test_what_was_said_is_read_under_who_said_it(three, listener, pictures):
-    ann, ben, cem = three
-    _, broken = listener
+def only_the_second_speaks(people):
+    """A call of three in which only one is heard."""
+    ann, ben, cem = people
     ann.call_group([ben, cem], "audio")
     for other in (ben, cem):
         other.rings(limit=60)
         other.answer("accept-audio")
-    for person in three:
+    for person in people:
         person.is_connected(limit=60)
     for person in (ann, cem):
         person.control("mute")
         person.hears_voices(1)
+
+
+def test_what_was_said_is_read_under_who_said_it(three, listener, pictures):
+    ann, ben, cem = three
+    _, broken = listener
+    only_the_second_speaks(three)
     ann.control("record")
     for other in (ben, cem):
         other.says("#call-recording", "Ann Abel is recording this call")
-    time.sleep(6)
+    # Six seconds.
+    cem.hears_voices(1, packets=300)
     ann.control("record")
     for person in three:
         person.gone("#call-recording:not([hidden])")

@@ -17,6 +17,7 @@ import time
 import uuid
 
 import httpx
+import namespaces
 import pytest
 import yaml
 from ports import free_port
@@ -198,6 +199,15 @@ def make_server(tmp_path_factory):
     for server in servers:
         if server.process is not None:
             server.kill()
+
+
+@pytest.fixture(scope="module")
+def internet() -> namespaces.Internet:
+    """A network of namespaces, where servers are at 20.0.0.1."""
+    namespaces.require()
+    made = namespaces.Internet()
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")

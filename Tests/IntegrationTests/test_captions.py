@@ -98,7 +98,6 @@ def test_what_is_said_comes_to_everybody_while_it_is_said(listener, spoken):  # 
             for one in everybody:
                 await has_captions(one, None)
             await talks[1].say(spoken[SECOND])
-            await asyncio.sleep(1)
             await cal.endpoint.ask("calls.stopRecording", call=cal.call)
             manifest = await ended(listener, ann, ann.call)
             loud = {}
@@ -106,13 +105,14 @@ def test_what_is_said_comes_to_everybody_while_it_is_said(listener, spoken):  # 
                 sound = samples(fetch(listener, track))
                 loud[track["user"]] = float(numpy.abs(sound).max())
             assert len(loud) == 3 and min(loud[ann.endpoint.user], loud[ben.endpoint.user]) > 0.1, loud
-            assert len(told(ann)) == 4, "nobody wanted Ben's last words"
 
             # They can be wanted again, and end with the call.
             await cal.endpoint.ask("calls.caption", call=cal.call)
             await has_captions(ann, cal)
             await talks[2].say(spoken[SECOND])
             await ann.endpoint.until("Cal's words", lambda: len(told(ann)) == 5)
+            # Nobody wanted Ben's last ones.
+            assert told(ann)[-1]["user"] == cal.endpoint.user, told(ann)
             call = (await ann.endpoint.ask("calls.end", call=ann.call))["call"]
             assert call["status"] == "ended" and "captions" not in call
 
@@ -241,7 +241,8 @@ def test_nobody_is_understood_who_only_hums(listener):
             await ben.hang_up_media()
             await ben.join(slots=1, video=False, sound=Quiet())
             await ann.until("Ben", lambda: ann.slot_of(ben, "audio"))
-            await asyncio.sleep(3)
+            # Three seconds of it.
+            await ann.more_from(ann.slot_of(ben, "audio"), 150)
             assert not told(ann) and failure(ann) is None
             assert attempts(listener) == before
 

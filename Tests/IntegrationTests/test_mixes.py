@@ -9,8 +9,10 @@ import subprocess
 import httpx
 import numpy
 import pytest
-from gateway import group
+from conftest import User
+from disks import needs_mount, small_disk
 from endpoint import Refused
+from gateway import group
 from sounds import encode, tone
 from test_metrics import value
 from test_operation import wait_until
@@ -36,6 +38,18 @@ def mixed(server, user, recording: str, seconds: float = 20) -> dict:
 def news(one, type: str) -> list[dict]:
     entries = one.endpoint.streams[f"user:{one.endpoint.user}"].entries
     return [data for _, (kind, data) in sorted(entries.items()) if kind == type]
+
+
+async def recorded(server) -> tuple[dict, list[User]]:
+    """The manifest of a call of two, of which a second was recorded, and the two."""
+    async with group(server, 2, "audio") as everybody:
+        ann, ben = everybody
+        await meet(everybody)
+        await ann.endpoint.ask("calls.record", call=ann.call)
+        await is_recorded(ben, ann)
+        await asyncio.sleep(1)
+        await ann.endpoint.ask("calls.end", call=ann.call)
+        return await ended(server, ann, ann.call), [person(server, one) for one in everybody]
 
 
 def test_one_file_of_all_who_spoke_when_they_did(make_server, tmp_path):
@@ -128,18 +142,7 @@ def test_one_file_of_all_who_spoke_when_they_did(make_server, tmp_path):
 
 def test_a_mix_that_failed_is_told_and_tried_again(make_server):
     server = make_server()
-
-    async def run():
-        async with group(server, 2, "audio") as everybody:
-            ann, ben = everybody
-            await meet(everybody)
-            await ann.endpoint.ask("calls.record", call=ann.call)
-            await is_recorded(ben, ann)
-            await asyncio.sleep(1)
-            await ann.endpoint.ask("calls.end", call=ann.call)
-            return await ended(server, ann, ann.call), person(server, ben)
-
-    manifest, ben = asyncio.run(run())
+    manifest, (_, ben) = asyncio.run(recorded(server))
     # What a failing disk does to a file.
     file = server.data / "media" / manifest["tracks"][0]["audio"]["url"].split("/")[-1].split("?")[0]
     whole = file.read_bytes()
@@ -159,18 +162,7 @@ def test_a_mix_that_failed_is_told_and_tried_again(make_server):
 
 def test_a_mix_goes_on_after_a_crash_and_not_without_its_recording(make_server):
     server = make_server()
-
-    async def run():
-        async with group(server, 2, "audio") as everybody:
-            ann, ben = everybody
-            await meet(everybody)
-            await ann.endpoint.ask("calls.record", call=ann.call)
-            await is_recorded(ben, ann)
-            await asyncio.sleep(1)
-            await ann.endpoint.ask("calls.end", call=ann.call)
-            return await ended(server, ann, ann.call), person(server, ann)
-
-    manifest, ann = asyncio.run(run())
+    manifest, (ann, _) = asyncio.run(recorded(server))
     # The first of the mix is written after eleven seconds of sound; a debug build may take a tenth of a second for each.
     media = server.data / "media"
     for track in manifest["tracks"]:
@@ -251,12 +243,10 @@ def test_nothing_is_kept_that_the_disk_has_no_room_for(make_server):
     server.stop()
 
 
+@needs_mount
 def test_a_disk_that_gets_too_full_ends_the_recording(make_server):
     server = make_server({"media": {"minFreeBytes": 180 * 1024}}, started=False)
-    media = server.data / "media"
-    media.mkdir(parents=True, mode=0o700)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(media)], check=True)
-    try:
+    with small_disk(server, "200k"):
         server.start()
 
         async def run():
@@ -280,7 +270,3 @@ def test_a_disk_that_gets_too_full_ends_the_recording(make_server):
         for track in heard:
             assert abs(len(samples(fetch(server, track))) / 48 - track["durationMs"]) < 10
         server.stop()
-    finally:
-        if server.process:
-            server.kill()
-        subprocess.run(["umount", str(media)], check=True)

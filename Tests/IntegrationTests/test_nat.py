@@ -17,7 +17,6 @@ import sys
 import pytest
 
 import coturn
-import namespaces
 import stun
 from certificates import Authority
 from conftest import ROOT, Server
@@ -27,14 +26,6 @@ from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC,
 SYSTEM_PYTHON, GSTREAMER = "/usr/bin/python3", pathlib.Path(__file__).with_name("gstreamer_call.py")
 TRANSPORT_UDP = stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0]))
 PEER = pathlib.Path(__file__).with_name("webrtc_peer.py")
-
-
-@pytest.fixture(scope="module")
-def internet():
-    namespaces.require()
-    made = Internet()
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")

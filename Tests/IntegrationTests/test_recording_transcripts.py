@@ -28,6 +28,10 @@ TALK = [(0, "one two three four five"), (1, "six seven eight nine ten"), (0, "on
 LOUD = [(numpy.sin(numpy.arange(RATE * 2) * 2 * numpy.pi * pitch / RATE) * 12_000).astype(numpy.int16) for pitch in (200, 300)]
 
 
+def silence(seconds: float) -> numpy.ndarray:
+    return numpy.zeros(int(seconds * RATE), numpy.int16)
+
+
 @pytest.fixture(scope="module")
 def spoken(tmp_path_factory):
     """The words as samples at 48 kHz."""
@@ -162,14 +166,14 @@ def test_words_stand_under_who_said_them(make_server, spoken, provider):
             ann = everybody[0]
 
             async def say():
-                await asyncio.sleep(0.5)
+                await talks[0].say(silence(0.5))
                 for who, words in TALK:
                     await talks[who].say(spoken[words])
                     # So long that nobody takes it for one piece.
-                    await asyncio.sleep(0.8)
+                    await talks[who].say(silence(0.8))
 
             manifest = await recorded(server, everybody, say)
-            silent = await recorded(server, everybody, lambda: asyncio.sleep(1))
+            silent = await recorded(server, everybody, lambda: talks[0].say(silence(1)))
             user = person(server, ann)
             path = f"/v1/recordings/{manifest['id']}/transcript"
             # Nobody has asked for it.
@@ -244,7 +248,7 @@ def test_what_the_provider_does_is_told_and_tried_again(make_server):
         async def run():
             async with talking(server) as (everybody, talks):
                 async def say():
-                    await asyncio.sleep(0.5)
+                    await talks[0].say(silence(0.5))
                     await asyncio.gather(*(talk.say(sound) for talk, sound in zip(talks, LOUD)))
 
                 return await recorded(server, everybody, say), person(server, everybody[1])
@@ -296,7 +300,7 @@ def test_where_the_operator_wants_it_all_is_written_down(make_server):
             ann, user = everybody[0], person(server, everybody[0])
 
             async def say():
-                await asyncio.sleep(0.5)
+                await talks[0].say(silence(0.5))
                 await talks[0].say(LOUD[0])
 
             manifest = await recorded(server, everybody, say)
@@ -305,7 +309,8 @@ def test_where_the_operator_wants_it_all_is_written_down(make_server):
             begun = await ann.endpoint.ask("calls.record", call=ann.call)
             await is_recorded(everybody[1], ann)
             await say()
-            await asyncio.sleep(1.5)
+            # What was said has come to the disk by then.
+            await talks[0].say(silence(1.5))
             server.kill()
             await asyncio.to_thread(server.start)
             cut = await asyncio.to_thread(transcript, user, begun["call"]["recording"]["id"], "complete")
@@ -319,8 +324,8 @@ def test_where_the_operator_wants_it_all_is_written_down(make_server):
 
 def test_without_a_provider_nothing_is_made_up(server):
     async def run():
-        async with talking(server) as (everybody, _):
-            return await recorded(server, everybody, lambda: asyncio.sleep(0.5)), person(server, everybody[0])
+        async with talking(server) as (everybody, talks):
+            return await recorded(server, everybody, lambda: talks[0].say(silence(0.5))), person(server, everybody[0])
 
     manifest, ann = asyncio.run(run())
     path = f"/v1/recordings/{manifest['id']}/transcript"

@@ -12,8 +12,10 @@ import av
 import httpx
 import numpy
 from conftest import User
+from disks import needs_mount, small_disk
 from endpoint import client_id
 from gateway import Participant, group
+from test_operation import wait_until
 
 
 def person(server, one: Participant) -> User:
@@ -186,10 +188,7 @@ def test_who_may_begin_end_hear_read_and_remove(make_server):
         assert one.post(words).status_code == 404
     assert ann.get(words).status_code == 404, "nobody who may has asked for it"
     assert cal.post(words).json()["transcript"]["status"] in ("pending", "complete")
-    for _ in range(400):
-        if ann.get(words).json()["transcript"]["status"] != "pending":
-            break
-        time.sleep(0.05)
+    wait_until(lambda: ann.get(words).json()["transcript"]["status"] != "pending", "the transcript", 20)
     for one in (ann, ben, cal, invited):
         assert one.get(path).status_code == one.get(f"/v1/calls/{manifest['call']}/recordings").status_code == 200
         assert one.get(words).json()["transcript"]["status"] == "complete"
@@ -259,12 +258,10 @@ def test_a_server_that_is_killed_loses_a_second_at_most(make_server):
     server.stop()
 
 
+@needs_mount
 def test_a_full_disk_ends_the_recording_and_not_the_call(make_server):
     server = make_server({"media": {"minFreeBytes": 0}}, started=False)
-    media = server.data / "media"
-    media.mkdir(parents=True, mode=0o700)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(media)], check=True)
-    try:
+    with small_disk(server, "16k") as media:
         server.start()
 
         async def run():
@@ -289,7 +286,3 @@ def test_a_full_disk_ends_the_recording_and_not_the_call(make_server):
         for track in heard:
             assert abs(len(samples(fetch(server, track))) / 48 - track["durationMs"]) < 10
         server.stop()
-    finally:
-        if server.process:
-            server.kill()
-        subprocess.run(["umount", str(media)], check=True)

@@ -6,12 +6,11 @@ import asyncio
 import subprocess
 import time
 
-import namespaces
 import numpy
 import pytest
 from conftest import Server
 from gateway import group
-from namespaces import PORT_RESTRICTED, Internet
+from namespaces import PORT_RESTRICTED
 from sounds import RATE, opusinfo
 from test_recordings import ended, fetch, is_recorded, meet, pitch
 from wire import Faults
@@ -19,14 +18,6 @@ from wire import Faults
 BAD = Faults(loss=0.1, jitter=0.03, reordered=0.05, late=0.06)
 SECONDS = 20
 FRAME = RATE // 50
-
-
-@pytest.fixture(scope="module")
-def internet():
-    namespaces.require()
-    made = Internet()
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,21 +8,12 @@ import struct
 
 import pytest
 
-import namespaces
 import stun
 from conftest import Server
-from namespaces import Internet, Namespace
+from namespaces import Namespace
 
 DONT_FRAGMENT, ICMP = 0x1A, 0x8004
 ROUTER, HOST, NARROW = "20.0.0.70", "30.0.0.2", 1280
-
-
-@pytest.fixture(scope="module")
-def internet():
-    namespaces.require()
-    made = Internet()
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import hmac
 import os
 import pathlib
 import socket
-import subprocess
 import threading
 import time
 import uuid
@@ -18,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import numpy
 import pytest
+from disks import needs_mount, small_disk
 from endpoint import Endpoint
 from sounds import RATE, decode, encode, ogg_page, opusinfo, tone, with_gap
 from test_metrics import value
@@ -439,13 +439,11 @@ def test_a_crash_in_an_upload_leaves_nothing(make_server):
         assert alice.request("DELETE", f"/v1/voice-messages/{again.json()['message']['id']}").status_code == 204
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
+@needs_mount
 def test_a_full_disk_and_a_missing_directory_are_said(make_server):
     server = make_server({"media": {"minFreeBytes": 0}})
     alice, bob = server.users(2)
-    place = server.data / "media"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", place], check=True)
-    try:
+    with small_disk(server, "64k") as place:
         assert send(alice, bob, SHORT).status_code == 201
         large = encode(tone(30))
         assert len(large) > 70_000
@@ -454,8 +452,6 @@ def test_a_full_disk_and_a_missing_directory_are_said(make_server):
         assert "Make room" in server.log_tail()
         # A small one still fits.
         assert send(alice, bob, SHORT).status_code == 201
-    finally:
-        subprocess.run(["umount", place], check=True)
     place.rmdir()
     problem(send(alice, bob, SHORT), 503, "unavailable")
     assert str(place) in server.log_tail()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fractions
-import os
-import subprocess
 import time
 import uuid
 
@@ -17,6 +15,7 @@ import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
+from disks import needs_mount, small_disk
 from endpoint import PATIENCE, Endpoint, Refused
 from gateway import Tone, group
 from sounds import decode, opusinfo
@@ -551,13 +550,11 @@ def test_without_a_gateway_one_is_told(make_server):
     server.stop()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
+@needs_mount
 def test_a_full_disk_is_said(make_server):
     server = make_server({"media": {"minFreeBytes": 0}})
     alice, bob = server.users(2)
-    place = server.data / "media"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k,mode=700", "tmpfs", place], check=True)
-    try:
+    with small_disk(server, "8k"):
 
         async def run():
             noise = (numpy.random.default_rng(7).standard_normal(RATE * 30) * 4_000).astype(numpy.int16)
@@ -578,8 +575,6 @@ def test_a_full_disk_is_said(make_server):
         server.restart()
         problem = refused(post(alice, bob, offer(section(0))), 503, "unavailable")
         assert "no room" in problem["detail"] and "media.minFreeBytes" in server.log_tail()
-    finally:
-        subprocess.run(["umount", place], check=True)
     server.stop()
 
 

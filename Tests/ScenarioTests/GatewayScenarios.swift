@@ -98,6 +98,7 @@ struct GatewayScenarios {
             return (recording, try await maker.connect(opening, LegPlan(opening.offer, answer: recording.answer)))
         }
         let (recording, leg) = try await record()
+        // So long it speaks.
         try await Task.sleep(for: .seconds(2))
         #expect(try await ben.voiceMessages(with: annMe.id).messages.isEmpty)
         await leg.expectEnd()
