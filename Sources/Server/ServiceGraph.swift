@@ -184,14 +184,13 @@ struct ServiceGraph: Sendable {
                 transcribes: transcripts.isConfigured, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + profiles
                 + CallOperations.all(calls.service) + LegOperations.all(calls.link)
-                + RecordingOperations.all(recordings) + RecordingTranscriptOperations.all(transcribed)
-                + CaptionOperations.all(calls.service) + VoiceOperations.all(voice.service) + takes.all
-                + TranscriptOperations.all(voice.service)
+                + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
+                + VoiceOperations.all(voice.service) + takes.all
+                + TranscriptOperations.all(voice.service, transcribed)
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
             documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
                 + VoiceOperations.documents(voice.service, calls.link.voices, issuer) + takes.documents
-                + TranscriptOperations.documents(voice.service)
-                + RecordingTranscriptOperations.documents(transcribed) + media.operations(gate, checkers).all,
+                + TranscriptOperations.documents(voice.service, transcribed) + media.operations(gate, checkers).all,
             schemas: Schemas.all,
             version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
     }

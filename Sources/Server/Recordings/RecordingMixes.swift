@@ -23,9 +23,8 @@ final class RecordingMixes: RecordingMixing, Service {
     private let commands: CallCommands
     private let files: MediaFiles
     private let logger: Logger
-    private let most: Int
     private let work: BoundedWork
-    private let jobs = AsyncStream.makeStream(of: RecordingID.self)
+    private let backlog: Backlog<RecordingID>
     private let state = Mutex(State())
     private let time = Timer(label: "recording_mix_seconds")
 
@@ -35,8 +34,9 @@ final class RecordingMixes: RecordingMixing, Service {
         self.files = files
         self.logger = logger
         // Nobody waits for it beside a call: half of the processors at most, and a mix takes one for minutes.
-        most = min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 2)
+        let most = min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 2)
         work = BoundedWork(atATime: most, mostWaiting: 0)
+        backlog = Backlog(most: most)
     }
 
     /// Mixes that wait for a processor.
@@ -44,7 +44,7 @@ final class RecordingMixes: RecordingMixing, Service {
 
     func mix(_ recording: RecordingID) {
         state.withLock { $0.waiting += 1 }
-        jobs.continuation.yield(recording)
+        backlog.add(recording)
     }
 
     func forget(_ recording: RecordingID) { state.withLock { $0.running[recording] }?.stop() }
@@ -55,24 +55,11 @@ final class RecordingMixes: RecordingMixing, Service {
         } catch {
             logger.error("mixes that are to be made cannot be read", metadata: ["error": "\(error)"])
         }
-        await cancelWhenGracefulShutdown { [self] in
-            await withTaskGroup(of: Void.self) { group in
-                var running = 0
-                for await recording in jobs.stream {
-                    if running >= most {
-                        await group.next()
-                        running -= 1
-                    }
-                    state.withLock { $0.waiting -= 1 }
-                    group.addTask { await self.make(recording) }
-                    running += 1
-                }
-                group.cancelAll()
-            }
-        }
+        await backlog.run { await self.make($0) }
     }
 
     private func make(_ id: RecordingID) async {
+        state.withLock { $0.waiting -= 1 }
         let file = FileID.make(at: .systemClock())
         let mix: RecordingMix
         do {

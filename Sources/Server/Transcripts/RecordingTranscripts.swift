@@ -16,9 +16,6 @@ import WebAPI
 /// A track is decoded as fast as its pieces are written down, so that one of hours takes no more memory than one of
 /// seconds.
 final class RecordingTranscripts: RecordingTranscribing, Service {
-    /// Each has one piece at most with the provider.
-    private static let most = 2
-
     private let store: Store
     private let commands: CallCommands
     private let files: MediaFiles
@@ -28,7 +25,8 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
     /// Tracks that wait, or are being written down: nothing is done twice.
     private let unfinished = Mutex<Set<UnwrittenTrack>>([])
     private let gauge = Gauge(label: "recording_tracks_unwritten")
-    private let waiting = AsyncStream.makeStream(of: UnwrittenTrack.self)
+    /// Each has one piece at most with the provider.
+    private let backlog = Backlog<UnwrittenTrack>(most: 2)
 
     /// - Parameter isAutomatic: recordings are written down when they end.
     init(
@@ -46,7 +44,7 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
     var isConfigured: Bool { queue != nil }
 
     func transcribe(_ tracks: [UnwrittenTrack]) {
-        for track in tracks where note({ $0.insert(track).inserted }) { waiting.continuation.yield(track) }
+        for track in tracks where note({ $0.insert(track).inserted }) { backlog.add(track) }
     }
 
     /// A recording has ended.
@@ -92,20 +90,7 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
         } catch {
             logger.error("what is to be written down cannot be read", metadata: ["error": "\(error)"])
         }
-        await cancelWhenGracefulShutdown { [self] in
-            await withTaskGroup(of: Void.self) { group in
-                var running = 0
-                for await track in waiting.stream {
-                    if running >= Self.most {
-                        await group.next()
-                        running -= 1
-                    }
-                    group.addTask { await self.write(track, with: queue) }
-                    running += 1
-                }
-                group.cancelAll()
-            }
-        }
+        await backlog.run { await self.write($0, with: queue) }
     }
 
     private func write(_ track: UnwrittenTrack, with queue: TranscriptionQueue) async {

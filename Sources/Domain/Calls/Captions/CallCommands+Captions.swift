@@ -7,20 +7,11 @@ extension CallCommands {
     package func caption(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
-        let before = try open(id, as: principal.user, in: store)
-        _ = try joinedEndpoint(of: principal, in: before, at: now)
+        let before = try audible(id, by: principal, at: now, in: store)
         guard rules.hasTranscription else {
             throw Problem(.providerNotConfigured, "This server has no provider of transcription.")
         }
-        guard before.gatewayEpoch != nil, rules.gatewayEpoch != nil else {
-            throw Problem(
-                .conflict, "The media of this call goes directly from peer to peer, where the server cannot hear it.")
-        }
-        guard before.captions == nil else {
-            var outcome = CallOutcome(call: before, at: now)
-            outcome.isDuplicate = true
-            return outcome
-        }
+        guard before.captions == nil else { return .duplicate(before, at: now) }
         var after = before
         after.captions = Call.OngoingCaptions(by: principal.user, since: now)
         return try commit(after, replacing: before, at: now, in: store)

@@ -18,10 +18,7 @@ extension CallCommands {
             request.clientID, of: principal.user, bodyHash: request.bodyHash, entity: standing ?? id)
         switch verdict {
         case .reused: throw Problem.clientIDReused
-        case .same(let made):
-            var outcome = CallOutcome(call: try open(made, as: principal.user, in: store), at: now)
-            outcome.isDuplicate = true
-            return outcome
+        case .same(let made): return .duplicate(try open(made, as: principal.user, in: store), at: now)
         case .new: break
         }
         if let standing {
@@ -68,10 +65,7 @@ extension CallCommands {
         let hash = request.bodyHash(for: id)
         switch try store.remember(request.clientID, of: principal.user, bodyHash: hash, entity: id) {
         case .reused: throw Problem.clientIDReused
-        case .same:
-            var outcome = CallOutcome(call: before, at: now)
-            outcome.isDuplicate = true
-            return outcome
+        case .same: return .duplicate(before, at: now)
         case .new: break
         }
         guard before.isLive else { throw Problem.callEnded(before, at: now) }

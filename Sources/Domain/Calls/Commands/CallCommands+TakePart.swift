@@ -24,10 +24,7 @@ extension CallCommands {
         switch after.accept(user, endpoint: endpoint, media: request.media, rules: rules, at: now) {
         case .callEnded: throw Problem.callEnded(before, at: now)
         case .answeredElsewhere: throw Problem.answeredElsewhere(before, at: now)
-        case .unchanged:
-            var outcome = CallOutcome(call: before, at: now)
-            outcome.isDuplicate = true
-            return outcome
+        case .unchanged: return .duplicate(before, at: now)
         case .joined, .tookOver: break
         }
         var effects: [CallEffect] = []

@@ -45,6 +45,13 @@ package struct CallOutcome: Sendable {
         self.call = call
         callJSON = call.json(at: now)
     }
+
+    /// The call was so before.
+    static func duplicate(_ call: Call, at now: Timestamp) -> Self {
+        var outcome = Self(call: call, at: now)
+        outcome.isDuplicate = true
+        return outcome
+    }
 }
 
 /// What happened to a signal.

@@ -8,17 +8,8 @@ extension CallCommands {
         _ id: CallID, as recording: RecordingID, by principal: Principal, at now: Timestamp,
         in store: some CallStore
     ) throws -> CallOutcome {
-        let before = try open(id, as: principal.user, in: store)
-        _ = try joinedEndpoint(of: principal, in: before, at: now)
-        guard before.gatewayEpoch != nil, rules.gatewayEpoch != nil else {
-            throw Problem(
-                .conflict, "The media of this call goes directly from peer to peer, where the server cannot record it.")
-        }
-        guard before.recording == nil else {
-            var outcome = CallOutcome(call: before, at: now)
-            outcome.isDuplicate = true
-            return outcome
-        }
+        let before = try audible(id, by: principal, at: now, in: store)
+        guard before.recording == nil else { return .duplicate(before, at: now) }
         var after = before
         after.recording = Call.OngoingRecording(
             id: recording, by: principal.user, since: now, until: now.adding(seconds: rules.recordingSeconds))
@@ -26,6 +17,19 @@ extension CallCommands {
         after.wasRecorded = true
         try store.insert(Recording(id: recording, call: id, by: principal.user, startedAt: now))
         return try commit(after, replacing: before, at: now, in: store)
+    }
+
+    /// A call that the server can hear, and that the endpoint is in.
+    func audible(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws -> Call {
+        let call = try open(id, as: principal.user, in: store)
+        _ = try joinedEndpoint(of: principal, in: call, at: now)
+        guard call.gatewayEpoch != nil, rules.gatewayEpoch != nil else {
+            throw Problem(
+                .conflict, "The media of this call goes directly from peer to peer, where the server cannot hear it.")
+        }
+        return call
     }
 
     /// Ends what is being recorded, if anything is.

@@ -1,83 +1,64 @@
-import HTTPTypes
+import Calls
 import Model
 import Storage
 import Voice
 
-/// What was said in voice messages.
+extension FileTranscript: WrittenDown {}
+extension RecordingTranscript: WrittenDown {}
+
+/// What was said in voice messages, and in recordings of calls.
 package enum TranscriptOperations {
-    private static let path = "/v1/voice-messages/{message}/transcript"
-    private static let parameter = Operation.Parameter.path("message", .identifier, "The voice message's id.")
-    private static let answer = Schema.object([
-        .required("transcript", .named("Transcript")), .optional("positions", Schemas.positions),
-    ])
-
-    package static func all(_ service: VoiceService) -> [Operation] { [get(service), ask(service)] }
-
-    package static func documents(_ service: VoiceService) -> [DocumentOperation] { [file(service)] }
-
-    private static func get(_ service: VoiceService) -> Operation {
-        Operation(
-            name: "voice.transcript", method: .get, path: path, summary: "What is said in a voice message.",
-            parameters: [parameter], answers: [.ok(answer)], problems: [.notFound]
-        ) { request in
-            let principal = try request.requirePrincipal()
-            let id = try request.identifier("message", of: VoiceMessageID.self)
-            let transcript = try await service.store.read {
-                try service.commands.transcript(of: id, by: principal, in: $0)
-            }
-            return try .json(Answer(transcript: transcript))
-        }
+    package static func all(_ voice: VoiceService, _ recordings: RecordingTranscriptService) -> [Operation] {
+        requests(voice).all + requests(recordings).all
     }
 
-    private static func ask(_ service: VoiceService) -> Operation {
-        Operation(
-            name: "voice.transcribe", method: .post, path: path,
-            summary:
-                "Have a voice message written down, or try that again after it failed. `voice.transcribed` in both users' streams tells what became of it.",
-            parameters: [parameter], body: .object([]),
-            answers: [.ok(answer, "As it is now: pending, or complete if it was written down before.")],
-            problems: [.notFound, .providerNotConfigured], limit: .voiceMessages
-        ) { request in
-            let principal = try request.requirePrincipal()
-            let id = try request.identifier("message", of: VoiceMessageID.self)
-            let committed = try await service.askForTranscript(of: id, by: principal)
-            return try .json(
-                Answer(transcript: committed.value),
-                positions: committed.positions.filter { $0.key == .user(principal.user) })
-        }
+    package static func documents(
+        _ voice: VoiceService, _ recordings: RecordingTranscriptService
+    ) -> [DocumentOperation] {
+        [requests(voice).saving, requests(recordings).saving]
     }
 
-    private static func file(_ service: VoiceService) -> DocumentOperation {
-        DocumentOperation(
-            name: "voice.transcriptFile", method: .get, path: path + "/{format}",
-            summary: "What is said in a voice message as plain text, SRT or WebVTT.", tag: "voice",
-            parameters: [
-                parameter, .path("format", .choice(TranscriptFormat.allCases.map(\.rawValue)), "The kind of file."),
-            ],
-            outcomes: [
-                .init(
-                    status: 200, meaning: "The file.", contentType: TranscriptFormat.text.contentType,
-                    otherContentTypes: [TranscriptFormat.srt, .vtt].map(\.contentType))
-            ], problems: [.notFound, .conflict]
-        ) { request in
-            let principal = try request.requirePrincipal()
-            let id: VoiceMessageID = try request.identifier("message")
-            guard let format = request.parameters["format"].flatMap(TranscriptFormat.init) else {
-                throw Problem.invalid("format", "The format must be text, srt or vtt.")
-            }
-            let transcript = try await service.store.read {
-                try service.commands.transcript(of: id, by: principal, in: $0)
-            }
-            guard transcript.status == .complete else {
-                throw Problem(.conflict, transcript.failure?.detail ?? "It is not written down yet.")
-            }
-            return .init(
-                status: 200, body: .bytes(Array(service.text(of: transcript, as: format).utf8)),
-                contentType: format.contentType)
+    private static func requests(_ service: VoiceService) -> TranscriptRequests<Entities.VoiceMessage, FileTranscript> {
+        let read = { @Sendable (id: VoiceMessageID, principal: Principal) in
+            try await service.store.read { try service.commands.transcript(of: id, by: principal, in: $0) }
         }
+        return TranscriptRequests(
+            words: .init(
+                tag: "voice", path: "/v1/voice-messages/{message}/transcript", parameter: "message",
+                parameterMeaning: "The voice message's id.", schema: "Transcript",
+                reading: "What is said in a voice message.",
+                asking:
+                    "Have a voice message written down, or try that again after it failed. `voice.transcribed` in both users' streams tells what became of it.",
+                saving: "What is said in a voice message as plain text, SRT or WebVTT.", problems: [.notFound]),
+            read: read,
+            ask: { try await service.askForTranscript(of: $0, by: $1) },
+            file: { id, principal in
+                let transcript = try await read(id, principal)
+                return (transcript, { service.text(of: transcript, as: $0) })
+            })
     }
 
-    private struct Answer: Encodable {
-        let transcript: FileTranscript
+    private static func requests(
+        _ service: RecordingTranscriptService
+    ) -> TranscriptRequests<Entities.Recording, RecordingTranscript> {
+        TranscriptRequests(
+            words: .init(
+                tag: "recordings", path: "/v1/recordings/{recording}/transcript", parameter: "recording",
+                parameterMeaning: "The recording's id.", schema: "RecordingTranscript",
+                reading: "What was said in a recording, and by whom, as far as it is written down.",
+                asking:
+                    "Have a recording written down, or those of its tracks again of which that failed. `recording.transcribed` in the streams of all who were in the call tells what became of it.",
+                saving: "What was said in a recording, and by whom, as plain text, SRT or WebVTT.",
+                problems: [.notFound, .conflict]),
+            read: { id, principal in
+                try await service.store.read { try service.commands.transcript(of: id, by: principal, in: $0) }
+            },
+            ask: { try await service.ask(for: $0, by: $1) },
+            file: { id, principal in
+                let (transcript, names) = try await service.store.read {
+                    try service.commands.namedTranscript(of: id, by: principal, in: $0)
+                }
+                return (transcript, { service.transcribing.text(of: transcript, names, as: $0) })
+            })
     }
 }

@@ -10,8 +10,6 @@ import WebAPI
 /// Has voice messages written down, one after the other, some at a time. What a process before this one left is done
 /// first.
 final class VoiceTranscripts: VoiceTranscribing, Service {
-    /// The provider's queue bounds what it does at a time; this bounds what is decoded for it.
-    private static let most = 4
     /// Samples that are handed on at a time: a second.
     private static let part = 16_000
 
@@ -21,7 +19,8 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
     private let work: BoundedWork
     private let queue: TranscriptionQueue?
     private let logger: Logger
-    private let waiting = AsyncStream.makeStream(of: VoiceMessage.self)
+    /// The provider's queue bounds what it does at a time; this bounds what is decoded for it.
+    private let backlog = Backlog<VoiceMessage>(most: 4)
 
     init(
         store: Store, commands: VoiceCommands, files: MediaFiles, work: BoundedWork, queue: TranscriptionQueue?,
@@ -37,7 +36,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
 
     var isConfigured: Bool { queue != nil }
 
-    func transcribe(_ message: VoiceMessage) { waiting.continuation.yield(message) }
+    func transcribe(_ message: VoiceMessage) { backlog.add(message) }
 
     func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String {
         let segments = (transcript.segments ?? []).map {
@@ -57,20 +56,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
         } catch {
             logger.error("what is to be written down cannot be read", metadata: ["error": "\(error)"])
         }
-        await cancelWhenGracefulShutdown { [self] in
-            await withTaskGroup(of: Void.self) { group in
-                var running = 0
-                for await message in waiting.stream {
-                    if running >= Self.most {
-                        await group.next()
-                        running -= 1
-                    }
-                    group.addTask { await self.write(message, with: queue) }
-                    running += 1
-                }
-                group.cancelAll()
-            }
-        }
+        await backlog.run { await self.write($0, with: queue) }
     }
 
     private func write(_ message: VoiceMessage, with queue: TranscriptionQueue) async {
