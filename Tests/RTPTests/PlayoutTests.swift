@@ -214,6 +214,29 @@ struct SoundTimelineTests {
         #expect(source.timeline.droppedCount == 0)
     }
 
+    @Test("a way that is long for a while costs no word", arguments: [300.0, 500, 800, 1_000])
+    func slowness(most: Double) {
+        var source = Source(seed: 1)
+        source.speak(from: 0, to: 4_000)
+        // A queue on the way fills and empties again, each in two seconds.
+        for number in 0..<200 {
+            let sent = 4_020 + Double(number) * 20
+            source.send(at: sent + most * Double(number < 100 ? number : 200 - number) / 100)
+            source.timestamp += 960
+        }
+        source.speak(from: 8_000, to: 40_000)
+        source.finish(at: 40_000)
+        // What is tolerated, and a packet.
+        #expect(abs(source.length - 40_000) <= 50, "\(source.length)")
+        #expect(source.timeline.droppedCount <= Int(most / 20))
+        // What is left out lies apart, and nothing that was said is far from where it was.
+        let numbers = source.pieces.compactMap { piece -> Int? in
+            if case .packet(let packet, _) = piece { Int(packet.sequence) } else { nil }
+        }
+        let gaps = zip(numbers, numbers.dropFirst()).map { ($1 - $0 + 65_536) % 65_536 }
+        #expect(gaps.allSatisfy { $0 <= 2 }, "\(gaps.filter { $0 > 2 })")
+    }
+
     @Test("timestamps that stand still while nothing is sent", arguments: [0, 960, -50_000_000, 1_000_000_000])
     func mute(jump: Int) {
         var source = Source(seed: 1)

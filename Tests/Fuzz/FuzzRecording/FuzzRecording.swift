@@ -127,8 +127,8 @@ private struct Disk {
         let passed = end.nanoseconds(since: begin) / 1_000 * 48 / 1_000
         // What is left of the shortest frame.
         if track.sampleCount + 120 < passed { fatalError("shorter than the time that passed") }
-        // Half a second that a packet may be early, a packet of 120 ms, and what is tolerated.
-        if track.sampleCount > passed + 24_000 + 5_760 + 1_440 { fatalError("longer than the time that passed") }
+        // A second that it may be ahead, a packet of 120 ms, and what is tolerated.
+        if track.sampleCount > passed + 48_000 + 5_760 + 1_440 { fatalError("longer than the time that passed") }
         checkPages()
         checkPackets(of: track)
         checkSound()

@@ -31,6 +31,11 @@ package struct SoundTimeline: Sendable {
     private static let doubt: Int64 = 14_400
     private static let mostDoubtful = 100
     private static let memory: Int64 = 240_000
+    /// When a way that was long for a while is short again, the recording is ahead of the clock. Then a packet is left out
+    /// once in this time, so that no word is lost; pauses do the rest.
+    private static let correction: UInt64 = 24_000
+    /// It is ahead by no more.
+    private static let mostAhead: Int64 = 48_000
 
     private let begin: Instant
     private var unwrapper = TimestampUnwrapper()
@@ -42,6 +47,8 @@ package struct SoundTimeline: Sendable {
     /// Offsets above this are doubtful.
     private var limit: Int64 = .max
     private var lastOffset: Int64?
+    /// How long the recording has to be for a packet to be left out again.
+    private var mayDropFrom: UInt64 = 0
 
     private struct Arrived {
         let packet: SoundPacket
@@ -123,7 +130,8 @@ package struct SoundTimeline: Sendable {
         var pieces: [Piece] = []
         if gap >= Self.grain, !(isNext && isNear) {
             pieces.append(arrived.isAfterLoss ? .lost(fill(gap)) : .silence(fill(gap)))
-        } else if gap < 0 &- Self.tolerance {
+        } else if gap < 0 &- Self.tolerance, end >= mayDropFrom || gap < 0 &- Self.mostAhead {
+            mayDropFrom = end &+ Self.correction
             droppedCount &+= 1
             return []
         }
