@@ -32,18 +32,26 @@ def authority(tmp_path_factory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
 
 
+def relay_settings(authority: Authority) -> dict:
+    """A relay that relays to loopback, over IPv4 and IPv6."""
+    return {
+        "relay": {
+            "listen": ["127.0.0.1", "::1"], "limits": {"allocationsPerUser": 1000},
+            "peers": {"allow": ["127.0.0.0/8", "::1/128"]}, "tlsPorts": [free_port()],
+            **authority.issue("127.0.0.1", "::1"),
+        }
+    }
+
+
 @pytest.fixture(scope="module")
 def relay(make_server, authority) -> Server:
-    """A server that relays to loopback, over IPv4 and IPv6."""
-    return make_server(
-        {
-            "relay": {
-                "listen": ["127.0.0.1", "::1"], "limits": {"allocationsPerUser": 1000},
-                "peers": {"allow": ["127.0.0.0/8", "::1/128"]}, "tlsPorts": [free_port()],
-                **authority.issue("127.0.0.1", "::1"),
-            }
-        }
-    )
+    return make_server(relay_settings(authority))
+
+
+@pytest.fixture(scope="module")
+def aioice_relay(make_server, authority) -> Server:
+    """aioice's own: it takes 437 for an end, which is what a port gets that one of uclient's left an allocation on."""
+    return make_server(relay_settings(authority))
 
 
 # turnutils_uclient ----------------------------------------------------------------------------------------------------
@@ -62,8 +70,6 @@ MODES = {
         " ".join(mode): [*STATIC, *mode, *IPV4]
         for mode in [["-D"], ["-c", "-D"], ["-G"], ["-c", "-G"], ["-D", "-G", "-s"]]
     },
-    # Leaves allocations behind and makes new ones on the same ports; what it sends in between arrives.
-    **{" ".join(mode): [*STATIC, *mode, *IPV4] for mode in [["-B"], ["-B", "-c"]]},
     # Gives no -X, since both families are asked for; and "-y" has no peer but another client.
     **{" ".join(mode): [*STATIC, *mode, "-e", "127.0.0.1", "127.0.0.1"] for mode in [["-Z", "-c"], ["-Z", "-c", "-s"]]},
     **{
@@ -89,7 +95,7 @@ def reports(request, relay):
 @pytest.mark.parametrize("mode", MODES)
 def test_uclient_loses_nothing(reports, mode):
     report = reports[mode].result()
-    assert report.lost == 0 and report.sent >= (1 if "-B" in mode else 160), report.tail
+    assert report.lost == 0 and report.sent >= 160, report.tail
 
 
 HOSTILE = {
@@ -97,6 +103,9 @@ HOSTILE = {
     "negative tests over TCP": ["-t", "-N", "-R", "-c", *IPV4],
     "connect and exit": ["-O", "-c", *IPV4],
     "connect and exit over TCP": ["-t", "-O", "-c", *IPV4],
+    # Closes every socket with answers on their way once it sends more than five messages at a time.
+    "random disconnects": ["-B", *IPV4],
+    "random disconnects over channels": ["-B", "-c", *IPV4],
     "TCP allocations with an active peer": ["-T", "-P", "127.0.0.1"],
 }
 
@@ -166,8 +175,10 @@ TRANSPORTS = [("udp", "udp"), ("tcp", "tcp"), ("tls", "tls"), ("udp", "tcp"), ("
 
 
 @pytest.mark.parametrize("transports", TRANSPORTS, ids="-".join)
-def test_aioice_connects_through_two_relays(relay, authority, monkeypatch, transports):
+def test_aioice_connects_through_two_relays(aioice_relay, authority, monkeypatch, caplog, transports):
     """Over TLS it verifies the certificate against the tests' own authority."""
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-    arrived = asyncio.run(asyncio.wait_for(relayed_pair(relay, transports), 30))
+    # What the relay answered, should aioice have no candidate: it says it nowhere else.
+    caplog.set_level("DEBUG", "aioice")
+    arrived = asyncio.run(asyncio.wait_for(relayed_pair(aioice_relay, transports), 30))
     assert len(arrived) == 200 and all(arrived)
