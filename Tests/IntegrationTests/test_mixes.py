@@ -47,7 +47,7 @@ async def recorded(server) -> tuple[dict, list[User]]:
         await meet(everybody)
         await ann.endpoint.ask("calls.record", call=ann.call)
         await is_recorded(ben, ann)
-        await asyncio.sleep(1)
+        await ann.more_from(ann.slot_of(ben, "audio"), 50)
         await ann.endpoint.ask("calls.end", call=ann.call)
         return await ended(server, ann, ann.call), [person(server, one) for one in everybody]
 

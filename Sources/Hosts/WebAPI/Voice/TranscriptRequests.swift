@@ -22,7 +22,7 @@ struct TranscriptRequests<Entity, Transcript: WrittenDown>: Sendable {
         let asking: String
         let saving: String
         /// Why it may be refused to read it or to ask for it.
-        var problems: [Problem.Kind]
+        let problems: [Problem.Kind]
     }
 
     typealias ID = Identifier<Entity>

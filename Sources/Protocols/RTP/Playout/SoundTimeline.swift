@@ -15,7 +15,7 @@ package struct SoundTimeline: Sendable {
         case lost(UInt64)
     }
 
-    /// What was left out because the source's clock is faster than ours, or its timestamps went back.
+    /// Packets left out because the source's clock is faster than ours, the way became shorter, or timestamps went back.
     package private(set) var droppedCount = 0
     /// How long the recording is so far.
     package private(set) var end: UInt64 = 0
