@@ -3,7 +3,8 @@
 from pages import PASSWORD, Person
 
 
-def test_sign_up_sign_out_sign_in(ann):
+def test_sign_up_sign_out_sign_in(browsers, url):
+    ann = Person(browsers[0], url, "Ann Abel").sign_up_by_form()
     ann.go("settings")
     ann.click("[data-action=sign-out]")
     ann.find("#sign-in-form")

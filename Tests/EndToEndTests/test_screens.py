@@ -27,7 +27,7 @@ def test_screens(look, browsers, url, pictures):
     pictures(left, f"{look}-sign-up")
     ann.click("#sign-up-form [type=submit]")
     pictures(left, f"{look}-sign-up-error")
-    ann.sign_up()
+    ann.sign_up_by_form()
     pictures(left, f"{look}-people-empty")
     ben.sign_up()
     ann.look_for(ben)
