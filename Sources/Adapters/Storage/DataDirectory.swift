@@ -17,8 +17,8 @@ package final class DataDirectory: Sendable {
         descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.unwritable(path, errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // What was made so far is let go of when this throws, and the descriptor with it.
             let code = errno
-            Glibc.close(descriptor)
             guard code == EWOULDBLOCK else { throw Self.unwritable(path, code) }
             throw SQLError(
                 .locked,
