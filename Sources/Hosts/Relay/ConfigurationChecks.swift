@@ -49,8 +49,8 @@ extension RelayError {
         let address = address.address
         if failure.isPortTaken {
             self.init(
-                "\(setting): \(transport) port \(port) on \(address) is taken by another program; stop it, or set \(setting) to a free one"
-            )
+                "\(setting): \(transport) port \(port) on \(address) is taken by another program; stop it, or set \(setting) to a free one",
+                isPortTaken: true)
         } else if failure.isAddressUnknown {
             self.init("relay.listen: \(address) is no address of this machine; list one that is, or remove it")
         } else if failure.isDescriptorShortage {

@@ -76,6 +76,25 @@ struct Listening {
         local.flatMap { address in tlsPorts.map { TransportAddress(address, port: $0) } }
     }
 
+    /// Binds all of it. A port that was free when it was looked for may be somebody else's by now: then others are.
+    static func bound(
+        _ configuration: RelayConfiguration, on local: [IPAddress], into sockets: inout UniqueArray<WorkerSockets>
+    ) throws(RelayError) -> Listening {
+        let mayChoose = configuration.port == 0 || wishedPorts(configuration).contains(0)
+        for _ in 1..<attempts {
+            do throws(RelayError) {
+                let listening = try Listening(configuration, on: local)
+                sockets = try listening.sockets(workers: configuration.workerCount)
+                return listening
+            } catch {
+                guard mayChoose, error.isPortTaken else { throw error }
+            }
+        }
+        let listening = try Listening(configuration, on: local)
+        sockets = try listening.sockets(workers: configuration.workerCount)
+        return listening
+    }
+
     /// The sockets of so many workers. Nothing is left open when it throws.
     func sockets(workers: Int) throws(RelayError) -> UniqueArray<WorkerSockets> {
         var sockets = UniqueArray<WorkerSockets>()

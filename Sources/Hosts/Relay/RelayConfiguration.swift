@@ -121,8 +121,11 @@ extension ExternalAddress: LosslessStringConvertible {
 /// Why a relay cannot start, in words that name the setting and what to do.
 package struct RelayError: Error, Hashable, CustomStringConvertible {
     package let description: String
+    /// Whether somebody else has the port: then another one may do.
+    let isPortTaken: Bool
 
-    init(_ description: String) {
+    init(_ description: String, isPortTaken: Bool = false) {
         self.description = description
+        self.isPortTaken = isPortTaken
     }
 }

@@ -154,8 +154,8 @@ package final class RelayServer: Sendable {
         guard !local.isEmpty else {
             throw RelayError("relay.listen: this machine has no address to listen on; name one in relay.listen")
         }
-        let listening = try Listening(configuration, on: local)
-        var sockets = try listening.sockets(workers: configuration.workerCount)
+        var sockets = UniqueArray<WorkerSockets>()
+        let listening = try Listening.bound(configuration, on: local, into: &sockets)
         guard let key = OpenSSLSource.key(), let cookieKey = OpenSSLSource.key(),
             let ticketKey = OpenSSLSource.key()
         else {
