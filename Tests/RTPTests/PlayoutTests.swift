@@ -214,6 +214,26 @@ struct SoundTimelineTests {
         #expect(source.timeline.droppedCount == 0)
     }
 
+    @Test("a source that was held up and catches up, slowly too, had no pause", arguments: [5.0, 12, 15])
+    func stall(interval: Double) {
+        var source = Source(seed: 1)
+        source.jitter = 5
+        source.speak(from: 0, to: 4_000)
+        var free = 4_400.0
+        for number in 0..<300 {
+            let sent = max(4_020 + Double(number) * 20, free)
+            source.send(at: sent)
+            source.timestamp += 960
+            free = sent + interval
+        }
+        source.speak(from: 10_000, to: 12_000)
+        source.finish(at: 12_000)
+        #expect(abs(source.length - 12_000) < 40, "\(source.length)")
+        #expect(source.positions.count == 600)
+        #expect(!source.pieces.dropFirst().contains { if case .silence = $0 { true } else { false } })
+        #expect(source.timeline.droppedCount == 0)
+    }
+
     @Test("a way that is long for a while costs no word", arguments: [300.0, 500, 800, 1_000])
     func slowness(most: Double) {
         var source = Source(seed: 1)

@@ -27,8 +27,9 @@ package struct SoundTimeline: Sendable {
     private static let far: Int64 = 24_000
     /// So much more time between two arrivals than between their timestamps is no jitter.
     private static let step: Int64 = 6_000
-    /// For so long a burst may last.
+    /// For so long a burst may last, or not come nearer by a packet: who was held up and catches up goes on longer.
     private static let doubt: Int64 = 14_400
+    private static let progress: Int64 = 960
     private static let mostDoubtful = 100
     private static let memory: Int64 = 240_000
     /// When a way that was long for a while is short again, the recording is ahead of the clock. Then a packet is left out
@@ -44,6 +45,8 @@ package struct SoundTimeline: Sendable {
     private var follows: Int64?
     /// Those of which it is not known yet where they belong.
     private var doubtful: [Arrived] = []
+    /// The last of them that was nearer by a packet than the one before; at first, the first.
+    private var nearest: Arrived?
     /// Offsets above this are doubtful.
     private var limit: Int64 = .max
     private var lastOffset: Int64?
@@ -83,10 +86,11 @@ package struct SoundTimeline: Sendable {
             // A burst is over: what came with it belongs where its timestamps say.
             return settle() + place(arrived)
         }
+        if doubtful.isEmpty { nearest = nil }
         doubtful.append(arrived)
-        guard let first = doubtful.first,
-            arrived.arrival &- first.arrival >= Self.doubt || doubtful.count >= Self.mostDoubtful
-        else { return [] }
+        let since = nearest.map { arrived.offset > $0.offset &- Self.progress ? $0 : arrived } ?? arrived
+        nearest = since
+        guard arrived.arrival &- since.arrival >= Self.doubt || doubtful.count >= Self.mostDoubtful else { return [] }
         return beginAgain()
     }
 
