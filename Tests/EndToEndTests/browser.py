@@ -113,6 +113,8 @@ def stand_back():
 
 class Browser:
     living = []
+    # What a test's script imports is what the page has.
+    shares_modules = True
 
     def __init__(self, name, profile, flags=(), dark=False, home=None):
         options = webdriver.ChromeOptions()

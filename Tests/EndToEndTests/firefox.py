@@ -86,6 +86,9 @@ class Driver:
 class Firefox:
     """Stands for browser.Browser."""
 
+    # Scripts of tests live in a world of their own.
+    shares_modules = False
+
     def __init__(self, name, driver):
         self.name = name
         self.driver = driver
