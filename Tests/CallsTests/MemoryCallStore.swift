@@ -14,6 +14,7 @@ final class MemoryCallStore: CallStore {
         var signals: [CallID: [Signal]] = [:]
         var recordings: [RecordingID: Recording] = [:]
         var transcripts: [FileID: FileTranscript] = [:]
+        var audiences: [RecordingID: Set<UserID>] = [:]
     }
 
     struct Person {
@@ -53,6 +54,16 @@ extension MemoryCallStore {
     func remove(_ recording: RecordingID) {
         for track in state.recordings[recording]?.tracks ?? [] { state.transcripts[track.file] = nil }
         state.recordings[recording] = nil
+        state.audiences[recording] = nil
+    }
+    func admit(_ users: [UserID], to recording: RecordingID) {
+        state.audiences[recording, default: []].formUnion(users)
+    }
+    func isAdmitted(_ user: UserID, to recording: RecordingID) -> Bool {
+        state.audiences[recording]?.contains(user) ?? false
+    }
+    func audience(of recording: RecordingID) -> [UserID] {
+        (state.audiences[recording] ?? []).sorted { $0.text < $1.text }
     }
 
     func transcript(of file: FileID) -> FileTranscript? { state.transcripts[file] }

@@ -55,6 +55,49 @@ import Testing
     }
 
     @Test(arguments: Backing.allCases)
+    func aRecordingBelongsToWhoWasJoinedWhileItWasMade(_ backing: Backing) async throws {
+        try await backing.run(rules: Self.rules) { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben")
+            let early = try world.person("Early"), late = try world.person("Late"), after = try world.person("After")
+            let ringing = try world.person("Ringing"), declined = try world.person("Declined")
+            let everybody = [ben, early, late, after, ringing, declined]
+            let id = try world.create(by: anna, to: everybody).call.id
+            try world.accept(id, by: ben)
+            try world.accept(id, by: early)
+            try world.hangUp(id, by: early)
+            try world.decline(id, by: declined)
+            let first = try #require(try world.record(id, by: anna).call.recording?.id)
+            try world.accept(id, by: late)
+            // Who goes keeps what was made until then and after, though their last interval is another one.
+            try world.hangUp(id, by: ben)
+            try world.stopRecording(id, by: anna)
+            try world.accept(id, by: after)
+            try world.accept(id, by: ben)
+            let second = try #require(try world.record(id, by: late).call.recording?.id)
+            try world.hangUp(id, .end, by: anna)
+
+            let store = world.bench.store
+            for (recording, audience) in [(first, [anna, ben, late]), (second, [anna, ben, late, after])] {
+                #expect(try Set(store.audience(of: recording)) == Set(audience.map(\.user)))
+                for person in everybody + [anna] {
+                    let isIn = audience.contains(person)
+                    let found = problem { try world.commands.recording(recording, by: person.principal, in: store) }
+                    #expect(found == (isIn ? nil : .notFound))
+                    let listed = try world.commands.recordings(of: id, by: person.principal, in: store).map(\.id)
+                    #expect(listed.contains(recording) == isIn)
+                }
+            }
+            _ = try world.commands.recordingEnded(first, of: id, failure: nil, at: world.now, in: store)
+            _ = try world.commands.removeRecording(first, by: anna.principal, in: store)
+            let told = try everybody.filter { person in
+                try world.bench.entries(of: .user(person.user)).contains { $0.type == "recording.removed" }
+            }
+            #expect(Set(told) == [ben, late], "Only those to whom it belonged.")
+            #expect(try store.audience(of: first).isEmpty)
+        }
+    }
+
+    @Test(arguments: Backing.allCases)
     func itEndsWithTheCallAndWithTheGateway(_ backing: Backing) async throws {
         try await backing.run(rules: Self.rules) { world in
             let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")

@@ -189,12 +189,17 @@ def test_who_may_begin_end_hear_read_and_remove(make_server):
     assert ann.get(words).status_code == 404, "nobody who may has asked for it"
     assert cal.post(words).json()["transcript"]["status"] in ("pending", "complete")
     wait_until(lambda: ann.get(words).json()["transcript"]["status"] != "pending", "the transcript", 20)
-    for one in (ann, ben, cal, invited):
+    for one in (ann, ben, cal):
         assert one.get(path).status_code == one.get(f"/v1/calls/{manifest['call']}/recordings").status_code == 200
         assert one.get(words).json()["transcript"]["status"] == "complete"
         assert one.post(words).status_code == one.get(words + "/text").status_code == one.get(words + "/vtt").status_code == 200
+    # Who was asked in and never came knows of the call, and of nothing that was said in it.
+    listed = invited.get(f"/v1/calls/{manifest['call']}/recordings")
+    assert listed.status_code == 200 and listed.json()["recordings"] == []
     for one in outside:
-        for asked in (path, f"/v1/calls/{manifest['call']}/recordings", words, words + "/text", words + "/srt", words + "/vtt"):
+        assert one.get(f"/v1/calls/{manifest['call']}/recordings").status_code == 404
+    for one in (*outside, invited):
+        for asked in (path, words, words + "/text", words + "/srt", words + "/vtt"):
             assert one.get(asked).status_code == 404, asked
         assert one.post(words).status_code == 404
     for asked in (path, words, words + "/text"):

@@ -23,6 +23,45 @@ import Testing
         #expect(try await Store(database: again, publish: { _ in }).prepare().isEmpty)
     }
 
+    @Test func recordingsOfBeforeBelongToWhoWasJoinedOrHeard() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        _ = try await database.migrate(Schema.migrations.filter { $0.number < 12 }, at: now)
+        let audience = try await database.submit { sql in
+            try sql.execute(
+                """
+                INSERT INTO recordings (id, call_id, user_id, started_at, status, ended_at)
+                VALUES ('r', 'c', 'by', 1000, 'complete', 2000)
+                """)
+            // User, joined at, left at: who left before, came after, was in it, is in it still, never was.
+            let rows: [(String, Int64?, Int64?)] = [
+                ("before", 100, 900), ("after", 2100, 2200), ("within", 1500, 1600), ("still", 1900, nil),
+                ("never", nil, nil),
+            ]
+            for (index, row) in rows.enumerated() {
+                try sql.execute(
+                    """
+                    INSERT INTO participants (
+                        call_id, place, user_id, display_name, live, withheld, state, joined_at, left_at, connected,
+                        taken_over, audio, video, screen, held)
+                    VALUES ('c', ?1, ?2, ?2, 0, 0, 'left', ?3, ?4, 0, 0, 1, 0, 0, 0)
+                    """, [.integer(index), .text(row.0), .integer(row.1), .integer(row.2)])
+            }
+            // Heard in it, and in the call again since.
+            try sql.execute(
+                """
+                INSERT INTO recording_tracks (recording_id, number, user_id, endpoint_id, source, start_ms, file_id)
+                VALUES ('r', 0, 'heard', 'e', 'microphone', 0, 'f')
+                """)
+            for migration in Schema.migrations where migration.number == 12 {
+                for statement in migration.statements { try sql.execute(statement) }
+            }
+            return try sql.query("SELECT user_id FROM recording_audience WHERE recording_id = 'r' ORDER BY user_id")
+                .map { try $0.text(0) }
+        }
+        #expect(audience == ["by", "heard", "still", "within"])
+    }
+
     @Test func aNewerDatabaseIsRefused() async throws {
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)

@@ -23,6 +23,27 @@ extension Schema {
             ])
     ]
 
+    /// Who was joined while a recording was made, to whom it belongs. Of those made before, participants tell only
+    /// their last interval in the call: who spoke was in it too.
+    static let recordingAudience: [Migration] = [
+        Migration(
+            12, "audience of recordings",
+            [
+                """
+                CREATE TABLE recording_audience (
+                    recording_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (recording_id, user_id))
+                """,
+                """
+                INSERT INTO recording_audience (recording_id, user_id)
+                SELECT id, user_id FROM recordings
+                UNION SELECT recording_id, user_id FROM recording_tracks
+                UNION SELECT r.id, p.user_id FROM recordings r JOIN participants p ON p.call_id = r.call_id
+                WHERE p.joined_at IS NOT NULL AND (r.ended_at IS NULL OR p.joined_at <= r.ended_at)
+                    AND (p.left_at IS NULL OR p.left_at >= r.started_at)
+                """,
+            ])
+    ]
+
     static let recordedCalls: [Migration] = [
         Migration(9, "calls that were recorded", ["ALTER TABLE calls ADD COLUMN was_recorded BIGINT"])
     ]

@@ -69,6 +69,28 @@ extension StoreTransaction {
             "UPDATE media_files SET byte_count = ?2 WHERE id = ?1", [.id(track.file), .integer(track.byteCount ?? 0)])
     }
 
+    package func admit(_ users: [UserID], to recording: RecordingID) throws {
+        for user in users {
+            try sql.execute(
+                """
+                INSERT INTO recording_audience (recording_id, user_id) VALUES (?1, ?2)
+                ON CONFLICT (recording_id, user_id) DO NOTHING
+                """, [.id(recording), .id(user)])
+        }
+    }
+
+    package func isAdmitted(_ user: UserID, to recording: RecordingID) throws -> Bool {
+        try sql.first(
+            "SELECT 1 FROM recording_audience WHERE recording_id = ?1 AND user_id = ?2", [.id(recording), .id(user)])
+            != nil
+    }
+
+    package func audience(of recording: RecordingID) throws -> [UserID] {
+        try sql.query(
+            "SELECT user_id FROM recording_audience WHERE recording_id = ?1 ORDER BY user_id", [.id(recording)]
+        ).map { try $0.id(0) }
+    }
+
     package func remove(_ recording: RecordingID) throws {
         for track in try tracks(of: recording) {
             try removeTranscript(of: track.file)
@@ -76,6 +98,7 @@ extension StoreTransaction {
         }
         try removeMix(of: recording)
         try sql.execute("DELETE FROM recording_tracks WHERE recording_id = ?1", [.id(recording)])
+        try sql.execute("DELETE FROM recording_audience WHERE recording_id = ?1", [.id(recording)])
         try sql.execute("DELETE FROM recordings WHERE id = ?1", [.id(recording)])
     }
 

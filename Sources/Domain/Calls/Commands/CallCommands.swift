@@ -53,6 +53,7 @@ extension CallCommands {
         try store.save(after, replacing: before)
         let difference = CallDifference(before: before, after: after)
         try store.append(difference.entries(callJSON: outcome.callJSON, at: now))
+        if let (recording, users) = difference.audience { try store.admit(users, to: recording) }
         if difference.hasEnded {
             try store.removeSignals(in: after.id, endpoints: difference.closedEndpoints)
         } else {

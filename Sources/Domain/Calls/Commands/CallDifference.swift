@@ -47,6 +47,17 @@ struct CallDifference {
         }
     }
 
+    /// Who comes to be in the audience of the recording: everybody who is joined when it begins, and who joins, in
+    /// whatever way, while it goes on.
+    var audience: (recording: RecordingID, users: [UserID])? {
+        guard let recording = after.recording?.id else { return nil }
+        let isNew = before?.recording?.id != recording
+        let users = after.participants.filter { participant in
+            participant.isJoined && (isNew || before?.participant(participant.user)?.isJoined != true)
+        }.map(\.user)
+        return users.isEmpty ? nil : (recording, users)
+    }
+
     var hasEnded: Bool { !after.isLive && (before?.isLive ?? true) }
 
     /// Endpoints that were joined and are not any more.

@@ -1,7 +1,8 @@
 package import Model
 
 // Recordings of calls in the gateway. Everybody who is in the call is shown that it is recorded, may begin it, and may end
-// it: who does not consent need not leave. Who was in the call reaches what was recorded, and nobody else.
+// it: who does not consent need not leave. A recording, with its transcript and its mix, belongs whole to everybody who
+// was joined at any moment of it, and to nobody else: to be named in a call (ringing, declined, missed) is not to be in it.
 extension CallCommands {
     /// Begins to record the call. One that is recorded already goes on as it is.
     package func record(
@@ -78,21 +79,21 @@ extension CallCommands {
         return track
     }
 
-    /// The recordings of a call, for who was in it.
+    /// Those recordings of a call that belong to the user.
     package func recordings(
         of id: CallID, by principal: Principal, in store: some CallStore
     ) throws -> [Recording] {
         _ = try open(id, as: principal.user, in: store)
-        return try store.recordings(of: id)
+        return try store.recordings(of: id).filter { try store.isAdmitted(principal.user, to: $0.id) }
     }
 
-    /// A recording, for who was in its call.
+    /// A recording, for who was joined while it was made.
     package func recording(
         _ id: RecordingID, by principal: Principal, in store: some CallStore
     ) throws -> Recording {
-        guard let recording = try store.recording(id), let call = try store.call(recording.call),
-            let participant = call.participant(principal.user), !participant.isWithheld
-        else { throw Problem.notFound("recording") }
+        guard let recording = try store.recording(id), try store.isAdmitted(principal.user, to: id) else {
+            throw Problem.notFound("recording")
+        }
         return recording
     }
 
@@ -111,10 +112,9 @@ extension CallCommands {
         return recording
     }
 
-    /// Those who may have a recording are told in their own streams, since the call is over. Not what was said in it: there
-    /// may be hours of words.
+    /// Those to whom a recording belongs are told in their own streams, since the call is over. Not what was said in it:
+    /// there may be hours of words.
     func tell(_ type: String, _ recording: Recording, status: String? = nil, in store: some CallStore) throws {
-        guard let call = try store.call(recording.call) else { return }
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("recording", recording.id)
@@ -123,8 +123,6 @@ extension CallCommands {
         }
         let text = writer.text
         try store.append(
-            call.participants.filter { !$0.isWithheld }.map {
-                StreamEntry(stream: .user($0.user), type: type, data: text)
-            })
+            store.audience(of: recording.id).map { StreamEntry(stream: .user($0), type: type, data: text) })
     }
 }

@@ -105,6 +105,12 @@ package protocol RecordingStore: TranscriptStore, AnyObject {
     func unmixedRecordings() throws -> [RecordingID]
     /// Those of which something is still to be written down, in the order in which they were recorded.
     func unwrittenTracks() throws -> [UnwrittenTrack]
-    /// Removes it with its tracks and what was said in them; their files are for the caller.
+    /// These users were joined while it was made: it belongs to them. Who is among them already stays.
+    func admit(_ users: [UserID], to recording: RecordingID) throws
+    /// Whether the user was joined at any moment of it.
+    func isAdmitted(_ user: UserID, to recording: RecordingID) throws -> Bool
+    /// Everybody who was, in no particular order.
+    func audience(of recording: RecordingID) throws -> [UserID]
+    /// Removes it with its tracks, its audience and what was said in them; their files are for the caller.
     func remove(_ recording: RecordingID) throws
 }

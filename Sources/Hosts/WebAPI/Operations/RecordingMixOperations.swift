@@ -16,7 +16,7 @@ extension RecordingOperations {
         Operation(
             name: "recordings.mix", method: .post, path: "/v1/recordings/{recording}/mix",
             summary:
-                "Have all tracks of a recording put into one file, or try that again after it failed. `recording.mixed` in the streams of all who were in the call tells what became of it; the recording then says where the file is.",
+                "Have all tracks of a recording put into one file, or try that again after it failed. `recording.mixed` in the streams of all to whom it belongs tells what became of it; the recording then says where the file is.",
             parameters: [Operation.Parameter.path("recording", .identifier, "The recording's id.")],
             body: .object([]),
             answers: [

@@ -80,7 +80,8 @@ package enum RecordingOperations {
     private static func list(_ service: RecordingService) -> Operation {
         Operation(
             name: "calls.recordings", method: .get, path: "/v1/calls/{call}/recordings",
-            summary: "The recordings of a call that the user was in, in the order in which they began.",
+            summary:
+                "The recordings of a call during which the user was joined, in the order in which they began. A recording belongs whole to everybody who was joined at any moment of it.",
             parameters: [callParameter],
             answers: [.ok(.object([.required("recordings", .list(.named("Recording")))]))], problems: [.notFound]
         ) { request in
@@ -127,7 +128,7 @@ package enum RecordingOperations {
         Operation(
             name: "recordings.remove", method: .delete, path: "/v1/recordings/{recording}",
             summary:
-                "Remove a recording that the user began, and its files. `recording.removed` in the streams of all who were in the call tells them.",
+                "Remove a recording that the user began, and its files. `recording.removed` in the streams of all to whom it belongs tells them.",
             parameters: [parameter], problems: [.notFound, .forbidden, .conflict]
         ) { request in
             let principal = try request.requirePrincipal()

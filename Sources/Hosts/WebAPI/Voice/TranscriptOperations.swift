@@ -47,7 +47,7 @@ package enum TranscriptOperations {
                 parameterMeaning: "The recording's id.", schema: "RecordingTranscript",
                 reading: "What was said in a recording, and by whom, as far as it is written down.",
                 asking:
-                    "Have a recording written down, or those of its tracks again of which that failed. `recording.transcribed` in the streams of all who were in the call tells what became of it.",
+                    "Have a recording written down, or those of its tracks again of which that failed. `recording.transcribed` in the streams of all to whom it belongs tells what became of it.",
                 saving: "What was said in a recording, and by whom, as plain text, SRT or WebVTT.",
                 problems: [.notFound, .conflict]),
             read: { id, principal in

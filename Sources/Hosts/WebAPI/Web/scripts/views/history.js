@@ -51,7 +51,9 @@ function callRow(call) {
         ? lengthText(Date.parse(call.endedAt) - Date.parse(call.answeredAt)) : undefined;
     const direction = outgoing ? "Outgoing" : "Incoming";
     const what = outcome === "answered" ? direction : text;
-    const recordings = call.recorded && button({ name: "record", label: `Recordings of the call with ${name}`, bare: true,
+    // A recording belongs to who was in the call while it was made; who never was has none of it.
+    const wasIn = call.participants.find((one) => one.user === credentials.user.id)?.joinedAt;
+    const recordings = call.recorded && wasIn && button({ name: "record", label: `Recordings of the call with ${name}`, bare: true,
         class: "round quiet", data: { action: "recordings" }, onclick: () => showRecordings(call) });
     return h("li", { class: "row", data: { call: call.id, kind: call.kind, outcome, outgoing: String(outgoing) } },
         h("div", { class: "who" }, isGroup ? badge() : avatar(user),
