@@ -50,8 +50,9 @@ struct ServiceGraph: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, logger: Logger(label: "realtime"),
             clock: Timestamp.systemClock)
         let clock = Mutex<CallClock?>(nil)
-        let accounts = try await AccountParts(configuration, directory: directory) { _, signIns in
+        let accounts = try await AccountParts(configuration, directory: directory) { user, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
+            clock.withLock { $0 }?.signedOut(signIns, of: user)
         } userDisabled: { user in
             hub.revoke(user: user)
             server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.lifetimeSeconds)

@@ -12,6 +12,9 @@ protocol Bench: AnyObject {
     func transact<T>(_ job: () throws -> T) throws -> T
     func add(_ user: UserID, name: String, callWaiting: Bool) throws
     func disable(_ user: UserID) throws
+    /// Signs a user in.
+    func open(_ signIn: SignInID, of user: UserID) throws
+    func end(_ signIn: SignInID) throws
     func block(_ user: UserID, by blocker: UserID) throws
     func entries(of stream: StreamName) throws -> [StreamEntry]
 }
@@ -35,6 +38,8 @@ final class MemoryBench: Bench {
     }
 
     func disable(_ user: UserID) { memory.state.people[user]?.isDisabled = true }
+    func open(_ signIn: SignInID, of user: UserID) {}
+    func end(_ signIn: SignInID) { memory.state.endedSignIns.insert(signIn) }
     func block(_ user: UserID, by blocker: UserID) { memory.state.blocks.insert([blocker, user]) }
     func entries(of stream: StreamName) -> [StreamEntry] { memory.state.streams[stream] ?? [] }
 }
@@ -71,6 +76,21 @@ final class DatabaseBench: Bench {
     func disable(_ user: UserID) throws {
         guard var record = try transaction.user(user) else { return }
         record.disabledAt = now
+        try transaction.update(record)
+    }
+
+    func open(_ signIn: SignInID, of user: UserID) throws {
+        try transaction.insert(
+            SignInRecord(
+                id: signIn, user: user, device: .make(at: now), createdAt: now, lastUsedAt: now,
+                rotation: RefreshRotation(
+                    familyHash: [], used: 0, usedHash: [], usedAt: now, next: [], expiresAt: now.adding(seconds: 60))))
+    }
+
+    func end(_ signIn: SignInID) throws {
+        guard var record = try transaction.signIn(signIn) else { return }
+        record.endedAt = now
+        record.endReason = .revoked
         try transaction.update(record)
     }
 

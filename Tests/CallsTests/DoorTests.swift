@@ -96,7 +96,8 @@ extension World {
     ) throws -> CallOutcome? {
         try bench.transact {
             try commands.leaveByDoor(
-                id, as: door.endpoint, of: door.user, leavingTo: heir?.endpoint, hasFailed: hasFailed, at: now,
+                id, as: door.endpoint, of: door.user, leavingTo: heir.map { ($0.endpoint, $0.signIn) },
+                hasFailed: hasFailed, at: now,
                 in: bench.store)
         }
     }

@@ -15,6 +15,7 @@ final class MemoryCallStore: CallStore {
         var recordings: [RecordingID: Recording] = [:]
         var transcripts: [FileID: FileTranscript] = [:]
         var audiences: [RecordingID: Set<UserID>] = [:]
+        var endedSignIns: Set<SignInID> = []
     }
 
     struct Person {
@@ -115,6 +116,11 @@ extension MemoryCallStore {
             (call.participant(user).map { !$0.isWithheld } ?? false) && cursor.map { call.id.text < $0.text } ?? true
         }
         return Array(mine.sorted { $0.id.text > $1.id.text }.prefix(limit))
+    }
+
+    func isSignedIn(_ user: UserID, by signIn: SignInID?) -> Bool {
+        let hasEnded = signIn.map(state.endedSignIns.contains) ?? false
+        return !hasEnded && state.people[user].map { !$0.isDisabled } ?? false
     }
 
     func liveCalls() -> [Call] { state.calls.values.filter(\.isLive) }

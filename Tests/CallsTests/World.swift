@@ -6,8 +6,9 @@ import Testing
 struct Client: Hashable {
     var user: UserID
     var endpoint: EndpointID
+    var signIn: SignInID?
 
-    var principal: Principal { Principal(user: user, endpoint: endpoint) }
+    var principal: Principal { Principal(user: user, signIn: signIn, endpoint: endpoint) }
 }
 
 /// Calls with everything around them simulated: a store, a clock that moves when told, timers and leases as the server

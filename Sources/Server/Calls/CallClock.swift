@@ -122,6 +122,11 @@ final class CallClock: CallEffectPerformer, Service {
         note { [commands] in try commands.withdraw(user, at: $0.now, in: $0) }
     }
 
+    /// Takes a user out of what they had joined by sign-ins that have ended.
+    func signedOut(_ signIns: [SignInID], of user: UserID) {
+        note { [commands] in try commands.signedOut(Set(signIns), of: user, at: $0.now, in: $0) }
+    }
+
     // MARK: Time
 
     /// Reads what has to be watched, then watches it until the server stops.

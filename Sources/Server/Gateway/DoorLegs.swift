@@ -18,6 +18,8 @@ final class DoorLegs: Sendable {
     private struct Session {
         let place: DoorPlace
         let user: UserID
+        /// By which it was opened.
+        let signIn: SignInID?
         var offer: String
         /// Empty until it is open.
         var tag = ""
@@ -134,7 +136,7 @@ final class DoorLegs: Sendable {
     private func leave(_ session: Session, hasFailed: Bool) async throws {
         let (commands, clock, place) = (commands, clock, session.place)
         let heir = MediaDoor.allCases.compactMap {
-            self.session($0, place.call, session.user, except: place.leg)?.place.leg
+            self.session($0, place.call, session.user, except: place.leg).map { ($0.place.leg, $0.signIn) }
         }.first
         _ = try await store.write {
             try commands.leaveByDoor(
@@ -164,7 +166,7 @@ extension DoorLegs: DoorService {
         let commands = commands
         _ = try await store.read { try commands.callForDoor(call, by: principal, at: $0.now, in: $0) }
         let place = DoorPlace(door: door, call: call, leg: .make(at: Timestamp.systemClock()))
-        let session = Session(place: place, user: principal.user, offer: sdp)
+        let session = Session(place: place, user: principal.user, signIn: principal.signIn, offer: sdp)
         sessions.withLock { $0[place.leg] = session }
         do {
             let answer = try await answer(session)

@@ -51,6 +51,14 @@ extension StoreTransaction {
             .map { (try $0.id(0), try $0.time(1)) }
     }
 
+    package func isSignedIn(_ user: UserID, by signIn: SignInID?) throws -> Bool {
+        try sql.first(
+            """
+            SELECT 1 FROM users WHERE id = ?1 AND disabled_at IS NULL
+                AND NOT EXISTS (SELECT 1 FROM sign_ins s WHERE s.id = ?2 AND s.ended_at IS NOT NULL)
+            """, [.id(user), .id(signIn)]) != nil
+    }
+
     package func device(_ id: DeviceID, of user: UserID) throws -> DeviceRecord? {
         try sql.first(
             "SELECT \(Self.deviceColumns) FROM devices d WHERE d.user_id = ?1 AND d.id = ?2", [.id(user), .id(id)]

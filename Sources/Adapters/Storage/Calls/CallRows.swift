@@ -15,7 +15,7 @@ enum CallColumns {
     static let gateway = 12
     static let captions = 19
     static let participant = """
-        p.user_id, p.display_name, p.photo_url, p.withheld, p.state, p.ring_until, p.endpoint_id, p.joined_at,
+        p.user_id, p.display_name, p.photo_url, p.withheld, p.state, p.ring_until, p.endpoint_id, p.sign_in_id, p.joined_at,
         p.connected, p.setup_until, p.detached_at, p.taken_over, p.left_at, p.reason, p.audio, p.video, p.screen, p.held,
         p.loss, p.jitter, p.round_trip, p.relayed, p.seconds
         """
@@ -110,6 +110,7 @@ struct CallRows {
         let name = try columns.text()
         let ringUntil = try columns.timeIfPresent()
         let endpoint = try columns.idIfPresent(of: Entities.Endpoint.self)
+        let signIn = try columns.idIfPresent(of: Entities.SignIn.self)
         let joinedAt = try columns.timeIfPresent()
         let isConnected = try columns.bool()
         let setupUntil = try columns.timeIfPresent()
@@ -124,7 +125,8 @@ struct CallRows {
             guard let endpoint, let joinedAt else { break }
             return .joined(
                 Participant.Joining(
-                    endpoint: endpoint, since: joinedAt, isConnected: isConnected, setupUntil: setupUntil,
+                    endpoint: endpoint, signIn: signIn, since: joinedAt, isConnected: isConnected,
+                    setupUntil: setupUntil,
                     detachedAt: detachedAt, hasTakenOver: hasTakenOver))
         case "left":
             guard let joinedAt, let leftAt, let reason else { break }
@@ -173,7 +175,8 @@ extension Participant {
         var joinedAt = joining?.since
         if case .left(let joined, let left, let why) = state { (joinedAt, leftAt, reason) = (joined, left, why) }
         return [
-            .text(state.name), .time(ringsUntil), .id(endpoint), .time(joinedAt), .bool(joining?.isConnected ?? false),
+            .text(state.name), .time(ringsUntil), .id(endpoint), .id(joining?.signIn), .time(joinedAt),
+            .bool(joining?.isConnected ?? false),
             .time(joining?.setupUntil), .time(joining?.detachedAt), .bool(joining?.hasTakenOver ?? false),
             .time(leftAt), .text(reason?.rawValue), .bool(media.audio), .bool(media.video), .bool(media.screen),
             .bool(media.held), .real(quality?.loss), .real(quality?.jitter), .real(quality?.roundTrip),

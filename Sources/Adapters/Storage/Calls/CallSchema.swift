@@ -52,5 +52,6 @@ extension Schema {
             ]),
         Migration(4, "calls in the gateway", ["ALTER TABLE calls ADD COLUMN gateway_epoch BIGINT"]),
         Migration(5, "lives of the gateway", ["CREATE TABLE gateway (id BIGINT PRIMARY KEY, epoch BIGINT NOT NULL)"]),
+        Migration(13, "sign-ins of participants", ["ALTER TABLE participants ADD COLUMN sign_in_id TEXT"]),
     ]
 }

@@ -104,7 +104,7 @@ extension StoreTransaction {
             var values: [SQLValue] = [.id(call.id), .integer(place)] + participant.changingValues
             if hasEnded || participant.isWithheld != before.isWithheld {
                 // These two are in an index, which is left in peace while they stay.
-                set += ", live = ?22, withheld = ?23"
+                set += ", live = ?23, withheld = ?24"
                 values += [.bool(call.isLive), .bool(participant.isWithheld)]
             }
             try sql.execute("UPDATE participants SET \(set) WHERE call_id = ?1 AND place = ?2", values)
@@ -138,9 +138,9 @@ extension StoreTransaction {
     }
 
     private static let participantSet = """
-        state = ?3, ring_until = ?4, endpoint_id = ?5, joined_at = ?6, connected = ?7, setup_until = ?8,
-        detached_at = ?9, taken_over = ?10, left_at = ?11, reason = ?12, audio = ?13, video = ?14, screen = ?15,
-        held = ?16, loss = ?17, jitter = ?18, round_trip = ?19, relayed = ?20, seconds = ?21
+        state = ?3, ring_until = ?4, endpoint_id = ?5, sign_in_id = ?6, joined_at = ?7, connected = ?8, setup_until
+        = ?9, detached_at = ?10, taken_over = ?11, left_at = ?12, reason = ?13, audio = ?14, video = ?15, screen =
+        ?16, held = ?17, loss = ?18, jitter = ?19, round_trip = ?20, relayed = ?21, seconds = ?22
         """
 
     /// The place of a participant is its index in the document.
@@ -155,10 +155,10 @@ extension StoreTransaction {
             try sql.execute(
                 """
                 INSERT INTO participants (
-                    call_id, place, state, ring_until, endpoint_id, joined_at, connected, setup_until, detached_at,
-                    taken_over, left_at, reason, audio, video, screen, held, loss, jitter, round_trip, relayed, seconds,
+                    call_id, place, state, ring_until, endpoint_id, sign_in_id, joined_at, connected, setup_until,
+                    detached_at, taken_over, left_at, reason, audio, video, screen, held, loss, jitter, round_trip, relayed, seconds,
                     live, withheld, user_id, display_name, photo_url)
-                VALUES \(Placeholders.rows(some.count, of: 26))
+                VALUES \(Placeholders.rows(some.count, of: 27))
                 """, some.flatMap { $0 })
         }
     }

@@ -11,6 +11,7 @@ extension CallCommands {
     ) throws -> CallOutcome {
         let endpoint = try endpoint(of: principal)
         try check(request, by: principal.user)
+        try checkStillSignedIn(principal, in: store)
         let mode = try mode(of: request)
         let live = try store.liveParticipations(of: [principal.user] + request.callees)
         let (standing, ghost) = try standingCall(for: request, by: principal.user, endpoint: endpoint, live, in: store)
@@ -41,7 +42,7 @@ extension CallCommands {
         let (caller, callees) = try parties(request.callees, of: principal.user, field: "callees", in: store)
         let call = Call.begin(
             id: id, conversation: request.conversation, kind: request.kind, mode: mode, caller: caller,
-            endpoint: endpoint, callees: callees.map { ($0, isBusy($0, live, except: over)) },
+            endpoint: endpoint, signIn: principal.signIn, callees: callees.map { ($0, isBusy($0, live, except: over)) },
             ringSeconds: request.ringSeconds ?? rules.ringSeconds, rules: rules, at: now)
         try store.insert(call)
         var outcome = CallOutcome(call: call, at: now)

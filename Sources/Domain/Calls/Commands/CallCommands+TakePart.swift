@@ -20,8 +20,11 @@ extension CallCommands {
         let endpoint = try endpoint(of: principal)
         let user = principal.user
         let before = try open(id, as: user, in: store)
+        try checkStillSignedIn(principal, in: store)
         var after = before
-        switch after.accept(user, endpoint: endpoint, media: request.media, rules: rules, at: now) {
+        let acceptance = after.accept(
+            user, endpoint: endpoint, signIn: principal.signIn, media: request.media, rules: rules, at: now)
+        switch acceptance {
         case .callEnded: throw Problem.callEnded(before, at: now)
         case .answeredElsewhere: throw Problem.answeredElsewhere(before, at: now)
         case .unchanged: return .duplicate(before, at: now)

@@ -41,6 +41,17 @@ extension CallCommands {
         try change(endpoint, of: user, at: now, in: store) { $0.attach(endpoint, of: user) }
     }
 
+    /// Sign-ins of the user have ended: what they had joined is over, wherever media still flows.
+    package func signedOut(
+        _ signIns: Set<SignInID>, of user: UserID, at now: Timestamp, in store: some CallStore
+    ) throws -> [CallOutcome] {
+        try store.liveCalls(of: user).compactMap { before in
+            var after = before
+            after.signOut(user, of: signIns, rules: rules, at: now)
+            return after == before ? nil : try commit(after, replacing: before, at: now, in: store)
+        }
+    }
+
     /// The account was disabled: the user is out of every live call, and out of reach.
     package func withdraw(
         _ user: UserID, at now: Timestamp, in store: some CallStore

@@ -31,6 +31,14 @@ extension CallCommands {
         return endpoint
     }
 
+    /// A token is verified before the transaction: a sign-in that ended in between, or an account that was disabled, must
+    /// not join what nobody would then end.
+    func checkStillSignedIn(_ principal: Principal, in store: some CallStore) throws {
+        guard try store.isSignedIn(principal.user, by: principal.signIn) else {
+            throw Problem(.unauthenticated, "The session of this access token has ended. Sign in again.")
+        }
+    }
+
     /// The endpoint that acts, which has to be the one that is in the call.
     func joinedEndpoint(of principal: Principal, in call: Call, at now: Timestamp) throws -> EndpointID {
         let endpoint = try endpoint(of: principal)

@@ -93,6 +93,9 @@ package protocol CallStore: SignalStore, RecordingStore {
     /// Writes what differs from `earlier`, provided that the store still holds that version.
     func save(_ call: Call, replacing earlier: Call) throws
 
+    /// Whether the account exists and is not disabled, and the sign-in, if there is one, has not ended.
+    func isSignedIn(_ user: UserID, by signIn: SignInID?) throws -> Bool
+
     /// Notes that `user` made `entity` with the client id, unless the id was used before.
     func remember(_ clientID: ClientID, of user: UserID, bodyHash: Int64, entity: CallID) throws -> ClientIDVerdict
 

@@ -21,6 +21,8 @@ package struct Participant: Hashable, Sendable {
     /// How a user takes part: through exactly one endpoint.
     package struct Joining: Hashable, Sendable {
         package var endpoint: EndpointID
+        /// By which the endpoint acts: with its end the participation ends. Absent for tokens of an outside issuer.
+        package var signIn: SignInID?
         package var since: Timestamp
         /// The endpoint reported that its media flows.
         package var isConnected: Bool
@@ -32,10 +34,11 @@ package struct Participant: Hashable, Sendable {
         package var hasTakenOver: Bool
 
         package init(
-            endpoint: EndpointID, since: Timestamp, isConnected: Bool = false, setupUntil: Timestamp? = nil,
-            detachedAt: Timestamp? = nil, hasTakenOver: Bool = false
+            endpoint: EndpointID, signIn: SignInID? = nil, since: Timestamp, isConnected: Bool = false,
+            setupUntil: Timestamp? = nil, detachedAt: Timestamp? = nil, hasTakenOver: Bool = false
         ) {
             self.endpoint = endpoint
+            self.signIn = signIn
             self.since = since
             self.isConnected = isConnected
             self.setupUntil = setupUntil
@@ -87,12 +90,15 @@ extension Participant {
     package var isJoined: Bool { joining != nil }
     package var isRinging: Bool { ringsUntil != nil }
 
-    /// Whether the others would see no difference: the time left to set up media is the server's own affair.
+    /// Whether the others would see no difference: the time left to set up media, and the sign-in, are the server's own
+    /// affair.
     func looksLike(_ other: Participant) -> Bool {
         if self == other { return true }
         guard var joining, var othersJoining = other.joining else { return false }
         joining.setupUntil = nil
         othersJoining.setupUntil = nil
+        joining.signIn = nil
+        othersJoining.signIn = nil
         var (mine, theirs) = (self, other)
         mine.state = .joined(joining)
         theirs.state = .joined(othersJoining)

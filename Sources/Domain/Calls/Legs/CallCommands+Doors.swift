@@ -28,19 +28,25 @@ extension CallCommands {
             return try accept(id, by: principal, at: now, in: store)
         }
         guard joined == earlier else { return CallOutcome(call: call, at: now) }
-        return try handOver(call, of: principal.user, from: joined, to: endpoint, at: now, in: store)
+        try checkStillSignedIn(principal, in: store)
+        return try handOver(
+            call, of: principal.user, from: joined, to: endpoint, signIn: principal.signIn, at: now, in: store)
     }
 
     /// A door closed. Where its endpoint took part for the user, `heir` does from now on, or the user leaves: by an act of
     /// the user's, or because the leg failed. Nil when the endpoint took no part.
     package func leaveByDoor(
-        _ id: CallID, as endpoint: EndpointID, of user: UserID, leavingTo heir: EndpointID?, hasFailed: Bool,
-        at now: Timestamp, in store: some CallStore
+        _ id: CallID, as endpoint: EndpointID, of user: UserID,
+        leavingTo heir: (endpoint: EndpointID, signIn: SignInID?)?,
+        hasFailed: Bool, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome? {
         guard let before = try store.call(id), before.isLive, before.participant(user)?.endpoint == endpoint else {
             return nil
         }
-        if let heir { return try handOver(before, of: user, from: endpoint, to: heir, at: now, in: store) }
+        if let heir {
+            return try handOver(
+                before, of: user, from: endpoint, to: heir.endpoint, signIn: heir.signIn, at: now, in: store)
+        }
         var after = before
         if hasFailed {
             after.depart(user, because: .connectionLost, by: nil, rules: rules, at: now)
@@ -51,11 +57,11 @@ extension CallCommands {
     }
 
     private func handOver(
-        _ before: Call, of user: UserID, from old: EndpointID, to new: EndpointID, at now: Timestamp,
-        in store: some CallStore
+        _ before: Call, of user: UserID, from old: EndpointID, to new: EndpointID, signIn: SignInID?,
+        at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
         var after = before
-        after.handOver(user, from: old, to: new)
+        after.handOver(user, from: old, to: new, signIn: signIn)
         return try commit(after, replacing: before, at: now, in: store)
     }
 }

@@ -18,10 +18,11 @@ extension Call {
     ///
     /// Another endpoint may take over where the call is a group's, or where the first one has lost its connection.
     mutating func accept(
-        _ user: UserID, endpoint: EndpointID, media change: MediaState.Change?, rules: CallRules, at now: Timestamp
+        _ user: UserID, endpoint: EndpointID, signIn: SignInID? = nil, media change: MediaState.Change?,
+        rules: CallRules, at now: Timestamp
     ) -> Acceptance {
         guard isLive, let index = index(of: user) else { return .callEnded }
-        var joining = Participant.Joining(endpoint: endpoint, since: now)
+        var joining = Participant.Joining(endpoint: endpoint, signIn: signIn, since: now)
         var acceptance = Acceptance.joined
         if let current = participants[index].joining {
             if current.endpoint == endpoint { return .unchanged }
@@ -48,9 +49,10 @@ extension Call {
     }
 
     /// Another endpoint goes on for the user, whose media flows already where that of the first one did.
-    mutating func handOver(_ user: UserID, from old: EndpointID, to new: EndpointID) {
+    mutating func handOver(_ user: UserID, from old: EndpointID, to new: EndpointID, signIn: SignInID?) {
         change(old, of: user) { joining in
             joining.endpoint = new
+            joining.signIn = signIn
             joining.hasTakenOver = true
             joining.detachedAt = nil
         }

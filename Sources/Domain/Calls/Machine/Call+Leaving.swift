@@ -53,6 +53,12 @@ extension Call {
         settle(because: reason, by: actor, rules: rules, at: now)
     }
 
+    /// The sign-ins have ended: whoever is joined by one of them goes. The user stays invited, where the call rings.
+    mutating func signOut(_ user: UserID, of signIns: Set<SignInID>, rules: CallRules, at now: Timestamp) {
+        guard let signIn = participant(user)?.joining?.signIn, signIns.contains(signIn) else { return }
+        hangUp(user, endpoint: nil, .leave, rules: rules, at: now)
+    }
+
     /// The user has no account any more, and is out of the call whether it rings or is joined.
     mutating func withdraw(_ user: UserID, rules: CallRules, at now: Timestamp) {
         guard isLive, let index = index(of: user) else { return }

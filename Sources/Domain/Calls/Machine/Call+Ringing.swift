@@ -6,8 +6,8 @@ extension Call {
     /// A new call that rings, or one that has ended already because nobody can be rung.
     static func begin(
         id: CallID, conversation: ConversationID? = nil, kind: Kind, mode: Mode = .direct, caller: CallParty,
-        endpoint: EndpointID, callees: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64, rules: CallRules,
-        at now: Timestamp
+        endpoint: EndpointID, signIn: SignInID? = nil, callees: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64,
+        rules: CallRules, at now: Timestamp
     ) -> Call {
         let media = MediaState(for: kind)
         let until = now.adding(seconds: ringSeconds)
@@ -16,7 +16,7 @@ extension Call {
             participants: [
                 Participant(
                     caller, isWithheld: false,
-                    state: .joined(Participant.Joining(endpoint: endpoint, since: now)), media: media)
+                    state: .joined(Participant.Joining(endpoint: endpoint, signIn: signIn, since: now)), media: media)
             ]
                 + callees.map {
                     Participant(
