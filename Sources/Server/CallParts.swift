@@ -1,3 +1,4 @@
+import Bus
 import Calls
 import Logging
 import MediaFiles
@@ -20,7 +21,7 @@ struct CallParts: Sendable {
 
     /// - Parameter gatewayConfiguration: nil where no gateway is to run.
     init(
-        _ configuration: ServerConfiguration, store: Store, hub: RealtimeHub, relay: RelayServer?,
+        _ configuration: ServerConfiguration, store: Store, hub: RealtimeHub, bus: any EventBus, relay: RelayServer?,
         gateway gatewayConfiguration: GatewayConfiguration?, transcription: TranscriptionQueue?
     ) async throws {
         var rules = CallRules(configuration)
@@ -33,7 +34,7 @@ struct CallParts: Sendable {
         link = GatewayLink(store: store, commands: commands, logger: Logger(label: "gateway"))
         clock = CallClock(
             store: store, commands: commands, leaseSeconds: Int64(configuration.integer("calls.leaseSeconds")),
-            hub: hub, relay: relay, gateway: link, logger: Logger(label: "calls"))
+            hub: hub, bus: bus, relay: relay, gateway: link, logger: Logger(label: "calls"))
         let link = link
         gateway = try gatewayConfiguration.map { try GatewayLegs($0, link) }
         if let gateway { try relay?.openToPeers(gateway.addresses) }

@@ -65,7 +65,7 @@ struct ServiceGraph: Sendable {
         // Legs belong to calls, which the api has.
         let hasGateway = roles.isSuperset(of: [.api, .gateway])
         let calls = try await CallParts(
-            configuration, store: accounts.store, hub: hub, relay: server,
+            configuration, store: accounts.store, hub: hub, bus: bus, relay: server,
             gateway: hasGateway ? gatewaySettings.gateway(beside: relay.settings.configuration) : nil,
             transcription: transcription.queue)
         gateway = calls.gateway

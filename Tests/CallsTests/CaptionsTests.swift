@@ -51,38 +51,94 @@ import Testing
     }
 
     @Test(arguments: Backing.allCases)
-    func whatIsSaidGoesToTheStreamWhileThereAreCaptions(_ backing: Backing) async throws {
+    func whatIsSaidGoesToWhoWasJoinedWhileThereAreCaptions(_ backing: Backing) async throws {
         try await backing.run(rules: Self.rules()) { world in
             let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
-            let door: EndpointID = world.id()
-            let id = try world.talk(anna, [ben, cleo])
+            let ringing = try world.person("Ringing"), declined = try world.person("Declined")
+            let publisher: EndpointID = world.id()
+            let id = try world.create(by: anna, to: [ben, cleo, ringing, declined]).call.id
+            for person in [ben, cleo] { try world.accept(id, by: person) }
+            try world.decline(id, by: declined)
             let begin = world.now
-            func say(_ text: String, on endpoint: EndpointID) throws -> CallOutcome? {
+            func say(_ text: String, on endpoint: EndpointID, at start: Timestamp) throws -> [CallEffect] {
                 try world.commands.said(
-                    text, on: endpoint, .microphone, in: id, from: begin, lasting: 1_200, language: "en",
-                    also: [door: cleo.user], at: world.now, in: world.bench.store)
+                    text, on: endpoint, .microphone, in: id, from: start, lasting: 1_200, language: "en",
+                    also: [publisher: cleo.user], at: world.now, in: world.bench.store)?.effects ?? []
             }
-            let before = try world.bench.entries(of: .call(id)).count
-            #expect(try say("hello", on: ben.endpoint) == nil)
-            #expect(try world.bench.entries(of: .call(id)).count == before, "Nobody wants it.")
+            let entries = try world.bench.entries(of: .call(id)).count
+            #expect(try say("hello", on: ben.endpoint, at: begin).isEmpty, "Nobody wants it.")
 
             try world.caption(id, by: anna)
             let version = try world.call(id).version
-            #expect(try say("good \"morning\"", on: ben.endpoint) == nil)
-            let entry = try #require(try world.bench.entries(of: .call(id)).last)
-            #expect(
-                entry.type == "caption"
-                    && entry.data == """
-                        {"user":"\(ben.user)","source":"microphone","startedAt":"\(begin)","durationMs":1200,\
-                        "text":"good \\"morning\\"","language":"en"}
-                        """
-            )
+            let json = """
+                {"user":"\(ben.user)","source":"microphone","startedAt":"\(begin)","durationMs":1200,\
+                "text":"good \\"morning\\"","language":"en"}
+                """
+            let three: Set = [anna.endpoint, ben.endpoint, cleo.endpoint]
+            #expect(try say("good \"morning\"", on: ben.endpoint, at: begin) == [.caption(id, json, to: three)])
             #expect(try world.call(id).version == version, "The document is the same.")
-            _ = try say("by the door", on: door)
-            #expect(try world.bench.entries(of: .call(id)).last?.data.contains("\(cleo.user)") == true)
-            let count = try world.bench.entries(of: .call(id)).count
-            #expect(try say("who?", on: world.id()) == nil)
-            #expect(try world.bench.entries(of: .call(id)).count == count, "Nobody knows whose it is.")
+            guard case .caption(_, let text, _)? = try say("by WHIP", on: publisher, at: begin).first else {
+                return #expect(Bool(false))
+            }
+            #expect(text.contains("\(cleo.user)"))
+            #expect(try say("who?", on: world.id(), at: begin).isEmpty, "Nobody knows whose it is.")
+            #expect(try world.bench.entries(of: .call(id)).count == entries + 1, "Only that there are captions.")
+
+            // Who comes later did not hear it begin; who goes hears nothing any more, and comes back as somebody new.
+            try world.advance(seconds: 1, renewing: [anna, ben, cleo])
+            let second = world.now
+            try world.accept(id, by: ringing)
+            try world.hangUp(id, by: cleo)
+            try world.advance(seconds: 1, renewing: [anna, ben, cleo, ringing])
+            try world.accept(id, by: cleo)
+            func audience(at start: Timestamp) throws -> Set<EndpointID> {
+                guard case .caption(_, _, let audience)? = try say("so", on: ben.endpoint, at: start).first else {
+                    return []
+                }
+                return audience
+            }
+            #expect(try audience(at: begin) == [anna.endpoint, ben.endpoint])
+            #expect(try audience(at: second) == [anna.endpoint, ben.endpoint, ringing.endpoint])
+            #expect(
+                try audience(at: world.now) == [anna.endpoint, ben.endpoint, ringing.endpoint, cleo.endpoint])
+        }
+    }
+
+    /// The server lets joined endpoints listen, and stops when they go.
+    @Test(arguments: Backing.allCases)
+    func endpointsListenWhileTheyAreJoined(_ backing: Backing) async throws {
+        try await backing.run(rules: Self.rules()) { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
+            let id = try world.create(by: anna, to: [ben, cleo]).call.id
+            let captions = StreamName.captions(id)
+            func attached(_ outcome: CallOutcome) -> Set<EndpointID> {
+                Set(outcome.effects.compactMap { if case .attachEndpoint(let one, captions) = $0 { one } else { nil } })
+            }
+            func mayListen(_ client: Client) throws -> Bool {
+                problem { try world.commands.checkCaptions(of: id, by: client.principal, in: world.bench.store) } == nil
+            }
+            let first = try world.accept(id, by: ben)
+            #expect(attached(first).isEmpty)
+            let begun = try world.caption(id, by: anna)
+            #expect(attached(begun) == [anna.endpoint, ben.endpoint])
+            #expect(try mayListen(cleo) == false, "She rings.")
+            let second = try world.accept(id, by: cleo)
+            #expect(attached(second) == [cleo.endpoint])
+            #expect(try mayListen(cleo))
+            #expect(try mayListen(world.another(cleo)) == false, "Only the endpoint that is in the call.")
+            // Another endpoint takes over.
+            let tablet = world.another(cleo)
+            let taken = try world.accept(id, by: tablet)
+            #expect(attached(taken) == [tablet.endpoint])
+            #expect(taken.effects.contains(.dropEndpoint(cleo.endpoint, captions)))
+            #expect(try mayListen(tablet))
+            #expect(try mayListen(cleo) == false)
+            let gone = try world.hangUp(id, by: tablet)
+            #expect(gone.effects.contains(.dropEndpoint(tablet.endpoint, captions)))
+            #expect(try mayListen(tablet) == false)
+            let over = try world.hangUp(id, .end, by: anna)
+            #expect(over.effects.contains(.detach(captions)))
+            #expect(try mayListen(anna) == false)
         }
     }
 
@@ -105,7 +161,7 @@ import Testing
                 at: world.now, in: world.bench.store)
             #expect(outcome?.call.captions?.failure == nil)
             #expect(try world.call(id).captions == .init(by: anna.user, since: world.now))
-            #expect(try world.bench.entries(of: .call(id)).suffix(2).map(\.type) == ["caption", "call"])
+            #expect(try world.bench.entries(of: .call(id)).last?.data.contains("failure") == false)
         }
     }
 

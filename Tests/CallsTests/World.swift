@@ -119,7 +119,7 @@ extension World {
                 #expect(recorded.removeValue(forKey: call) == recording)
             case .captionsBegan(let call): captioned.insert(call)
             case .captionsEnded(let call): captioned.remove(call)
-            case .attachUser, .attachEndpoint, .detach, .ringPush, .legEnded, .ended: break
+            case .attachUser, .attachEndpoint, .dropEndpoint, .detach, .ringPush, .legEnded, .caption, .ended: break
             }
         }
     }

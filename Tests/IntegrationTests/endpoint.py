@@ -49,6 +49,8 @@ class Endpoint:
         self.id = str(uuid.uuid4())
         self.secret = uuid.uuid4().hex
         self.streams: dict[str, Stream] = {}
+        # What came of streams that keep nothing, in the order in which it came.
+        self.events: dict[str, list[dict]] = {}
         self.faults: list[str] = []
         self.resets: list[str] = []
         self.socket = None
@@ -142,6 +144,10 @@ class Endpoint:
             self.resets.append(f"{name}: {frame['reset'].get('reason')}")
             if frame["reset"].get("reason") == "access":
                 self.streams.pop(name, None)
+        elif "event" in frame:
+            if known is None:
+                self.faults.append(f"{name} told something before it was there")
+            self.events.setdefault(name, []).append(frame["event"])
         elif "changes" in frame and known is not None:
             for change in frame["changes"]:
                 seq, entry = change["seq"], (change["type"], change["data"])

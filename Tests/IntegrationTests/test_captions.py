@@ -20,9 +20,8 @@ FIRST, SECOND = "one two three four five", "six seven eight nine ten"
 
 
 def told(one: Participant) -> list[dict]:
-    """The captions that came in the call's stream."""
-    entries = one.endpoint.streams[f"call:{one.call}"].entries
-    return [data for _, (kind, data) in sorted(entries.items()) if kind == "caption"]
+    """The captions that came."""
+    return one.endpoint.events.get(f"captions:{one.call}", [])
 
 
 def document(one: Participant) -> dict:

@@ -1,3 +1,4 @@
+import Bus
 import Foundation
 import Model
 import NIOCore
@@ -67,20 +68,43 @@ struct HubTests {
         }
     }
 
-    @Test("a user who may no longer see a stream stops receiving it")
+    @Test("an endpoint that may no longer see a stream stops receiving it")
     func drop() async throws {
         try await LoopbackServer.with { server in
-            let (seven, eight) = (try await server.session(user: 7), try await server.session(user: 8))
+            let seven = try await server.session(user: 7, endpoint: 21)
+            let eight = try await server.session(user: 8, endpoint: 22)
             for client in [seven, eight] {
                 try await client.send(#"{"id":2,"listen":{"stream":"\#(stream)"}}"#)
                 _ = try await client.next { $0["id"] as? Int == 2 }
             }
-            server.hub.drop(user: identifier(7), from: stream)
+            server.hub.drop(endpoint: .numbered(21), from: stream)
             server.fake.commit(stream)
             #expect(try await seven.next().text == #"{"stream":"\#(stream)","reset":{"reason":"access"}}"#)
             try await seven.send(#"{"id":9,"request":"echo"}"#)
             #expect(try await seven.next().json["id"] as? Int == 9)
             #expect(try await eight.next().text.contains(#""seq":1"#))
+        }
+    }
+
+    @Test("an event for some endpoints reaches those of them that listen, and nobody else")
+    func audience() async throws {
+        try await LoopbackServer.with { server in
+            let captions = StreamName.captions(identifier(10))
+            let meant = try await server.session(user: 7, endpoint: 21)
+            let other = try await server.session(user: 7, endpoint: 22)
+            let deaf = try await server.session(user: 8, endpoint: 23)
+            for client in [meant, other] {
+                try await client.send(#"{"id":2,"listen":{"stream":"\#(captions)"}}"#)
+                _ = try await client.next { $0["id"] as? Int == 2 }
+            }
+            server.fake.bus.publish(
+                EphemeralEvent(
+                    stream: captions, data: #"{"text":"hello"}"#, audience: [.numbered(21), .numbered(23)]))
+            #expect(try await meant.next().text == #"{"stream":"\#(captions)","event":{"text":"hello"}}"#)
+            for client in [other, deaf] {
+                try await client.send(#"{"id":9,"request":"echo"}"#)
+                #expect(try await client.next().json["id"] as? Int == 9)
+            }
         }
     }
 

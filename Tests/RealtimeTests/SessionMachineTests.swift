@@ -31,6 +31,9 @@ private struct LiveSession: ~Copyable {
         return nil
     }
 
+    /// Events that gave way since the last look.
+    var dropped: Int { actions.reduce(0) { if case .dropped(let count) = $1 { $0 + count } else { $0 } } }
+
     /// The last question to the store.
     var ticket: UInt32 {
         for case .open(_, _, let ticket) in actions.reversed() { return ticket }
@@ -316,6 +319,47 @@ struct SessionBackPressureTests {
         session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
         #expect(session.sent() == [#"{"stream":"\#(presence)","event":{"n":1000}}"#])
         #expect(session.machine.queue.bytes == 0)
+    }
+
+    @Test("events that keep their order wait up to a bound, the oldest give way and are counted")
+    func ordered() {
+        var limits = Self.tight
+        limits.softQueueBytes = 1024
+        var session = LiveSession(limits: limits)
+        let captions = StreamName.captions(identifier(10))
+        func event(_ number: Int, _ padding: Int = 0) -> StreamEvent {
+            let text = String(repeating: "x", count: padding)
+            return StreamEvent(.init(stream: captions, data: #"{"n":\#(number),"t":"\#(text)"}"#))
+        }
+        func numbers(_ frames: [String]) -> [Int] {
+            frames.compactMap { frame in
+                frame.firstRange(of: #""n":"#).flatMap { Int(frame[$0.upperBound...].prefix { $0.isNumber }) }
+            }
+        }
+        session.machine.receive(.listen(50, captions, after: nil), at: session.now, into: &session.actions)
+        let many = limits.orderedEvents + 6
+        // While the stream is read.
+        for number in 1...many { session.machine.happened(event(number), into: &session.actions) }
+        session.machine.opened(
+            captions, ticket: session.ticket, .success(.snapshot(Array("{}".utf8), .ephemeral)), at: session.now,
+            wallClock: morning, into: &session.actions)
+        #expect(session.dropped == 6)
+        #expect(numbers(session.sent()) == Array(7...many))
+        // While the client does not read: so many of them, or so many bytes.
+        session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
+        for number in 1...3 { session.machine.happened(event(number, 300), into: &session.actions) }
+        #expect(session.dropped == 1)
+        for number in 4...40 { session.machine.happened(event(number), into: &session.actions) }
+        #expect(session.machine.queue.bytes <= limits.softQueueBytes)
+        session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
+        let rest = numbers(session.sent())
+        #expect(rest == Array((40 - rest.count + 1)...40) && rest.count > 5, "The newest, in their order.")
+        #expect(session.machine.queue.bytes == 0)
+        session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
+        session.machine.happened(event(1), into: &session.actions)
+        session.machine.drop(captions, into: &session.actions)
+        session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
+        #expect(numbers(session.sent()).isEmpty, "What waited for it is not for it any more.")
     }
 
     @Test("above the hard bound the session ends")

@@ -81,7 +81,7 @@ struct SessionWorld: ~Copyable {
             run { $0.authenticated(.success(admission), at: now, wallClock: morning, into: &$1) }
         case .perform(let id, _, _): requested.append(id)
         case .end(let bye): byes.append(bye)
-        case .verify, .enter, .becomeLive, .reportHeard: break
+        case .verify, .enter, .becomeLive, .reportHeard, .dropped: break
         }
     }
 

@@ -62,6 +62,27 @@ import Testing
         #expect(audience == ["by", "heard", "still", "within"])
     }
 
+    @Test func captionsOfBeforeLeaveTheLogsOfCalls() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        let early = Schema.migrations.filter { $0.number < 14 }
+        let store = Store(database: database, publish: { _ in })
+        try await store.prepare(early)
+        let (said, silent) = (StreamName.call(.make(at: now)), StreamName.call(.make(at: now)))
+        let before = try await store.write { store in
+            for type in ["call", "caption", "participant"] { try store.append(type, json: "{}", to: said) }
+            return (try store.append("call", json: "{}", to: silent), try store.position(of: said))
+        }.value
+        try await store.prepare()
+        #expect(try await store.read { try $0.position(of: silent) } == before.0)
+        let resumed = try await store.read { try $0.changes(of: said, after: before.1) }
+        #expect(resumed == .reset(.epoch), "Who resumes starts over.")
+        #expect(try await store.read { try $0.position(of: said) }.sequence == 3)
+        #expect(try await store.read { try $0.sql.query("SELECT type FROM changes").count } == 1)
+        let next = try await store.write { try $0.append("call", json: "{}", to: said) }.value
+        #expect(next.sequence == 4 && next.epoch != before.1.epoch)
+    }
+
     @Test func aNewerDatabaseIsRefused() async throws {
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)

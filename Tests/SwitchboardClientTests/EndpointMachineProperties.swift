@@ -106,7 +106,7 @@ private struct ScheduledRun {
         case .deliver(let stream, .changes(let changes)): for change in changes { saw(change, of: stream) }
         case .deliver(let stream, .closed(let error)): faults.append("\(stream) closed: \(error)")
         case .stopped(let error): faults.append("stopped: \(error)")
-        case .refreshToken, .greeted, .deliver(_, .presence): break
+        case .refreshToken, .greeted, .deliver(_, .presence), .deliver(_, .caption): break
         }
     }
 

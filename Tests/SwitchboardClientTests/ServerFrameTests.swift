@@ -46,6 +46,17 @@ struct ServerFrameTests {
         #expect(list[1].content == .unknown(type: "new_kind"))
     }
 
+    @Test func understandsWhatIsSaid() throws {
+        let text =
+            #"{"stream":"captions:c1","event":{"user":"u2","source":"microphone","startedAt":"2026-11-23T10:00:00.000Z","durationMs":900,"text":"hello"}}"#
+        guard case .caption("captions:c1", let caption) = try ServerFrame(Array(text.utf8)) else {
+            Issue.record("It is a caption.")
+            return
+        }
+        #expect(caption.user == "u2" && caption.text == "hello")
+        #expect(StreamName.call(of: "captions:c1") == "c1" && !StreamName.isDurable("captions:c1"))
+    }
+
     @Test func understandsAMailbox() throws {
         let frame = try ServerFrame(
             Array(

@@ -23,15 +23,18 @@ package enum BusMessage: Sendable, Hashable {
     case event(EphemeralEvent)
 }
 
-/// Something that is true now and of which only the latest counts, such as a user's presence: never stored, and keyed by
-/// its stream, so that a newer event replaces one that was not sent yet.
+/// Something that is told and never stored: a user's presence, of which only the latest counts, or what was said in a
+/// call, which keeps its order (`StreamName.Kind`).
 package struct EphemeralEvent: Sendable, Hashable {
     package var stream: StreamName
     /// The event's JSON text.
     package var data: String
+    /// Of those who listen, the endpoints that may hear it; nil: all of them.
+    package var audience: Set<EndpointID>?
 
-    package init(stream: StreamName, data: String) {
+    package init(stream: StreamName, data: String, audience: Set<EndpointID>? = nil) {
         self.stream = stream
         self.data = data
+        self.audience = audience
     }
 }

@@ -53,6 +53,7 @@ struct CallBook: Sendable {
         case .snapshot(.call(let call), _): follow(call, for: me)
         case .snapshot(.signals(let entries), _): tell(entries, of: stream, isWhole: true)
         case .snapshot(.presence, _), .snapshot(.unknown, _), .presence: []
+        case .caption(let caption): StreamName.call(of: stream).map { [.captions($0, [caption])] } ?? []
         case .changes(let changes):
             (stream.hasPrefix("signals:") ? tell(changes, of: stream, isWhole: false) : [])
                 + change(changes.map(\.content), of: stream, for: me)
@@ -72,7 +73,7 @@ struct CallBook: Sendable {
                 switch content {
                 case .call(let call): hear(call, for: me)
                 case .profile(let me): [.profile(me)]
-                case .participant, .signal, .leg, .caption, .unknown: []
+                case .participant, .signal, .leg, .unknown: []
                 }
             }
         }
@@ -92,11 +93,10 @@ struct CallBook: Sendable {
                 } else {
                     call.participants.append(participant)
                 }
-            case .signal, .leg, .caption, .profile, .unknown: break
+            case .signal, .leg, .profile, .unknown: break
             }
         }
-        let captions = contents.compactMap { if case .caption(let caption) = $0 { caption } else { nil } }
-        return (captions.isEmpty ? [] : [.captions(id, captions)]) + put(call, isFollowed: true, for: me)
+        return put(call, isFollowed: true, for: me)
     }
 
     private mutating func hear(_ call: Call, for me: UserID) -> [Event] {

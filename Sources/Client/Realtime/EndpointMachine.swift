@@ -33,6 +33,7 @@ struct EndpointMachine: Sendable {
         case snapshot(StreamDocument, StreamPosition)
         case changes([StreamChange])
         case presence(Presence)
+        case caption(Caption)
         /// Nothing more will come.
         case closed(SwitchboardError)
     }
@@ -199,6 +200,8 @@ struct EndpointMachine: Sendable {
         case .changes(let stream, let changes): took(changes, of: stream, at: now, into: &actions)
         case .presence(let stream, let presence):
             if streams[stream] != nil { actions.append(.deliver(stream: stream, .presence(presence))) }
+        case .caption(let stream, let caption):
+            if streams[stream] != nil { actions.append(.deliver(stream: stream, .caption(caption))) }
         case .reset(let stream, let reason): wasReset(stream, reason: reason, at: now, into: &actions)
         case .unknown: break
         }

@@ -20,7 +20,7 @@ extension RealtimeEndpoint {
             lastPresence[user] = presence
             presences[user]?.send(presence)
         case .closed: presences.removeValue(forKey: user)?.finish()
-        case .snapshot, .changes: break
+        case .snapshot, .changes, .caption: break
         }
     }
 

@@ -69,6 +69,9 @@ extension ServerFrame {
             if stream.hasPrefix("presence:"), container.contains(.event) {
                 return .presence(stream: stream, try container.decode(Presence.self, forKey: .event))
             }
+            if stream.hasPrefix("captions:"), container.contains(.event) {
+                return .caption(stream: stream, try container.decode(Caption.self, forKey: .event))
+            }
             return .unknown
         }
 
@@ -104,7 +107,6 @@ extension StreamChange: Decodable {
         case "profile": content = .profile(try container.decode(Me.self, forKey: .data))
         case "offer", "answer", "candidates": content = .signal(try container.decode(Signal.self, forKey: .data))
         case "slots", "legEnded", "renegotiate": content = .leg(try container.decode(LegNotice.self, forKey: .data))
-        case "caption": content = .caption(try container.decode(Caption.self, forKey: .data))
         case let type: content = .unknown(type: type)
         }
     }

@@ -8,6 +8,7 @@ enum ServerFrame: Sendable {
     case snapshot(stream: String, StreamDocument, StreamPosition)
     case changes(stream: String, [StreamChange])
     case presence(stream: String, Presence)
+    case caption(stream: String, Caption)
     case reset(stream: String, reason: String)
     case heartbeat
     case bye(code: Int, reason: String, retryAfter: Int64?)
@@ -59,7 +60,6 @@ struct StreamChange: Hashable, Sendable {
         case participant(Participant, version: Int)
         case signal(Signal)
         case leg(LegNotice)
-        case caption(Caption)
         case profile(Me)
         case unknown(type: String)
     }

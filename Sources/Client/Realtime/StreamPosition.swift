@@ -24,14 +24,15 @@ enum StreamName {
     static func call(_ call: CallID) -> String { "call:\(call)" }
     static func signals(_ call: CallID, _ endpoint: EndpointID) -> String { "signals:\(call):\(endpoint)" }
     static func presence(_ user: UserID) -> String { "presence:\(user)" }
+    static func captions(_ call: CallID) -> String { "captions:\(call)" }
 
-    /// Presence is told as it is and never logged, so that there is no position to resume it from.
-    static func isDurable(_ name: String) -> Bool { !name.hasPrefix("presence:") }
+    /// Presence and captions are told as they are and never logged, so that there is no position to resume them from.
+    static func isDurable(_ name: String) -> Bool { !name.hasPrefix("presence:") && !name.hasPrefix("captions:") }
 
-    /// The call that a `call:` or `signals:` stream belongs to.
+    /// The call that a `call:`, `signals:` or `captions:` stream belongs to.
     static func call(of name: String) -> CallID? {
         let parts = name.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[0] == "call" || parts[0] == "signals" else { return nil }
+        guard parts.count >= 2, ["call", "signals", "captions"].contains(parts[0]) else { return nil }
         return CallID(String(parts[1]))
     }
 }

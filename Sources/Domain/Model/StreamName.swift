@@ -1,7 +1,14 @@
-/// The name of a stream: an ordered log that a client listens to.
-///
-/// Durable streams have an epoch and a dense sequence; presence is ephemeral and has neither.
+/// The name of a stream: what a client listens to.
 package enum StreamName: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// A log with an epoch and a dense sequence, which a listener resumes from a position.
+        case log
+        /// Events that are never stored and of which only the latest counts: it takes the place of one that waits.
+        case latestEvent
+        /// Events that are never stored and keep their order: some wait for a slow listener, then the oldest are dropped.
+        case orderedEvents
+    }
+
     /// Everything that concerns one user: `user:<user>`.
     case user(UserID)
     /// One call document: `call:<call>`.
@@ -10,12 +17,15 @@ package enum StreamName: Hashable, Sendable {
     case signals(CallID, EndpointID)
     /// Whether a user is there: `presence:<user>`.
     case presence(UserID)
+    /// What is said in a call, for who is joined: `captions:<call>`.
+    case captions(CallID)
 
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
         switch (parts.first, parts.count) {
         case ("user", 2): guard let user = UserID(parts[1]) else { return nil }; self = .user(user)
         case ("presence", 2): guard let user = UserID(parts[1]) else { return nil }; self = .presence(user)
+        case ("captions", 2): guard let call = CallID(parts[1]) else { return nil }; self = .captions(call)
         case ("call", 2): guard let call = CallID(parts[1]) else { return nil }; self = .call(call)
         case ("signals", 3):
             guard let call = CallID(parts[1]), let endpoint = EndpointID(parts[2]) else { return nil }
@@ -30,13 +40,20 @@ package enum StreamName: Hashable, Sendable {
         case .call(let call): "call:" + call.text
         case .signals(let call, let endpoint): "signals:" + call.text + ":" + endpoint.text
         case .presence(let user): "presence:" + user.text
+        case .captions(let call): "captions:" + call.text
+        }
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .user, .call, .signals: .log
+        case .presence: .latestEvent
+        case .captions: .orderedEvents
         }
     }
 
     /// Whether the stream keeps a log that a listener can resume from.
-    package var isDurable: Bool {
-        if case .presence = self { false } else { true }
-    }
+    package var isDurable: Bool { kind == .log }
 }
 
 extension StreamName: CustomStringConvertible {

@@ -1,3 +1,4 @@
+import Bus
 import Calls
 import Logging
 import Metrics
@@ -21,11 +22,14 @@ final class CallClock: CallEffectPerformer, Service {
         var rows: [CallDeadline.Key: CallDeadline] = [:]
         var leases: CallLeases
         var live: Set<CallID> = []
+        /// Of which there are captions.
+        var captioned: Set<CallID> = []
     }
 
     private let store: Store
     private let commands: CallCommands
     private let hub: RealtimeHub
+    private let bus: any EventBus
     private let relay: RelayServer?
     private let gateway: GatewayLink
     private let logger: Logger
@@ -38,12 +42,14 @@ final class CallClock: CallEffectPerformer, Service {
     private let rings = Counter(label: "calls_rings_total")
 
     init(
-        store: Store, commands: CallCommands, leaseSeconds: Int64, hub: RealtimeHub, relay: RelayServer?,
+        store: Store, commands: CallCommands, leaseSeconds: Int64, hub: RealtimeHub, bus: any EventBus,
+        relay: RelayServer?,
         gateway: GatewayLink, logger: Logger
     ) {
         self.store = store
         self.commands = commands
         self.hub = hub
+        self.bus = bus
         self.relay = relay
         self.gateway = gateway
         self.logger = logger
@@ -66,6 +72,7 @@ final class CallClock: CallEffectPerformer, Service {
         switch effect {
         case .attachUser(let user, let stream): hub.attach(user: user, stream: stream)
         case .attachEndpoint(let endpoint, let stream): hub.attach(endpoint: endpoint, stream: stream)
+        case .dropEndpoint(let endpoint, let stream): hub.drop(endpoint: endpoint, from: stream)
         case .detach(let stream): hub.detach(stream: stream)
         case .schedule(let deadline): schedule(deadline)
         case .unschedule(let key):
@@ -89,8 +96,14 @@ final class CallClock: CallEffectPerformer, Service {
         case .legEnded(let call, let endpoint): gateway.endLeg(in: call, of: endpoint)
         case .recordingBegan(let call, let recording): gateway.recorder.begin(recording, of: call)
         case .recordingEnded(let call, _): gateway.recorder.end(call)
-        case .captionsBegan(let call): gateway.recorder.caption(call)
-        case .captionsEnded(let call): gateway.recorder.uncaption(call)
+        case .captionsBegan(let call):
+            _ = state.withLock { $0.captioned.insert(call) }
+            gateway.recorder.caption(call)
+        case .captionsEnded(let call):
+            _ = state.withLock { $0.captioned.remove(call) }
+            gateway.recorder.uncaption(call)
+        case .caption(let call, let json, let audience):
+            bus.publish(EphemeralEvent(stream: .captions(call), data: json, audience: audience))
         case .ended(let call):
             ended.increment()
             _ = state.withLock { $0.live.remove(call) }
@@ -249,6 +262,10 @@ final class CallClock: CallEffectPerformer, Service {
 extension CallClock: SessionObserver {
     func attached(endpoint: EndpointID, user: UserID, session: SessionID) {
         guard renew(endpoint) else { return }
+        let captioned = state.withLock { state in
+            state.leases.calls(of: endpoint).filter { state.captioned.contains($0) }
+        }
+        for call in captioned { hub.attach(endpoint: endpoint, stream: .captions(call)) }
         note { [commands] in try commands.attached(endpoint, of: user, at: $0.now, in: $0) }
     }
 

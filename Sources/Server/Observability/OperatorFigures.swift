@@ -44,6 +44,7 @@ struct OperatorFigures: Sendable {
         set("realtime_lagging_streams", realtime.laggingStreams)
         set("realtime_frames_in_total", realtime.framesIn)
         set("realtime_frames_out_total", realtime.framesOut)
+        set("realtime_events_dropped_total", realtime.eventsDropped)
         set("realtime_bytes_out_total", realtime.bytesOut)
         for (reason, count) in realtime.byes { set("realtime_byes_total", count, [("reason", reason)]) }
         let load = calls.load

@@ -16,6 +16,10 @@ struct StoreStreams: StreamSource {
     func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening {
         if case .presence(let user) = stream { return try await openPresence(of: user, for: principal) }
         let commands = commands
+        if case .captions(let call) = stream {
+            try await store.read { try commands.checkCaptions(of: call, by: principal, in: $0) }
+            return .snapshot(Array("{}".utf8), .ephemeral)
+        }
         return try await store.read { transaction in
             try Self.checkAccess(to: stream, for: principal, commands, in: transaction)
             guard let after else {
@@ -45,7 +49,7 @@ struct StoreStreams: StreamSource {
         case .call(let call): _ = try commands.get(call, by: principal, in: transaction)
         case .signals(let call, let endpoint):
             try commands.checkMailbox(of: endpoint, in: call, by: principal, store: transaction)
-        case .presence: break
+        case .presence, .captions: break
         }
     }
 
@@ -64,7 +68,7 @@ struct StoreStreams: StreamSource {
             return Array("{\"call\":\(call.json(at: now))}".utf8)
         case .signals(let call, let endpoint):
             return Array(try transaction.mailboxJSON(of: endpoint, in: call).utf8)
-        case .presence: throw Problem.notFound("stream", field: "stream")
+        case .presence, .captions: throw Problem.notFound("stream", field: "stream")
         }
     }
 

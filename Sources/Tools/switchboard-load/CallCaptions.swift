@@ -76,7 +76,7 @@ final class CallCaptions: Sendable {
         } catch {
             return count("\(error)")
         }
-        let stream = CaptionStream(http: http, call: call.id, person: seat.person)
+        let stream = CaptionStream(http: http, call: call.id, seat: seat)
         let (listening, told) = AsyncStream<Void>.makeStream()
         let task = Task {
             do {

@@ -3,7 +3,8 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 
-/// The stream of one call, as server-sent events to a client of its own: what is told of its captions.
+/// The streams of one call that tell of its captions, as server-sent events to the endpoint of a participant: nobody else
+/// gets any.
 struct CaptionStream: Sendable {
     struct Caption: Decodable, Sendable {
         var user: String
@@ -24,12 +25,12 @@ struct CaptionStream: Sendable {
 
     let http: MediaHTTP
     let call: String
-    let person: VirtualUser
+    let seat: MediaCall.Seat
 
     private struct Greeting: Encodable { var token, endpoint, secret: String }
     private struct Listen: Encodable {
         struct Stream: Encodable { var stream: String }
-        var id = 1
+        var id: Int
         var listen: Stream
     }
     private struct Heartbeat: Encodable { var heartbeat: [String: String] = [:] }
@@ -41,16 +42,12 @@ struct CaptionStream: Sendable {
             struct Call: Decodable { var captions: Captions? }
             enum Key: CodingKey { case type, data }
 
-            var caption: Caption?
             var failure: String?
 
             init(from decoder: any Decoder) throws {
                 let container = try decoder.container(keyedBy: Key.self)
-                switch try container.decode(String.self, forKey: .type) {
-                case "caption": caption = try container.decode(Caption.self, forKey: .data)
-                case "call": failure = try container.decode(Call.self, forKey: .data).captions?.failure
-                default: break
-                }
+                guard try container.decode(String.self, forKey: .type) == "call" else { return }
+                failure = try container.decode(Call.self, forKey: .data).captions?.failure
             }
         }
         struct Problem: Decodable { var detail: String? }
@@ -60,8 +57,9 @@ struct CaptionStream: Sendable {
         var error: Problem?
         var heartbeat: [String: Bool]?
         var changes: [Change]?
+        var caption: Caption?
 
-        enum CodingKeys: CodingKey { case id, result, error, heartbeat, changes }
+        enum CodingKeys: CodingKey { case id, result, error, heartbeat, stream, changes, event }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -69,13 +67,19 @@ struct CaptionStream: Sendable {
             result = id == 0 ? try container.decodeIfPresent(Result.self, forKey: .result) : nil
             error = try container.decodeIfPresent(Problem.self, forKey: .error)
             heartbeat = container.contains(.heartbeat) ? [:] : nil
-            changes = try container.decodeIfPresent([Change].self, forKey: .changes)
+            let stream = try container.decodeIfPresent(String.self, forKey: .stream) ?? ""
+            if stream.hasPrefix("call:") {
+                changes = try container.decodeIfPresent([Change].self, forKey: .changes)
+            }
+            if stream.hasPrefix("captions:") {
+                caption = try container.decodeIfPresent(Caption.self, forKey: .event)
+            }
         }
     }
 
     /// Listens until the task is cancelled, or the server ends it.
     func run(_ give: (News) async -> Void) async throws {
-        let hello = Greeting(token: person.token, endpoint: UUIDText.make(), secret: UUIDText.make())
+        let hello = Greeting(token: seat.person.token, endpoint: seat.endpoint, secret: seat.secret)
         var buffer = ByteBuffer()
         var session: String?
         for try await chunk in try await http.stream("/v1/realtime/sse", hello) {
@@ -85,14 +89,15 @@ struct CaptionStream: Sendable {
                 if let problem = frame.error { throw MediaFailure("the call's stream: \(problem.detail ?? "")") }
                 if let started = frame.result?.session {
                     session = started
-                    try await post(Listen(listen: .init(stream: "call:\(call)")), to: started)
+                    try await post(Listen(id: 1, listen: .init(stream: "call:\(call)")), to: started)
+                    try await post(Listen(id: 2, listen: .init(stream: "captions:\(call)")), to: started)
                 }
-                if frame.id == 1 { await give(.listening) }
+                if frame.id == 2 { await give(.listening) }
                 if frame.heartbeat != nil, let session { try await post(Heartbeat(), to: session) }
                 for change in frame.changes ?? [] {
-                    if let caption = change.caption { await give(.caption(caption)) }
                     if let failure = change.failure { await give(.failure(failure)) }
                 }
+                if let caption = frame.caption { await give(.caption(caption)) }
             }
             guard buffer.readableBytes < Self.largestEvent else { throw MediaFailure("an event without an end") }
         }
@@ -100,7 +105,7 @@ struct CaptionStream: Sendable {
     }
 
     private func post(_ frame: some Encodable, to session: String) async throws {
-        try await http.send("/v1/realtime/sse/\(session)", frame, [("Authorization", "Bearer \(person.token)")])
+        try await http.send("/v1/realtime/sse/\(session)", frame, [("Authorization", "Bearer \(seat.person.token)")])
     }
 
     /// `data: {…}` and an empty line.

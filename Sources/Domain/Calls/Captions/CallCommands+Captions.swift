@@ -1,7 +1,8 @@
 package import Model
 
 // Live captions of calls in the gateway. As with recordings everybody in the call is shown that what is said is written
-// down, may begin it, and may end it. Captions go by in the call's stream; nothing keeps them as a document.
+// down, may begin it, and may end it. What is said goes by in a stream of its own, which keeps nothing, and reaches only
+// who was joined when they heard it: to be named in a call (ringing, declined, missed) is not to be in it.
 extension CallCommands {
     /// Has what is said written down while it is said. A call that has captions goes on as it is.
     package func caption(
@@ -28,8 +29,16 @@ extension CallCommands {
         }
     }
 
-    /// Somebody was understood: what they said goes to everybody in the call, unless nobody wants captions any more, or
-    /// nobody in the call has the endpoint. `others` are those in it through doors.
+    /// Whether the principal may listen to the call's captions: its endpoint is the one that is joined.
+    package func checkCaptions(of id: CallID, by principal: Principal, in store: some CallStore) throws {
+        let call = try open(id, as: principal.user, in: store)
+        guard call.isLive, call.gatewayEpoch != nil, let joined = call.participant(principal.user)?.endpoint,
+            joined == principal.endpoint
+        else { throw Problem.notFound("stream", field: "stream") }
+    }
+
+    /// Somebody was understood: what they said goes to everybody who was joined when they began to say it, unless nobody
+    /// wants captions any more, or nobody in the call has the endpoint. `others` are those in it by WHIP.
     package func said(
         _ text: String, on endpoint: EndpointID, _ source: LegTrack.Source, in id: CallID, from start: Timestamp,
         lasting duration: Int64, language: String?, also others: [EndpointID: UserID], at now: Timestamp,
@@ -40,8 +49,12 @@ extension CallCommands {
         else { return nil }
         let caption = Caption(
             user: user, source: source, startedAt: start, duration: duration, text: text, language: language)
-        try store.append([StreamEntry(stream: .call(id), type: "caption", data: caption.json)])
-        return try captionsFail(before, nil, at: now, in: store)
+        let audience = before.participants.compactMap { participant in
+            participant.joining.flatMap { $0.since <= start ? $0.endpoint : nil }
+        }
+        var outcome = try captionsFail(before, nil, at: now, in: store) ?? CallOutcome(call: before, at: now)
+        outcome.effects.append(.caption(id, caption.json, to: Set(audience)))
+        return outcome
     }
 
     /// What is said is not written down, for a reason that everybody in the call is told, until something is again.

@@ -24,7 +24,7 @@ package struct Caption: Hashable, Sendable {
         self.language = language
     }
 
-    /// What a `caption` in the call's stream carries.
+    /// An event of `captions:<call>`.
     var json: String {
         var writer = JSONWriter()
         writer.object { writer in

@@ -80,12 +80,16 @@ struct CallDifference {
             if let endpoint = participant.endpoint, endpoint != earlier?.endpoint {
                 effects.append(.attachEndpoint(endpoint, .call(after.id)))
                 effects.append(.attachEndpoint(endpoint, .signals(after.id, endpoint)))
+                if after.captions != nil { effects.append(.attachEndpoint(endpoint, .captions(after.id))) }
                 effects.append(.leaseStarted(after.id, participant.user, endpoint))
             }
         }
         for endpoint in closedEndpoints {
             effects.append(.detach(.signals(after.id, endpoint)))
-            if after.gatewayEpoch != nil { effects.append(.legEnded(after.id, endpoint)) }
+            if after.gatewayEpoch != nil {
+                effects.append(.legEnded(after.id, endpoint))
+                effects.append(.dropEndpoint(endpoint, .captions(after.id)))
+            }
         }
         for participant in before?.participants ?? [] where participant.isJoined {
             guard !(after.participant(participant.user)?.isJoined ?? false) else { continue }
@@ -97,7 +101,7 @@ struct CallDifference {
             if let new = after.recording { effects.append(.recordingBegan(after.id, new.id)) }
         }
         effects += captionsEffects
-        if hasEnded { effects += [.detach(.call(after.id)), .ended(after.id)] }
+        if hasEnded { effects += [.detach(.call(after.id)), .detach(.captions(after.id)), .ended(after.id)] }
         return effects
     }
 
@@ -105,7 +109,9 @@ struct CallDifference {
     private var captionsEffects: [CallEffect] {
         if before?.captions != nil, after.captions == nil { return [.captionsEnded(after.id)] }
         let isNew = before?.captions == nil || before?.gatewayEpoch != after.gatewayEpoch
-        return isNew && after.captions != nil ? [.captionsBegan(after.id)] : []
+        guard isNew, after.captions != nil else { return [] }
+        return [.captionsBegan(after.id)]
+            + after.participants.compactMap(\.endpoint).map { .attachEndpoint($0, .captions(after.id)) }
     }
 
     private var deadlineEffects: [CallEffect] {

@@ -6,6 +6,8 @@ package enum CallEffect: Hashable, Sendable {
     case attachUser(UserID, StreamName)
     /// The endpoint's session listens to the stream.
     case attachEndpoint(EndpointID, StreamName)
+    /// The endpoint may not hear the stream any more.
+    case dropEndpoint(EndpointID, StreamName)
     /// Nobody listens to the stream any more: the call is over, or the mailbox closed.
     case detach(StreamName)
     /// Replaces the timer with the same key.
@@ -27,6 +29,8 @@ package enum CallEffect: Hashable, Sendable {
     case captionsBegan(CallID)
     /// It is not any more.
     case captionsEnded(CallID)
+    /// What somebody said, as JSON, for those of these endpoints that are there.
+    case caption(CallID, String, to: Set<EndpointID>)
     case ended(CallID)
 }
 

@@ -61,6 +61,9 @@ package struct CallLeases: Sendable {
     /// Whether the endpoint is in any call, so that its coming and going matters.
     package func holds(_ endpoint: EndpointID) -> Bool { byEndpoint[endpoint] != nil }
 
+    /// The calls that the endpoint is in.
+    package func calls(of endpoint: EndpointID) -> [CallID] { byEndpoint[endpoint].map { $0.map(\.call) } ?? [] }
+
     /// Takes out and returns what has lapsed.
     package mutating func lapsed(at now: Int64) -> [Holder] {
         let over = leases.filter { $0.value.until <= now }

@@ -73,6 +73,11 @@ final class StreamEvent: Sendable {
         self.event = event
     }
 
+    func isFor(_ endpoint: EndpointID?) -> Bool {
+        guard let audience = event.audience else { return true }
+        return endpoint.map(audience.contains) ?? false
+    }
+
     var frame: OutboundFrame {
         encoded.withLock { encoded in
             if let encoded { return encoded }

@@ -11,6 +11,8 @@ package struct RealtimeFigures: Sendable, Hashable {
     package var framesIn = 0
     package var framesOut = 0
     package var bytesOut = 0
+    /// Events that gave way to newer ones since a client was too slow, in streams that keep their order.
+    package var eventsDropped = 0
     /// Byes by reason, such as `slow`.
     package var byes: [String: Int] = [:]
 }
@@ -21,6 +23,7 @@ final class RealtimeCounters: Sendable {
     let framesIn = Atomic(0)
     let framesOut = Atomic(0)
     let bytesOut = Atomic(0)
+    let eventsDropped = Atomic(0)
     private let byes = Mutex<[Bye: Int]>([:])
 
     func count(_ bye: Bye) {
@@ -33,6 +36,7 @@ final class RealtimeCounters: Sendable {
         figures.framesIn = framesIn.load(ordering: .relaxed)
         figures.framesOut = framesOut.load(ordering: .relaxed)
         figures.bytesOut = bytesOut.load(ordering: .relaxed)
+        figures.eventsDropped = eventsDropped.load(ordering: .relaxed)
         let counted = byes.withLock { $0 }
         for bye in Bye.all { figures.byes[bye.reason] = counted[bye] ?? 0 }
         return figures

@@ -69,11 +69,11 @@ extension RealtimeHub {
         for shard in shards { shard.post(.detach(stream)) }
     }
 
-    /// Stops a stream for a user who may no longer see it: their sessions get `reset` with the reason `access`.
-    package func drop(user: UserID, from stream: StreamName) {
-        for shard in Set(directory.sessions(of: user).map(\.shard)) {
-            shards[shard].post(.drop(user, from: stream))
-        }
+    /// Stops a stream for an endpoint that may no longer see it: its session gets `reset` with the reason `access`. What
+    /// is published afterwards does not reach it.
+    package func drop(endpoint: EndpointID, from stream: StreamName) {
+        guard let session = directory.session(of: endpoint) else { return }
+        shards[session.shard].post(.drop(stream, session: session.number))
     }
 }
 

@@ -9,8 +9,8 @@ enum ShardCommand: Sendable {
     case attach(StreamName, session: UInt64)
     /// Lets everybody forget a stream that is over, once they have all of it.
     case detach(StreamName)
-    /// Lets a user's sessions forget a stream that they may no longer see.
-    case drop(UserID, from: StreamName)
+    /// Lets a session forget a stream that it may no longer see.
+    case drop(StreamName, session: UInt64)
     /// Tells a user's sessions one last event of a stream, and lets them forget it.
     case conclude(StreamEvent, for: UserID)
     case end(Ended, Bye)

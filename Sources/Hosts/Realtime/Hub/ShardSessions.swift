@@ -60,15 +60,16 @@ final class ShardSessions {
         case .changed(let batch):
             for number in listeners(batch.stream) { sessions[number]?.changed(batch) }
         case .happened(let event):
-            for number in listeners(event.event.stream) { sessions[number]?.happened(event) }
+            for number in listeners(event.event.stream) {
+                guard let session = sessions[number], event.isFor(session.principal?.endpoint) else { continue }
+                session.happened(event)
+            }
         case .attach(let stream, let number):
             sessions[number]?.attach(stream)
         case .detach(let stream):
             for number in listeners(stream) { sessions[number]?.detach(stream) }
-        case .drop(let user, let stream):
-            for number in listeners(stream) where sessions[number]?.principal?.user == user {
-                sessions[number]?.drop(stream)
-            }
+        case .drop(let stream, let number):
+            sessions[number]?.drop(stream)
         case .conclude(let event, let user):
             for number in listeners(event.event.stream) where sessions[number]?.principal?.user == user {
                 sessions[number]?.conclude(event)

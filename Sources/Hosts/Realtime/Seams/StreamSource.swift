@@ -5,7 +5,7 @@ package protocol StreamSource: Sendable {
     /// Checks that `principal` may listen to `stream`, and reads it in one snapshot of the store.
     ///
     /// With `after`, the changes since then when the log still has all of them (none is an answer too), else a reset.
-    /// Without, a snapshot. `presence:` streams answer `.snapshot` at `Position.ephemeral`, with what
+    /// Without, a snapshot. Streams of events answer `.snapshot` at `Position.ephemeral`: `captions:` an empty one, `presence:` with what
     /// `RealtimeHub.presence(of:)` says; for whoever may not know, `.onlySnapshot`, so that no event follows. Throws `Problem` (`not_found`) where there is nothing or no access.
     func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening
 }

@@ -1,3 +1,4 @@
+import Bus
 import Model
 
 /// One stream as one session listens to it.
@@ -31,7 +32,8 @@ struct Listening {
         var heldBytes = 0
         /// More was published than may be held, so the stream must be read again.
         var hasOverflowed = false
-        var heldEvent: StreamEvent?
+        /// Of a stream whose events keep their order, more than one.
+        var heldEvents: [StreamEvent] = []
         /// The `listen` frames to answer when the reading is sent.
         var listenIDs: [Int64] = []
         /// The client asked again, for what comes after another position.
@@ -96,6 +98,18 @@ struct Listening {
 }
 
 extension Listening.Reading {
+    /// Keeps an event until the snapshot was sent: the latest, or so many in order. Returns how many gave way.
+    mutating func hold(_ event: StreamEvent, atMost limit: Int) -> Int {
+        guard event.event.stream.kind == .orderedEvents else {
+            heldEvents = [event]
+            return 0
+        }
+        heldEvents.append(event)
+        guard heldEvents.count > limit else { return 0 }
+        heldEvents.removeFirst()
+        return 1
+    }
+
     /// Keeps what is published while the store is read, within a bound: what does not fit is read again later.
     mutating func hold(_ batch: StreamBatch, atMost limit: Int) {
         guard !hasOverflowed else { return }

@@ -31,6 +31,8 @@ package struct RealtimeLimits: Sendable {
     package var softQueueBytes = 64 * 1024
     /// Queued bytes at which the session ends.
     package var hardQueueBytes = 1024 * 1024
+    /// Events that wait for a slow client in a stream that keeps their order; no more than `softQueueBytes` of them.
+    package var orderedEvents = 64
     /// Streams that are caught up at once.
     package var readsAtOnce = 4
 

@@ -4,13 +4,14 @@ import Model
 /// What a session has to send while its client reads too slowly.
 ///
 /// While the transport takes frames, nothing is here. Else answers, snapshots and changes wait in order and are counted
-/// in bytes, and of each ephemeral stream only the latest event waits.
+/// in bytes, and of each stream of events the latest one waits, or some in their order.
 struct SendQueue {
     private var frames: Deque<OutboundFrame> = []
     private var events: [StreamName: OutboundFrame] = [:]
+    private var ordered: [StreamName: Deque<OutboundFrame>] = [:]
     private(set) var bytes = 0
 
-    var isEmpty: Bool { frames.isEmpty && events.isEmpty }
+    var isEmpty: Bool { frames.isEmpty && events.isEmpty && ordered.isEmpty }
 
     mutating func append(_ frame: OutboundFrame) {
         frames.append(frame)
@@ -23,14 +24,39 @@ struct SendQueue {
         bytes += frame.count
     }
 
-    mutating func forget(_ stream: StreamName) {
-        if let frame = events.removeValue(forKey: stream) { bytes -= frame.count }
+    /// Puts an event behind those of its stream that wait. More than `count` of them, or than `limit` bytes, do not: the
+    /// oldest give way. Returns how many did.
+    mutating func append(_ frame: OutboundFrame, of stream: StreamName, atMost count: Int, bytes limit: Int) -> Int {
+        var waiting = ordered.removeValue(forKey: stream) ?? []
+        waiting.append(frame)
+        bytes += frame.count
+        var size = waiting.reduce(0) { $0 + $1.count }
+        var dropped = 0
+        while waiting.count > max(1, count) || (size > limit && waiting.count > 1), let oldest = waiting.popFirst() {
+            size -= oldest.count
+            bytes -= oldest.count
+            dropped += 1
+        }
+        ordered[stream] = waiting
+        return dropped
     }
 
-    /// The next frame to send: those in order first, then events in no order.
+    mutating func forget(_ stream: StreamName) {
+        if let frame = events.removeValue(forKey: stream) { bytes -= frame.count }
+        for frame in ordered.removeValue(forKey: stream) ?? [] { bytes -= frame.count }
+    }
+
+    /// The next frame to send: those in order first, then events, whose streams are in no order.
     mutating func next() -> OutboundFrame? {
-        let frame = frames.popFirst() ?? events.popFirst()?.value
+        let frame = frames.popFirst() ?? events.popFirst()?.value ?? nextOrdered()
         if let frame { bytes -= frame.count }
+        return frame
+    }
+
+    private mutating func nextOrdered() -> OutboundFrame? {
+        guard let stream = ordered.keys.first else { return nil }
+        let frame = ordered[stream]?.popFirst()
+        if ordered[stream]?.isEmpty ?? true { ordered[stream] = nil }
         return frame
     }
 

@@ -168,6 +168,7 @@ extension Session {
         case .enter: enter()
         case .becomeLive: becomeLive()
         case .reportHeard: report { $0.heard(endpoint: $1, user: $2, session: $3) }
+        case .dropped(let count): hub.counters.eventsDropped.add(count)
         case .end(let bye): sayBye(bye)
         }
     }

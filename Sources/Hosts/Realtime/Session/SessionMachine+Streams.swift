@@ -100,7 +100,8 @@ extension SessionMachine {
         case .ephemeral:
             sendEvent(event.frame, of: stream, into: &actions)
         case .reading(var reading):
-            reading.heldEvent = event
+            let dropped = reading.hold(event, atMost: limits.orderedEvents)
+            if dropped > 0 { actions.append(.dropped(dropped)) }
             listening.state = .reading(reading)
             listens[stream] = listening
         case .live, .lagging:
@@ -113,7 +114,7 @@ extension SessionMachine {
         let stream = event.event.stream
         guard var listening = listens[stream] else { return }
         if case .reading(var reading) = listening.state {
-            reading.heldEvent = event
+            reading.heldEvents = [event]
             listening.state = .reading(reading)
             listening.isEnding = true
             listens[stream] = listening
@@ -190,7 +191,7 @@ extension SessionMachine {
         }
         if case .over = phase { return }
         listens[stream] = listening
-        if let event = reading.heldEvent { sendEvent(event.frame, of: stream, into: &actions) }
+        for event in reading.heldEvents { sendEvent(event.frame, of: stream, into: &actions) }
         // A new reading begins after these were published, and so contains the rest of them.
         for batch in reading.held where deliver(batch, into: &actions) { break }
         for id in reading.listenIDs { send(.listening(id, to: stream, at: position), into: &actions) }

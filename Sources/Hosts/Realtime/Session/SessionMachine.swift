@@ -97,6 +97,8 @@ enum SessionAction {
     case becomeLive
     /// Tell whoever watches that the client is there.
     case reportHeard
+    /// Count events that a slow client does not get.
+    case dropped(Int)
     /// Say bye and close.
     case end(Bye)
 }
@@ -185,14 +187,17 @@ extension SessionMachine {
         }
     }
 
-    /// Sends an event, or lets it take the place of an older one of its stream that waits.
+    /// Sends an event, or lets it wait: in the place of an older one of its stream, or behind those that wait.
     mutating func sendEvent(_ frame: OutboundFrame, of stream: StreamName, into actions: inout [SessionAction]) {
-        if isTransportWritable, queue.isEmpty {
-            send(frame, into: &actions)
+        if isTransportWritable, queue.isEmpty { return send(frame, into: &actions) }
+        if stream.kind == .orderedEvents {
+            let dropped = queue.append(
+                frame, of: stream, atMost: limits.orderedEvents, bytes: limits.softQueueBytes)
+            if dropped > 0 { actions.append(.dropped(dropped)) }
         } else {
             queue.replace(frame, of: stream)
-            clock.mustAdvance()
         }
+        clock.mustAdvance()
     }
 
     mutating func refuse(_ id: Int64?, _ problem: Problem, into actions: inout [SessionAction]) {

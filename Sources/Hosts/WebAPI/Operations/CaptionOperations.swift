@@ -18,7 +18,7 @@ package enum CaptionOperations {
         Operation(
             name: "calls.caption", method: .post, path: path,
             summary:
-                "Have what is said in the call, whose mode is gateway, written down while it is said: every participant is shown that, may end it, and gets each `Caption` as `caption` in the call's stream.",
+                "Have what is said in the call, whose mode is gateway, written down while it is said: every participant is shown that and may end it. Whoever was joined when somebody began to speak gets what they said as a `Caption`, an event of `captions:{call}`, to which the server lets joined endpoints listen.",
             access: .endpoint, parameters: [parameter], body: .object([]),
             answers: [.ok(answer, "There are captions.")],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .providerNotConfigured], limit: .calls

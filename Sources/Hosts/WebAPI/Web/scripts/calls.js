@@ -31,6 +31,10 @@ class Calls extends Emitter {
         realtime.isUrgent = () => this.active.some((call) => call.phase !== "ended");
         realtime.on("snapshot", ({ stream, data }) => this.#snapshot(stream, data));
         realtime.on("change", ({ stream, type, data }) => this.#change(stream, type, data));
+        realtime.on("event", ({ stream, data }) => {
+            const [kind, id] = stream.split(":");
+            if (kind === "captions") this.active.find((one) => one.id === id)?.hear(data);
+        });
     }
 
     get current() { return this.active[0]; }
@@ -136,7 +140,6 @@ class Calls extends Emitter {
         if (kind === "user" && type === "call") this.#learn(data);
         if (kind === "user" && type === "profile") this.#profile(data);
         if (kind === "signals") this.#signals(id, [data]);
-        if (kind === "call" && type === "caption") this.active.find((one) => one.id === id)?.hear(data);
         const known = this.#documents.get(id);
         if (kind === "call" && known && type === "call") this.#learn({ ...data, participants: known.participants });
         // An answer or the user's own stream may have told of a later version already.
