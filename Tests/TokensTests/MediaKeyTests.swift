@@ -5,17 +5,25 @@ import Tokens
 
 @Suite struct MediaKeyTests {
     let ticket = MediaTicket(
-        file: .make(at: Timestamp(milliseconds: 1)), user: .make(at: Timestamp(milliseconds: 2)), expires: 1_800_000_000
-    )
+        file: .make(at: Timestamp(milliseconds: 1)), user: .make(at: Timestamp(milliseconds: 2)),
+        signIn: .make(at: Timestamp(milliseconds: 4)), expires: 1_800_000_000)
 
     @Test func aSignatureIsForOneFileOneUserAndOneTime() {
         let key = MediaKey.ephemeral()
         let signature = key.signature(of: ticket)
         #expect(key.verifies(signature, of: ticket))
         let others = [
-            MediaTicket(file: .make(at: Timestamp(milliseconds: 3)), user: ticket.user, expires: ticket.expires),
-            MediaTicket(file: ticket.file, user: .make(at: Timestamp(milliseconds: 3)), expires: ticket.expires),
-            MediaTicket(file: ticket.file, user: ticket.user, expires: ticket.expires + 1),
+            MediaTicket(
+                file: .make(at: Timestamp(milliseconds: 3)), user: ticket.user, signIn: ticket.signIn,
+                expires: ticket.expires),
+            MediaTicket(
+                file: ticket.file, user: .make(at: Timestamp(milliseconds: 3)), signIn: ticket.signIn,
+                expires: ticket.expires),
+            MediaTicket(
+                file: ticket.file, user: ticket.user, signIn: .make(at: Timestamp(milliseconds: 3)),
+                expires: ticket.expires),
+            MediaTicket(file: ticket.file, user: ticket.user, signIn: nil, expires: ticket.expires),
+            MediaTicket(file: ticket.file, user: ticket.user, signIn: ticket.signIn, expires: ticket.expires + 1),
         ]
         for other in others { #expect(!key.verifies(signature, of: other)) }
         #expect(!MediaKey.ephemeral().verifies(signature, of: ticket))

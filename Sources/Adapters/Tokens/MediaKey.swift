@@ -6,12 +6,15 @@ package import Model
 package struct MediaTicket: Hashable, Sendable {
     package let file: FileID
     package let user: UserID
+    /// By which the address was asked for, and with whose end it ends; nil for tokens of an outside issuer.
+    package let signIn: SignInID?
     /// Seconds since 1970.
     package let expires: Int64
 
-    package init(file: FileID, user: UserID, expires: Int64) {
+    package init(file: FileID, user: UserID, signIn: SignInID?, expires: Int64) {
         self.file = file
         self.user = user
+        self.signIn = signIn
         self.expires = expires
     }
 }
@@ -73,8 +76,9 @@ package struct MediaKey: Sendable {
         return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.message(ticket), using: key)
     }
 
-    /// Ids have a fixed length, so that no two tickets have the same text.
+    /// No id has a line break or is a dash, so that no two tickets have the same text.
     private static func message(_ ticket: MediaTicket) -> [UInt8] {
-        Array("switchboard media\n\(ticket.file)\n\(ticket.user)\n\(ticket.expires)".utf8)
+        Array(
+            "switchboard media\n\(ticket.file)\n\(ticket.user)\n\(ticket.signIn?.text ?? "-")\n\(ticket.expires)".utf8)
     }
 }

@@ -20,11 +20,14 @@ package struct MediaLinks: Sendable {
         self.seconds = Int64(seconds)
     }
 
-    package func link(to file: FileID, for user: UserID, at now: Timestamp) -> MediaLink {
+    /// An address for the user, good for as long as the sign-in by which it is asked for.
+    package func link(to file: FileID, for principal: Principal, at now: Timestamp) -> MediaLink {
         let expires = now.milliseconds / 1000 &+ seconds
-        let signature = key.signature(of: MediaTicket(file: file, user: user, expires: expires))
+        let (user, signIn) = (principal.user, principal.signIn)
+        let signature = key.signature(of: MediaTicket(file: file, user: user, signIn: signIn, expires: expires))
+        let session = signIn.map { "&session=\($0)" } ?? ""
         return MediaLink(
-            url: "/v1/media/\(file)?user=\(user)&expires=\(expires)&signature=\(signature)",
+            url: "/v1/media/\(file)?user=\(user)\(session)&expires=\(expires)&signature=\(signature)",
             expiresAt: Timestamp(milliseconds: expires &* 1000))
     }
 

@@ -7,10 +7,14 @@ import Tokens
 /// Serves media files at the addresses that `MediaLinks` makes, to players, which send no token.
 ///
 /// The signature says that the user might have the file when the address was made. Whether that still holds is asked
-/// each time, of a checker for the kind of thing that the file belongs to.
+/// each time, and each second while a file is on its way: whether the account and the sign-in are what they were, and, of a
+/// checker for the kind of thing that the file belongs to, whether the user may have it.
 package struct MediaOperations: Sendable {
     /// Whether a user may have the files of a resource now.
     package typealias Checker = @Sendable (_ resource: String, UserID, StoreTransaction) throws -> Bool
+
+    /// How long a file goes on after the right to it has ended.
+    private static let interval = Duration.seconds(1)
 
     let files: MediaFiles
     let links: MediaLinks
@@ -44,6 +48,7 @@ package struct MediaOperations: Sendable {
             parameters: [
                 .path("file", .identifier, "The file."),
                 .query("user", .identifier, isRequired: true, "For whom the address was made."),
+                .query("session", .identifier, "With whose end the address ends."),
                 .query("expires", .integer(0...(1 << 40)), isRequired: true, "Seconds since 1970."),
                 .query("signature", .text(), isRequired: true, "The server's, of all of that."),
             ],
@@ -71,12 +76,7 @@ package struct MediaOperations: Sendable {
     private func answer(_ request: DocumentOperation.Request, isHead: Bool) async throws -> DocumentOperation.Answer {
         let ticket = try ticket(of: request)
         try gate.admit(.requests, user: ticket.user, address: "-")
-        let media = try await store.read { [checkers] store in
-            guard let media = try store.mediaFile(ticket.file), let checker = checkers[media.kind],
-                try checker(media.resource, ticket.user, store)
-            else { throw Problem.notFound("file", field: "file") }
-            return media
-        }
+        let media = try await media(of: ticket)
         let tag = "\"\(media.id)\""
         var headers: HTTPFields = [
             .eTag: tag, .cacheControl: "private, max-age=3600", .acceptRanges: "bytes",
@@ -90,23 +90,38 @@ package struct MediaOperations: Sendable {
         let isSame = request.headers[.ifRange].map { $0 == tag } ?? true
         switch ByteRange(isSame ? request.headers[.range] : nil, byteCount: file.byteCount) {
         case .whole:
-            return body(of: file, 0..<file.byteCount, status: 200, media.contentType, headers, isHead: isHead)
+            return body(
+                of: file, for: ticket, 0..<file.byteCount, status: 200, media.contentType, headers, isHead: isHead)
         case .part(let range):
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.byteCount)"
-            return body(of: file, range, status: 206, media.contentType, headers, isHead: isHead)
+            return body(of: file, for: ticket, range, status: 206, media.contentType, headers, isHead: isHead)
         case .unsatisfiable:
             headers[.contentRange] = "bytes */\(file.byteCount)"
             return .init(status: 416, headers: headers)
         }
     }
 
+    /// The file, for as long as the ticket's owner may have it.
+    private func media(of ticket: MediaTicket) async throws -> MediaFile {
+        try await store.read { [checkers] store in
+            guard try store.isSignedIn(ticket.user, by: ticket.signIn), let media = try store.mediaFile(ticket.file),
+                let checker = checkers[media.kind], try checker(media.resource, ticket.user, store)
+            else { throw Problem.notFound("file", field: "file") }
+            return media
+        }
+    }
+
     private func body(
-        of file: StoredFile, _ range: Range<Int>, status: Int, _ contentType: String, _ headers: HTTPFields,
+        of file: StoredFile, for ticket: MediaTicket, _ range: Range<Int>, status: Int, _ contentType: String,
+        _ headers: HTTPFields,
         isHead: Bool
     ) -> DocumentOperation.Answer {
         var headers = headers
         guard isHead else {
-            return .init(status: status, body: .file(file, range), contentType: contentType, headers: headers)
+            let guarded = FileBody(file: file, range: range, interval: Self.interval) {
+                _ = try await media(of: ticket)
+            }
+            return .init(status: status, body: .file(guarded), contentType: contentType, headers: headers)
         }
         headers[.contentLength] = String(range.count)
         return .init(status: status, contentType: contentType, headers: headers)
@@ -120,7 +135,9 @@ package struct MediaOperations: Sendable {
         guard let signature = request.parameters["signature"] else {
             throw Problem.invalid("signature", "signature is missing.")
         }
-        let ticket = MediaTicket(file: file, user: user, expires: expires)
+        let signIn =
+            request.parameters["session"] == nil ? nil : try request.identifier("session", of: SignInID.self)
+        let ticket = MediaTicket(file: file, user: user, signIn: signIn, expires: expires)
         guard links.accepts(ticket, signature: signature, at: Timestamp.systemClock()) else {
             throw Problem(
                 .forbidden, "This address has run out, or is not one of this server's: ask for the document again.",

@@ -34,7 +34,7 @@ extension RecordingOperations {
                 var writer = JSONWriter()
                 writer.object { writer in
                     writer.name("recording")
-                    service.write(asked.recording, for: principal.user, at: store.now, to: &writer)
+                    service.write(asked.recording, for: principal, at: store.now, to: &writer)
                 }
                 return (text: writer.text, isNew: asked.isNew)
             } committed: { asked in

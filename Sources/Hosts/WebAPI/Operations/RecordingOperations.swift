@@ -93,7 +93,7 @@ package enum RecordingOperations {
                 var writer = JSONWriter()
                 writer.object { writer in
                     writer.name("recordings")
-                    writer.array(recordings) { service.write($1, for: principal.user, at: store.now, to: &$0) }
+                    writer.array(recordings) { service.write($1, for: principal, at: store.now, to: &$0) }
                 }
                 return writer.text
             }
@@ -116,7 +116,7 @@ package enum RecordingOperations {
                 var writer = JSONWriter()
                 writer.object { writer in
                     writer.name("recording")
-                    service.write(recording, for: principal.user, at: store.now, to: &writer)
+                    service.write(recording, for: principal, at: store.now, to: &writer)
                 }
                 return writer.text
             }
@@ -146,9 +146,9 @@ package enum RecordingOperations {
 }
 
 extension RecordingService {
-    func write(_ recording: Recording, for user: UserID, at now: Timestamp, to writer: inout JSONWriter) {
+    func write(_ recording: Recording, for principal: Principal, at now: Timestamp, to writer: inout JSONWriter) {
         recording.write(to: &writer) { file in
-            let link = links.link(to: file, for: user, at: now)
+            let link = links.link(to: file, for: principal, at: now)
             var writer = JSONWriter()
             writer.object { writer in
                 writer.member("url", link.url)

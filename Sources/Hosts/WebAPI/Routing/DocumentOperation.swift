@@ -43,7 +43,7 @@ package struct DocumentOperation: Sendable {
             case none
             case bytes([UInt8])
             /// A part of a file.
-            case file(StoredFile, Range<Int>)
+            case file(FileBody)
         }
 
         package var status: Int

@@ -36,9 +36,9 @@ extension Response {
         switch answer.body {
         case .none: body = .init()
         case .bytes(let bytes): body = .init(byteBuffer: ByteBuffer(bytes: bytes))
-        case .file(let file, let range):
-            body = .init(contentLength: range.count) { writer in
-                try await file.read(range) { try await writer.write(ByteBuffer(bytes: $0)) }
+        case .file(let file):
+            body = .init(contentLength: file.range.count) { writer in
+                try await file.send { try await writer.write(ByteBuffer(bytes: $0)) }
                 try await writer.finish(nil)
             }
         }

@@ -80,7 +80,7 @@ package enum VoiceOperations {
         _ sent: SentVoice, _ service: VoiceService, _ principal: Principal
     ) async throws -> OperationAnswer {
         let document = try await service.store.read {
-            try service.documents([sent.message], for: principal.user, in: $0)
+            try service.documents([sent.message], for: principal, in: $0)
         }
         return try .json(
             Sent(message: document[0], duplicate: sent.isDuplicate ? true : nil),
@@ -113,7 +113,7 @@ package enum VoiceOperations {
                 let page = try service.commands.list(
                     with: other, before: cursor, limit: limit, by: principal, in: store)
                 return Page(
-                    messages: try service.documents(page.messages, for: principal.user, in: store),
+                    messages: try service.documents(page.messages, for: principal, in: store),
                     nextCursor: page.next)
             }
             return try .json(page)
@@ -130,7 +130,7 @@ package enum VoiceOperations {
             let id = try request.identifier("message", of: VoiceMessageID.self)
             let document = try await service.store.read { store in
                 let message = try service.commands.get(id, by: principal, in: store)
-                return try service.documents([message], for: principal.user, in: store)
+                return try service.documents([message], for: principal, in: store)
             }
             return try .json(Sent(message: document[0]))
         }

@@ -172,12 +172,12 @@ package struct VoiceService: Sendable {
 
     /// Messages as their user gets them, with what is known of what is said in them.
     func documents(
-        _ messages: [VoiceMessage], for user: UserID, in store: StoreTransaction
+        _ messages: [VoiceMessage], for principal: Principal, in store: StoreTransaction
     ) throws -> [VoiceDocument] {
         let transcripts = try store.transcripts(of: messages.map(\.file))
         return messages.map { message in
             VoiceDocument(
-                message: message, audio: links.link(to: message.file, for: user, at: store.now),
+                message: message, audio: links.link(to: message.file, for: principal, at: store.now),
                 transcript: transcripts[message.file])
         }
     }
