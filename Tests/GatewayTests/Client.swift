@@ -10,6 +10,8 @@ struct Client {
     var video: [UInt32] = []
     var rids: [String] = []
     var audioSlots = 2
+    /// The sections of its slots are `inactive`.
+    var hasInactiveSlots = false
     var videoSlots = 2
     var opus: UInt8 = 111
     /// Redundant audio, when it has that.
@@ -88,8 +90,9 @@ struct Client {
                 "video", "sendonly",
                 rids.map { "a=rid:\($0) send" } + ["a=simulcast:send \(rids.joined(separator: ";"))"])
         }
-        for _ in 0..<audioSlots { add("audio", "recvonly", []) }
-        for _ in 0..<videoSlots { add("video", "recvonly", []) }
+        let direction = hasInactiveSlots ? "inactive" : "recvonly"
+        for _ in 0..<audioSlots { add("audio", direction, []) }
+        for _ in 0..<videoSlots { add("video", direction, []) }
         let mids = sections.indices.map(String.init).joined(separator: " ")
         return (["v=0", "o=- 1 1 IN IP4 0.0.0.0", "s=-", "t=0 0", "a=group:BUNDLE \(mids)"] + sections)
             .joined(separator: "\r\n") + "\r\n"

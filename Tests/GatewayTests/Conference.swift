@@ -63,6 +63,8 @@ struct SentToLegs: GatewayOutbox {
     private(set) var packets: [LegID: [[UInt8]]] = [:]
     private(set) var reports: [LegID: [[UInt8]]] = [:]
     private(set) var shown: [LegID: [ShownSlot]] = [:]
+    /// Nothing can be protected.
+    var refuses = false
     private var tapped: [Tapped] = []
     private let room = Room()
     private var target: LegID?
@@ -72,9 +74,10 @@ struct SentToLegs: GatewayOutbox {
         return room.bytes
     }
 
-    mutating func commit(_ byteCount: Int) {
-        guard let target else { return }
+    mutating func commit(_ byteCount: Int) -> Bool {
+        guard let target, !refuses else { return false }
         packets[target, default: []].append(Array(room.bytes.prefix(byteCount)))
+        return true
     }
 
     mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID) {

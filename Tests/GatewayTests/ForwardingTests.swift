@@ -32,6 +32,50 @@ import Wire
         #expect(conference.outbox.take(third).count == 5)
     }
 
+    @Test func aSlotThatComesBackGoesOnBehindItsNumbers() throws {
+        var conference = Conference()
+        let ann = Client(audio: 11, video: [33])
+        var ben = Client()
+        let first = try conference.join("ann", ann)
+        let second = try conference.join("ben", ben)
+        var last: [UInt32: RTPHeader] = [:]
+        for round in 0..<20 as Range<UInt16> {
+            conference.send(ann.speech(2 * round, timestamp: 1920 * UInt32(round)), from: first)
+            conference.send(
+                ann.frame(round, timestamp: 3000 * UInt32(round), ssrc: 33, picture: round, isKey: true), from: first)
+            let heard = conference.outbox.take(second)
+            #expect(heard.count == 2, "round \(round)")
+            for packet in heard {
+                if let before = last[packet.header.ssrc] {
+                    #expect(packet.header.sequence == before.sequence &+ 1, "round \(round)")
+                    #expect(packet.header.timestamp.isNewer(than: before.timestamp), "round \(round)")
+                }
+                last[packet.header.ssrc] = packet.header
+            }
+            ben.hasInactiveSlots = true
+            try conference.renegotiate(second, ben)
+            conference.send(ann.speech(2 * round + 1, timestamp: 1920 * UInt32(round) + 960), from: first)
+            #expect(conference.outbox.take(second).isEmpty)
+            conference.advance(milliseconds: 200)
+            ben.hasInactiveSlots = false
+            try conference.renegotiate(second, ben)
+        }
+        #expect(last.count == 2)
+    }
+
+    @Test func whatCannotBeProtectedIsNotCountedAsForwarded() throws {
+        var conference = Conference()
+        let ann = Client(audio: 11)
+        let first = try conference.join("ann", ann)
+        let second = try conference.join("ben", Client())
+        conference.outbox.refuses = true
+        conference.send(ann.speech(1, timestamp: 960), from: first)
+        #expect(conference.engine.tally.forwarded == 0)
+        conference.outbox.refuses = false
+        conference.send(ann.speech(2, timestamp: 1920), from: first)
+        #expect(conference.engine.tally.forwarded == 1 && conference.outbox.take(second).count == 1)
+    }
+
     @Test func callsAreApart() throws {
         var conference = Conference()
         let ann = Client(audio: 11)

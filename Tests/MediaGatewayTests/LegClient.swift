@@ -38,6 +38,8 @@ final class LegClient {
     var handshakeDatagrams = Int.max
     /// It wants to be shown so many pictures at a time, in sections that follow those of sound.
     var videoSlots = 0
+    /// The section in which it hears is `inactive` for now.
+    var isDeaf = false
     /// Zeros behind each word.
     var padding = 0
 
@@ -92,7 +94,7 @@ final class LegClient {
         return """
             v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE \(mids)\r
             m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\na=sendonly\r\na=ssrc:\(ssrc) cname:c\r\n\(common)\
-            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\na=recvonly\r\n\(common)\(pictures.joined())
+            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\na=\(isDeaf ? "inactive" : "recvonly")\r\n\(common)\(pictures.joined())
             """
     }
 

@@ -46,6 +46,25 @@ struct LegLifeTests {
         #expect(lab.figures.tracks == 2 && lab.figures.dropped.secured == 0)
     }
 
+    @Test("a slot that was inactive for a while is heard again, each time", arguments: [1, 7])
+    func returningSlots(seconds: Int) throws {
+        let lab = try GatewayLab()
+        let (ann, ben) = try lab.pair()
+        for word in 1...12 as ClosedRange<UInt8> {
+            ann.say(word)
+            lab.settle([ann, ben])
+            #expect(ben.heard.last?.word == word)
+            ben.isDeaf = true
+            try lab.renegotiate(ben)
+            // After five seconds SRTP has given the sources up.
+            lab.pass(seconds: seconds, checking: [ann, ben])
+            ben.isDeaf = false
+            try lab.renegotiate(ben)
+        }
+        lab.pass(milliseconds: 300)
+        #expect(lab.figures.packetsRefused == 0)
+    }
+
     @Test("a leg that nobody comes to ends after thirty seconds")
     func neverComes() throws {
         let lab = try GatewayLab()

@@ -16,6 +16,8 @@ package struct GatewayFigures: Hashable, Sendable {
     package var bytesSent: UInt64 = 0
     /// The kernel took no more, or a client that does not read.
     package var packetsLost: UInt64 = 0
+    /// What SRTP refused to protect, since its number was used before or lies too far back.
+    package var packetsRefused: UInt64 = 0
     package var checksAnswered: UInt64 = 0
     package var handshakes: UInt64 = 0
     package var dropped = Dropped()
@@ -67,6 +69,7 @@ package struct GatewayFigures: Hashable, Sendable {
         left.packetsSent &+= right.packetsSent
         left.bytesSent &+= right.bytesSent
         left.packetsLost &+= right.packetsLost
+        left.packetsRefused &+= right.packetsRefused
         left.checksAnswered &+= right.checksAnswered
         left.handshakes &+= right.handshakes
         left.dropped += right.dropped

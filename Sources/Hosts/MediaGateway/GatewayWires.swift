@@ -45,6 +45,8 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     private(set) var shown: [(LegID, [ShownSlot])] = []
     private(set) var packetsSent: UInt64 = 0
     private(set) var bytesSent: UInt64 = 0
+    /// What SRTP did not protect, so that it was not sent.
+    private(set) var refused: UInt64 = 0
 
     init(_ listeners: [GatewayListener], _ connections: GatewayConnections, _ tap: SoundTap) {
         self.listeners = listeners
@@ -106,14 +108,18 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         return UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room &- SRTPSender.maximumExpansion)
     }
 
-    mutating func commit(_ byteCount: Int) {
-        guard let place = reserved, let path = paths[place], byteCount <= Self.room else { return }
+    mutating func commit(_ byteCount: Int) -> Bool {
+        guard let place = reserved, let path = paths[place], byteCount <= Self.room else { return false }
         let room = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room)
         let protected = path.session._withUnsafeGuaranteedRef { session in
             try? session.sender.protectRTP(room, count: byteCount)
         }
-        guard let count = protected else { return }
+        guard let count = protected else {
+            refused &+= 1
+            return false
+        }
         send(count, path)
+        return true
     }
 
     mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID) {
@@ -126,7 +132,10 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         let protected = path.session._withUnsafeGuaranteedRef { session in
             try? session.sender.protectRTCP(room, count: bytes.count)
         }
-        guard let count = protected else { return }
+        guard let count = protected else {
+            refused &+= 1
+            return
+        }
         send(count, path)
     }
 

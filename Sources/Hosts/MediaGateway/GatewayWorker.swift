@@ -194,6 +194,7 @@ package struct GatewayWorker: ~Copyable {
         figures.packetsSent = wires.packetsSent
         figures.bytesSent = wires.bytesSent
         figures.packetsLost = wires.dropped
+        figures.packetsRefused = wires.refused
         figures.tapBytes = mailbox.tap.waitingByteCount
         figures.tapDropped = mailbox.tap.droppedCount
         return figures

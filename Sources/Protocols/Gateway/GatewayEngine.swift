@@ -140,7 +140,7 @@ package struct GatewayEngine: ~Copyable {
             remove(track: track, at: now)
         }
         for section in published { publish(section, sources[section.mid], place) }
-        adoptSlots(negotiated.sections.filter { $0.rejection == nil && $0.direction.sends }, place, at: now)
+        adoptSlots(negotiated.sections.filter { $0.rejection == nil }, place, at: now)
     }
 
     /// Whether a section is still that of the track. Where it announces another source than before, another track came.
@@ -206,8 +206,11 @@ package struct GatewayEngine: ~Copyable {
         freeTracks.append(place)
     }
 
-    private mutating func adoptSlots(_ sections: [NegotiatedSection], _ place: Int, at now: Instant) {
+    /// A section that is not sent in keeps its slot, parked, for as long as it is not rejected.
+    private mutating func adoptSlots(_ all: [NegotiatedSection], _ place: Int, at now: Instant) {
+        let sections = all.filter { $0.direction.sends }
         let old = legs[place].slots
+        let known = old + legs[place].parkedSlots
         for index in old.indices {
             // They are put back below, in other places perhaps.
             if let track = old[index].track { tracks[track].subscribers.removeAll { $0.leg == place } }
@@ -217,7 +220,7 @@ package struct GatewayEngine: ~Copyable {
             guard let kind = section.kind, let identity = section.slot else { continue }
             let clockRate = section.codecs.first?.clockRate ?? (kind == .audio ? 48_000 : 90_000)
             let slot =
-                old.first { $0.mid == section.mid && $0.identity == identity }
+                known.first { $0.mid == section.mid && $0.identity == identity }
                 ?? Slot(mid: section.mid, kind: kind, identity: identity, clockRate: clockRate, random: &random)
             if let track = slot.track {
                 tracks[track].subscribers.append(SlotPlace(leg: place, slot: slots.count))
@@ -225,6 +228,8 @@ package struct GatewayEngine: ~Copyable {
             slots.append(slot)
         }
         legs[place].slots = slots
+        let left = known.filter { slot in !slots.contains { $0.identity == slot.identity } }
+        legs[place].parkedSlots = left.filter { slot in all.contains { $0.mid == slot.mid } }.map(\.parked)
         legs[place].adoptBandwidth()
         for slot in old where !slots.contains(where: { $0.identity == slot.identity }) {
             end(slot.identity.ssrc, ofLeg: place, isPublished: false, at: now)

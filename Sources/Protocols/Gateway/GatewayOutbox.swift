@@ -3,9 +3,9 @@ package import SDP
 /// Where the gateway's engine puts what it wants sent, in the clear: the host protects it and puts it on the wire.
 package protocol GatewayOutbox: ~Copyable {
     /// Room for one packet to the leg, at least as large as any datagram that was received; nil when there is none now,
-    /// and then the packet is lost, as on a wire. `commit` says how many bytes were written.
+    /// and then the packet is lost, as on a wire. `commit` says how many bytes were written, and whether they can be sent.
     mutating func reserve(for leg: LegID) -> UnsafeMutableRawBufferPointer?
-    mutating func commit(_ byteCount: Int)
+    mutating func commit(_ byteCount: Int) -> Bool
     /// A compound of RTCP for the leg.
     mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID)
     /// What the leg's slots show has changed: all of them, in the order of the sections.

@@ -48,6 +48,7 @@ extension OperatorFigures {
             ("unknown_stream", tally.unknownStream), ("repeated", tally.repeated),
             ("repair_refused", tally.repairsRefused),
             ("given_up", tally.givenUp), ("not_sent", figures.packetsLost &+ tally.noRoom),
+            ("srtp_refused", figures.packetsRefused),
         ]
     }
 }

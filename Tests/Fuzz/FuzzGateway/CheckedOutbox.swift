@@ -49,7 +49,7 @@ struct CheckedOutbox: GatewayOutbox {
         return room.bytes
     }
 
-    mutating func commit(_ byteCount: Int) {
+    mutating func commit(_ byteCount: Int) -> Bool {
         guard let target, byteCount <= room.bytes.count else { fatalError("a packet that nobody reserved") }
         let bytes = UnsafeRawBufferPointer(rebasing: room.bytes[..<byteCount])
         guard let packet = try? RTPPacket(bytes.bytes) else { fatalError("no RTP came out") }
@@ -62,6 +62,7 @@ struct CheckedOutbox: GatewayOutbox {
         let isRepair = slots[target].map { !$0.contains(packet.ssrc) } ?? false
         if target == sender, !isRepair { fatalError("a packet went back to its sender") }
         if !isRepair { sent += 1 }
+        return true
     }
 
     mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID) {
@@ -96,6 +97,16 @@ enum Shape {
         negotiated([video("a=rid:q send\r\na=rid:r send\r\na=simulcast:send q;r"), slot("video"), slot("video")]),
         negotiated([slot("audio"), slot("video"), slot("video")]),
     ]
+
+    /// The same for as long as nothing is to be sent to its slots.
+    static func withInactiveSlots(_ shape: NegotiatedLeg) -> NegotiatedLeg {
+        var shape = shape
+        for index in shape.sections.indices where shape.sections[index].slot != nil {
+            shape.sections[index].direction = .inactive
+            shape.sections[index].slot = nil
+        }
+        return shape
+    }
 
     private static func audio(_ ssrc: Int) -> (String, String, String) {
         ("audio", "sendonly", "a=ssrc:\(ssrc) cname:c")

@@ -27,6 +27,8 @@ struct World: ~Copyable {
     private var now = Instant(nanoseconds: 1_000_000_000)
     private var legs: [LegID] = []
     private var joined = 0
+    /// What each leg has, and whether its slots are inactive for now.
+    private var shaped: [LegID: (shape: NegotiatedLeg, isInactive: Bool)] = [:]
     private let shapes = Shape.all
 
     mutating func step(_ input: inout FuzzInput) {
@@ -42,6 +44,7 @@ struct World: ~Copyable {
         case 6: report(feedback(&input, to: leg), from: leg)
         default:
             let time = input.byte()
+            if time & 7 == 2 { turnSlots(of: leg) }
             // Somebody listens, or does no more.
             if time & 3 == 3 { engine.tap("call", isOn: time & 4 == 0, into: &outbox) }
             pass(milliseconds: UInt64(time))
@@ -62,12 +65,22 @@ struct World: ~Copyable {
         joined += 1
         let id = engine.join("call", as: "participant \(joined)", shape, at: now, into: &outbox)
         legs.append(id)
+        shaped[id] = (shape, false)
         outbox.admit(id, shape)
+    }
+
+    /// Its slots become inactive, or come back.
+    private mutating func turnSlots(of leg: LegID?) {
+        guard let leg, let now = shaped[leg] else { return }
+        shaped[leg] = (now.shape, !now.isInactive)
+        let next = now.isInactive ? now.shape : Shape.withInactiveSlots(now.shape)
+        engine.renegotiate(leg, next, at: self.now, into: &outbox)
     }
 
     private mutating func leave(_ leg: LegID?) {
         guard let leg else { return }
         legs.removeAll { $0 == leg }
+        shaped[leg] = nil
         outbox.dismiss(leg)
         engine.leave(leg, at: now, into: &outbox)
     }

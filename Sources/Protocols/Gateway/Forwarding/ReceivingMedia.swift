@@ -216,14 +216,13 @@ extension GatewayEngine {
             legs[place.leg].owesReports = true
         }
         let marker = packet.marker || numbers.isSwitch && legs[place.leg].slots[place.slot].kind == .audio
-        write(
+        let isSent = write(
             packet, numbers, traits, PacketComposer(from: arrival.extensions, to: legs[place.leg].extensions), form,
             marker: marker, repairs: false, probe: probe, to: place, at: now, into: &outbox)
-        tally.forwarded &+= 1
+        if isSent { tally.forwarded &+= 1 }
     }
 
-    /// Writes a packet under the numbers of a slot, as itself or as a repair. False when there was no room for it.
-    @discardableResult
+    /// Writes a packet under the numbers of a slot, as itself or as a repair. False when it could not be sent.
     mutating func write(
         _ packet: borrowing RTPPacket, _ numbers: SlotPacket, _ traits: PacketTraits, _ composer: PacketComposer,
         _ form: PayloadForm, marker: Bool, repairs: Bool, probe: UInt8 = 0, to place: SlotPlace, at now: Instant,
@@ -259,7 +258,7 @@ extension GatewayEngine {
         if let (old, new) = form.blocks {
             RedundantAudio.renumber(old, to: new, in: &target, at: composed.payloadOffset)
         }
-        outbox.commit(composed.byteCount)
+        guard outbox.commit(composed.byteCount) else { return false }
         noteSent(composed, probe: probe, to: place, at: now)
         if repairs {
             legs[place.leg].slots[place.slot].repairSequence &+= 1

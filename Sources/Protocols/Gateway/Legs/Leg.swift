@@ -26,6 +26,8 @@ struct Leg: ~Copyable {
     /// Its own tracks, by their places.
     var tracks: [Int] = []
     var slots: [Slot] = []
+    /// Those of sections in which nothing is sent for now: they keep their SSRC, and so must keep their numbers.
+    var parkedSlots: [Slot] = []
     /// There are more tracks than slots for them.
     var lacksAudioSlots = false
     var lacksVideoSlots = false
@@ -64,6 +66,7 @@ struct Leg: ~Copyable {
         streams = [:]
         tracks = []
         slots = []
+        parkedSlots = []
         bandwidth = nil
         arrivals = ArrivalLog()
     }

@@ -39,6 +39,20 @@ struct Slot {
         repairSequence = UInt16(truncatingIfNeeded: bits >> 48) & 0x7FFF
     }
 
+    /// It shows nothing and wants nothing in particular, but goes on behind its numbers when it comes back: SRTP protects
+    /// no sequence number of an SSRC twice (RFC 3711 section 9.1), and refuses what lies far behind the newest.
+    var parked: Slot {
+        var slot = self
+        slot.track = nil
+        slot.encoding = nil
+        slot.layer = nil
+        slot.isOff = false
+        slot.wanted = .high
+        slot.owesReport = false
+        slot.rewriter.show(nil)
+        return slot
+    }
+
     mutating func count(_ header: RTPHeader, byteCount: Int, at now: Instant) {
         packetCount &+= 1
         self.byteCount &+= UInt32(truncatingIfNeeded: byteCount)
