@@ -226,6 +226,37 @@ import Wire
         #expect(conference.engine.tally.repairsRefused > 0, "Nobody has the same packets sent again for ever.")
     }
 
+    /// A client without RTX sends repairs as they were, under the media's own SSRC.
+    @Test func lateRepairsPassWhenTheyWereAskedForAndBeginNothingAnew() throws {
+        var conference = Conference()
+        let ann = Client(video: [33])
+        let first = try conference.join("ann", ann)
+        let viewer = try conference.join("viewer", Client())
+        func frame(_ number: UInt16) -> [UInt8] {
+            ann.frame(number, timestamp: 90 * UInt32(number), ssrc: 33, picture: number, isKey: number == 1)
+        }
+        for number in 1...900 as ClosedRange<UInt16> where number != 100 && number != 101 {
+            conference.send(frame(number), from: first)
+            if number % 2 == 0 { conference.now = conference.now.adding(nanoseconds: 1_000_000) }
+        }
+        let seen = conference.outbox.take(viewer)
+        let start = seen[0].header.sequence
+        // Two in a row, 800 packets late: neither noise nor another stream.
+        for number in [100, 101] as [UInt16] { conference.send(frame(number), from: first) }
+        let late = conference.outbox.take(viewer)
+        #expect(late.map { $0.header.sequence &- start } == [99, 100])
+        let repeated = conference.engine.tally.repeated
+        for number in [100, 101, 102, 103] as [UInt16] { conference.send(frame(number), from: first) }
+        #expect(conference.outbox.take(viewer).isEmpty, "Nobody waits for them any more.")
+        #expect(conference.engine.tally.repeated == repeated + 4)
+        conference.send(frame(901), from: first)
+        #expect(conference.outbox.take(viewer).map { $0.header.sequence &- start } == [900])
+        // What was 800 packets late can be asked for again.
+        conference.report(.nack(late[0].header.sequence, of: late[0].header.ssrc), from: viewer)
+        #expect(
+            conference.outbox.take(viewer).map(\.payload) == [late[0].header.sequence.bigEndianBytes + late[0].payload])
+    }
+
     @Test func eachStreamIsReportedOnAndEachPacketFedBack() throws {
         var conference = Conference()
         let ann = Client(audio: 11)

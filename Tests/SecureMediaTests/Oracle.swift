@@ -34,7 +34,7 @@ final class Oracle {
             srtp_crypto_policy_set_rtcp_default(&policy.rtcp)
         }
         policy.ssrc.type = direction
-        policy.window_size = 1024
+        policy.window_size = 2048
         var bytes = key.key + key.salt
         var session: OpaquePointer?
         let status = bytes.withUnsafeMutableBufferPointer { bytes in

@@ -15,10 +15,10 @@ struct ReplayWindowTests {
             switch Int.random(in: 0...9, using: &generator) {
             case 0: index = highest + .random(in: 0...3000, using: &generator)
             case 1...5: index = highest + 1
-            default: index = highest - min(highest, .random(in: 0...1100, using: &generator))
+            default: index = highest - min(highest, .random(in: 0...2200, using: &generator))
             }
             let expected: ReplayWindow.Verdict =
-                index + 1024 <= highest ? .tooOld : seen.contains(index) ? .replayed : .new
+                index + 2048 <= highest ? .tooOld : seen.contains(index) ? .replayed : .new
             #expect(window.verdict(on: index) == expected, "seed \(seed), index \(index), highest \(highest)")
             guard expected == .new else { continue }
             window.note(index)

@@ -4,11 +4,12 @@
 /// window remembers each; what lies further back is too old to tell, and so refused. Only a packet that proved authentic
 /// may be noted: a forged one with a far index would close the window to the honest ones.
 ///
-/// A ring of bits, 128 bytes stored inline. It starts as if index 0 were the highest but had not come.
+/// A ring of bits, 256 bytes stored inline. It starts as if index 0 were the highest but had not come.
 package struct ReplayWindow: Sendable {
-    /// Packets that it looks back on: what WebRTC's endpoints have. At 1,000 packets a second it lasts a second.
-    package static let packetCount: UInt64 = 1024
-    private static let wordMask = 15
+    /// Packets that it looks back on: as many as a history keeps for who asks again. At 2,000 packets a second it lasts a
+    /// second, and so long a repair on the media's own SSRC may take.
+    package static let packetCount: UInt64 = 2048
+    private static let wordMask = 31
 
     package enum Verdict: Hashable, Sendable {
         case new
@@ -18,7 +19,7 @@ package struct ReplayWindow: Sendable {
 
     /// The highest index that was noted, 0 before the first.
     package private(set) var highest: UInt64 = 0
-    private var seen = InlineArray<16, UInt64>(repeating: 0)
+    private var seen = InlineArray<32, UInt64>(repeating: 0)
 
     package init() {}
 

@@ -7,7 +7,7 @@ import Wire
 /// which only grows, so nothing is searched and nothing is freed.
 package struct PacketHistory: ~Copyable {
     /// More packets than this are not remembered, however small they are.
-    package static let packetLimit = 1024
+    package static let packetLimit = 2048
 
     private struct Entry {
         var position: UInt64 = 0
@@ -17,7 +17,7 @@ package struct PacketHistory: ~Copyable {
 
     package let byteLimit: Int
     private var storage: [UInt8] = []
-    private var entries = [Entry](repeating: Entry(), count: Self.packetLimit)
+    private var entries: [Entry] = []
     /// Where the next packet goes, counted from the first ever.
     private var position: UInt64 = 0
 
@@ -43,6 +43,7 @@ package struct PacketHistory: ~Copyable {
         if storage.isEmpty {
             // Nothing is read that was not written before, and pages that nobody touched are none.
             storage = [UInt8](unsafeUninitializedCapacity: byteLimit) { $1 = byteLimit }
+            entries = [Entry](repeating: Entry(), count: Self.packetLimit)
         }
         var span = storage.mutableSpan
         var target = span.mutableBytes
@@ -52,14 +53,25 @@ package struct PacketHistory: ~Copyable {
         position &+= UInt64(truncatingIfNeeded: bytes.byteCount)
     }
 
-    /// The packet, nil when it never came or is gone.
-    @_lifetime(borrow self)
-    package func packet(_ sequence: UInt16) -> RawSpan? {
+    private func entry(_ sequence: UInt16) -> Entry? {
+        guard !entries.isEmpty else { return nil }
         let entry = entries[Int(sequence) & (Self.packetLimit &- 1)]
         guard entry.byteCount > 0, entry.sequence == sequence,
             // The bytes behind the writing position are those of one turn ago.
             position &- entry.position <= UInt64(truncatingIfNeeded: byteLimit)
         else { return nil }
+        return entry
+    }
+
+    /// How large the packet is, nil when it never came or is gone.
+    package func byteCount(of sequence: UInt16) -> Int? {
+        entry(sequence).map { Int($0.byteCount) }
+    }
+
+    /// The packet, nil when it never came or is gone.
+    @_lifetime(borrow self)
+    package func packet(_ sequence: UInt16) -> RawSpan? {
+        guard let entry = entry(sequence) else { return nil }
         let offset = Int(truncatingIfNeeded: entry.position % UInt64(truncatingIfNeeded: byteLimit))
         return storage.span.bytes.part(offset..<offset &+ Int(entry.byteCount))
     }

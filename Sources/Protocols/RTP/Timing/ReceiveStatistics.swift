@@ -12,7 +12,9 @@ package struct ReceiveStatistics: Sendable {
     }
 
     private static let maximumGap: UInt16 = 3000
-    private static let maximumLateness: UInt16 = 100
+    /// A packet so late is one of those that a replay window knows, not the beginning of another stream: it is counted in,
+    /// and whether it is of use, who asked for it knows.
+    private static let maximumLateness = UInt16(truncatingIfNeeded: ReplayWindow.packetCount)
 
     package let clockRate: UInt32
     package private(set) var packetCount: UInt64 = 0
