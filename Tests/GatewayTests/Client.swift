@@ -13,6 +13,8 @@ struct Client {
     /// The sections of its slots are `inactive`.
     var hasInactiveSlots = false
     var videoSlots = 2
+    /// Sections like that with rids behind it.
+    var repeatedSections = 0
     var opus: UInt8 = 111
     /// Redundant audio, when it has that.
     var red: UInt8?
@@ -85,7 +87,7 @@ struct Client {
         }
         if let audio { add("audio", "sendonly", ["a=ssrc:\(audio) cname:c"]) }
         for ssrc in video { add("video", "sendonly", ["a=ssrc:\(ssrc) cname:c"]) }
-        if !rids.isEmpty {
+        for _ in 0...repeatedSections where !rids.isEmpty {
             add(
                 "video", "sendonly",
                 rids.map { "a=rid:\($0) send" } + ["a=simulcast:send \(rids.joined(separator: ";"))"])

@@ -21,7 +21,11 @@ final class GatewayLab {
     private var lastNumber: UInt64 = 0
     private var generator = SeededRandom(seed: 1)
 
-    init(profiles: [SRTPProfile] = SRTPProfile.preferred, connections: Int? = nil) throws {
+    /// - Parameter limits: none, since the clock stands still while a client says what it has to say.
+    init(
+        profiles: [SRTPProfile] = SRTPProfile.preferred, connections: Int? = nil,
+        limits: TrackLimits = TrackLimits(bitsPerSecond: 0, packetsPerSecond: 0)
+    ) throws {
         let identity = try #require(MediaIdentity.make())
         fingerprint = try #require(identity.fingerprint())
         let loopback = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 0)
@@ -31,7 +35,7 @@ final class GatewayLab {
         mailbox = try #require(GatewayMailbox())
         let told = told
         let made = GatewayWorker.make(
-            [socket], [listener], GatewayShared(context) { told.add($0) }, mailbox, at: now, seed: 1,
+            [socket], [listener], GatewayShared(context, limits: limits) { told.add($0) }, mailbox, at: now, seed: 1,
             connections: connections)
         guard let made else { throw LabError.noWorker }
         worker = made

@@ -37,6 +37,30 @@ struct TransportFeedbackTests {
         #expect(body(1, []) == ["reduced", "bad TWCC"])
     }
 
+    @Test("of a feedback about very many packets the latest are visited, with the times that they have")
+    func limit() {
+        func chunk(_ symbol: UInt16, _ count: UInt16) -> [UInt8] {
+            [UInt8((symbol << 13 | count) >> 8), UInt8(truncatingIfNeeded: symbol << 13 | count)]
+        }
+        // 100 that arrived, 3,000 that did not, 100 that did, each a tick after the one before.
+        let body =
+            [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0x0C, 0x80, 0, 0, 0, 0] + chunk(1, 100) + chunk(0, 3_000) + chunk(1, 100)
+            + [UInt8](repeating: 1, count: 200) + [0, 0]
+        let bytes = [0x8F, 205, 0, UInt8(body.count / 4)] + body
+        guard var compound = try? RTCPCompound(bytes.span.bytes), let packet = compound.next(),
+            let feedback = TransportFeedback(packet)
+        else {
+            Issue.record("not read")
+            return
+        }
+        var visited: [(UInt16, Int64?)] = []
+        feedback.visit { visited.append(($0, $1)) }
+        #expect(feedback.statusCount == 3_200 && visited.count == 2_048 && feedback.visitedCount == 2_048)
+        #expect(visited.map(\.0) == Array(1_152..<3_200))
+        #expect(visited.prefix(1_948).allSatisfy { $0.1 == nil })
+        #expect(visited.suffix(100).map(\.1) == (101...200).map { Int64($0) })
+    }
+
     @Test("what the log writes, a reader finds: loss, reordering, wrapping, long pauses", arguments: 0..<40)
     func roundTrip(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))

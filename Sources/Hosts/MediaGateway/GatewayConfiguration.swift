@@ -1,4 +1,5 @@
 import DatagramIO
+package import Gateway
 package import SDP
 package import SecureMedia
 package import Wire
@@ -19,6 +20,8 @@ package struct GatewayConfiguration: Sendable {
     package var workers: Int?
     /// Legs of all calls.
     package var legs = 4_000
+    /// Of each published track.
+    package var trackLimits = TrackLimits()
 
     package init() {}
 

@@ -41,7 +41,7 @@ package final class GatewayServer: Sendable {
         guard let identity = MediaIdentity.make(), let fingerprint = identity.fingerprint(),
             let context = MediaContext.server(identity, profiles: configuration.profiles)
         else { throw GatewayError("OpenSSL cannot make a certificate: it has no memory or no random numbers") }
-        let shared = GatewayShared(context, events)
+        let shared = GatewayShared(context, limits: configuration.trackLimits, events)
         var workers: [GatewayPlace] = []
         var threads: [WorkerThread] = []
         do {

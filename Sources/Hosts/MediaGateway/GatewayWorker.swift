@@ -83,6 +83,7 @@ package struct GatewayWorker: ~Copyable {
             connections, mailbox.tap)
         var generator = SystemRandomNumberGenerator()
         engine = GatewayEngine(random: SeededRandom(seed: seed ?? generator.next()))
+        engine.limits = shared.limits
         self.now = now
         let start = NTPTime(unixNanoseconds: SystemClock.unixNanoseconds())
         engine.wallClockAtZero = NTPTime(

@@ -1,4 +1,5 @@
 import DatagramIO
+package import Gateway
 import ICE
 import SDP
 package import SecureMedia
@@ -42,6 +43,7 @@ struct GatewayPlace: Sendable {
 /// What all workers have in common.
 package final class GatewayShared: Sendable {
     let context: MediaContext
+    let limits: TrackLimits
     private let events: @Sendable (GatewayEvent) -> Void
     /// Called before the event that a leg has ended. A bare function in a Mutex would be wrapped in two more with every
     /// look at it, for ever: the Mutex, which is generic, keeps functions in another form than calls them.
@@ -51,8 +53,12 @@ package final class GatewayShared: Sendable {
 
     let ended = Mutex(EndHook { _, _ in })
 
-    package init(_ context: MediaContext, _ events: @escaping @Sendable (GatewayEvent) -> Void) {
+    package init(
+        _ context: MediaContext, limits: TrackLimits = TrackLimits(),
+        _ events: @escaping @Sendable (GatewayEvent) -> Void
+    ) {
         self.context = context
+        self.limits = limits
         self.events = events
     }
 

@@ -27,6 +27,8 @@ package struct GatewayEngine: ~Copyable {
     var random: SeededRandom
     /// The wall clock when the monotonic one was 0.
     package var wallClockAtZero = NTPTime(bits: 0)
+    /// Of each published track.
+    package var limits = TrackLimits()
     package var tally = GatewayTally()
     var writer = RTCPWriter()
     var lost: [UInt16] = []

@@ -18,6 +18,10 @@ package struct GatewayTally: Hashable, Sendable {
     /// Bursts that tried whether a leg can receive more, and the packets that were repeated for them.
     package var probes: UInt64 = 0
     package var padded: UInt64 = 0
+    /// Of a track beyond its limits.
+    package var overRate: UInt64 = 0
+    /// Feedback that spoke of more packets than were sent.
+    package var feedbackRefused: UInt64 = 0
     /// The host had no room for them.
     package var noRoom: UInt64 = 0
 
@@ -36,6 +40,8 @@ package struct GatewayTally: Hashable, Sendable {
         left.givenUp &+= right.givenUp
         left.probes &+= right.probes
         left.padded &+= right.padded
+        left.overRate &+= right.overRate
+        left.feedbackRefused &+= right.feedbackRefused
         left.noRoom &+= right.noRoom
     }
 }

@@ -249,5 +249,11 @@ package enum SettingsTable {
             "gateway.videoCodecs", .texts, .texts(MediaCodec.videoNames),
             "Video codecs of calls through the gateway: VP8, and others, which are used where everybody has them."),
         Setting("gateway.workers", .integer(0...256), .integer(0), "Threads of the gateway; 0: one for each core."),
+        Setting(
+            "gateway.limits.trackBitsPerSecond", .integer(rates), .integer(20_000_000),
+            "Bits a second of each published track, with all its encodings; more is dropped. 0: no limit."),
+        Setting(
+            "gateway.limits.trackPacketsPerSecond", .integer(rates), .integer(3_000),
+            "Packets a second of each published track; more are dropped. 0: no limit."),
     ]
 }

@@ -1,3 +1,4 @@
+import Gateway
 import MediaGateway
 import Relay
 import SDP
@@ -12,10 +13,14 @@ struct GatewaySettings: Hashable, Sendable {
     let videoCodecs: Set<MediaCodec>
     /// 0: one for each core.
     let workers: Int
+    let trackLimits: TrackLimits
 
     init(_ configuration: ServerConfiguration) throws(ConfigurationError) {
         port = configuration.integer("gateway.port")
         workers = configuration.integer("gateway.workers")
+        trackLimits = TrackLimits(
+            bitsPerSecond: UInt64(clamping: configuration.integer("gateway.limits.trackBitsPerSecond")),
+            packetsPerSecond: UInt64(clamping: configuration.integer("gateway.limits.trackPacketsPerSecond")))
         do {
             profiles = try SRTPProfile.list(configuration.texts("gateway.srtpProfiles"))
         } catch {
@@ -46,6 +51,7 @@ struct GatewaySettings: Hashable, Sendable {
         configuration.port = UInt16(clamping: port)
         configuration.profiles = profiles
         configuration.videoCodecs = videoCodecs
+        configuration.trackLimits = trackLimits
         configuration.workers = workers == 0 ? nil : workers
         let externals = relay.externalAddresses
         configuration.externals = { RelayAddresses(local: $0, externals: externals).toldByLocal }

@@ -46,7 +46,8 @@ extension OperatorFigures {
             ("unknown_kind", dropped.unknownKind), ("unknown_flow", dropped.unknownFlow), ("stun", dropped.check),
             ("dtls", dropped.record), ("srtp", dropped.secured), ("malformed", tally.malformed),
             ("unknown_stream", tally.unknownStream), ("repeated", tally.repeated),
-            ("repair_refused", tally.repairsRefused),
+            ("repair_refused", tally.repairsRefused), ("feedback_refused", tally.feedbackRefused),
+            ("over_rate", tally.overRate),
             ("given_up", tally.givenUp), ("not_sent", figures.packetsLost &+ tally.noRoom),
             ("srtp_refused", figures.packetsRefused),
         ]

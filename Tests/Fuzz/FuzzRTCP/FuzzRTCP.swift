@@ -34,13 +34,17 @@ public func fuzzRTCP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         packet.visitNames { names += $1.byteCount }
         if names > packet.body.byteCount { fatalError("names beyond the end") }
         packet.visitGoodbyes { _ in }
-        packet.visitLost { _ in }
+        var asked = 0
+        packet.visitLost(atMost: 100) { _ in asked += 1 }
+        if asked > 100 { fatalError("more was asked for than may be") }
         packet.visitFullIntraRequests { _, _ in }
         if let bitrate = packet.estimatedMaximumBitrate { estimate.receive(estimatedMaximumBitrate: bitrate) }
         if let feedback = TransportFeedback(packet) {
             var statuses = 0
             feedback.visit { _, _ in statuses += 1 }
-            if statuses != feedback.statusCount { fatalError("not every status was visited") }
+            if statuses != feedback.visitedCount || statuses > TransportFeedback.visitLimit {
+                fatalError("not every status was visited")
+            }
             estimate.receive(feedback, at: now)
         }
         _ = estimate.advance(to: now)

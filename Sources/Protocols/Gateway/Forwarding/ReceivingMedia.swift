@@ -41,10 +41,16 @@ extension GatewayEngine {
             return nil
         }
         let extensions = legs[place].extensions
+        let known = legs[place].streams[packet.ssrc]
+        if let known, !tracks[known.track].rate.take(bytes.byteCount, limits, at: now) {
+            // It is reported as lost, so that its publisher sends less.
+            tally.overRate &+= 1
+            return nil
+        }
         if let sequence = packet.transportSequence(extensions) {
             legs[place].arrivals.record(sequence, at: now)
         }
-        if let known = legs[place].streams[packet.ssrc] { return known }
+        if let known { return known }
         guard let found = discover(packet, extensions, place), note(packet.ssrc, found, place) else {
             tally.unknownStream &+= 1
             return nil
@@ -274,7 +280,9 @@ extension GatewayEngine {
     ) {
         let isNumbered = packet.transportSequenceOffset != nil
         if let bandwidth = legs[place.leg].bandwidth {
+            bandwidth.questions.earn()
             if isNumbered {
+                bandwidth.reports.earn()
                 bandwidth.estimate.sent(
                     legs[place.leg].transportSequence, byteCount: packet.byteCount, probe: probe, at: now)
             }

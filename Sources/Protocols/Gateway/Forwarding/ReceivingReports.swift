@@ -15,6 +15,8 @@ extension GatewayEngine {
             tally.malformed &+= 1
             return
         }
+        // Of so many packets alone a datagram may ask: browsers have no more in their lists (libwebrtc's NackRequester).
+        var asked = Leg.repairsAskedAtOnce
         while let packet = compound.next() {
             switch packet.kind {
             case .senderReport:
@@ -22,12 +24,14 @@ extension GatewayEngine {
                 receiveBlocks(packet, place, at: now)
             case .receiverReport: receiveBlocks(packet, place, at: now)
             case .transportFeedback:
-                if let feedback = TransportFeedback(packet) { receiveFeedback(feedback, place, at: now) }
+                if legs[place].bandwidth != nil, let feedback = TransportFeedback(packet) {
+                    receiveFeedback(feedback, place, at: now)
+                }
             case .estimatedMaximumBitrate:
                 if let limit = packet.estimatedMaximumBitrate {
                     legs[place].bandwidth?.estimate.receive(estimatedMaximumBitrate: limit)
                 }
-            case .nack: resend(packet, place, at: now, into: &outbox)
+            case .nack: resend(packet, place, &asked, at: now, into: &outbox)
             case .pictureLoss:
                 if let ssrc = packet.mediaSource { askForKeyFrame(ofSlot: ssrc, place, at: now, into: &outbox) }
             case .fullIntraRequest:
@@ -74,6 +78,10 @@ extension GatewayEngine {
     /// Where much less is available than a moment ago, what is sent is not to go on for a tenth of a second more.
     private mutating func receiveFeedback(_ feedback: borrowing TransportFeedback, _ place: Int, at now: Instant) {
         guard let bandwidth = legs[place].bandwidth else { return }
+        guard bandwidth.reports.take(upTo: feedback.visitedCount) == feedback.visitedCount else {
+            tally.feedbackRefused &+= 1
+            return
+        }
         let before = bandwidth.estimate.bitrate
         bandwidth.estimate.receive(feedback, at: now)
         if bandwidth.estimate.bitrate < before / 4 &* 3 { chooseLayersSoon(of: place) }
@@ -97,13 +105,20 @@ extension GatewayEngine {
 
     /// Sends a receiver again what it lost, out of the history of what the slot showed (RFC 4585, RFC 4588).
     private mutating func resend(
-        _ packet: borrowing RTCPPacket, _ place: Int, at now: Instant,
+        _ packet: borrowing RTCPPacket, _ place: Int, _ asked: inout Int, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        guard let ssrc = packet.mediaSource, let slot = legs[place].slot(sending: ssrc) else { return }
-        var lost: [UInt16] = []
-        packet.visitLost { lost.append($0) }
-        for sequence in lost { resend(sequence, SlotPlace(leg: place, slot: slot), at: now, into: &outbox) }
+        guard let bandwidth = legs[place].bandwidth, let ssrc = packet.mediaSource,
+            let slot = legs[place].slot(sending: ssrc), legs[place].slots[slot].kind == .video
+        else { return }
+        lost.removeAll(keepingCapacity: true)
+        if !packet.visitLost(atMost: asked, { lost.append($0) }) { tally.repairsRefused &+= 1 }
+        asked &-= lost.count
+        let wanted = bandwidth.questions.take(upTo: lost.count)
+        tally.repairsRefused &+= UInt64(truncatingIfNeeded: lost.count &- wanted)
+        for sequence in lost.prefix(wanted) {
+            resend(sequence, SlotPlace(leg: place, slot: slot), at: now, into: &outbox)
+        }
     }
 
     private mutating func resend(
@@ -118,16 +133,19 @@ extension GatewayEngine {
         _ sequence: UInt16, _ place: SlotPlace, probe: UInt8, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) -> Bool {
+        guard let original = legs[place.leg].slots[place.slot].rewriter.original(of: sequence),
+            let stream = encodings[original.source],
+            let byteCount = tracks[stream.track].encodings[stream.encoding].history?.byteCount(of: original.sequence),
+            probe != 0 || mayRepair(original, place, byteCount: byteCount, at: now)
+        else { return false }
         var bytes = scratch
         scratch = []
         defer { scratch = bytes }
-        guard let original = legs[place.leg].slots[place.slot].rewriter.original(of: sequence),
-            let stream = encodings[original.source],
+        guard
             tracks[stream.track].encodings[stream.encoding].history?.copy(original.sequence, into: &bytes) ?? false,
             let packet = try? RTPPacket(bytes.span.bytes),
             let codec = legs[tracks[stream.track].leg].payloads.meaning(of: packet.payloadType)?.codec,
-            let repair = legs[place.leg].payloads.own(codec.codec)?.retransmission,
-            probe != 0 || mayRepair(original, place, byteCount: bytes.count, at: now)
+            let repair = legs[place.leg].payloads.own(codec.codec)?.retransmission
         else { return false }
         let sourceIDs = legs[tracks[stream.track].leg].extensions
         let targetIDs = legs[place.leg].extensions
@@ -138,7 +156,7 @@ extension GatewayEngine {
             marker: packet.marker, repairs: true, probe: probe, to: place, at: now, into: &outbox)
     }
 
-    /// What was left for another layer is of no use once that has begun, and until then takes its room.
+    /// Asked before anything is copied. What was left for another layer is of no use once that has begun, and until then takes its room.
     private func mayRepair(
         _ original: SlotRewriter.Original, _ place: SlotPlace, byteCount: Int, at now: Instant
     ) -> Bool {

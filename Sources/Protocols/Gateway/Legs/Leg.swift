@@ -11,6 +11,7 @@ struct Leg: ~Copyable {
     /// sound alone a feedback costs as much as a packet, and browsers tell as seldom.
     static let videoFeedbackNanoseconds: UInt64 = 50_000_000
     static let audioFeedbackNanoseconds: UInt64 = 250_000_000
+    static let repairsAskedAtOnce = 1_000
     static let videoChangeNanoseconds: UInt64 = 1_000_000_000
 
     let id: LegID

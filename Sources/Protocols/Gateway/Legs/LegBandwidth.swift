@@ -18,6 +18,9 @@ final class LegBandwidth {
     var selection = LayerSelection()
     var paused = PausedPictures()
     var repairs = RepairBudget()
+    /// Statuses of packets, and packets that are asked for again.
+    var reports = FeedbackCredit()
+    var questions = FeedbackCredit()
     /// What does not follow from the choice of layers: sound.
     var sound = BitrateMeter()
     var nextSelection = Instant(nanoseconds: 0)

@@ -14,6 +14,7 @@ struct Track: ~Copyable {
     var codec: MediaCodec?
     var payloadType: UInt8?
     var encodings = UniqueArray<Encoding>()
+    var rate = TrackRate()
     /// The slots that show it, in the order in which they came.
     var subscribers: [SlotPlace] = []
 

@@ -14,13 +14,17 @@ extension RTCPPacket {
     }
 
     /// Calls `visit` with each sequence number that a generic NACK asks for (RFC 4585 section 6.2.1): one, and a bit for
-    /// each of the 16 behind it.
-    package func visitLost(_ visit: (UInt16) -> Void) {
-        guard kind == .nack else { return }
+    /// each of the 16 behind it. Of so many the first alone; false when there were more.
+    @discardableResult
+    package func visitLost(atMost limit: Int = .max, _ visit: (UInt16) -> Void) -> Bool {
+        guard kind == .nack else { return true }
+        var left = limit
         var offset = 8
         while let first = body.integer(at: offset, as: UInt16.self),
             var rest = body.integer(at: offset &+ 2, as: UInt16.self)
         {
+            guard left > rest.nonzeroBitCount else { return false }
+            left &-= 1 &+ rest.nonzeroBitCount
             visit(first)
             var sequence = first
             while rest != 0 {
@@ -30,6 +34,7 @@ extension RTCPPacket {
             }
             offset &+= 4
         }
+        return true
     }
 
     /// Calls `visit` with each source that is asked for a key frame, and the command's number, which repeats when the

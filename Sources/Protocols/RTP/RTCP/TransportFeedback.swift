@@ -15,6 +15,10 @@ import Wire
 package struct TransportFeedback: ~Escapable {
     package static let tickNanoseconds: UInt64 = 250_000
 
+    /// At most so many statuses are visited, the latest: forty bytes can announce 65,535 of packets that are lost, and
+    /// nobody remembers what was sent longer ago.
+    package static let visitLimit = 2048
+
     package let baseSequence: UInt16
     package let statusCount: Int
     /// In units of 64 ms, of the receiver's own clock; 24 bits with a sign.
@@ -62,29 +66,37 @@ package struct TransportFeedback: ~Escapable {
 
     private static let chunksOffset = 16
 
-    /// Calls `visit` with each sequence number in order, and its arrival in ticks of the receiver's clock; nil when it has
-    /// not arrived.
+    package var visitedCount: Int { min(statusCount, Self.visitLimit) }
+
+    /// Calls `visit` with the latest sequence numbers, `visitedCount` of them in order, and the arrival of each in ticks of
+    /// the receiver's clock; nil when it has not arrived.
     package func visit(_ visit: (UInt16, Int64?) -> Void) {
+        let skipped = statusCount &- visitedCount
         var offset = Self.chunksOffset
         var deltaOffset = deltasOffset
         var ticks = Int64(referenceTime) &* 256
         var covered = 0
         while covered < statusCount, let bits = body.integer(at: offset, as: UInt16.self) {
             let chunk = StatusChunk(bits)
-            for index in 0..<min(chunk.count, statusCount &- covered) {
+            let statuses = min(chunk.count, statusCount &- covered)
+            // A run of lost packets has no deltas: what is skipped of it costs nothing.
+            let first = chunk.runSymbol == 0 ? min(statuses, max(0, skipped &- covered)) : 0
+            covered &+= first
+            for index in first..<statuses {
                 let sequence = baseSequence &+ UInt16(truncatingIfNeeded: covered)
+                var arrival: Int64?
                 switch chunk.symbol(at: index) {
                 case 1:
                     ticks &+= Int64(body.byte(at: deltaOffset) ?? 0)
                     deltaOffset &+= 1
-                    visit(sequence, ticks)
+                    arrival = ticks
                 case 2:
                     ticks &+= Int64(Int16(bitPattern: body.integer(at: deltaOffset, as: UInt16.self) ?? 0))
                     deltaOffset &+= 2
-                    visit(sequence, ticks)
-                default:
-                    visit(sequence, nil)
+                    arrival = ticks
+                default: break
                 }
+                if covered >= skipped { visit(sequence, arrival) }
                 covered &+= 1
             }
             offset &+= 2

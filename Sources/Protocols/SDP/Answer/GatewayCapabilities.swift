@@ -18,6 +18,9 @@ package struct GatewayCapabilities: Hashable, Sendable {
     ]
     /// Encodings of one track that are taken at the same time.
     package var maximumEncodings = 3
+    /// Encodings of all tracks of a leg: a microphone, a camera, a screen with its sound, and as much again. Sections in
+    /// which there would be more are answered as if nothing were sent in them.
+    package var maximumPublishedEncodings = 16
     /// Asks clients to send nothing during silence (RFC 7587 section 6.1).
     package var wantsSilenceSuppressed = true
     /// Bits a second that a client should send at most in a section, when there is a limit.

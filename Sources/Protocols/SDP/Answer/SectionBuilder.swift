@@ -3,6 +3,8 @@ struct SectionBuilder {
     private let offer: SessionDescription
     private let capabilities: GatewayCapabilities
     private(set) var allowsMixedExtensions: Bool
+    /// Encodings that are taken so far.
+    private var published = 0
 
     init(_ offer: SessionDescription, _ capabilities: GatewayCapabilities) {
         self.offer = offer
@@ -25,9 +27,11 @@ struct SectionBuilder {
         guard isBundled else { return rejected("it is not in the BUNDLE group") }
 
         let offered = section.direction ?? offer.attributes.direction ?? .sendReceive
+        let needed = min(max(section.simulcast?.send.count ?? 1, 1), capabilities.maximumEncodings)
         let direction = Direction(
             sends: offered.receives && slots[kind, default: 0] < capabilities.slots(kind),
-            receives: offered.sends && capabilities.mayPublish.contains(kind))
+            receives: offered.sends && capabilities.mayPublish.contains(kind)
+                && published &+ needed <= capabilities.maximumPublishedEncodings)
         let mixes = section.attributes.allowsMixedExtensions || offer.attributes.allowsMixedExtensions
         let maps = extensions(section, direction, mixes: mixes)
         let choice = PayloadChoice(
@@ -53,6 +57,7 @@ struct SectionBuilder {
         answer.hasRTCPMultiplexing = true
         answer.hasReducedSizeRTCP = section.hasReducedSizeRTCP
         if direction.receives {
+            published &+= needed
             made.stream = section.streams.first
             made.sources = section.announcedSources
             made.rids = encodings(section, maps)
