@@ -142,7 +142,7 @@ let package = Package(
         module(
             "Hosts", "Transcription",
             [
-                "Wire", "TURN", "RTP", "Audio", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto, metrics,
+                "Wire", "RTP", "Audio", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto, metrics,
                 deque,
             ]),
         module(

@@ -222,10 +222,3 @@ package struct HelloTally: Hashable, Sendable {
 
     package init() {}
 }
-
-extension IPAddress {
-    /// What one customer of a network provider has at least to himself: an IPv4 address, or the /64 of an IPv6 one.
-    package var sourcePrefix: IPAddress {
-        family == .ipv4 ? self : IPAddress(ipv6High: high, low: 0)
-    }
-}

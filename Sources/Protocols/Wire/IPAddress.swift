@@ -1,7 +1,7 @@
 /// An IPv4 or IPv6 address as two integers, so that comparing and hashing touch no memory beside the value.
 ///
 /// An IPv4 address is the low 32 bits of `low`; `high` is then 0. The two families are never equal, also where IPv6
-/// spells the same IPv4 address: see `EmbeddedIPv4` in TURN for those spellings.
+/// spells the same IPv4 address: see `EmbeddedIPv4` for those spellings.
 package struct IPAddress: Hashable, Sendable {
     /// Raw values are STUN's family codes (RFC 8489 section 14.1).
     package enum Family: UInt8, Hashable, Sendable {
@@ -55,6 +55,13 @@ package struct IPAddress: Hashable, Sendable {
     /// fe80::/10, which means something only together with an interface.
     package var isLinkLocalIPv6: Bool {
         family == .ipv6 && high >> 54 == 0xFE80 >> 6
+    }
+}
+
+extension IPAddress {
+    /// What one customer of a network provider has at least to himself: an IPv4 address, or the /64 of an IPv6 one.
+    package var sourcePrefix: IPAddress {
+        family == .ipv4 ? self : IPAddress(ipv6High: high, low: 0)
     }
 }
 

@@ -1,4 +1,3 @@
-internal import TURN
 internal import Wire
 
 /// Which address a name leads to, where only those of the open Internet are to be reached.

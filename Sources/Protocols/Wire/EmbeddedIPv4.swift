@@ -1,5 +1,3 @@
-package import Wire
-
 /// The IPv4 addresses that an IPv6 address smuggles in.
 ///
 /// A translator, tunnel or socket somewhere on the way may unwrap them, so a peer is judged by these too: coturn had to

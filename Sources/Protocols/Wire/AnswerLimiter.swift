@@ -1,5 +1,3 @@
-package import Wire
-
 /// Bounds how many answers the sources of one prefix get before they have authenticated.
 ///
 /// A request's source address may be forged, and its owner is who gets the answers: this keeps the relay useless as a

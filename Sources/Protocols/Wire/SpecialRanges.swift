@@ -1,5 +1,3 @@
-package import Wire
-
 /// The addresses that no peer may have unless the operator says so: the IANA special-purpose registries (RFC 6890 and
 /// its updates), multicast, and what lies outside of global unicast space.
 package enum SpecialRanges {
