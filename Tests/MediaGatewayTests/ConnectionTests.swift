@@ -123,4 +123,29 @@ struct ConnectionTests {
         lab.settle([ann, ben])
         #expect(ben.heard.map(\.word) == [1])
     }
+
+    @Test("one host holds a quarter, and loses its own when it takes more")
+    func share() throws {
+        let lab = try GatewayLab(connections: 40)
+        let ann = try lab.connected("ann", byStream: true)
+        let mine = try (0..<9).map { _ in try TestWire(to: lab.entrance, isStream: true) }
+        lab.pass(milliseconds: 10)
+        var crowd: [TestWire] = []
+        for _ in 0..<30 {
+            crowd.append(try TestWire(to: lab.entrance, isStream: true, from: IPAddress(ipv4: 0x7F00_0002)))
+            lab.pass(milliseconds: 10)
+        }
+        lab.pass(milliseconds: 300)
+        #expect(lab.figures.connections == 20 && lab.figures.connectionsRefused == 0)
+        for wire in mine + crowd { _ = wire.take() }
+        #expect(crowd.map(\.isClosed) == Array(repeating: true, count: 20) + Array(repeating: false, count: 10))
+        #expect(!mine.contains { $0.isClosed })
+        // The tenth of this host is ann's, whose leg it is: another costs one that has said nothing.
+        let ben = try lab.connected("ben", byStream: true)
+        ann.say(1)
+        lab.settle([ann, ben])
+        #expect(ben.heard.map(\.word) == [1])
+        _ = mine.map { $0.take() }
+        #expect(mine.map(\.isClosed) == [true] + Array(repeating: false, count: 8))
+    }
 }

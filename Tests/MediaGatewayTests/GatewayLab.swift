@@ -23,7 +23,7 @@ final class GatewayLab {
 
     /// - Parameter limits: none, since the clock stands still while a client says what it has to say.
     init(
-        profiles: [SRTPProfile] = SRTPProfile.preferred, connections: Int? = nil,
+        profiles: [SRTPProfile] = SRTPProfile.preferred, connections: Int? = nil, handshakes: WorkBudget = .unlimited,
         limits: TrackLimits = TrackLimits(bitsPerSecond: 0, packetsPerSecond: 0)
     ) throws {
         let identity = try #require(MediaIdentity.make())
@@ -36,7 +36,7 @@ final class GatewayLab {
         let told = told
         let made = GatewayWorker.make(
             [socket], [listener], GatewayShared(context, limits: limits) { told.add($0) }, mailbox, at: now, seed: 1,
-            connections: connections)
+            connections: connections, handshakes: handshakes)
         guard let made else { throw LabError.noWorker }
         worker = made
     }

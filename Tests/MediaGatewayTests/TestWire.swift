@@ -13,8 +13,8 @@ final class TestWire {
     /// The gateway ended it.
     private(set) var isClosed = false
 
-    init(to server: TransportAddress, isStream: Bool) throws {
-        let made = try ClientSocket(isStream ? .stream : .datagram, to: server, milliseconds: 5000)
+    init(to server: TransportAddress, isStream: Bool, from source: IPAddress? = nil) throws {
+        let made = try ClientSocket(isStream ? .stream : .datagram, to: server, from: source, milliseconds: 5000)
         let descriptor = made.descriptor
         socket = consume made
         self.isStream = isStream

@@ -10,17 +10,20 @@ final class GatewayConnection {
     let number: UInt32
     let flow: Flow
     let socket: StreamSocket
-    let accepted: Instant
+    /// Its place in the table of admissions.
+    let admission: AdmissionTable.Entry
     var incoming = ByteQueue()
     var outgoing = ByteQueue()
     /// It waits for its bytes to be sent at the next flush.
     var isDirty = false
 
-    init(_ number: UInt32, _ socket: consuming StreamSocket, _ flow: Flow, at now: Instant) {
+    init(
+        _ number: UInt32, _ socket: consuming StreamSocket, _ flow: Flow, _ admission: AdmissionTable.Entry
+    ) {
         self.number = number
         self.flow = flow
         self.socket = socket
-        accepted = now
+        self.admission = admission
     }
 
     /// False when it is dropped, since too much waits.
@@ -59,47 +62,82 @@ extension ByteQueue {
 }
 
 /// A worker's listening TCP sockets and the connections that came of them (RFC 6544, passive).
+///
+/// A connection is pending until a valid check has shown whose it is. Where the table is full, or the share of its source, a
+/// new one replaces the oldest pending one: of the same source, or of all.
 struct GatewayConnections {
-    /// Of one worker; beyond, each new one takes the place of the oldest that has not shown whose it is.
+    /// Of one worker.
     static let defaultLimit = 4_096
     /// Until a connection has shown by a valid check whose it is.
     static let unknownSeconds: UInt32 = 10
 
     let listeners: [StreamListenerOwner]
-    private let limit: Int
+    private var admissions: AdmissionTable
     private(set) var byNumber: [UInt32: GatewayConnection] = [:]
     private var byFlow: [Flow: GatewayConnection] = [:]
     private var dirty: [GatewayConnection] = []
     private(set) var broken: [GatewayConnection] = []
     /// Packets for clients that do not read.
     private(set) var dropped: UInt64 = 0
+    /// Connections for which there was no room.
+    private(set) var refused: UInt64 = 0
     private var nextNumber: UInt32 = 0
 
     init(_ listeners: [StreamListenerOwner], limit: Int) {
         self.listeners = listeners
-        self.limit = limit
+        admissions = AdmissionTable(.init(all: limit))
     }
 
     var count: Int { byNumber.count }
-    var isFull: Bool { byNumber.count >= limit }
 
     subscript(flow: Flow) -> GatewayConnection? { byFlow[flow] }
 
+    /// The connection that has to go before one of this address comes; nil when there is room, or when all that could go
+    /// are somebody's.
+    func replaced(by address: IPAddress) -> GatewayConnection? {
+        let oldest: AdmissionTable.Pending?
+        switch admissions.refusal(of: address) {
+        case nil: return nil
+        case .sourceLimit, .sourcePendingLimit: oldest = admissions.oldestPending(of: address)
+        case .limit, .pendingLimit: oldest = admissions.oldestPending
+        }
+        return oldest.flatMap { byNumber[UInt32(truncatingIfNeeded: $0.owner)] }
+    }
+
+    /// nil when there is no room for it: it is closed.
     mutating func add(
         _ socket: consuming StreamSocket, _ flow: Flow, at now: Instant
     ) -> GatewayConnection? {
-        guard !isFull, byFlow[flow] == nil else { return nil }
+        guard byFlow[flow] == nil else { return nil }
         while byNumber[nextNumber] != nil { nextNumber &+= 1 }
+        guard let admission = try? admissions.admit(flow.remote.address, owner: UInt64(nextNumber), at: now) else {
+            refused &+= 1
+            return nil
+        }
         socket.prepare(StreamSocket.Patience())
-        let connection = GatewayConnection(nextNumber, socket, flow, at: now)
+        let connection = GatewayConnection(nextNumber, socket, flow, admission)
         nextNumber &+= 1
         byNumber[connection.number] = connection
         byFlow[flow] = connection
         return connection
     }
 
+    /// A valid check has come through the connection of this flow.
+    mutating func confirm(_ flow: Flow) {
+        if let connection = byFlow[flow] { admissions.confirm(connection.admission) }
+    }
+
+    /// The oldest connection that has not shown in time whose it is.
+    func overdue(at now: Instant) -> GatewayConnection? {
+        guard let oldest = admissions.oldestPending, oldest.since.adding(seconds: Self.unknownSeconds) <= now else {
+            return nil
+        }
+        return byNumber[UInt32(truncatingIfNeeded: oldest.owner)]
+    }
+
     mutating func remove(_ connection: GatewayConnection) {
-        byNumber[connection.number] = nil
+        guard byNumber.removeValue(forKey: connection.number) != nil else { return }
+        admissions.release(connection.admission)
         byFlow[connection.flow] = nil
     }
 

@@ -20,6 +20,10 @@ package struct GatewayFigures: Hashable, Sendable {
     package var packetsRefused: UInt64 = 0
     package var checksAnswered: UInt64 = 0
     package var handshakes: UInt64 = 0
+    /// Times that a leg's handshake had to wait, since others had had their share of the thread.
+    package var handshakesDelayed: UInt64 = 0
+    /// Connections for which there was no room, although none of those that are open is nobody's.
+    package var connectionsRefused: UInt64 = 0
     package var dropped = Dropped()
     /// Legs that ended, by why.
     package var ended: [LegEnd: UInt64] = [:]
@@ -72,6 +76,8 @@ package struct GatewayFigures: Hashable, Sendable {
         left.packetsRefused &+= right.packetsRefused
         left.checksAnswered &+= right.checksAnswered
         left.handshakes &+= right.handshakes
+        left.handshakesDelayed &+= right.handshakesDelayed
+        left.connectionsRefused &+= right.connectionsRefused
         left.dropped += right.dropped
         left.ended.merge(right.ended) { $0 &+ $1 }
         left.tally += right.tally

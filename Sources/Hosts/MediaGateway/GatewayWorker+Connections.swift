@@ -46,7 +46,9 @@ extension GatewayWorker {
             switch listener.accept() {
             case .connection(let socket, let remote):
                 let flow = Flow(.tcp, local: listener.address, remote: remote)
-                if wires.connections.isFull { makeRoom() }
+                // Whoever opens thousands of connections and says nothing keeps nobody else out: the client of a leg shows
+                // its password as soon as it is connected.
+                if let replaced = wires.connections.replaced(by: remote.address) { close(replaced) }
                 guard let connection = wires.connections.add(socket, flow, at: now) else { continue }
                 let tag = GatewayEventTag.connection(connection.number).bits
                 if !queue.watchStream(connection.socket.descriptor, as: tag) { close(connection) }
@@ -56,13 +58,6 @@ extension GatewayWorker {
             }
         }
         queue.remind(of: listener.descriptor, as: GatewayEventTag.listener(index).bits)
-    }
-
-    /// Whoever opens thousands of connections and says nothing keeps nobody else out: the client of a leg shows its password
-    /// as soon as it is connected.
-    private mutating func makeRoom() {
-        let unknown = wires.connections.byNumber.values.filter { flows[$0.flow] == nil }
-        if let oldest = unknown.min(by: { $0.accepted < $1.accepted }) { close(oldest) }
     }
 
     mutating func serve(_ number: UInt32, _ readiness: Readiness) {
@@ -119,12 +114,7 @@ extension GatewayWorker {
     /// Closes connections that have not shown whose they are, and those that broke in sending.
     mutating func sweepConnections() {
         for connection in wires.connections.takeBroken() { close(connection) }
-        for connection in Array(wires.connections.byNumber.values)
-        where flows[connection.flow] == nil
-            && connection.accepted.adding(seconds: GatewayConnections.unknownSeconds) <= now
-        {
-            close(connection)
-        }
+        while let connection = wires.connections.overdue(at: now) { close(connection) }
         for index in wires.connections.listeners.indices { accept(listener: index) }
     }
 }

@@ -16,7 +16,7 @@ extension GatewayWorker {
         case .some(0...3): receiveCheck(UnsafeRawBufferPointer(datagram), on: flow)
         case .some(20...63):
             guard let leg = flows[flow] else { return figures.dropped.unknownFlow &+= 1 }
-            receiveHandshake(datagram, leg, on: flow)
+            receiveRecords(datagram, leg, on: flow)
         case .some(128...191):
             guard let leg = flows[flow] else { return figures.dropped.unknownFlow &+= 1 }
             receiveMedia(datagram, leg)
@@ -43,7 +43,7 @@ extension GatewayWorker {
         figures.checksAnswered &+= 1
         leg.heardAt = now
         if let ended = changes.ended { directory.remove(ended) }
-        if let removed = changes.removed { flows[removed] = nil }
+        if let removed = changes.removed { release(removed) }
         if let added = changes.added {
             // An address that another leg had belongs to whoever proves a password from it now.
             if let before = flows[added], before !== leg {
@@ -51,11 +51,12 @@ extension GatewayWorker {
                 point(before)
             }
             flows[added] = leg
+            if added.transport.isStream { wires.connections.confirm(added) }
         }
         if changes.selected != nil { point(leg) }
     }
 
-    private mutating func receiveHandshake(
+    mutating func receiveHandshake(
         _ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport, on flow: Flow
     ) {
         let refused = leg.handshake.refusedRecords &+ leg.handshake.idleRecords
@@ -91,6 +92,12 @@ extension GatewayWorker {
         let goesOn = leg.handshake.retransmit()
         sendHandshake(leg, to: leg.agent.selected ?? leg.agent.validFlows.last)
         if goesOn { schedule(leg) } else { end(leg, .handshakeFailed) }
+    }
+
+    /// The flow is no leg's any more, and its connection of no use.
+    mutating func release(_ flow: Flow) {
+        flows[flow] = nil
+        if flow.transport.isStream, let connection = wires.connections[flow] { close(connection) }
     }
 
     private mutating func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport) {

@@ -105,13 +105,15 @@ extension GatewayWorker {
 
     /// What is due because time passes, twice a second.
     mutating func sweep(_ leg: LegTransport) {
-        if leg.session == nil, leg.handshakeDeadline <= now, leg.agent.deadline.map({ $0 > now }) ?? true {
+        if leg.session == nil, leg.handshakeDeadline <= now, leg.waiting.isEmpty,
+            leg.agent.deadline.map({ $0 > now }) ?? true
+        {
             end(leg, .handshakeFailed)
             return
         }
         var removed: [Flow] = []
         let loss = leg.agent.advance(to: now, removed: &removed)
-        for flow in removed { flows[flow] = nil }
+        for flow in removed { release(flow) }
         if !removed.isEmpty { point(leg) }
         switch loss {
         case .neverChecked: end(leg, .neverConnected)

@@ -38,6 +38,9 @@ package struct GatewayWorker: ~Copyable {
     var flows: [Flow: LegTransport] = [:]
     /// The engine's names.
     var numbers: [LegID: UInt64] = [:]
+    /// The numbers of legs whose DTLS waits, and the time that such work may take.
+    var handshakeQueue = FairQueue<UInt64>()
+    var handshakeBudget: WorkBudget
     var figures = GatewayFigures()
     var now: Instant
     private var nextTick: Instant
@@ -50,9 +53,11 @@ package struct GatewayWorker: ~Copyable {
     /// - Parameters:
     ///   - seed: of the numbers that slots begin with; chance unless it is given.
     ///   - connections: how many there may be at a time, as usual unless it is given.
+    ///   - handshakes: the share of the thread that is theirs.
     package static func make(
         _ sockets: [DatagramSocketOwner], _ listeners: [StreamListenerOwner], _ shared: GatewayShared,
-        _ mailbox: GatewayMailbox, at now: Instant = SystemClock.now(), seed: UInt64? = nil, connections: Int? = nil
+        _ mailbox: GatewayMailbox, at now: Instant = SystemClock.now(), seed: UInt64? = nil, connections: Int? = nil,
+        handshakes: WorkBudget = GatewayWorker.handshakeShare
     ) -> GatewayWorker? {
         guard let queue = EventQueue(), let authentication = OpenSSLAuthentication(),
             queue.watch(mailbox.wake.descriptor, as: GatewayEventTag.wakeBits)
@@ -65,14 +70,15 @@ package struct GatewayWorker: ~Copyable {
         }
         return GatewayWorker(
             sockets, queue, authentication, shared, mailbox, at: now, seed: seed,
-            GatewayConnections(listeners, limit: connections ?? GatewayConnections.defaultLimit))
+            GatewayConnections(listeners, limit: connections ?? GatewayConnections.defaultLimit), handshakes)
     }
 
     private init(
         _ sockets: [DatagramSocketOwner], _ queue: consuming EventQueue, _ authentication: OpenSSLAuthentication,
         _ shared: GatewayShared, _ mailbox: GatewayMailbox, at now: Instant, seed: UInt64?,
-        _ connections: GatewayConnections
+        _ connections: GatewayConnections, _ handshakes: WorkBudget
     ) {
+        handshakeBudget = handshakes
         self.sockets = sockets
         self.queue = queue
         self.authentication = authentication
@@ -102,6 +108,7 @@ package struct GatewayWorker: ~Copyable {
     package mutating func turn(waiting milliseconds: Int32, clock: () -> Instant) {
         let count = queue.wait(milliseconds: milliseconds)
         now = clock()
+        serveHandshakes()
         for index in 0..<count { handle(queue[index], queue.readiness(index)) }
         if now >= nextTick { tick() }
         engine.releaseWaiting(at: now, into: &wires)
@@ -118,6 +125,7 @@ package struct GatewayWorker: ~Copyable {
 
     private var waitMilliseconds: Int32 {
         guard !legs.isEmpty || wires.connections.count > 0 else { return Self.idleMilliseconds }
+        guard handshakeQueue.isEmpty else { return 1 }
         return Int32(clamping: min(nextTick, engine.nextRelease).nanoseconds(since: now) / 1_000_000 &+ 1)
     }
 
@@ -188,6 +196,7 @@ package struct GatewayWorker: ~Copyable {
         figures.connectedLegs = numbers.count
         figures.flows = flows.count
         figures.connections = wires.connections.count
+        figures.connectionsRefused = wires.connections.refused
         figures.names = directory.count
         figures.calls = engine.callCount
         figures.tracks = engine.trackCount

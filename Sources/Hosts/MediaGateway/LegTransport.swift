@@ -43,6 +43,8 @@ package final class LegTransport {
     /// Its name in the engine; nil before it is connected.
     var id: LegID?
     var session: SecureSession?
+    /// Its DTLS that waits for its turn: see `receiveRecords`.
+    var waiting: [WaitingDatagram] = []
     var heardAt: Instant?
     var toldAliveAt: Instant?
 

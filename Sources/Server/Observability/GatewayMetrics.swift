@@ -23,6 +23,8 @@ extension OperatorFigures {
         }
         set("gateway_checks_answered_total", figures.checksAnswered)
         set("gateway_handshakes_total", figures.handshakes)
+        set("gateway_handshakes_delayed_total", figures.handshakesDelayed)
+        set("gateway_connections_refused_total", figures.connectionsRefused)
         set("gateway_packets_forwarded_total", figures.tally.forwarded)
         set("gateway_packets_repaired_total", figures.tally.repaired)
         set("gateway_packets_paced_total", figures.tally.waited)

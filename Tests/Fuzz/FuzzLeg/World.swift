@@ -31,7 +31,7 @@ final class World {
         let events = events
         let shared = GatewayShared(bench.server) { _ in events.count.add(1, ordering: .relaxed) }
         guard let mailbox = GatewayMailbox(),
-            let made = GatewayWorker.make([bench.socket], [], shared, mailbox, at: now, seed: 1)
+            let made = GatewayWorker.make([bench.socket], [], shared, mailbox, at: now, seed: 1, handshakes: .unlimited)
         else { return nil }
         worker = made
         for index in clients.indices { _ = bench.take(index) }
