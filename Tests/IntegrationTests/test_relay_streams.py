@@ -565,15 +565,21 @@ def test_a_closed_connection_gives_its_ports_and_quota_back(make_server, certifi
     eventually(lambda: figure(server, "relay_allocations") == 0 and figure(server, "relay_connections") == 0)
 
 
+def one_worker(**limits: int) -> dict:
+    """Its connections are not spread over workers that each have a part of the places."""
+    return {**OPEN, "workers": 1, "limits": {**OPEN.get("limits", {}), **limits}}
+
+
 def test_connections_are_bounded(make_server):
-    server = make_server({"relay": {"limits": {"connections": 8}, "workers": 1, **{k: v for k, v in OPEN.items() if k != "limits"}}})
-    held = [connect(server) for _ in range(8)]
-    for connection in held:
-        connection.sendall(BINDING)
-        assert connection.recv(100)
+    """Those with allocations stay."""
+    server = make_server({"relay": one_worker(connections=8)})
+    held = [over(connect(server), server) for _ in range(8)]
+    for client in held:
+        client.allocate()
     assert ends(connect(server), 10)
     assert eventually(lambda: figure(server, "relay_rejected_total", reason="connections_refused"))
-    held.pop().close()
+    assert all(client.request(stun.REFRESH)[0] == 0 for client in held)
+    held.pop().socket.close()
 
     def is_served() -> bool:
         with contextlib.suppress(ConnectionError):
@@ -583,6 +589,80 @@ def test_connections_are_bounded(make_server):
         return False
 
     assert eventually(is_served)
+
+
+def test_one_host_holds_a_quarter_of_the_connections(make_server, peer):
+    """It loses its own oldest silent ones, and nobody else notices."""
+    server = make_server({"relay": one_worker(connections=40)})
+    ann = over(connect(server), server)
+    ann.allocate()
+    crowd = [connect(server, source="127.0.0.3") for _ in range(60)]
+    eventually(lambda: closed(server, "evicted") == 50)
+    assert figure(server, "relay_connections") == 11
+    assert all(ends_now(connection) for connection in crowd[:50]) and not any(ends_now(connection) for connection in crowd[50:])
+    assert ann.request(stun.REFRESH)[0] == 0
+    relays(over(connect(server, source="127.0.0.4"), server), peer)
+
+
+def test_silent_connections_of_many_hosts_make_room(make_server, peer):
+    server = make_server({"relay": one_worker(connections=40)})
+    ann = over(connect(server), server)
+    ann.allocate()
+    crowd = [connect(server, source=f"127.0.1.{host}") for host in range(1, 12) for _ in range(10)]
+    eventually(lambda: closed(server, "evicted") == len(crowd) - 39)
+    relays(over(connect(server, source="127.0.0.4"), server), peer)
+    assert ann.request(stun.REFRESH)[0] == 0
+
+
+def test_the_share_of_who_comes_through_a_balancer_is_its_own(make_server, peer):
+    """The connection counts for the client that its header names, and for nobody before."""
+    server = make_server({"relay": {**one_worker(connections=40), "proxyProtocol": [BALANCER]}})
+    unnamed = [connect(server, source=BALANCER) for _ in range(15)]
+    named = [connect(server, source=BALANCER) for _ in range(12)]
+    for connection in named:
+        connection.sendall(proxy_header("203.0.113.50", connection.getsockname()[1]) + BINDING)
+    eventually(lambda: closed(server, "source_limit") == 2)
+    other = connect(server, source=BALANCER)
+    other.sendall(proxy_header("203.0.113.51"))
+    assert mapped(other) == ("203.0.113.51", 50_123)
+    assert not any(ends_now(connection) for connection in unnamed)
+
+
+def test_a_crowd_of_tls_handshakes_is_delayed_and_not_refused(make_server, certificate, peer):
+    """Each costs a signature; they get a part of the worker's time, and the media of those who are here goes on."""
+    server = make_server({"relay": {**one_worker(connections=2000), **certificate, "tlsPorts": []}})
+    ann = over(connect(server), server)
+    relays(ann, peer)
+    context = ssl.create_default_context(cafile=certificate["certificate"])
+    crowd = []
+    for _ in range(150):
+        connection = connect(server)
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        session = context.wrap_bio(incoming, outgoing, server_hostname="localhost")
+        with contextlib.suppress(ssl.SSLWantReadError):
+            session.do_handshake()
+        connection.sendall(outgoing.read())
+        crowd.append((connection, session, incoming, outgoing))
+    for connection, session, incoming, outgoing in crowd:
+        connection.settimeout(PATIENCE)
+        while True:
+            try:
+                session.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                incoming.write(connection.recv(65_536))
+        connection.sendall(outgoing.read())
+        session.write(BINDING)
+        connection.sendall(outgoing.read())
+        answer = b""
+        while len(answer) < 32:
+            with contextlib.suppress(ssl.SSLWantReadError):
+                answer += session.read(32 - len(answer))
+                continue
+            incoming.write(connection.recv(65_536))
+        assert stun.parse(answer)[0] == stun.SUCCESS | stun.BINDING
+    assert eventually(lambda: figure(server, "relay_tls_handshakes_delayed_total"))
+    assert ann.request(stun.REFRESH)[0] == 0
 
 
 # The PROXY protocol ---------------------------------------------------------------------------------------------------

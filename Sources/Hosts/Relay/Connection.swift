@@ -32,6 +32,9 @@ struct Connection: ~Copyable {
     let socket: StreamSocket
     /// Raised each time the slot is given up, so that late events of the last tenant find nobody.
     let generation: UInt32
+    /// Its entry in the table of admissions, pending until it has been seen with an allocation. nil where it holds none: the
+    /// slot is empty, or the connection is to go and another has its place already.
+    var admission: AdmissionTable.Entry?
     var flow: Flow
     var stage: Stage
     /// For a client that speaks TLS: `unread` and `collected` are plaintext then, `backlog` is not.
@@ -60,8 +63,12 @@ struct Connection: ~Copyable {
     /// Since when it has been seen without an allocation.
     var idleSince: Instant
 
-    init(_ socket: consuming StreamSocket, generation: UInt32, _ flow: Flow, _ stage: Stage, at now: Instant) {
+    init(
+        _ socket: consuming StreamSocket, generation: UInt32, _ flow: Flow, _ stage: Stage,
+        _ admission: AdmissionTable.Entry?, at now: Instant
+    ) {
         self.socket = socket
+        self.admission = admission
         self.generation = generation
         self.flow = flow
         self.stage = stage
@@ -72,12 +79,25 @@ struct Connection: ~Copyable {
     static func closed(generation: UInt32) -> Connection {
         let nowhere = TransportAddress(IPAddress(ipv4: 0), port: 0)
         return Connection(
-            .none, generation: generation, Flow(.tcp, local: nowhere, remote: nowhere), .opening,
+            .none, generation: generation, Flow(.tcp, local: nowhere, remote: nowhere), .opening, nil,
             at: Instant(nanoseconds: 0))
     }
 
     var isOpen: Bool {
         socket.descriptor >= 0
+    }
+
+    /// TLS has begun and is not agreed on yet: what comes costs a signature.
+    var isShakingHands: Bool {
+        session.map { !$0.isEstablished } ?? false
+    }
+
+    /// Its client's first bytes are still to come.
+    var isOpening: Bool {
+        switch stage {
+        case .proxyHeader, .opening: true
+        case .messages, .piped, .moving: false
+        }
     }
 
     /// Whether what it receives is still of interest.
@@ -121,8 +141,16 @@ package enum ConnectionEnd: Int, CaseIterable, Sendable {
     case peer
     /// A load balancer opened another one for the same client's address and port.
     case replaced
+    /// Its source, which a load balancer named, has as many as it may.
+    case sourceLimit
+    /// It had no allocation, and its place was needed for another connection.
+    case evicted
 
     package var name: String {
-        self == .proxyHeader ? "proxy_header" : "\(self)"
+        switch self {
+        case .proxyHeader: "proxy_header"
+        case .sourceLimit: "source_limit"
+        default: "\(self)"
+        }
     }
 }

@@ -59,8 +59,8 @@ struct ConnectionTable: ~Copyable {
     private(set) var dropped: UInt64 = 0
     private(set) var sendCalls: UInt64 = 0
     let pipe = TLSPipe()
-    /// Connections at a time; a lower one closes none that are open.
-    var limit: Int
+    /// All of them by their sources, once these are known; those without allocation are pending.
+    private(set) var admissions: AdmissionTable
     private var free: [UInt32] = []
     private var byFlow: [Flow: UInt32] = [:]
     private var touched: [UInt32] = []
@@ -69,21 +69,28 @@ struct ConnectionTable: ~Copyable {
     private var spare = UniqueArray<ByteQueue>()
 
     init(limit: Int) {
-        self.limit = limit
+        admissions = AdmissionTable(.init(all: limit))
     }
 
-    /// The slot for a new connection, nil when there are too many: it is closed.
+    /// Connections at a time, of which one source may have a quarter; a lower limit closes none that are open.
+    var limit: Int {
+        get { admissions.limits.all }
+        set { admissions.limits = .init(all: newValue) }
+    }
+
+    /// The slot for a new connection, nil when there are too many: it is closed. Where a load balancer is yet to say whose it
+    /// is, it counts in the total alone.
     mutating func add(
         _ socket: consuming StreamSocket, _ flow: Flow, _ stage: Connection.Stage, at now: Instant
     ) -> Int? {
-        guard count < limit else { return nil }
-        let slot: Int
-        if let last = free.popLast() {
-            slot = Int(last)
-            slots[slot] = Connection(socket, generation: slots[slot].generation, flow, stage, at: now)
+        let slot = free.last.map { Int($0) } ?? slots.count
+        var source: IPAddress? = flow.remote.address
+        if case .proxyHeader = stage { source = nil }
+        guard let admission = try? admissions.admit(source, owner: UInt64(slot), at: now) else { return nil }
+        if free.popLast() != nil {
+            slots[slot] = Connection(socket, generation: slots[slot].generation, flow, stage, admission, at: now)
         } else {
-            slot = slots.count
-            slots.append(Connection(socket, generation: 0, flow, stage, at: now))
+            slots.append(Connection(socket, generation: 0, flow, stage, admission, at: now))
         }
         count += 1
         byFlow[flow] = UInt32(truncatingIfNeeded: slot)
@@ -95,6 +102,39 @@ struct ConnectionTable: ~Copyable {
         guard slot < slots.count, slots[slot].isOpen, slots[slot].generation & EventTag.generationMask == generation
         else { return nil }
         return slot
+    }
+
+    // MARK: Admission
+
+    /// The slot of the connection that would have to go before one of this source comes, nil when there is room, or when all
+    /// have allocations.
+    func candidateForEviction(for source: IPAddress?) -> Int? {
+        let oldest: AdmissionTable.Pending?
+        switch admissions.refusal(of: source) {
+        case nil: return nil
+        case .sourceLimit, .sourcePendingLimit: oldest = source.flatMap { admissions.oldestPending(of: $0) }
+        case .limit, .pendingLimit: oldest = admissions.oldestPending
+        }
+        guard let slot = oldest.map({ Int(truncatingIfNeeded: $0.owner) }), slot < slots.count else { return nil }
+        return slot
+    }
+
+    /// It has an allocation, and is not to go.
+    mutating func confirm(_ slot: Int) {
+        if let admission = slots[slot].admission { admissions.confirm(admission) }
+    }
+
+    /// Its place is another's from now on; it closes at the end of the round.
+    mutating func evict(_ slot: Int) {
+        if let admission = slots[slot].admission { admissions.release(admission) }
+        slots[slot].admission = nil
+        end(slot, .evicted)
+    }
+
+    /// Counts the connection for the source that a load balancer named. False when that has its share already.
+    mutating func countSource(_ slot: Int) -> Bool {
+        guard let admission = slots[slot].admission else { return true }
+        return admissions.setSource(admission, slots[slot].flow.remote.address)
     }
 
     // MARK: Reading
@@ -133,6 +173,7 @@ struct ConnectionTable: ~Copyable {
     mutating func sawAllocation(_ slot: Int, at now: Instant) {
         slots[slot].quietSince = now
         slots[slot].idleSince = now
+        confirm(slot)
     }
 
     // MARK: Sending
@@ -356,6 +397,7 @@ struct ConnectionTable: ~Copyable {
     }
 
     private mutating func vacate(_ slot: Int) {
+        if let admission = slots[slot].admission { admissions.release(admission) }
         slots[slot] = .closed(generation: slots[slot].generation &+ 1)
         free.append(UInt32(truncatingIfNeeded: slot))
         count -= 1
@@ -370,6 +412,8 @@ struct ConnectionTable: ~Copyable {
         let unread = Array(slots[slot].unread.bytes)
         let moves = slots[slot].moves &+ 1
         var connection = Connection.closed(generation: slots[slot].generation)
+        // Its place is given back with its slot.
+        connection.admission = slots[slot].admission
         swap(&connection, &slots[slot])
         vacate(slot)
         return MovedConnection(connection.surrender(), flow, session, unread, moves: moves)

@@ -11,6 +11,8 @@ struct DTLSPlace: ~Copyable {
     /// The hello's random number: the same again is the same hello.
     let hello: Digest
     let beganAt: Instant
+    /// Its entry in the table of admissions, pending until the handshake is complete.
+    let admission: AdmissionTable.Entry
     /// When the last record came that could be decrypted.
     var heardAt: Instant
     /// When the client was last seen with an allocation.
@@ -20,8 +22,11 @@ struct DTLSPlace: ~Copyable {
     /// Handshake records that may come now that there is no handshake: the client's Finished, on its way again.
     var repeatsLeft = 8
 
-    init(_ session: consuming DTLSSession?, flow: Flow, hello: Digest, at now: Instant) {
+    init(
+        _ session: consuming DTLSSession?, flow: Flow, hello: Digest, _ admission: AdmissionTable.Entry, at now: Instant
+    ) {
         self.session = session
+        self.admission = admission
         self.flow = flow
         self.hello = hello
         beganAt = now
@@ -55,6 +60,10 @@ struct DTLSLimits: Hashable, Sendable {
     var idleSeconds: UInt32 = 60
 
     var handshakesPerSource: Int { max(1, handshakes / 4) }
+
+    var admissions: AdmissionTable.Limits {
+        .init(all: sessions, perSource: sessionsPerSource, pending: handshakes, pendingPerSource: handshakesPerSource)
+    }
 }
 
 extension DTLSLimits {
@@ -89,11 +98,6 @@ struct DTLSTable: ~Copyable {
         var successor: Int?
     }
 
-    private struct SourceCount {
-        var all = 0
-        var handshakes = 0
-    }
-
     var door: HelloDoor
     /// What new sessions begin with; nil when there is no certificate.
     var context: DTLSContext?
@@ -102,14 +106,16 @@ struct DTLSTable: ~Copyable {
     private(set) var tally = DTLSTally()
     /// Those that hold for what is new; lower ones end nothing that exists but what is too old for them.
     var limits: DTLSLimits {
-        didSet { handshakeLimiter.limit(perSecond: limits.handshakesPerSecond, burst: limits.handshakesAtOnce) }
+        didSet {
+            admissions.limits = limits.admissions
+            handshakeLimiter.limit(perSecond: limits.handshakesPerSecond, burst: limits.handshakesAtOnce)
+        }
     }
     private let gate = RecordGate()
     private var free: [Int] = []
     private var flows: [Flow: Places] = [:]
-    private var sources: [IPAddress: SourceCount] = [:]
-    /// Places whose handshake is under way.
-    private var handshakes: [Int] = []
+    /// All of them by their sources; those whose handshake is under way are pending.
+    private var admissions: AdmissionTable
     private var handshakeLimiter: AnswerLimiter
     /// A quarter of the worker's time.
     private var handshakeBudget = WorkBudget(perSecond: 250_000_000)
@@ -122,6 +128,7 @@ struct DTLSTable: ~Copyable {
         self.door = door
         self.context = context
         self.limits = limits
+        admissions = AdmissionTable(limits.admissions)
         handshakeLimiter = AnswerLimiter(
             perSecond: limits.handshakesPerSecond, burst: limits.handshakesAtOnce, seed: seed)
     }
@@ -137,7 +144,7 @@ struct DTLSTable: ~Copyable {
     }
 
     var handshakeCount: Int {
-        handshakes.count
+        admissions.pendingCount
     }
 
     /// The place of the session that counts on a flow, and of the one that may take over.
@@ -166,15 +173,14 @@ struct DTLSTable: ~Copyable {
     mutating func admit(_ hello: ProvenHello, on flow: Flow, at now: Instant) -> Admission {
         if knows(hello.random, on: flow) { return .known }
         if let successor = flows[flow]?.successor { _ = end(successor, .failed) }
-        let source = sources[flow.remote.address.sourcePrefix] ?? SourceCount()
-        guard source.all < limits.sessionsPerSource, source.handshakes < limits.handshakesPerSource,
-            handshakes.count < limits.handshakes, handshakeBudget.allowsMore(at: now),
+        let refusal = admissions.refusal(of: flow.remote.address)
+        guard refusal == nil || refusal == .limit, handshakeBudget.allowsMore(at: now),
             handshakeLimiter.allows(flow.remote.address, at: now)
         else {
             tally.refused &+= 1
             return .refused
         }
-        return count < limits.sessions ? .welcome : .full
+        return refusal == nil ? .welcome : .full
     }
 
     /// Begins a session. The answer to the hello is in the exchange.
@@ -183,7 +189,13 @@ struct DTLSTable: ~Copyable {
             tally.failed &+= 1
             return
         }
-        insert(DTLSPlace(session, flow: flow, hello: hello.random, at: now))
+        let place = free.last ?? places.count
+        guard let admission = try? admissions.admit(flow.remote.address, owner: UInt64(place), at: now) else {
+            tally.refused &+= 1
+            exchange.removeAll()
+            return
+        }
+        insert(DTLSPlace(session, flow: flow, hello: hello.random, admission, at: now), at: place)
     }
 
     /// Notes what a part of a handshake cost.
@@ -208,24 +220,14 @@ struct DTLSTable: ~Copyable {
         return nil
     }
 
-    private mutating func insert(_ new: consuming DTLSPlace) {
+    private mutating func insert(_ new: consuming DTLSPlace, at place: Int) {
         let flow = new.flow
-        let place: Int
-        if let reused = free.popLast() {
-            place = reused
-            places[place] = new
-        } else {
-            place = places.count
-            places.append(new)
-        }
+        if free.popLast() != nil { places[place] = new } else { places.append(new) }
         if flows[flow] == nil {
             flows[flow] = Places(current: place)
         } else {
             flows[flow]?.successor = place
         }
-        sources[flow.remote.address.sourcePrefix, default: SourceCount()].all += 1
-        sources[flow.remote.address.sourcePrefix, default: SourceCount()].handshakes += 1
-        handshakes.append(place)
     }
 
     // MARK: Records
@@ -257,7 +259,7 @@ struct DTLSTable: ~Copyable {
         places[place].heardAt = now
         places[place].usefulAt = now
         tally.established &+= 1
-        forgetHandshake(place)
+        admissions.confirm(places[place].admission)
         guard let known = flows[places[place].flow], known.successor == place else { return false }
         let flow = places[place].flow
         flows[flow] = Places(current: place)
@@ -301,36 +303,22 @@ struct DTLSTable: ~Copyable {
     }
 
     private mutating func release(_ place: Int) {
-        forgetHandshake(place)
-        let source = places[place].flow.remote.address.sourcePrefix
-        if let count = sources[source]?.all, count > 1 {
-            sources[source]?.all = count - 1
-        } else {
-            sources[source] = nil
-        }
+        admissions.release(places[place].admission)
         places[place].session = nil
         free.append(place)
-    }
-
-    private mutating func forgetHandshake(_ place: Int) {
-        guard let index = handshakes.firstIndex(of: place) else { return }
-        handshakes.swapAt(index, handshakes.count - 1)
-        handshakes.removeLast()
-        let source = places[place].flow.remote.address.sourcePrefix
-        sources[source]?.handshakes -= 1
     }
 
     // MARK: Time
 
     /// When there is something to do next.
     func deadline(at now: Instant) -> Instant {
-        handshakes.isEmpty ? nextSweep : now.adding(nanoseconds: Self.handshakePeriod)
+        admissions.pendingCount == 0 ? nextSweep : now.adding(nanoseconds: Self.handshakePeriod)
     }
 
     /// The handshakes in which something has to be said again, or that take too long.
     mutating func dueHandshakes(at now: Instant) -> [Int] {
         var due: [Int] = []
-        for place in handshakes {
+        for place in admissions.pendingOwners.map({ Int($0) }) {
             let isLate = now.seconds(since: places[place].beganAt) >= limits.handshakeSeconds
             if isLate || places[place].session?.retransmission == 0 { due.append(place) }
         }

@@ -61,6 +61,8 @@ package struct RelayCounters: Hashable, Sendable {
     package var connectionsAccepted: UInt64 = 0
     /// Too many of them, or no descriptors for more.
     package var connectionsRefused: UInt64 = 0
+    /// Times that a TLS handshake had to wait, since others had had their share of the thread.
+    package var handshakesDelayed: UInt64 = 0
     /// By `ConnectionEnd`.
     package var connectionsClosed = [UInt64](repeating: 0, count: ConnectionEnd.allCases.count)
     /// Relayed packets whose client does not read fast enough.
@@ -150,7 +152,8 @@ package struct RelayCounters: Hashable, Sendable {
         \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
         \.sendCalls, \.allocationsRedirected, \.allocationsMoved, \.droppedHandedOver, \.droppedBandwidth,
         \.droppedPacketRate, \.streamsHeld, \.refusedNewPeers, \.peerErrors, \.droppedPeerErrors,
-        \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.droppedFullConnection, \.sessionsLive,
+        \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.handshakesDelayed, \.droppedFullConnection,
+        \.sessionsLive,
         \.hellosAnswered, \.cookiesRefused, \.handshakesCompleted, \.handshakesFailed, \.droppedSessionLimit,
         \.droppedStrayRecords,
     ]

@@ -14,6 +14,11 @@ extension Worker {
     /// The largest message of a client that has no allocation yet: several times what a request needs.
     private static let strangerByteCount = 4096
     private static let acceptedAtOnce = 64
+    /// How many connections are asked whether they may make room for a new one.
+    private static let evictionsLooked = 16
+    /// Read at a time before it is known what a client speaks, and until TLS is agreed on: who has to wait for a handshake
+    /// costs no more memory than this.
+    private static let openingByteCount = 512
 
     mutating func accept(listener index: Int, _ event: UInt64) {
         guard index < streamListeners.count, streamListeners[index].isOpen else { return }
@@ -38,7 +43,9 @@ extension Worker {
         let descriptor = socket.descriptor
         socket.prepare(StreamSocket.Patience())
         let flow = Flow(.tcp, local: local, remote: remote)
-        let stage: Connection.Stage = shared.isBalancer(remote.address) ? .proxyHeader : .opening
+        let isBalanced = shared.isBalancer(remote.address)
+        let stage: Connection.Stage = isBalanced ? .proxyHeader : .opening
+        makeRoom(for: isBalanced ? nil : remote.address)
         guard let slot = outbox.connections.add(socket, flow, stage, at: now) else {
             counters.connectionsRefused &+= 1
             return
@@ -46,6 +53,21 @@ extension Worker {
         counters.connectionsAccepted &+= 1
         let tag = EventTag.connection(slot, generation: outbox.connections.slots[slot].generation)
         if !queue.watchStream(descriptor, as: tag) { outbox.connections.end(slot, .broken) }
+    }
+
+    /// Ends the oldest connection that has no allocation, where there is no room for one more: whoever opens thousands keeps
+    /// nobody out, since a client allocates as soon as it is connected.
+    private mutating func makeRoom(for source: IPAddress?) {
+        for _ in 0..<Self.evictionsLooked {
+            guard let slot = outbox.connections.candidateForEviction(for: source) else { return }
+            if engine.hasAllocation(on: outbox.connections.slots[slot].flow) || outbox.connections.slots[slot].isPiping
+            {
+                outbox.connections.confirm(slot)
+            } else {
+                outbox.connections.evict(slot)
+                return
+            }
+        }
     }
 
     /// Listeners that could not accept for want of descriptors are asked again.
@@ -66,7 +88,12 @@ extension Worker {
             guard outbox.connections.slots[slot].isReading, !outbox.connections.slots[slot].isPaused,
                 !outbox.connections.slots[slot].isHeld
             else { return }
-            let allowed = allowance(ofClient: slot)
+            if outbox.connections.slots[slot].isShakingHands, !mayShakeHands() {
+                holdHandshake(slot)
+                return
+            }
+            var allowed = allowance(ofClient: slot)
+            if outbox.connections.slots[slot].isOpening { allowed = min(allowed, Self.openingByteCount) }
             guard allowed > 0 else {
                 holdClient(slot)
                 return
@@ -111,7 +138,7 @@ extension Worker {
         return unread.count
     }
 
-    private mutating func take(_ bytes: UnsafeRawBufferPointer, from slot: Int) {
+    mutating func take(_ bytes: UnsafeRawBufferPointer, from slot: Int) {
         var rest = bytes
         if case .proxyHeader = outbox.connections.slots[slot].stage {
             switch ProxyHeader(rest.bytes) {
@@ -124,7 +151,13 @@ extension Worker {
             case .whole(let byteCount, let source):
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(byteCount))
                 let flow = outbox.connections.slots[slot].flow
-                if let source { rename(slot, Flow(flow.transport, local: flow.local, remote: source)) }
+                if let source {
+                    rename(slot, Flow(flow.transport, local: flow.local, remote: source))
+                    guard outbox.connections.countSource(slot) else {
+                        outbox.connections.end(slot, .sourceLimit)
+                        return
+                    }
+                }
                 outbox.connections.setStage(slot, .opening)
             }
         }
@@ -139,6 +172,11 @@ extension Worker {
             case .turn:
                 outbox.connections.setStage(slot, .messages)
             case .tls:
+                guard mayShakeHands() else {
+                    outbox.connections.keep(slot, rest)
+                    holdHandshake(slot)
+                    return
+                }
                 guard beginTLS(slot) else {
                     outbox.connections.end(slot, .tls)
                     return
@@ -146,7 +184,10 @@ extension Worker {
             }
         }
         if let session = outbox.connections.slots[slot].session {
+            let isHandshake = !session.isEstablished
+            let start = isHandshake ? SystemClock.now() : now
             decrypt(rest, session, from: slot)
+            if isHandshake { handshakeBudget.spend(SystemClock.now().nanoseconds(since: start)) }
         } else {
             receiveMessages(rest, from: slot)
         }

@@ -42,6 +42,11 @@ struct Worker: ~Copyable {
     var now: Instant
     /// Streams of TCP allocations that wait for their bandwidth.
     var heldStreams = HeldStreams()
+    /// Connections whose TLS waits for its turn, and the time that such work may take.
+    var heldHandshakes = FairQueue<HeldHandshake>()
+    var handshakeBudget = Worker.handshakeShare
+    /// The one that is served is one of those.
+    var isResumingHandshake = false
     /// Connections wait to be accepted until descriptors are free.
     var isShortOfDescriptors = false
     private var nextSweep = Instant(nanoseconds: 0)
@@ -115,6 +120,7 @@ struct Worker: ~Copyable {
             isPublished = isPublished && count == 0
             for index in 0..<count { handle(queue[index], queue.readiness(index)) }
             resumeHeldStreams()
+            resumeHandshakes()
             flush()
             if now >= nextTick { tick() }
             if now >= nextPublish { publish() }
@@ -128,6 +134,7 @@ struct Worker: ~Copyable {
 
     private var waitMilliseconds: Int32 {
         // The last packets of a burst are counted too, although nothing follows them.
+        if !heldHandshakes.isEmpty { return 1 }
         let next = min(isPublished ? nextTick : min(nextTick, nextPublish), heldStreams.next)
         return Int32(clamping: min(next.nanoseconds(since: now), 1_000_000_000) / 1_000_000 &+ 1)
     }

@@ -82,6 +82,7 @@ struct OperatorFigures: Sendable {
         set("relay_allocations_made_total", counters.allocationsMade)
         set("relay_connections", counters.connectionsLive)
         set("relay_connections_accepted_total", counters.connectionsAccepted)
+        set("relay_tls_handshakes_delayed_total", counters.handshakesDelayed)
         for end in ConnectionEnd.allCases {
             set("relay_connections_closed_total", counters.connections(closed: end), [("reason", end.name)])
         }

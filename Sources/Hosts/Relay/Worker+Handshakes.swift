@@ -1,0 +1,54 @@
+import BasicContainers
+import DatagramIO
+import TURN
+import Wire
+
+// How much of the thread TLS handshakes may take. Whoever has to wait is not read meanwhile, and loses nothing.
+
+/// A connection whose TLS waits for its turn.
+struct HeldHandshake: Sendable {
+    let slot: Int
+    let generation: UInt32
+}
+
+extension Worker {
+    /// A quarter of the thread's time, and no longer in one piece than a packet of the others may wait.
+    static let handshakeShare = WorkBudget(perSecond: 250_000_000, burst: 5_000_000)
+
+    /// Whether a handshake may go on now: those that wait come first.
+    mutating func mayShakeHands() -> Bool {
+        (heldHandshakes.isEmpty || isResumingHandshake) && handshakeBudget.allowsMore(at: now)
+    }
+
+    mutating func holdHandshake(_ slot: Int) {
+        guard !outbox.connections.slots[slot].isHeld else { return }
+        counters.handshakesDelayed &+= 1
+        outbox.connections.setHeld(slot, true)
+        heldHandshakes.append(
+            HeldHandshake(
+                slot: slot, generation: outbox.connections.slots[slot].generation & EventTag.generationMask),
+            of: outbox.connections.slots[slot].flow.remote.address)
+    }
+
+    /// Goes on with those that wait: one connection of one source after one of another.
+    mutating func resumeHandshakes() {
+        // Each at most once: one that has to wait again does so behind the others.
+        for _ in 0..<heldHandshakes.count {
+            guard handshakeBudget.allowsMore(at: now), let held = heldHandshakes.popFirst() else { return }
+            guard let slot = outbox.connections.slot(held.slot, generation: held.generation) else { continue }
+            outbox.connections.setHeld(slot, false)
+            resumeHandshake(slot, held.generation)
+        }
+    }
+
+    private mutating func resumeHandshake(_ slot: Int, _ generation: UInt32) {
+        isResumingHandshake = true
+        defer { isResumingHandshake = false }
+        if outbox.connections.slots[slot].isOpening, outbox.connections.slots[slot].isReading {
+            let first = Array(outbox.connections.slots[slot].unread.bytes)
+            outbox.connections.keep(slot, UnsafeRawBufferPointer(start: nil, count: 0))
+            first.withUnsafeBytes { take($0, from: slot) }
+        }
+        serve(slot, .perhapsReadable, EventTag.connection(slot, generation: generation))
+    }
+}
