@@ -64,6 +64,11 @@ final class Gate: RequestGate, RealtimeAuthenticator {
         return (verified.principal, verified.expiresAt)
     }
 
+    func checkNotRevoked(_ principal: Principal) throws {
+        try tokens.checkNotRevoked(principal)
+        try accounts.checkNotDisabled(principal.user)
+    }
+
     func endpoint(_ id: EndpointID?, secret: String?, of principal: Principal) async throws -> EndpointGrant {
         async let me = accounts.me(principal)
         let endpoint = try await accounts.endpoint(id, secret: secret, of: principal)

@@ -136,6 +136,28 @@ import Tokens
         #expect(await problem { _ = try await scratch.commands.setDisabled(true, email: "x@y.z") }?.kind == .notFound)
     }
 
+    @Test func whoWasDisabledWhileBeingReadStaysOut() async throws {
+        let scratch = try await ScratchAccounts()
+        let identity = OutsideIdentity(issuer: "https://i", subject: "s", name: "Otto", email: "otto@example.org")
+        let user = try await scratch.commands.user(of: identity)
+        let database = HeldDatabase(scratch.store)
+        let commands = AccountCommands(
+            database: database, passwords: Argon2Hasher(), secrets: SystemSecrets(), tokens: scratch.tokens,
+            uptime: { 0 })
+        try commands.checkNotDisabled(user)
+        database.hold()
+        async let outcome = problem { _ = try await commands.user(of: identity) }
+        await database.waitUntilHeld()
+        _ = try await commands.setDisabled(true, email: "otto@example.org")
+        database.release()
+        #expect(await outcome?.kind == .forbidden)
+        #expect(await problem { _ = try await commands.user(of: identity) }?.kind == .forbidden)
+        #expect(await problem { try commands.checkNotDisabled(user) }?.kind == .forbidden)
+        _ = try await commands.setDisabled(false, email: "otto@example.org")
+        try commands.checkNotDisabled(user)
+        #expect(try await commands.user(of: identity) == user)
+    }
+
     @Test func virtualUsersAreMadeOnce() async throws {
         let scratch = try await ScratchAccounts()
         let first = try await scratch.commands.virtualUsers(count: 3, prefix: "load")

@@ -14,6 +14,10 @@ final class FakeServices: Sendable {
         var attached: [EndpointID] = []
         var detached: [EndpointID] = []
         var opened = 0
+        var revoked: Set<UserID> = []
+        var revokedSignIns: Set<SignInID> = []
+        /// While it is there, whoever proves an endpoint or a newer token waits, and is counted here.
+        var held: [CheckedContinuation<Void, Never>]?
     }
 
     let state = Mutex(State())
@@ -40,8 +44,49 @@ final class FakeServices: Sendable {
     }
 }
 
+// Holding authentications.
+extension FakeServices {
+    func hold() { state.withLock { $0.held = [] } }
+
+    var heldCount: Int { state.withLock { $0.held?.count ?? 0 } }
+
+    func release() {
+        let held = state.withLock { state in
+            defer { state.held = nil }
+            return state.held ?? []
+        }
+        for continuation in held { continuation.resume() }
+    }
+
+    private func waitWhileHeld() async {
+        await withCheckedContinuation { continuation in
+            let isHeld = state.withLock { state in
+                state.held?.append(continuation)
+                return state.held != nil
+            }
+            if !isHeld { continuation.resume() }
+        }
+    }
+}
+
 extension FakeServices: RealtimeAuthenticator {
+    func checkNotRevoked(_ principal: Principal) throws {
+        try state.withLock { state in
+            if state.revoked.contains(principal.user) { throw Problem(.forbidden, "The account is disabled.") }
+            if let signIn = principal.signIn, state.revokedSignIns.contains(signIn) {
+                throw Problem(.unauthenticated, "The session has ended.")
+            }
+        }
+    }
+
     func authenticate(token: String) async throws -> (principal: Principal, expiresAt: Timestamp) {
+        // A token that is a user's second one: the same user with another sign-in.
+        if token.hasPrefix("newer-"), let number = Int(token.dropFirst(6)) {
+            await waitWhileHeld()
+            return (
+                Principal(user: identifier(number), signIn: identifier(number + 600)), morning.adding(seconds: 900)
+            )
+        }
         let parts = token.split(separator: "-").map(String.init)
         guard parts.count == 2, parts[0] == "user", let number = Int(parts[1]) else {
             throw Problem(.unauthenticated, "The access token is not good.", field: "token")
@@ -50,7 +95,8 @@ extension FakeServices: RealtimeAuthenticator {
     }
 
     func endpoint(_ id: EndpointID?, secret: String?, of principal: Principal) async throws -> EndpointGrant {
-        try state.withLock { state in
+        await waitWhileHeld()
+        return try state.withLock { state in
             guard let id else {
                 let made = EndpointID.make(at: morning)
                 state.secrets[made] = "made"

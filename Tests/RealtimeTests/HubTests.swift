@@ -68,6 +68,54 @@ struct HubTests {
         }
     }
 
+    @Test("a session that is being authenticated when its sign-in or user is revoked does not go live")
+    func revokedWhileAuthenticating() async throws {
+        try await LoopbackServer.with { server in
+            server.fake.hold()
+            var clients: [LoopbackClient] = []
+            for user in [7, 8, 9] {
+                let client = try await server.webSocket()
+                try await client.send(
+                    #"{"id":1,"hello":{"token":"user-\#(user)","resume":{"\#(stream)":["e1",0]}}}"#)
+                clients.append(client)
+            }
+            try await eventually { server.fake.heldCount == 3 }
+            server.fake.state.withLock { state in
+                state.revokedSignIns.insert(identifier(507))
+                state.revoked.insert(identifier(8))
+            }
+            server.hub.revoke(signIn: identifier(507))
+            server.hub.revoke(user: identifier(8))
+            server.fake.release()
+            for client in clients.prefix(2) {
+                #expect(try await client.next().json["error"] != nil)
+                #expect(try await client.next().text == #"{"bye":{"code":4001,"reason":"unauthenticated"}}"#)
+                #expect(try await client.closeCode() == 4001)
+            }
+            #expect(try await clients[2].next().json["result"] != nil)
+            #expect(server.fake.state.withLock { $0.attached.count } == 1)
+            #expect(server.hub.directory.sessions(of: identifier(7)).isEmpty)
+            #expect(server.hub.directory.sessions(of: identifier(8)).isEmpty)
+        }
+    }
+
+    @Test("a session does not take a newer token whose sign-in is revoked while it is verified")
+    func newerTokenRevokedMeanwhile() async throws {
+        try await LoopbackServer.with { server in
+            let client = try await server.session(user: 7)
+            server.fake.hold()
+            try await client.send(#"{"id":2,"token":"newer-7"}"#)
+            try await eventually { server.fake.heldCount == 1 }
+            server.fake.state.withLock { _ = $0.revokedSignIns.insert(identifier(607)) }
+            server.hub.revoke(signIn: identifier(607))
+            server.fake.release()
+            #expect(try await client.next { $0["id"] as? Int == 2 }.json["error"] != nil)
+            // It goes on with the token that it has.
+            try await client.send(#"{"id":9,"request":"echo"}"#)
+            #expect(try await client.next().json["id"] as? Int == 9)
+        }
+    }
+
     @Test("an endpoint that may no longer see a stream stops receiving it")
     func drop() async throws {
         try await LoopbackServer.with { server in

@@ -61,6 +61,11 @@ package final class TokenVerifier: Sendable {
         return answer.token
     }
 
+    /// Throws when the sign-in of a principal that was verified before has ended since.
+    package func checkNotRevoked(_ principal: Principal) throws {
+        if let signIn = principal.signIn, own.isRevoked(signIn) { throw Self.ended }
+    }
+
     /// Forgets tokens that have run out; to be called now and then.
     package func forgetExpired() {
         let now = clock()

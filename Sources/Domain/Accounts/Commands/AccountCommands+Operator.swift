@@ -71,9 +71,13 @@ extension AccountCommands {
             return (user, ended, store.now)
         }.value
         if isDisabled {
+            // First, so that nothing that was read before the commit is kept or goes live after what follows.
+            disabledUsers.withLock { _ = $0.insert(user.id) }
             outsiders.withLock { $0.removeAll { $1 == user.id } }
             announceEnd(of: ended, of: user.id, at: now)
             userDisabled(user.id)
+        } else {
+            disabledUsers.withLock { _ = $0.remove(user.id) }
         }
         return user.ownProfile
     }

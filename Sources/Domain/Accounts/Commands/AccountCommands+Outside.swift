@@ -35,7 +35,12 @@ extension AccountCommands {
             }.value
         }
         guard user.disabledAt == nil else { throw Self.disabled }
-        outsiders.withLock { $0[key] = user.id }
+        try outsiders.withLock { outsiders in
+            // The user may have been disabled since the row was read. The check and the entry are one step for
+            // `setDisabled`, which marks the user before it removes the entry.
+            try checkNotDisabled(user.id)
+            outsiders[key] = user.id
+        }
         return user.id
     }
 

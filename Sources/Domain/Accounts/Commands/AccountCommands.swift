@@ -19,6 +19,8 @@ package final class AccountCommands: Sendable {
     let delays = Mutex(SignInDelays())
     let provedEndpoints = Mutex(RecentMap<EndpointProof, Bool>(capacity: 50_000))
     let outsiders = Mutex(RecentMap<OutsideKey, UserID>(capacity: 50_000))
+    /// Users disabled since the start, for what was read before and is used after: everything else asks the database.
+    let disabledUsers = Mutex<Set<UserID>>([])
 
     /// - Parameters:
     ///   - uptime: milliseconds of a monotonic clock, by which failed sign-ins are slowed down.
@@ -58,6 +60,12 @@ package final class AccountCommands: Sendable {
         return try await database.writeAccounts { store in
             try store.removeStale(before: store.now.adding(seconds: -lifetime), limit: limit)
         }.value
+    }
+
+    /// Throws when the user was disabled since the start of the process. It does not ask the database: it is for what
+    /// read the user a moment ago, and it may be called on an event loop.
+    package func checkNotDisabled(_ user: UserID) throws {
+        if disabledUsers.withLock({ $0.contains(user) }) { throw Self.disabled }
     }
 
     /// To be called after the commit that ended `signIns` of `user`.

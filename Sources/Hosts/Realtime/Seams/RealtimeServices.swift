@@ -27,6 +27,13 @@ package protocol RealtimeAuthenticator: Sendable {
     /// Throws `Problem` (`unauthenticated`) for a token that is not, or no longer, good.
     func authenticate(token: String) async throws -> (principal: Principal, expiresAt: Timestamp)
 
+    /// Checks once more, where a session enters the hub, that neither the sign-in nor the user was revoked while the
+    /// session was being authenticated: the hub ends only the sessions that have entered it.
+    ///
+    /// Called on event loops: it must not block. It has to know of a revocation before `RealtimeHub.revoke` is called
+    /// for it. Throws `Problem` (`unauthenticated` or `forbidden`).
+    func checkNotRevoked(_ principal: Principal) throws
+
     /// Registers or recognises the endpoint that a client says it is; with no id a new one is made.
     ///
     /// Throws `Problem` (`forbidden`) when the secret does not prove it.

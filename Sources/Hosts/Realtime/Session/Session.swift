@@ -238,10 +238,12 @@ extension Session {
                 return (principal, expiresAt, grant)
             }
         } answer: { session, result in
-            if case .success(let (_, _, grant)) = result { session.showsPresence = grant.showsPresence }
-            let admission = result.map { principal, expiresAt, grant in
-                Admission(principal: principal, grant: grant, expires: session.deadline(of: expiresAt))
+            let admission = result.flatMap { principal, expiresAt, grant in
+                services.notRevoked(principal).map {
+                    Admission(principal: $0, grant: grant, expires: session.deadline(of: expiresAt))
+                }
             }
+            if case .success(let admission) = admission { session.showsPresence = admission.grant.showsPresence }
             session.run { machine, actions in
                 machine.authenticated(admission, at: session.now, wallClock: session.hub.clock(), into: &actions)
             }
@@ -253,7 +255,9 @@ extension Session {
         ask {
             await Problem.catching { try await services.authenticator.authenticate(token: token) }
         } answer: { session, result in
-            let verified = result.map { (principal: $0.principal, expires: session.deadline(of: $0.expiresAt)) }
+            let verified = result.flatMap { principal, expiresAt in
+                services.notRevoked(principal).map { (principal: $0, expires: session.deadline(of: expiresAt)) }
+            }
             session.run { machine, actions in machine.verified(id, verified, at: session.now, into: &actions) }
         }
     }
@@ -301,15 +305,28 @@ extension Session {
     }
 }
 
+extension RealtimeServices {
+    /// The principal, unless it was revoked since it was authenticated. To be asked on the session's loop in the same
+    /// turn that gives the session the principal: a revocation that comes later then finds the session.
+    fileprivate func notRevoked(_ principal: Principal) -> Result<Principal, Problem> {
+        Result {
+            try authenticator.checkNotRevoked(principal)
+            return principal
+        }.mapError(Problem.wrapping)
+    }
+}
+
 extension Problem {
-    /// Errors that are no problems are the server's own fault; their text is not for clients.
     static func catching<Value>(_ body: () async throws -> Value) async -> Result<Value, Problem> {
         do {
             return .success(try await body())
-        } catch let problem as Problem {
-            return .failure(problem)
         } catch {
-            return .failure(Problem(.internalError, "The server could not do this; it may work later."))
+            return .failure(wrapping(error))
         }
+    }
+
+    /// Errors that are no problems are the server's own fault; their text is not for clients.
+    fileprivate static func wrapping(_ error: any Error) -> Problem {
+        error as? Problem ?? Problem(.internalError, "The server could not do this; it may work later.")
     }
 }
