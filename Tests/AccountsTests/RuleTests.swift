@@ -38,6 +38,48 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        // The joiners of Persian, Hindi and Sinhala names.
+        "علی\u{200C}رضا", "मीराक्\u{200D}ष", "राजक्\u{200C}षय", "ශ්\u{200D}රී",
+        // Emoji made of several: a family, a flag, skin tones, hearts, a keycap, Scotland.
+        "Ann 👩\u{200D}👩\u{200D}👧\u{200D}👦", "🏳\u{FE0F}\u{200D}🌈", "👩🏽\u{200D}⚕\u{FE0F}", "Zoë ❤\u{FE0F}",
+        "Agent 7\u{FE0F}\u{20E3}",
+        "🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}",
+        // A variant of an ideograph, marks, spaces of other widths, a high code point.
+        "葛\u{E0100}城", "Jose\u{301}", "山田\u{3000}太郎", "Nguyễn Thị Ánh", "אברהם", "𐐔𐐯𐑅𐐨𐑉𐐯𐐻",
+    ])
+    func namesOfAllScriptsStay(name: String) throws {
+        #expect(try AccountRules.displayName(name) == name)
+    }
+
+    @Test(arguments: [
+        // Direction.
+        ("a\u{202E}b", "RIGHT-TO-LEFT OVERRIDE (U+202E)"), ("a\u{2066}b", "LEFT-TO-RIGHT ISOLATE (U+2066)"),
+        ("\u{200F}Ann", "RIGHT-TO-LEFT MARK (U+200F)"), ("Ann\u{61C}", "ARABIC LETTER MARK (U+061C)"),
+        // Nothing to see.
+        ("An\u{200B}n", "ZERO WIDTH SPACE (U+200B)"), ("An\u{2060}n", "WORD JOINER (U+2060)"),
+        ("\u{FEFF}Ann", "ZERO WIDTH NO-BREAK SPACE (U+FEFF)"), ("An\u{AD}n", "SOFT HYPHEN (U+00AD)"),
+        ("An\u{34F}n", "COMBINING GRAPHEME JOINER (U+034F)"), ("\u{3164}", "HANGUL FILLER (U+3164)"),
+        ("\u{115F}", "HANGUL CHOSEONG FILLER (U+115F)"), ("\u{FFA0}", "HALFWIDTH HANGUL FILLER (U+FFA0)"),
+        ("\u{2800}", "BRAILLE PATTERN BLANK (U+2800)"), ("An\u{180E}n", "MONGOLIAN VOWEL SEPARATOR (U+180E)"),
+        ("An\u{206A}n", "INHIBIT SYMMETRIC SWAPPING (U+206A)"),
+        ("An\u{FFF9}n", "INTERLINEAR ANNOTATION ANCHOR (U+FFF9)"),
+        ("a\u{0}b", "a control character (U+0000)"), ("a\u{2028}b", "LINE SEPARATOR (U+2028)"),
+        // What is needed elsewhere does nothing here.
+        ("An\u{200D}n", "ZERO WIDTH JOINER (U+200D)"), ("An\u{200C}n", "ZERO WIDTH NON-JOINER (U+200C)"),
+        ("Ann\u{200D}", "ZERO WIDTH JOINER (U+200D)"), ("\u{200C}علی", "ZERO WIDTH NON-JOINER (U+200C)"),
+        ("دا\u{200C}ن", "ZERO WIDTH NON-JOINER (U+200C)"), ("👩\u{200D}", "ZERO WIDTH JOINER (U+200D)"),
+        ("7\u{200D}8", "ZERO WIDTH JOINER (U+200D)"), ("A\u{FE0F}nn", "VARIATION SELECTOR-16 (U+FE0F)"),
+        ("Ann7\u{FE0F}", "VARIATION SELECTOR-16 (U+FE0F)"), ("❤\u{FE0F}\u{FE0F}", "VARIATION SELECTOR-16 (U+FE0F)"),
+        ("A\u{E0100}nn", "VARIATION SELECTOR-17 (U+E0100)"), ("Ann\u{E0061}", "TAG LATIN SMALL LETTER A (U+E0061)"),
+        ("🏴\u{E0067}\u{E0062}", "TAG LATIN SMALL LETTER G (U+E0067)"), ("\u{E0001}Ann", "LANGUAGE TAG (U+E0001)"),
+    ])
+    func charactersThatAreNotSeenAreRefusedByName(name: String, character: String) {
+        let problem = #expect(throws: Problem.self) { _ = try AccountRules.displayName(name) }
+        #expect(problem?.field == "displayName")
+        #expect(problem?.detail.contains("must not hold \(character):") == true, "\(problem?.detail ?? "")")
+    }
+
     @Test func photosComeOverHTTPS() throws {
         for good in ["https://a.example/x.png?w=1#f", "HTTPS://a", "https://[::1]:8443/p"] {
             #expect(try AccountRules.photoURL(good) == good)

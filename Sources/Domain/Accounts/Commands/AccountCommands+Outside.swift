@@ -47,8 +47,9 @@ extension AccountCommands {
     private static func name(of identity: OutsideIdentity) -> String {
         let local = identity.email?.split(separator: "@").first.map(String.init)
         for candidate in [identity.name, local, identity.subject] {
-            guard let candidate else { continue }
-            let short = String(candidate.prefix(80))
+            guard let candidate, candidate.utf8.count <= 4096 else { continue }
+            // The issuer's rules may be others; a name is not lost for a character that nobody sees.
+            let short = String(NameCharacters.removingRefused(from: candidate).prefix(80))
             if let name = try? AccountRules.displayName(short) { return name }
         }
         return "Somebody"

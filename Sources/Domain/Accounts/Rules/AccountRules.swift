@@ -35,13 +35,17 @@ package enum AccountRules {
         return password
     }
 
+    /// 1 to 80 characters, none of which is invisible or changes the direction of text: `NameCharacters` has the list.
     package static func displayName(_ name: String, field: String = "displayName") throws -> String {
         let name = trimmed(name)
         guard !name.isEmpty, name.count <= 80, name.utf8.count <= 640 else {
             throw Problem.invalid(field, "A name has 1 to 80 characters.")
         }
-        guard name.unicodeScalars.allSatisfy({ !isControl($0) }) else {
-            throw Problem.invalid(field, "A name must not hold control characters.")
+        if let refused = NameCharacters.firstRefused(in: name) {
+            throw Problem.invalid(
+                field,
+                "A name must not hold \(NameCharacters.name(of: refused)): it cannot be seen, or changes the direction of "
+                    + "text.")
         }
         return name
     }
