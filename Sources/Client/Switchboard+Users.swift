@@ -18,7 +18,7 @@ extension Switchboard {
         return answer.users
     }
 
-    /// Blocks somebody: their calls do not ring here, and to them it looks as if nobody answered.
+    /// Blocks somebody: their calls and voice messages do not arrive here, and to them it looks as if nobody answered.
     public func block(_ user: UserID) async throws {
         let _: Nothing = try await realtime.ask("blocks.add", ["user": user])
     }

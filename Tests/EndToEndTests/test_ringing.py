@@ -104,17 +104,19 @@ def test_a_killed_tab_can_call_again(people):
         person.has_video()
 
 
-def test_blocked_people_hear_it_ring(people):
+def test_blocked_people_find_whom_they_call(people):
     ann, ben = people
     ben.look_for(ann)
     ben.click("#people [data-action=person]")
     ben.click("#person [data-action=block]")
     ben.click("#ask [data-choice=block]")
     ben.says(".toast", "Ann Abel is blocked")
-    ann.go("people")
-    field = ann.find("#search")
-    field.send_keys(ben.email)
-    ann.says(".empty", "Nobody found")
+    # To her nothing has changed, and nothing rings where he is.
+    ann.call(ben, kind="audio")
+    ann.phase("calling")
+    ann.hang_up()
+    ann.leave_call_screen()
+    assert not ben.all("#incoming")
     ben.go("settings")
     ben.click("#blocked [data-action=unblock]")
     ben.browser.wait("the list to be empty", lambda: not ben.driver.find_elements(By.CSS_SELECTOR, "#blocked .row"))

@@ -355,11 +355,14 @@ def test_who_reaches_what(server):
         problem(httpx.request(method, server.url + target), 401, "unauthenticated", "Authorization")
     # The recipient hears it, and may not take it back.
     problem(bob.request("DELETE", path), 403, "forbidden")
-    # Blocked: nothing more comes, and what was sent stays with both.
+    # Blocked: nothing more comes, which its sender cannot tell, and what was sent stays with both.
     assert bob.request("PUT", f"/v1/blocks/{alice.id}").status_code == 204
-    blocked, unknown = send(alice, bob, SHORT), send(alice, str(uuid.uuid4()), SHORT)
-    problem(blocked, 404, "not_found", "to")
-    assert blocked.json() == unknown.json()
+    withheld = sent(alice, bob, SHORT)
+    assert fetch(alice, withheld["audio"]["url"]).status_code == 200
+    problem(bob.get(f"/v1/voice-messages/{withheld['id']}"), 404, "not_found", "message")
+    assert [found["id"] for found in listed(alice, bob)] == [withheld["id"], message["id"]]
+    assert [found["id"] for found in listed(bob, alice)] == [message["id"]]
+    problem(send(alice, str(uuid.uuid4()), SHORT), 404, "not_found", "to")
     for user in (alice, bob):
         assert fetch(user, urls[user.id]).status_code == 200
         assert user.get(path).status_code == 200

@@ -155,22 +155,56 @@ import Voice
         #expect(told.allSatisfy { $0.data.contains(sent.id.text) })
     }
 
-    /// What was sent before a block stays; nothing more comes, and the blocked cannot tell why.
-    @Test func whoIsBlockedSendsNothing() async throws {
+    /// What was sent before a block stays with both. What is sent during it is its sender's alone, who cannot tell.
+    @Test func whatIsSentDuringABlockIsWithheld() async throws {
         let room = try await Room()
         let commands = room.commands
         let (alice, bob) = (room.alice, room.bob)
-        let sent = try await room.send(from: alice, to: bob.user).message
+        let before = try await room.send(from: alice, to: bob.user).message
         _ = try await room.scratch.store.write { try $0.block(alice.user, by: bob.user) }
-        let blocked = await #expect(throws: Problem.self) { _ = try await room.send(from: alice, to: bob.user) }
-        let unknown = await #expect(throws: Problem.self) {
-            _ = try await room.send(from: alice, to: .make(at: room.scratch.clock.now))
+        let told = room.scratch.published.count
+        room.scratch.clock.advance(seconds: 1)
+        let clientID = ClientID.make(at: room.scratch.clock.now)
+        let withheld = try await room.send(clientID, from: alice, to: bob.user).message
+        #expect(try await room.send(clientID, from: alice, to: bob.user).isDuplicate)
+        #expect(room.scratch.published.dropFirst(told).map(\.stream) == [.user(alice.user)])
+        // Its sender has it as any other.
+        #expect(try await room.list(alice, with: bob.user).0 == [withheld, before])
+        #expect(try await room.scratch.store.read { try commands.get(withheld.id, by: alice, in: $0) } == withheld)
+        #expect(try await room.scratch.store.read { try commands.mayHear(withheld.id, alice.user, in: $0) })
+        // Its recipient has nothing, and is told nothing of what becomes of it.
+        #expect(try await room.list(bob, with: alice.user).0 == [before])
+        for work: @Sendable (StoreTransaction) throws -> Void in [
+            { _ = try commands.get(withheld.id, by: bob, in: $0) },
+            { _ = try commands.remove(withheld.id, by: bob, in: $0) },
+            { _ = try commands.transcript(of: withheld.id, by: bob, in: $0) },
+            { _ = try commands.askForTranscript(of: withheld.id, by: bob, in: $0) },
+        ] {
+            #expect(await room.problem(work) == .notFound)
         }
-        #expect(blocked == unknown)
-        #expect(blocked?.kind == .notFound && blocked?.field == "to")
-        #expect(try await room.list(alice, with: bob.user).0 == [sent])
-        #expect(try await room.scratch.store.read { try commands.mayHear(sent.id, alice.user, in: $0) })
-        _ = try await room.send(from: bob, to: alice.user)
+        #expect(try await !room.scratch.store.read { try commands.mayHear(withheld.id, bob.user, in: $0) })
+        #expect(
+            await room.problem { _ = try commands.askForTranscript(of: withheld.id, by: alice, in: $0) } == nil)
+        #expect(try await room.scratch.store.read { try $0.untranscribed() } == [withheld])
+        // The other way nothing is withheld, and a block that ends brings nothing back.
+        room.scratch.clock.advance(seconds: 1)
+        let answer = try await room.send(from: bob, to: alice.user).message
+        _ = try await room.scratch.store.write { try $0.unblock(alice.user, by: bob.user) }
+        room.scratch.clock.advance(seconds: 1)
+        let after = try await room.send(from: alice, to: bob.user).message
+        #expect(try await room.list(bob, with: alice.user).0 == [after, answer, before])
+        #expect(try await room.list(alice, with: bob.user).0 == [after, answer, withheld, before])
+        var pages: [VoiceMessage] = []
+        var cursor: VoiceMessageID?
+        repeat {
+            let (page, next) = try await room.list(alice, with: bob.user, before: cursor, limit: 1)
+            pages += page
+            cursor = next
+        } while cursor != nil
+        #expect(pages == [after, answer, withheld, before])
+        #expect(await room.problem { _ = try commands.remove(withheld.id, by: alice, in: $0) } == nil)
+        let ofBob = room.scratch.published.filter { $0.stream == .user(bob.user) }
+        #expect(ofBob.allSatisfy { !$0.data.contains(withheld.id.text) })
     }
 
     @Test func whoIsDisabledNeitherSendsNorHears() async throws {

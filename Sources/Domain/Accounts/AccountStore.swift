@@ -19,9 +19,9 @@ package protocol AccountStore {
     /// Writes profile, settings, password hash and whether it is disabled.
     func update(_ user: UserRecord) throws
     func link(_ identity: OutsideIdentity, to user: UserID) throws
-    /// Users with a word for each of `words` to begin with, who have not blocked `viewer`, after `cursor`.
+    /// Users other than `asker` with a word that begins with each of `words`, after `cursor`.
     func users(
-        withWords words: [String], for viewer: UserID, after cursor: NameCursor?, limit: Int
+        withWords words: [String], except asker: UserID, after cursor: NameCursor?, limit: Int
     ) throws -> [(user: UserRecord, cursor: NameCursor)]
     /// All users in the order of their ids.
     func users(after id: UserID?, limit: Int) throws -> [UserRecord]

@@ -56,6 +56,20 @@ package enum StreamName: Hashable, Sendable {
     package var isDurable: Bool { kind == .log }
 }
 
+extension StreamName {
+    /// Whether the principal may know how far the stream has come after a write of theirs. Of other users' own streams
+    /// the number, or its absence, would tell what they do and whom they block.
+    package func isOwn(of principal: Principal) -> Bool {
+        switch self {
+        case .user(let user): user == principal.user
+        case .signals(_, let endpoint): endpoint == principal.endpoint
+        // Only who takes part in a call changes it.
+        case .call: true
+        default: false
+        }
+    }
+}
+
 extension StreamName: CustomStringConvertible {
     package var description: String { text }
 }

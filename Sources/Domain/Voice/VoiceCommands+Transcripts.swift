@@ -1,6 +1,6 @@
 package import Model
 
-// Transcripts of voice messages: both users reach them, and nobody else.
+// Transcripts of voice messages: the owners of the message reach them, and nobody else.
 extension VoiceCommands {
     package func transcript(
         of id: VoiceMessageID, by principal: Principal, in store: some VoiceStore
@@ -20,12 +20,12 @@ extension VoiceCommands {
         return (.pending, message)
     }
 
-    /// Keeps what became of it, and tells both. Nothing happens when the message was deleted meanwhile.
+    /// Keeps what became of it, and tells its owners. Nothing happens when the message was deleted meanwhile.
     package func transcribed(_ message: VoiceMessage, _ transcript: FileTranscript, in store: some VoiceStore) throws {
         guard try store.voiceMessage(message.id) != nil else { return }
         try store.save(transcript, of: message.file)
         let news = VoiceNews(id: message.id, from: message.from, to: message.to, transcript: transcript)
-        for user in [message.from, message.to] { try store.append("voice.transcribed", news, to: .user(user)) }
+        for user in message.owners { try store.append("voice.transcribed", news, to: .user(user)) }
     }
 }
 

@@ -18,16 +18,14 @@ package struct VoiceCommands: Sendable {
 
     package init(rules: VoiceRules = VoiceRules()) { self.rules = rules }
 
-    /// Whether the principal may send one to a user, asked before any sound is received. Who blocked the sender is not there, as
-    /// everywhere.
+    /// Whether the principal may send one to a user, asked before any sound is received. Who blocked the sender is sent
+    /// one like anybody else: `send` withholds it.
     package func check(to: UserID, by principal: Principal, in store: some VoiceStore) throws {
         guard to != principal.user else {
             throw Problem.invalid("to", "You cannot send a voice message to yourself.")
         }
         guard try store.isActive(principal.user) else { throw Problem(.forbidden, "This account is disabled.") }
-        guard try store.takesVoice(to, from: principal.user) else {
-            throw Problem.notFound("user", field: "to")
-        }
+        guard try store.isActive(to) else { throw Problem.notFound("user", field: "to") }
     }
 
     /// The message that the same request has made before, if it has.
@@ -59,9 +57,10 @@ package struct VoiceCommands: Sendable {
         let verdict = try store.remember(envelope.clientID, of: principal.user, bodyHash: bodyHash, message: id)
         if let before = try resolve(verdict, by: principal, in: store) { return (before, true) }
         let message = VoiceMessage(
-            id: id, from: principal.user, to: envelope.to, createdAt: now, sound: sound, file: file)
+            id: id, from: principal.user, to: envelope.to, createdAt: now, sound: sound, file: file,
+            isWithheld: try store.isBlocked(principal.user, by: envelope.to))
         try store.insert(message)
-        for user in [message.from, message.to] { try store.append("voice.created", message, to: .user(user)) }
+        for user in message.owners { try store.append("voice.created", message, to: .user(user)) }
         return (message, false)
     }
 
@@ -80,13 +79,13 @@ package struct VoiceCommands: Sendable {
         in store: some VoiceStore
     ) throws -> (messages: [VoiceMessage], next: VoiceMessageID?) {
         let limit = min(100, max(1, limit))
-        let found = try store.voiceMessages(between: principal.user, and: other, before: cursor, limit: limit + 1)
+        let found = try store.voiceMessages(of: principal.user, with: other, before: cursor, limit: limit + 1)
         guard found.count > limit else { return (found, nil) }
         let page = Array(found.prefix(limit))
         return (page, page.last?.id)
     }
 
-    /// Takes a message back, for both. Its file belongs to nothing from then on.
+    /// Takes a message back, for its owners. Its file belongs to nothing from then on.
     package func remove(
         _ id: VoiceMessageID, by principal: Principal, in store: some VoiceStore
     ) throws -> VoiceMessage {
@@ -110,7 +109,7 @@ package struct VoiceCommands: Sendable {
 
     private func removeAndTell(_ message: VoiceMessage, in store: some VoiceStore) throws {
         try store.remove(message)
-        for user in [message.from, message.to] {
+        for user in message.owners {
             try store.append("voice.removed", VoiceRemoval(message), to: .user(user))
         }
     }

@@ -2,8 +2,9 @@ package import Model
 
 /// Something that one person said to another, to be heard when there is time. In JSON: `VoiceMessage`.
 ///
-/// It belongs to its two users, and nobody else knows that it is there. A block keeps further messages away; what was
-/// sent before stays with both, as calls stay in both histories.
+/// It belongs to its two users, and nobody else knows that it is there. What was sent before a block stays with both, as
+/// calls stay in both histories; what is sent during it is withheld from the recipient, for ever, and its sender cannot
+/// tell.
 package struct VoiceMessage: Hashable, Sendable, Encodable {
     package let id: VoiceMessageID
     package let from: UserID
@@ -17,9 +18,12 @@ package struct VoiceMessage: Hashable, Sendable, Encodable {
     /// How loud it is on the whole, in decibels of full scale: 0 to -127.
     package let level: Int
     package let file: FileID
+    /// The recipient had blocked the sender, and knows nothing of it. In no JSON.
+    package let isWithheld: Bool
 
     package init(
-        id: VoiceMessageID, from: UserID, to: UserID, createdAt: Timestamp, sound: VoiceSound, file: FileID
+        id: VoiceMessageID, from: UserID, to: UserID, createdAt: Timestamp, sound: VoiceSound, file: FileID,
+        isWithheld: Bool = false
     ) {
         self.id = id
         self.from = from
@@ -31,6 +35,7 @@ package struct VoiceMessage: Hashable, Sendable, Encodable {
         waveform = sound.waveform
         level = sound.level
         self.file = file
+        self.isWithheld = isWithheld
     }
 
     /// Where the file is is told by a link that runs out, which each reader gets for themselves.
@@ -38,7 +43,10 @@ package struct VoiceMessage: Hashable, Sendable, Encodable {
         case id, from, to, createdAt, durationMs, byteCount, contentType, waveform, level
     }
 
-    package func belongs(to user: UserID) -> Bool { from == user || to == user }
+    /// The users who may know of it.
+    package var owners: [UserID] { isWithheld ? [from] : [from, to] }
+
+    package func belongs(to user: UserID) -> Bool { owners.contains(user) }
 }
 
 /// What was found when a sound was decoded.

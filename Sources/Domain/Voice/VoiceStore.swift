@@ -2,15 +2,15 @@ package import Model
 
 /// What voice messages need of a store, inside one transaction. A thrown error undoes everything.
 package protocol VoiceStore: TranscriptStore {
-    /// The user is there, is not disabled and has not blocked `sender`.
-    func takesVoice(_ user: UserID, from sender: UserID) throws -> Bool
+    func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool
     /// The user is there and is not disabled.
     func isActive(_ user: UserID) throws -> Bool
 
     func voiceMessage(_ id: VoiceMessageID) throws -> VoiceMessage?
-    /// Between two users, newest first, from before `cursor`.
+    /// Between two users, as the first knows them: without those withheld from that one. Newest first, from before
+    /// `cursor`.
     func voiceMessages(
-        between one: UserID, and other: UserID, before cursor: VoiceMessageID?, limit: Int
+        of user: UserID, with other: UserID, before cursor: VoiceMessageID?, limit: Int
     ) throws -> [VoiceMessage]
     /// Those that were sent before then, the oldest first.
     func voiceMessages(before time: Timestamp, limit: Int) throws -> [VoiceMessage]

@@ -78,7 +78,7 @@ extension StoreTransaction {
     /// Walks the words that begin with the longest of `words`. A user with several such words appears at the first, and
     /// the other words are looked up user by user.
     package func users(
-        withWords words: [String], for viewer: UserID, after cursor: NameCursor?, limit: Int
+        withWords words: [String], except asker: UserID, after cursor: NameCursor?, limit: Int
     ) throws -> [(user: UserRecord, cursor: NameCursor)] {
         let sorted = words.sorted { $0.unicodeScalars.count > $1.unicodeScalars.count }
         guard let first = sorted.first else { return [] }
@@ -89,10 +89,9 @@ extension StoreTransaction {
                 AND (w.word > ?4 OR (w.word = ?4 AND w.user_id > ?5))
                 AND NOT EXISTS (
                     SELECT 1 FROM name_words e WHERE e.user_id = w.user_id AND e.word >= ?1 AND e.word < w.word)
-                AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.blocker = w.user_id AND b.user_id = ?3)
             """
         var arguments: [SQLValue] = [
-            .text(first), .text(Self.end(ofPrefix: first)), .id(viewer), .text(cursor?.word ?? ""),
+            .text(first), .text(Self.end(ofPrefix: first)), .id(asker), .text(cursor?.word ?? ""),
             .text(cursor?.user.text ?? ""), .integer(limit),
         ]
         for other in others {

@@ -6,13 +6,9 @@ extension StoreTransaction: VoiceStore {}
 extension StoreTransaction {
     private static let voiceColumns = """
         SELECT v.id, v.sender, v.recipient, v.created_at, v.duration, f.byte_count, f.content_type, v.waveform, v.level,
-            v.file_id
+            v.file_id, v.pair
         FROM voice_messages v JOIN media_files f ON f.id = v.file_id
         """
-
-    package func takesVoice(_ user: UserID, from sender: UserID) throws -> Bool {
-        try isActive(user) && !isBlocked(sender, by: user)
-    }
 
     package func isActive(_ user: UserID) throws -> Bool {
         try sql.first("SELECT 1 FROM users WHERE id = ?1 AND disabled_at IS NULL", [.id(user)]) != nil
@@ -23,13 +19,16 @@ extension StoreTransaction {
     }
 
     package func voiceMessages(
-        between one: UserID, and other: UserID, before cursor: VoiceMessageID?, limit: Int
+        of user: UserID, with other: UserID, before cursor: VoiceMessageID?, limit: Int
     ) throws -> [VoiceMessage] {
-        // "z" follows every id.
-        try sql.query(
-            "\(Self.voiceColumns) WHERE v.pair = ?1 AND v.id < ?2 ORDER BY v.id DESC LIMIT ?3",
-            [.text(Self.pair(one, other)), .text(cursor?.text ?? "z"), .integer(limit)]
-        ).map { try Self.voiceMessage($0) }
+        let found = try [Self.pair(user, other), Self.withheldPair(from: user, to: other)].flatMap { pair in
+            // "z" follows every id.
+            try sql.query(
+                "\(Self.voiceColumns) WHERE v.pair = ?1 AND v.id < ?2 ORDER BY v.id DESC LIMIT ?3",
+                [.text(pair), .text(cursor?.text ?? "z"), .integer(limit)]
+            ).map { try Self.voiceMessage($0) }
+        }
+        return Array(found.sorted { $0.id.text > $1.id.text }.prefix(limit))
     }
 
     package func voiceMessages(before time: Timestamp, limit: Int) throws -> [VoiceMessage] {
@@ -50,7 +49,7 @@ extension StoreTransaction {
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """,
             [
-                .id(message.id), .text(Self.pair(message.from, message.to)), .id(message.from), .id(message.to),
+                .id(message.id), .text(Self.pair(of: message)), .id(message.from), .id(message.to),
                 .id(message.file), .time(message.createdAt), .integer(message.durationMs),
                 .blob(message.waveform.map { UInt8(clamping: $0) }), .integer(message.level),
             ])
@@ -86,11 +85,22 @@ extension StoreTransaction {
         one.text < other.text ? one.text + ":" + other.text : other.text + ":" + one.text
     }
 
+    private static func withheldPair(from sender: UserID, to recipient: UserID) -> String {
+        sender.text + ">" + recipient.text
+    }
+
+    private static func pair(of message: VoiceMessage) -> String {
+        message.isWithheld
+            ? withheldPair(from: message.from, to: message.to) : pair(message.from, message.to)
+    }
+
     private static func voiceMessage(_ row: SQLRow) throws -> VoiceMessage {
-        VoiceMessage(
-            id: try row.id(0), from: try row.id(1), to: try row.id(2), createdAt: try row.time(3),
+        let (from, to): (UserID, UserID) = (try row.id(1), try row.id(2))
+        return VoiceMessage(
+            id: try row.id(0), from: from, to: to, createdAt: try row.time(3),
             sound: VoiceSound(
                 durationMs: try row.int(4), byteCount: try row.int(5), contentType: try row.text(6),
-                waveform: try row.blob(7).map(Int.init), level: try row.int(8)), file: try row.id(9))
+                waveform: try row.blob(7).map(Int.init), level: try row.int(8)), file: try row.id(9),
+            isWithheld: try row.text(10) == withheldPair(from: from, to: to))
     }
 }

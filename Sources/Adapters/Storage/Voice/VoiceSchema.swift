@@ -2,7 +2,8 @@ extension Schema {
     /// Media files, and the voice messages that some of them belong to.
     ///
     /// A file in the directory of media without a row here is what a crash left. `pair` is the two users in the order of
-    /// their ids, so that what lies between them is found in one walk.
+    /// their ids (`A:B`), so that what lies between them is found in one walk. Of a message that is withheld from its
+    /// recipient it is `sender>recipient`, which the recipient's walk does not come across.
     static let voice: [Migration] = [
         Migration(
             6, "voice messages",

@@ -3,7 +3,7 @@ package import Model
 // Finding people, and keeping them away.
 extension AccountCommands {
     /// People whom `principal` may call: the one with this whole e-mail address, or those with words in their name that
-    /// begin with the words of `query`. Never oneself, nor anybody who blocked the asker.
+    /// begin with the words of `query`. Never oneself. Who blocked the asker is found as before: a block must not show.
     package func search(
         _ query: String, by principal: Principal, limit: Int = 20, cursor: String? = nil
     ) async throws -> AccountPage<UserProfile> {
@@ -15,8 +15,7 @@ extension AccountCommands {
         if query.contains("@") {
             let key = AccountRules.emailKey(query)
             let users = try await database.readAccounts { store -> [UserProfile] in
-                guard let user = try store.user(emailKey: key), user.disabledAt == nil, user.id != principal.user,
-                    try !store.isBlocked(principal.user, by: user.id)
+                guard let user = try store.user(emailKey: key), user.disabledAt == nil, user.id != principal.user
                 else { return [] }
                 return [user.profile]
             }
@@ -28,19 +27,25 @@ extension AccountCommands {
         }
         let after = try cursor.map { try NameCursor(text: $0) }
         let found = try await database.readAccounts { store in
-            try store.users(withWords: words, for: principal.user, after: after, limit: limit + 1)
+            try store.users(withWords: words, except: principal.user, after: after, limit: limit + 1)
         }
         let page = found.prefix(limit)
         return AccountPage(
             items: page.map(\.user.profile), nextCursor: found.count > limit ? page.last?.cursor.text : nil)
     }
 
-    /// A user's profile. Who blocked the asker is not there.
-    package func profile(of user: UserID, for principal: Principal) async throws -> UserProfile {
-        try await database.readAccounts { try $0.visibleUser(user, for: principal.user).profile }
+    /// A user's profile. Who blocked the asker looks the same as before.
+    package func profile(of user: UserID) async throws -> UserProfile {
+        try await database.readAccounts { store in
+            guard let user = try store.user(user), user.disabledAt == nil else {
+                throw Problem.notFound("user", field: "user")
+            }
+            return user.profile
+        }
     }
 
-    /// Keeps a user from calling, finding and seeing oneself.
+    /// Keeps a user's calls and voice messages away, and one's presence from that user, who cannot tell: calls ring until
+    /// they are missed, messages seem to be sent, and the profile is found and seen as before.
     package func block(_ user: UserID, by principal: Principal) async throws -> AccountOutcome<Void> {
         guard user != principal.user else { throw Problem.invalid("user", "You cannot block yourself.") }
         let written = try await database.writeAccounts { store in
@@ -82,16 +87,6 @@ extension AccountCommands {
         guard let cursor else { return nil }
         guard let user = UserID(cursor) else {
             throw Problem.invalid("cursor", "This cursor was not made by this list.")
-        }
-        return user
-    }
-}
-
-extension AccountStore {
-    /// A user whom `viewer` may know of.
-    package func visibleUser(_ id: UserID, for viewer: UserID) throws -> UserRecord {
-        guard let user = try user(id), user.disabledAt == nil, try !isBlocked(viewer, by: id) else {
-            throw Problem.notFound("user", field: "user")
         }
         return user
     }

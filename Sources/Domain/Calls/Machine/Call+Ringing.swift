@@ -92,10 +92,11 @@ extension Participant {
 }
 
 extension CallParty {
-    /// The state of somebody for whom nothing needs to ring. Who has blocked the caller always seems to ring.
+    /// The state of somebody for whom nothing needs to ring. Who has blocked the caller always seems to ring, unless
+    /// nobody could reach that user.
     func answerAtOnce(isBusy: Bool) -> Participant.State? {
-        if hasBlockedCaller { return nil }
         if isDisabled { return .unreachable }
+        if hasBlockedCaller { return nil }
         return isBusy ? .busy : nil
     }
 }

@@ -78,7 +78,8 @@ package enum ProfileOperations {
                 parameters: [.path("user", .identifier, "The user's id.")], answers: [.ok(.named("User"))],
                 problems: [.notFound]
             ) { request in
-                try .json(try await accounts.profile(of: request.identifier("user"), for: request.requirePrincipal()))
+                _ = try request.requirePrincipal()
+                return try .json(try await accounts.profile(of: request.identifier("user")))
             },
         ]
     }
@@ -99,7 +100,9 @@ package enum ProfileOperations {
             },
             Operation(
                 name: "blocks.add", method: .put, path: "/v1/blocks/{user}",
-                summary: "Block a user: their calls never ring here, and they are not told.", parameters: [user],
+                summary:
+                    "Block a user: their calls and voice messages never arrive here, and nothing tells them.",
+                parameters: [user],
                 problems: [.notFound]
             ) { request in
                 let (user, principal) = (try request.identifier("user") as UserID, try request.requirePrincipal())

@@ -6,7 +6,7 @@ package struct OperationAnswer: Sendable {
     package var status: Int
     /// JSON text, or nothing.
     package var body: [UInt8]
-    /// How far the streams have come that this write changed.
+    /// How far the streams have come that this write changed. The route table leaves out those that are not the asker's.
     package var positions: [StreamName: Position]
 
     package init(status: Int, body: [UInt8], positions: [StreamName: Position] = [:]) {

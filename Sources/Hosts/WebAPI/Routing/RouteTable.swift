@@ -122,7 +122,11 @@ package struct RouteTable: Sendable {
 
     private func run(_ operation: Operation, _ request: OperationRequest) async throws -> OperationAnswer {
         try gate.admit(operation.limit, user: request.principal?.user, address: request.clientAddress)
-        return try await operation.run(request)
+        var answer = try await operation.run(request)
+        answer.positions = answer.positions.filter { stream, _ in
+            request.principal.map { stream.isOwn(of: $0) } ?? false
+        }
+        return answer
     }
 
     private func principal(of request: Request, for operation: Operation) async throws -> Principal? {

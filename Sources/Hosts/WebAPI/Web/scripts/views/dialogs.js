@@ -51,7 +51,7 @@ export function showPerson(user) {
 
 async function block(user) {
     const sure = await ask({ title: `Block ${user.displayName}?`, danger: true,
-        text: "They can’t call you or find you any more, and they won’t be told.",
+        text: "Their calls and voice messages won’t reach you, and they won’t be told.",
         choices: [{ value: "block", label: "Block" }] });
     if (!sure) return;
     try {
