@@ -11,6 +11,7 @@ from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.rtcconfiguration import RTCBundlePolicy
 from gateway import Gray, Heard, Tone
 from test_legs import refused
+from test_metrics import value
 
 SDP = "application/sdp"
 FRAGMENT = "application/trickle-ice-sdpfrag"
@@ -210,6 +211,36 @@ def test_a_door_beside_a_client(people):
             assert (await publisher.patch(publisher.tag)).status_code == 404, "It ended with her part."
 
     asyncio.run(run())
+
+
+def test_of_parallel_sessions_one_of_each_kind_stays(make_server):
+    """A user has one session of WHIP and one of WHEP in a call, however many are asked for at the same moment."""
+    server = make_server({"limits": {"signalsPerMinute": 10_000}})
+    anna, ben = server.users(2)
+    call = group(anna, [ben])
+
+    async def run():
+        async with Door(ben, call, "whip") as publisher, Door(ben, call, "whep") as player:
+            offers = {door.kind: await door.offer() for door in (publisher, player)}
+
+            async def open_one(kind: str) -> httpx.Response:
+                async with httpx.AsyncClient(headers={"Authorization": f"Bearer {ben.token}"}, timeout=60) as http:
+                    address = f"{server.url}/v1/calls/{call}/{kind}"
+                    return await http.post(address, content=offers[kind], headers={"Content-Type": SDP})
+
+            answers = await asyncio.gather(*(open_one(kind) for kind in ("whip", "whep") * 20))
+            assert {answer.status_code for answer in answers} <= {201, 404, 409}, [answer.text for answer in answers]
+            made = [httpx.URL(server.url).join(answer.headers["Location"]) for answer in answers if answer.status_code == 201]
+            await until("one leg of each", lambda: value(server, "gateway_legs") == 2)
+            assert part(call, anna, ben)["state"] == "joined"
+            assert part(call, anna, ben)["endpoint"] in {str(address).rpartition("/")[2] for address in made}
+            ends = [httpx.delete(address, headers={"Authorization": f"Bearer {ben.token}"}) for address in made]
+            assert sorted(end.status_code for end in ends) == [200, 200] + [404] * (len(made) - 2)
+            assert part(call, anna, ben)["state"] == "left"
+            await until("no leg", lambda: value(server, "gateway_legs") == 0)
+
+    asyncio.run(run())
+    server.stop()
 
 
 def test_ice_restarts_and_candidates(people):

@@ -4,6 +4,7 @@ cannot be are refused with what is wrong; connections that bring nothing are cut
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import random
 import socket
@@ -335,3 +336,22 @@ def test_a_connection_that_never_reads_harms_nobody(server, leg):
 def test_the_server_stands(server):
     assert server.process.poll() is None
     assert "error" not in server.log_tail().lower()
+
+
+# Parallel offers.
+
+
+def test_parallel_offers_of_one_endpoint_are_one_leg(server, people, call, tmp_path_factory):
+    """Whichever comes last of several PeerConnections has the leg; of the others nothing is left."""
+    anna = people[0]
+    made = [legs.Identity(tmp_path_factory.mktemp("parallel")) for _ in range(4)]
+    before = value(server, "gateway_legs")
+
+    def offer(number: int) -> int:
+        shown = made[number % len(made)].fingerprint
+        sdp = legs.description([legs.section("0", "sendonly", shown, f"a=ssrc:{number + 1} cname:c")])
+        return anna.post(f"/v1/calls/{call}/leg", {"offer": {"sdp": sdp}}).status_code
+
+    with concurrent.futures.ThreadPoolExecutor(20) as pool:
+        assert set(pool.map(offer, range(20))) == {200}
+    wait_until(lambda: value(server, "gateway_legs") == before + 1, "one leg is left")

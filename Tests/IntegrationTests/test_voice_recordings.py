@@ -222,6 +222,29 @@ def test_what_is_said_is_sent(recorder):
     wait_until(lambda: value(recorder, "gateway_legs") == 0, "the leg to go")
 
 
+def test_of_parallel_recordings_one_stays(make_server):
+    """A user who records without a client of ours has one recording, however many begin at the same moment."""
+    recorder = make_server({"limits": {"voiceMessagesPerMinute": 10_000}})
+    alice, bob = recorder.users(2)
+
+    async def run():
+        async with speaker(alice) as one:
+            sdp = await one.sdp()
+            answers = await asyncio.gather(*(asyncio.to_thread(post, alice, bob, sdp) for _ in range(20)))
+        assert {answer.status_code for answer in answers} <= {201, 404}, [answer.text for answer in answers]
+        await until("one leg", lambda: value(recorder, "gateway_legs") == 1)
+        assert value(recorder, "voice_recordings", state="open") == 1
+        made = [answer.headers["Location"] for answer in answers if answer.status_code == 201]
+        ends = [alice.request("DELETE", address).status_code for address in made]
+        assert sorted(ends) == [204] + [404] * (len(made) - 1), ends
+        await until("no leg", lambda: value(recorder, "gateway_legs") == 0)
+        assert value(recorder, "voice_recordings", state="open") == 0
+        await until("no file", lambda: not files(recorder))
+
+    asyncio.run(run())
+    recorder.stop()
+
+
 def test_by_http_alone_as_by_whip(recorder):
     alice, bob, eve = recorder.users(3)
 
