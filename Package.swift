@@ -209,7 +209,7 @@ let package = Package(
         tests(
             "ServerTests",
             [
-                "Server", "Transcription", logging, "Calls", "Voice", "Model", "Storage", "MediaFiles", "Audio",
+                "Server", "Transcription", "Wire", logging, "Calls", "Voice", "Model", "Storage", "MediaFiles", "Audio",
                 "Containers", "WebAPI",
             ]),
         tests("WebAPITests", ["WebAPI", "Containers", "Audio", "Voice", "Model"]),

@@ -151,4 +151,24 @@ import Testing
         leases.renew(ben.endpoint, at: 60)
         #expect(leases.lapsed(at: 71).map(\.endpoint) == [tablet.endpoint] && leases.count == 0)
     }
+
+    @Test func timeInWhichNobodyListenedIsAdded() throws {
+        let world = World(MemoryBench())
+        let anna = try world.person("Anna"), ben = try world.person("Ben")
+        let call: CallID = world.id()
+        var leases = CallLeases(duration: 30)
+        leases.start(.init(call: call, user: anna.user, endpoint: anna.endpoint), at: 0)
+        leases.start(.init(call: call, user: ben.user, endpoint: ben.endpoint), at: 20)
+        // From 20 to 100 nobody listened, and then Ben was heard before it was made up for.
+        leases.renew(ben.endpoint, at: 100)
+        leases.extend(by: 80, at: 100)
+        #expect(leases.deadline == 110)
+        #expect(leases.lapsed(at: 109).isEmpty)
+        #expect(leases.lapsed(at: 110).map(\.user) == [anna.user])
+        #expect(leases.lapsed(at: 129).isEmpty, "No lease lasts longer than one that is renewed now.")
+        #expect(leases.lapsed(at: 130).map(\.user) == [ben.user])
+        leases.start(.init(call: call, user: anna.user, endpoint: anna.endpoint), at: 200)
+        leases.extend(by: .max, at: 201)
+        #expect(leases.deadline == 231)
+    }
 }

@@ -159,4 +159,31 @@ struct AgentTests {
         lab.agent.forget(LegLab.flow(2, .tcp))
         #expect(lab.pass(seconds: 30).loss == .consentExpired)
     }
+
+    @Test("time in which nobody read what came is no silence of the client's")
+    func stalls() throws {
+        var lab = try LegLab()
+        _ = try lab.check(.init(nominates: true), on: LegLab.flow(1))
+        _ = lab.pass(seconds: 20)
+        _ = try lab.check(.init(), on: LegLab.flow(2))
+        // For a minute nobody read anything. Then one flow's check is read before it is made up for.
+        lab.now = lab.now.adding(seconds: 60)
+        _ = try lab.check(.init(), on: LegLab.flow(2))
+        lab.agent.extend(by: 60_000_000_000, at: lab.now)
+        #expect(lab.agent.deadline == lab.now.adding(seconds: 10))
+        #expect(lab.pass(seconds: 9).removed.isEmpty)
+        #expect(lab.pass(seconds: 1).removed == [LegLab.flow(1)])
+        #expect(lab.pass(seconds: 19).loss == nil, "A check that was just read does not count from later than now.")
+        #expect(lab.pass(seconds: 1).loss == .consentExpired)
+        var unchecked = try LegLab()
+        _ = unchecked.pass(seconds: 29)
+        unchecked.now = unchecked.now.adding(seconds: 60)
+        unchecked.agent.extend(by: 60_000_000_000, at: unchecked.now)
+        #expect(unchecked.pass(seconds: 0).loss == nil)
+        #expect(unchecked.pass(seconds: 1).loss == .neverChecked)
+        // Whatever is added, there is no later than now.
+        var odd = try LegLab()
+        odd.agent.extend(by: .max, at: odd.now)
+        #expect(odd.pass(seconds: 30).loss == .neverChecked)
+    }
 }

@@ -150,4 +150,51 @@ struct LegLifeTests {
         #expect(ann.outcomes == [.closed] && ben.outcomes == [.closed])
         #expect(lab.ends(of: "ann") == [.stopped] && lab.figures.legs == 0 && lab.figures.flows == 0)
     }
+
+    @Test(
+        "a stall of the worker takes nobody's time: consent, handshakes and new connections go on from where they were")
+    func stalls() throws {
+        let lab = try GatewayLab()
+        let (ann, ben) = try lab.pair(benByStream: true)
+        let shaking = try LegClient("cleo", ssrc: 33, to: lab.address)
+        try lab.open(shaking)
+        shaking.check(nominates: true)
+        lab.settle([shaking])
+        let unchecked = try LegClient("dora", ssrc: 44, to: lab.entrance, isStream: true)
+        try lab.open(unchecked)
+        lab.pass(seconds: 8)
+        // One turn comes four minutes late. Nothing waits in the sockets of any of them.
+        lab.pass(milliseconds: 240_000)
+        lab.settle([ann, ben, shaking, unchecked])
+        lab.pass(milliseconds: 1_000)
+        #expect(["ann", "ben", "cleo", "dora"].flatMap { lab.ends(of: $0) }.isEmpty)
+        shaking.greet()
+        unchecked.check(nominates: true)
+        lab.settle([shaking, unchecked])
+        #expect(shaking.isConnected && unchecked.answers == 1)
+        ann.say(1)
+        lab.settle([ann, ben])
+        #expect(ben.heard.map(\.word) == [1])
+        // From here on their time passes again.
+        lab.pass(seconds: 20)
+        #expect(lab.ends(of: "ann").isEmpty)
+        lab.pass(seconds: 2)
+        #expect(lab.ends(of: "ann") == [.connectionLost] && lab.ends(of: "ben") == [.connectionLost])
+        lab.pass(seconds: 10)
+        #expect(lab.ends(of: "cleo") == [.connectionLost] && lab.ends(of: "dora") == [.handshakeFailed])
+        #expect(lab.isEmpty)
+    }
+
+    @Test("after a stall everything that waits is read before time goes on, more than one turn reads of a socket")
+    func readsDry() throws {
+        let lab = try GatewayLab()
+        let (ann, ben) = try lab.pair()
+        let before = lab.figures.packetsReceived
+        for _ in 0..<600 { ann.say(1) }
+        ben.check()
+        lab.pass(milliseconds: 240_000)
+        lab.pass(milliseconds: 200)
+        #expect(lab.figures.packetsReceived - before >= 601)
+        #expect(lab.ends(of: "ann").isEmpty && lab.ends(of: "ben").isEmpty)
+    }
 }

@@ -256,6 +256,42 @@ struct SessionTimeTests {
         #expect(session.bye == .idle)
     }
 
+    @Test("time in which the server read nothing is no silence of the client's, but tokens go on ageing")
+    func serverStall() {
+        var session = LiveSession(tokenLives: .seconds(200))
+        session.advance(by: .seconds(20))
+        session.now = session.now + .seconds(100)
+        session.machine.extend(by: .seconds(100), at: session.now)
+        session.advance(by: .seconds(24))
+        #expect(session.bye == nil)
+        // What was read before it was made up for counts from now and no later.
+        session.machine.receive(.heartbeat, at: session.now, into: &session.actions)
+        session.machine.extend(by: .seconds(100), at: session.now)
+        session.advance(by: .seconds(44))
+        #expect(session.bye == nil)
+        session.machine.receive(.heartbeat, at: session.now, into: &session.actions)
+        session.now = session.now + .seconds(12)
+        session.machine.extend(by: .seconds(12), at: session.now)
+        session.advance(by: .seconds(0))
+        #expect(session.bye == .unauthenticated)
+    }
+
+    @Test("a client that is about to say hello has as much time for it as it had before a stall")
+    func stallBeforeHello() {
+        var machine = SessionMachine(
+            session: identifier(9), rules: SessionRules(limits: RealtimeLimits()), at: .uptimeNanoseconds(0))
+        var actions: [SessionAction] = []
+        func end(at seconds: Int64) -> Bool {
+            machine.advance(
+                to: .uptimeNanoseconds(0) + .seconds(seconds), unsent: 0, heartbeat: .heartbeat(at: morning),
+                into: &actions)
+            return !actions.isEmpty
+        }
+        machine.extend(by: .seconds(60), at: .uptimeNanoseconds(0) + .seconds(60))
+        #expect(!end(at: 62))
+        #expect(end(at: 63))
+    }
+
     @Test("a client that takes nothing for fifteen seconds is let go, one that takes a little is not")
     func stall() {
         var session = LiveSession()

@@ -37,4 +37,17 @@ import Testing
         queue.set(-1, due: start + .seconds(1))
         #expect(queue.take(at: start + .seconds(61)) == [-1])
     }
+
+    @Test func someArePostponed() {
+        var queue = DeadlineQueue<String>()
+        queue.set("early", due: start + .seconds(9))
+        queue.set("early", due: start + .seconds(1))
+        queue.set("late", due: start + .seconds(2))
+        queue.set("gone", due: start + .seconds(1))
+        queue.remove("gone")
+        queue.postpone(by: .seconds(10)) { $0 != "late" }
+        #expect(queue.take(at: start + .seconds(10)) == ["late"])
+        #expect(queue.next() == start + .seconds(11))
+        #expect(queue.take(at: start + .seconds(20)) == ["early"] && queue.count == 0)
+    }
 }

@@ -122,6 +122,23 @@ struct VoiceTakeTests {
         #expect(takes.take(id(7)) == nil)
     }
 
+    @Test("time in which nobody read what came is no silence of who speaks")
+    func stalls() throws {
+        var takes = VoiceTakes(rules: rules())
+        try begin(1, &takes, by: person(1), at: 0)
+        let waiting = takes.take(id(1))?.state
+        takes.extend(by: 100_000)
+        guard case .waiting(let before) = waiting, case .waiting(let after) = takes.take(id(1))?.state else {
+            Issue.record("it waits no more")
+            return
+        }
+        #expect(after == before + 100_000)
+        #expect(takes.advance(to: before + 99_999) == [])
+        takes.ended(id(1), at: 0)
+        takes.extend(by: 1_000)
+        #expect(takes.take(id(1))?.state == .kept(until: 601_000))
+    }
+
     @Test("while it is sent nothing else happens to it")
     func sending() throws {
         var takes = VoiceTakes(rules: rules())

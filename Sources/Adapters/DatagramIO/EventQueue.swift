@@ -61,7 +61,9 @@ package struct EventQueue: ~Copyable {
 
     /// Waits for at most `milliseconds`, for ever when negative, and returns how many numbers there are to read.
     package func wait(milliseconds: Int32) -> Int {
-        let count = clinux_wait(descriptor, events, Int32(Self.capacity), milliseconds)
+        var count = clinux_wait(descriptor, events, Int32(Self.capacity), milliseconds)
+        // Interrupted, as by a stop of the process: what came meanwhile must not be taken for nothing.
+        if count < 0 { count = clinux_wait(descriptor, events, Int32(Self.capacity), 0) }
         return count > 0 ? Int(count) : 0
     }
 

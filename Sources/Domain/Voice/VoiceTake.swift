@@ -142,6 +142,18 @@ package struct VoiceTakes: Sendable {
         return take
     }
 
+    /// Nothing that came was read for so many milliseconds: nobody's time has passed.
+    package mutating func extend(by stall: Int64) {
+        for (id, take) in takes {
+            switch take.state {
+            case .waiting(let until): takes[id]?.state = .waiting(until: until &+ stall)
+            case .recording(let until): takes[id]?.state = .recording(until: until &+ stall)
+            case .kept(let until): takes[id]?.state = .kept(until: until &+ stall)
+            case .sending: continue
+            }
+        }
+    }
+
     /// What is due by now. What is to end is kept from then on; what is to be discarded has gone from here.
     package mutating func advance(to now: Int64) -> [Due] {
         var due: [Due] = []

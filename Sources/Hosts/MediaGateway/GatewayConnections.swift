@@ -135,6 +135,9 @@ struct GatewayConnections {
         return byNumber[UInt32(truncatingIfNeeded: oldest.owner)]
     }
 
+    /// Nobody read what came for so many nanoseconds until now.
+    mutating func extend(by stall: UInt64, at now: Instant) { admissions.extendPending(by: stall, at: now) }
+
     mutating func remove(_ connection: GatewayConnection) {
         guard byNumber.removeValue(forKey: connection.number) != nil else { return }
         admissions.release(connection.admission)

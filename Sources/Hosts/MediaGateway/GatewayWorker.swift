@@ -16,6 +16,8 @@ package struct GatewayWorker: ~Copyable {
     private static let rounds = 4
     private static let publishNanoseconds: UInt64 = 200_000_000
     private static let idleMilliseconds: Int32 = 1_000
+    /// How often the sockets are read after a stall before time goes on: more than their buffers hold.
+    private static let roundsAfterStall = 64
 
     let queue: EventQueue
     let mailbox: GatewayMailbox
@@ -43,6 +45,7 @@ package struct GatewayWorker: ~Copyable {
     var handshakeBudget: WorkBudget
     var figures = GatewayFigures()
     var now: Instant
+    private var keeper: Timekeeper
     private var nextTick: Instant
     private var nextSweep: Instant
     private var nextPublish: Instant
@@ -91,6 +94,7 @@ package struct GatewayWorker: ~Copyable {
         engine = GatewayEngine(random: SeededRandom(seed: seed ?? generator.next()))
         engine.limits = shared.limits
         self.now = now
+        keeper = Timekeeper(at: now)
         let start = NTPTime(unixNanoseconds: SystemClock.unixNanoseconds())
         engine.wallClockAtZero = NTPTime(
             bits: start.bits &- NTPTime(bits: 0).adding(nanoseconds: now.nanoseconds).bits)
@@ -108,12 +112,26 @@ package struct GatewayWorker: ~Copyable {
     package mutating func turn(waiting milliseconds: Int32, clock: () -> Instant) {
         let count = queue.wait(milliseconds: milliseconds)
         now = clock()
+        let stall = keeper.stall(at: now)
         serveHandshakes()
         for index in 0..<count { handle(queue[index], queue.readiness(index)) }
+        if stall > 0 { catchUp(after: stall) }
         if now >= nextTick { tick() }
         engine.releaseWaiting(at: now, into: &wires)
         finish()
         if now >= nextPublish { publish() }
+        keeper.plan(now.adding(nanoseconds: UInt64(max(0, waitMilliseconds)) &* 1_000_000), at: now)
+    }
+
+    /// This thread did not run for so many nanoseconds: reads what came meanwhile, and lets nobody's time have passed.
+    private mutating func catchUp(after stall: UInt64) {
+        for _ in 0..<Self.roundsAfterStall {
+            let count = queue.wait(milliseconds: 0)
+            guard count > 0 else { break }
+            for index in 0..<count { handle(queue[index], queue.readiness(index)) }
+        }
+        for leg in legs.values { leg.extend(by: stall, at: now) }
+        wires.connections.extend(by: stall, at: now)
     }
 
     package mutating func stop() {

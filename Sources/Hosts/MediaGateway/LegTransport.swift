@@ -34,7 +34,7 @@ package final class LegTransport {
     var handshake: MediaHandshake
     /// When DTLS says its last flight again.
     var retransmission = Instant.distantFuture
-    let handshakeDeadline: Instant
+    private(set) var handshakeDeadline: Instant
     /// What the leg joins the call with once it is connected.
     var negotiated: NegotiatedLeg
     var sources: [String: TrackSource]
@@ -58,6 +58,13 @@ package final class LegTransport {
         self.agent = agent
         self.handshake = handshake
         handshakeDeadline = now.adding(seconds: Self.handshakeSeconds)
+    }
+
+    /// Nobody read what came for so many nanoseconds until now: the client's time goes on from where it was.
+    func extend(by stall: UInt64, at now: Instant) {
+        agent.extend(by: stall, at: now)
+        handshakeDeadline = min(
+            handshakeDeadline.adding(nanoseconds: stall), now.adding(seconds: Self.handshakeSeconds))
     }
 }
 

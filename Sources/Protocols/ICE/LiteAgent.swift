@@ -193,6 +193,15 @@ package struct LiteAgent: Sendable {
         return hasBeenChecked ? .consentExpired : .neverChecked
     }
 
+    /// Nobody read what came for so many nanoseconds until now: no consent has grown older meanwhile.
+    package mutating func extend(by stall: UInt64, at now: Instant) {
+        heard = min(heard.adding(nanoseconds: stall), max(heard, now))
+        for index in flows.indices {
+            let lastCheck = flows[index].lastCheck
+            flows[index].lastCheck = min(lastCheck.adding(nanoseconds: stall), max(lastCheck, now))
+        }
+    }
+
     /// A connection ended: its flow is the leg's no longer. A leg that has lost its last one so may come back by another
     /// until its consent would have expired.
     package mutating func forget(_ flow: Flow) {

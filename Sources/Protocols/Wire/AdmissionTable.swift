@@ -52,7 +52,7 @@ package struct AdmissionTable: Sendable {
     private struct Record {
         let owner: UInt64
         var source: IPAddress?
-        let since: Instant
+        var since: Instant
         var isUsed = true
         var isPending = false
         /// Neighbours among the pending ones, of all and of the same source.
@@ -172,6 +172,15 @@ package struct AdmissionTable: Sendable {
             index = records[index].all.next
         }
         return owners
+    }
+
+    /// Nobody could prove anything for so many nanoseconds until now: they count for none of those that are pending.
+    package mutating func extendPending(by nanoseconds: UInt64, at now: Instant) {
+        var index = pending.first
+        while records.indices.contains(index) {
+            records[index].since = min(records[index].since.adding(nanoseconds: nanoseconds), now)
+            index = records[index].all.next
+        }
     }
 
     private func pending(at index: Int) -> Pending? {

@@ -1,5 +1,6 @@
 import Bus
 import Calls
+import DatagramIO
 import Logging
 import Metrics
 import Model
@@ -17,10 +18,7 @@ import WebAPI
 /// lease starts anew.
 final class CallClock: CallEffectPerformer, Service {
     private struct State {
-        var deadlines = DeadlineQueue<CallDeadline.Key>()
-        /// The deadline of each key, as its row has it.
-        var rows: [CallDeadline.Key: CallDeadline] = [:]
-        var leases: CallLeases
+        var times: CallTimes
         var live: Set<CallID> = []
         /// Of which there are captions.
         var captioned: Set<CallID> = []
@@ -37,7 +35,6 @@ final class CallClock: CallEffectPerformer, Service {
     /// Who was in a call when the server started.
     private let restored = Mutex<[CallLeases.Holder]>([])
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    private let start = ContinuousClock.now
     private let ended = Counter(label: "calls_ended_total")
     private let rings = Counter(label: "calls_rings_total")
 
@@ -53,11 +50,11 @@ final class CallClock: CallEffectPerformer, Service {
         self.relay = relay
         self.gateway = gateway
         self.logger = logger
-        state = Mutex(State(leases: CallLeases(duration: leaseSeconds * 1_000_000_000)))
+        state = Mutex(State(times: CallTimes(leaseSeconds: leaseSeconds, at: .now)))
     }
 
     /// How many deadlines and leases are watched.
-    var load: (deadlines: Int, leases: Int) { state.withLock { ($0.deadlines.count, $0.leases.count) } }
+    var load: (deadlines: Int, leases: Int) { state.withLock { ($0.times.deadlineCount, $0.times.leaseCount) } }
 
     /// How many calls ring or go on.
     var liveCalls: Int { state.withLock { $0.live.count } }
@@ -75,22 +72,18 @@ final class CallClock: CallEffectPerformer, Service {
         case .dropEndpoint(let endpoint, let stream): hub.drop(endpoint: endpoint, from: stream)
         case .detach(let stream): hub.detach(stream: stream)
         case .schedule(let deadline): schedule(deadline)
-        case .unschedule(let key):
-            state.withLock { state in
-                state.deadlines.remove(key)
-                state.rows[key] = nil
-            }
+        case .unschedule(let key): state.withLock { $0.times.unschedule(key) }
         case .leaseStarted(let call, let user, let endpoint):
             let holder = CallLeases.Holder(call: call, user: user, endpoint: endpoint)
             state.withLock { state in
                 state.live.insert(call)
-                state.leases.start(holder, at: nanoseconds)
+                state.times.startLease(holder, at: .now)
             }
             // It may have gone while its request was under way, before there was a lease that could tell.
             if !isPresent(endpoint) { noteDetached(endpoint, of: user) }
-        case .leaseRenewed(let call, let user): state.withLock { $0.leases.renew(call, user, at: nanoseconds) }
+        case .leaseRenewed(let call, let user): state.withLock { $0.times.renewLease(call, user, at: .now) }
         case .leaseEnded(let call, let user):
-            state.withLock { $0.leases.end(call, user) }
+            state.withLock { $0.times.endLease(call, user) }
             gateway.doors.userLeft(call, user)
         case .ringPush: rings.increment()
         case .legEnded(let call, let endpoint): gateway.endLeg(in: call, of: endpoint)
@@ -112,22 +105,9 @@ final class CallClock: CallEffectPerformer, Service {
     }
 
     private func schedule(_ deadline: CallDeadline) {
-        let remaining = deadline.at.milliseconds(since: Timestamp.systemClock())
-        let due = ContinuousClock.now + .milliseconds(max(0, remaining))
-        let isFirst = state.withLock { state in
-            let next = state.deadlines.next()
-            state.deadlines.set(deadline.key, due: due)
-            state.rows[deadline.key] = deadline
-            return next.map { due < $0 } ?? true
-        }
+        let remaining = Duration.milliseconds(deadline.at.milliseconds(since: Timestamp.systemClock()))
+        let isFirst = state.withLock { $0.times.schedule(deadline, in: remaining, at: .now) }
         if isFirst { wake.continuation.yield() }
-    }
-
-    private var nanoseconds: Int64 { Self.nanoseconds(ContinuousClock.now - start) }
-
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
     }
 
     /// Takes a disabled user out of every live call.
@@ -173,7 +153,7 @@ final class CallClock: CallEffectPerformer, Service {
         state.withLock { state in
             for holder in holders {
                 state.live.insert(holder.call)
-                state.leases.start(holder, at: nanoseconds)
+                state.times.startLease(holder, at: .now)
             }
         }
         restored.withLock { $0 = holders }
@@ -200,14 +180,12 @@ final class CallClock: CallEffectPerformer, Service {
         var timer: Task<Void, Never>?
         wake.continuation.yield()
         for await _ in wake.stream {
-            let due = state.withLock { state in
-                state.deadlines.take(at: ContinuousClock.now).compactMap { state.rows.removeValue(forKey: $0) }
-            }
+            let due = state.withLock { $0.times.takeDue(at: .now) }
             await withDiscardingTaskGroup { group in
                 for deadline in due { group.addTask { await self.fire(deadline) } }
             }
             timer?.cancel()
-            guard let next = state.withLock({ $0.deadlines.next() }) else { continue }
+            guard let next = state.withLock({ $0.times.nextDeadline() }) else { continue }
             timer = Task { [wake] in
                 try? await Task.sleep(until: next, clock: .continuous)
                 if !Task.isCancelled { wake.continuation.yield() }
@@ -228,16 +206,19 @@ final class CallClock: CallEffectPerformer, Service {
 
     private func watchLeases() async {
         while !Task.isCancelled {
-            try? await Task.sleep(for: .seconds(1))
-            let lapsed = state.withLock { $0.leases.lapsed(at: nanoseconds) }
-            for holder in lapsed {
-                await attempt("lease") { [commands] transaction in
-                    try commands.leaseLapsed(holder.call, holder.user, at: transaction.now, in: transaction)
-                        .map { [$0] } ?? []
-                } retry: {
-                    self.state.withLock { $0.leases.start(holder, at: self.nanoseconds) }
-                }
-            }
+            try? await Task.sleep(for: CallTimes.look)
+            let lapsed = state.withLock { $0.times.look(at: .now) }
+            // The next look does not wait for it: it would find that nobody has looked.
+            for holder in lapsed { Task { await lapse(holder) } }
+        }
+    }
+
+    private func lapse(_ holder: CallLeases.Holder) async {
+        await attempt("lease") { [commands] transaction in
+            try commands.leaseLapsed(holder.call, holder.user, at: transaction.now, in: transaction)
+                .map { [$0] } ?? []
+        } retry: {
+            self.state.withLock { $0.times.startLease(holder, at: .now) }
         }
     }
 
@@ -280,10 +261,7 @@ extension CallClock: SessionObserver {
     /// Renews the endpoint's leases. False when it has none: it is in no call, and costs no transaction.
     @discardableResult
     func renew(_ endpoint: EndpointID) -> Bool {
-        state.withLock { state in
-            state.leases.renew(endpoint, at: nanoseconds)
-            return state.leases.holds(endpoint)
-        }
+        state.withLock { $0.times.renewLeases(of: endpoint, at: .now) }
     }
 
     private func noteDetached(_ endpoint: EndpointID, of user: UserID) {
@@ -299,4 +277,8 @@ extension CallClock: SessionObserver {
     private func note(_ command: @escaping @Sendable (StoreTransaction) throws -> [CallOutcome]) {
         Task { await attempt("notice", command, retry: {}) }
     }
+}
+
+extension CallTimes.Moment {
+    static var now: Self { Self(awake: SystemClock.now(), continuous: .now) }
 }

@@ -39,6 +39,12 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
 
     mutating func remove(_ key: Key) { live[key] = nil }
 
+    /// Moves the moments of the keys that `isMeant` picks.
+    mutating func postpone(by duration: Duration, where isMeant: (Key) -> Bool) {
+        let meant = heap.unordered.filter { live[$0.key] == $0.number && isMeant($0.key) }
+        for entry in meant { set(entry.key, due: entry.due + duration) }
+    }
+
     /// Takes out every key that is due at `now`, the earliest first.
     mutating func take(at now: Instant) -> [Key] {
         var due: [Key] = []

@@ -18,7 +18,7 @@ import Wire
 /// knows: what is said in it is tapped and forwarded to nobody. Its file, under the same id, belongs to nothing until it
 /// is sent. What a crash or a restart leaves of it is swept away with the files of nobody.
 final class VoiceTaker: Sendable {
-    private static let pause = Duration.seconds(1)
+    private static let pauseSeconds = 1
     private static let longestOffer = 262_144
 
     private struct Parts: Sendable {
@@ -185,9 +185,17 @@ final class VoiceTaker: Sendable {
         }
         guard begins else { return }
         Task {
+            var keeper = Timekeeper(at: SystemClock.now())
             while isNeeded() {
-                await work(state.withLock { $0.takes.advance(to: Self.now) })
-                try? await Task.sleep(for: Self.pause)
+                let stall = keeper.stall(at: SystemClock.now())
+                let due = state.withLock { state in
+                    state.takes.extend(by: Int64(clamping: stall / 1_000_000))
+                    return state.takes.advance(to: Self.now)
+                }
+                await work(due)
+                let now = SystemClock.now()
+                keeper.plan(now.adding(nanoseconds: UInt64(Self.pauseSeconds) &* 1_000_000_000), at: now)
+                try? await Task.sleep(for: .seconds(Self.pauseSeconds))
             }
         }
     }

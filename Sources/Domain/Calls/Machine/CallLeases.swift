@@ -4,8 +4,9 @@ package import Model
 ///
 /// A participant's lease is renewed by any sign of life: a frame from its endpoint's session, or the other side's report
 /// that media flows. Only when all of them fail for the whole duration does it lapse; losing a socket alone ends no
-/// call. Leases are kept in memory, in monotonic nanoseconds: after a restart each starts anew, so that a server that
-/// was away ends nobody's call.
+/// call. Leases are kept in memory, in nanoseconds of a clock that stands still while the machine is suspended, as the
+/// gateway's does: after a restart each starts anew, and after a stall each goes on from where it was (`extend`), so that
+/// a server that was away ends nobody's call.
 package struct CallLeases: Sendable {
     package struct Holder: Hashable, Sendable {
         package var call: CallID
@@ -54,6 +55,17 @@ package struct CallLeases: Sendable {
     package mutating func renew(_ endpoint: EndpointID, at now: Int64) {
         guard let keys = byEndpoint[endpoint] else { return }
         for key in keys { leases[key]?.until = now &+ duration }
+    }
+
+    /// Nobody listened for so many nanoseconds until now: every lease has as much left as it had before. None lasts longer than
+    /// one that is renewed now.
+    package mutating func extend(by stall: Int64, at now: Int64) {
+        let longest = now &+ duration
+        for key in Array(leases.keys) {
+            guard let until = leases[key]?.until else { continue }
+            let (sum, isOver) = until.addingReportingOverflow(stall)
+            leases[key]?.until = isOver ? longest : min(sum, longest)
+        }
     }
 
     package mutating func end(_ call: CallID, _ user: UserID) { remove(Key(call: call, user: user)) }

@@ -7,10 +7,13 @@ import Synchronization
 final class ShardSessions {
     /// Deadlines are kept to within this.
     static let sweepEvery: TimeAmount = .milliseconds(500)
+    /// A sweep that comes so much later than planned finds that the loop did not run.
+    static let lateness: TimeAmount = .seconds(1)
 
     private let loop: any EventLoop
     private var sessions: [UInt64: Session] = [:]
     private var sweeper: RepeatedTask?
+    private var lastSweep: NIODeadline
     private var whenEmpty: [EventLoopPromise<Void>] = []
     /// Sessions that wrote something during the mailbox's draining: each is flushed once.
     private var unflushed: [Session] = []
@@ -19,11 +22,13 @@ final class ShardSessions {
 
     init(loop: any EventLoop) {
         self.loop = loop
+        lastSweep = loop.now
     }
 
     func enter(_ session: Session) {
         sessions[session.number] = session
         guard sweeper == nil else { return }
+        lastSweep = loop.now
         let shard = NIOLoopBound(session.shard, eventLoop: loop)
         sweeper = loop.scheduleRepeatedTask(initialDelay: Self.sweepEvery, delay: Self.sweepEvery) { _ in
             shard.value.sessions.sweep(shard.value)
@@ -92,6 +97,11 @@ final class ShardSessions {
 
     private func sweep(_ shard: SessionShard) {
         let now = loop.now
+        let stall = now - lastSweep
+        lastSweep = now
+        if stall > Self.sweepEvery + Self.lateness {
+            for session in sessions.values { session.extend(by: stall, at: now) }
+        }
         var heartbeat: OutboundFrame?
         var queuedBytes = 0
         var laggingStreams = 0

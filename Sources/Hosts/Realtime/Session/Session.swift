@@ -112,6 +112,9 @@ extension Session {
         run { machine, actions in machine.conclude(event, into: &actions) }
     }
 
+    /// The loop did not run for so long: what clients sent meanwhile is read from now on.
+    func extend(by stall: TimeAmount, at now: NIODeadline) { machine.extend(by: stall, at: now) }
+
     /// Does what is due. The heartbeat is the same for all sessions of a sweep.
     func sweep(at now: NIODeadline, heartbeat: () -> OutboundFrame) {
         if let farewellEnds {

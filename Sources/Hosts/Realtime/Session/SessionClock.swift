@@ -4,7 +4,7 @@ import NIOCore
 ///
 /// Sessions have no timers of their own: a shard sweeps over all of its sessions and advances those that are due.
 struct SessionClock {
-    let opened: NIODeadline
+    private(set) var opened: NIODeadline
     var tokenExpires: NIODeadline = .distantFuture
     private(set) var nextCheck: NIODeadline
     private(set) var lastHeard: NIODeadline
@@ -81,6 +81,14 @@ struct SessionClock {
             progressed = now
         }
         return now >= progressed + limits.stall
+    }
+
+    /// Nobody read what came for so long until now: clients have as much time left as they had before. A token does not live
+    /// longer for it.
+    mutating func extend(by stall: TimeAmount, at now: NIODeadline) {
+        opened = min(opened + stall, now)
+        lastHeard = min(lastHeard + stall, now)
+        progressed = min(progressed + stall, now)
     }
 
     /// Plans the next check: soon while something waits, else when the earliest deadline is due.

@@ -68,6 +68,14 @@ extension SessionMachine {
 
 // Time.
 extension SessionMachine {
+    /// The server did not run for so long until now, and read nothing.
+    mutating func extend(by stall: TimeAmount, at now: NIODeadline) {
+        clock.extend(by: stall, at: now)
+        if case .awaitingHello(let deadline) = phase {
+            phase = .awaitingHello(until: min(deadline + stall, now + limits.helloTimeout))
+        }
+    }
+
     /// Does what is due. `unsent` is how many bytes the transport still holds.
     mutating func advance(
         to now: NIODeadline, unsent: Int, heartbeat: @autoclosure () -> OutboundFrame,
