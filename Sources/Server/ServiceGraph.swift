@@ -50,11 +50,14 @@ struct ServiceGraph: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, logger: Logger(label: "realtime"),
             clock: Timestamp.systemClock)
         let clock = Mutex<CallClock?>(nil)
+        let link = Mutex<GatewayLink?>(nil)
         let accounts = try await AccountParts(configuration, directory: directory) { user, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
+            link.withLock { $0 }?.signInsEnded(signIns)
             clock.withLock { $0 }?.signedOut(signIns, of: user)
         } userDisabled: { user in
             hub.revoke(user: user)
+            link.withLock { $0 }?.userDisabled(user)
             server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.lifetimeSeconds)
             clock.withLock { $0 }?.withdraw(user)
         } publish: { changes in
@@ -70,6 +73,7 @@ struct ServiceGraph: Sendable {
             transcription: transcription.queue)
         gateway = calls.gateway
         clock.withLock { $0 = calls.clock }
+        link.withLock { $0 = calls.link }
 
         let media =
             roles.contains(.api)

@@ -122,6 +122,20 @@ struct VoiceTakeTests {
         #expect(takes.take(id(7)) == nil)
     }
 
+    @Test("what was begun with a sign-in goes with it, unless it is being sent")
+    func signedOut() throws {
+        var takes = VoiceTakes(rules: rules())
+        let (lost, kept): (SignInID, SignInID) = (id(71), id(72))
+        for (number, signIn) in [(1, lost), (2, kept), (3, lost)] {
+            let principal = Principal(user: id(number), signIn: signIn)
+            try begin(number, &takes, by: principal)
+        }
+        _ = try takes.send(id(3), of: id(3))
+        let over = takes.removeAll { $0.signIn == lost }
+        #expect(over.map(\.id) == [id(1)])
+        #expect(takes.take(id(1)) == nil && takes.take(id(2)) != nil && takes.take(id(3)) != nil)
+    }
+
     @Test("time in which nobody read what came is no silence of who speaks")
     func stalls() throws {
         var takes = VoiceTakes(rules: rules())

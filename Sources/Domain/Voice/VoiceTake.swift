@@ -24,6 +24,8 @@ package struct VoiceTake: Hashable, Sendable {
     package let from: UserID
     package let to: UserID
     package let owner: Owner
+    /// With which it was begun; absent where the token is an outside issuer's.
+    package let signIn: SignInID?
     /// As what it is in the gateway.
     package let leg: EndpointID
     package internal(set) var state: State
@@ -88,7 +90,7 @@ package struct VoiceTakes: Sendable {
         }
         if let replaced { takes[replaced.id] = nil }
         let take = VoiceTake(
-            id: id, from: principal.user, to: to, owner: owner, leg: leg,
+            id: id, from: principal.user, to: to, owner: owner, signIn: principal.signIn, leg: leg,
             state: .waiting(until: now &+ rules.waitSeconds &* 1000))
         takes[id] = take
         return (take, replaced)
@@ -152,6 +154,13 @@ package struct VoiceTakes: Sendable {
             case .sending: continue
             }
         }
+    }
+
+    /// Those that `isOver` picks are none any more, and are returned: unless they are being sent.
+    package mutating func removeAll(where isOver: (VoiceTake) -> Bool) -> [VoiceTake] {
+        let over = takes.values.filter { $0.state != .sending && isOver($0) }
+        for take in over { takes[take.id] = nil }
+        return over
     }
 
     /// What is due by now. What is to end is kept from then on; what is to be discarded has gone from here.

@@ -69,6 +69,14 @@ final class DoorLegs: Sendable {
         for session in registry.withLock({ $0.removeEntered(member) }) { endLeg(of: session) }
     }
 
+    /// Sign-ins have ended, or a user is disabled: what was opened with them is over, entered or not.
+    func end(openedBy isOver: (UserID, SignInID?) -> Bool) {
+        for session in registry.withLock({ $0.removeAll { isOver($0.user, $0.signIn) } }) {
+            endLeg(of: session)
+            leaveLater(session, hasFailed: false)
+        }
+    }
+
     /// The leg has failed. False when it is of no session.
     func ended(_ endpoint: EndpointID, because reason: LegEndReason) -> Bool {
         // The user stays in the call, for whoever comes back after the restart.
@@ -87,7 +95,8 @@ final class DoorLegs: Sendable {
         let earlier = registry.withLock { $0.session(place.door, of: session.member) }
         let replaced = orphans.withLock { $0[session.member] } ?? earlier?.place.leg
         _ = try await store.write {
-            try commands.enterByDoor(
+            try $0.checkSignedIn(principal)
+            return try commands.enterByDoor(
                 place.call, as: place.leg, inPlaceOf: replaced, by: principal, at: $0.now, in: $0)
         } committed: { [self] outcome in
             // In the order of the commits, so that whoever leaves afterwards finds the session.
@@ -170,7 +179,7 @@ extension DoorLegs: DoorService {
             session.offer = try RestartedOffer.text(of: session.offer, ufrag: ufrag, password: password)
             let answer = try await answer(session)
             guard registry.withLock({ $0.restarted(place.leg, offer: session.offer, tag: answer.ufrag) }) else {
-                // It ended meanwhile, and this would be another leg.
+                // It ended meanwhile, and this is another leg.
                 endLeg(of: session)
                 throw Problem.notFound("session")
             }

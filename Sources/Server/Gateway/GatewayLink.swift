@@ -31,6 +31,12 @@ final class GatewayLink: Sendable {
         var clock: CallClock?
     }
 
+    /// Who made the leg of an endpoint, and with which sign-in.
+    private struct Maker: Sendable {
+        var user: UserID
+        var signIn: SignInID?
+    }
+
     let doors: DoorLegs
     let voices = VoiceTaker(logger: Logger(label: "voice"))
     let recorder = CallRecorder(logger: Logger(label: "recorder"))
@@ -39,6 +45,8 @@ final class GatewayLink: Sendable {
     private let logger: Logger
     private let parts = Mutex(Parts())
     private let notices = Mutex<[Key: LegNotices<Offer>]>([:])
+    /// Of the legs of endpoints that are in calls. Only media of these renews leases.
+    private let makers = Mutex<[Key: Maker]>([:])
 
     init(store: Store, commands: CallCommands, logger: Logger) {
         self.store = store
@@ -61,11 +69,35 @@ final class GatewayLink: Sendable {
         // A door's stays beside the endpoint that took its place; where the user has left, `userLeft` follows.
         guard !doors.holds(endpoint) else { return }
         let key = Key(call: call, endpoint: endpoint)
+        makers.withLock { $0[key] = nil }
         notices.withLock { notices in
             notices[key]?.forget()
             if notices[key]?.isIdle ?? false { notices[key] = nil }
         }
         legs?.end(call: call, endpoint: endpoint)
+    }
+
+    /// Sign-ins have ended, as the commit before this says: every leg that was made with one of them ends, and renews
+    /// nobody's lease.
+    func signInsEnded(_ signIns: [SignInID]) {
+        let ended = Set(signIns)
+        endLegs { _, signIn in signIn.map { ended.contains($0) } ?? false }
+    }
+
+    /// The user may do nothing any more, also with tokens of an outside issuer.
+    func userDisabled(_ user: UserID) {
+        endLegs { maker, _ in maker == user }
+    }
+
+    private func endLegs(madeBy isOver: @escaping @Sendable (UserID, SignInID?) -> Bool) {
+        doors.end(openedBy: isOver)
+        voices.end(begunBy: isOver)
+        let over = makers.withLock { makers in
+            let over = makers.filter { isOver($0.value.user, $0.value.signIn) }.keys
+            for key in over { makers[key] = nil }
+            return Array(over)
+        }
+        for key in over { legs?.end(call: key.call, endpoint: key.endpoint) }
     }
 
     private func note(_ key: Key, _ add: (inout LegNotices<Offer>) -> Void) {
@@ -175,11 +207,17 @@ extension GatewayLink: LegService {
         let slots = notices.withLock { $0[key]?.settle(answer.slots) ?? answer.slots }
         do {
             let written = try await store.write {
-                try commands.legAnswered(key.call, showing: slots, also: others, by: principal, at: $0.now, in: $0)
+                try $0.checkSignedIn(principal)
+                return try commands.legAnswered(
+                    key.call, showing: slots, also: others, by: principal, at: $0.now, in: $0)
+            } committed: { [self] _ in
+                // In the order of the commits: the end of the sign-in, or of the part in the call, comes before or after.
+                makers.withLock { $0[key] = Maker(user: principal.user, signIn: principal.signIn) }
             }
             return AnsweredLeg(sdp: answer.sdp, outcome: written.value, positions: written.positions)
         } catch {
-            // The endpoint has left meanwhile, or could not be told.
+            // The endpoint has left meanwhile, or may do nothing any more, or could not be told.
+            makers.withLock { $0[key] = nil }
             legs.end(call: key.call, endpoint: key.endpoint)
             throw error
         }
@@ -220,7 +258,11 @@ extension GatewayLink: LegObserver {
         note(Key(call: call, endpoint: endpoint)) { $0.addOutdated() }
     }
 
-    func legIsAlive(call: CallID, endpoint: EndpointID) { clock?.renew(endpoint) }
+    func legIsAlive(call: CallID, endpoint: EndpointID) {
+        let key = Key(call: call, endpoint: endpoint)
+        guard doors.holds(endpoint) || makers.withLock({ $0[key] != nil }) else { return }
+        clock?.renew(endpoint)
+    }
 
     func legEnded(because reason: LegEndReason, call: CallID, endpoint: EndpointID) {
         guard !doors.ended(endpoint, because: reason), !voices.ended(endpoint, because: reason) else { return }

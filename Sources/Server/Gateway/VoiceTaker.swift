@@ -81,6 +81,13 @@ final class VoiceTaker: Sendable {
         return true
     }
 
+    /// Sign-ins have ended, or a user is disabled: what was begun with them is thrown away, since nobody can send it.
+    func end(begunBy isOver: (UserID, SignInID?) -> Bool) {
+        let over = state.withLock { $0.takes.removeAll { isOver($0.from, $0.signIn) } }
+        guard !over.isEmpty, let parts = parts.withLock({ $0 }) else { return }
+        for take in over { Task { await discard(take, as: "discarded", parts) } }
+    }
+
     // MARK: Beginning and ending
 
     private func gateway() throws -> Parts {
@@ -239,6 +246,7 @@ extension VoiceTaker: VoiceTaking {
         watch()
         if let replaced { await discard(replaced, as: "replaced", parts) }
         do {
+            try await parts.voice.store.read { try $0.checkSignedIn(principal) }
             let answer = try await begin(take, sdp, parts)
             guard Self.hears(answer.sdp) else {
                 throw Problem.invalid("offer.sdp", "The offer sends no sound in Opus.")
