@@ -34,15 +34,17 @@ struct Housekeeping: Service {
         }
     }
 
-    /// Walks through all streams in small transactions, so that nobody waits for it.
+    /// Does all of it in small transactions, so that nobody waits for it.
     private func sweep() async throws {
-        var next: String?
-        repeat {
-            let from = next
-            next = try await store.write { transaction in
-                try transaction.trim(before: transaction.now.adding(seconds: -Self.keptSeconds), from: from)
-            }.value.next
-        } while next != nil && !Task.isCancelled
+        while try await trim() > 0, !Task.isCancelled {}
+        while try await store.write({ try $0.removeEndedSignals() }).value, !Task.isCancelled {}
         while try await accounts.removeStale() > 0, !Task.isCancelled {}
+        while try await store.database.releaseFreeSpace(), !Task.isCancelled {}
+    }
+
+    private func trim() async throws -> Int {
+        try await store.write { transaction in
+            try transaction.trim(before: transaction.now.adding(seconds: -Self.keptSeconds))
+        }.value
     }
 }

@@ -64,8 +64,23 @@ package enum SwitchboardServer {
         let database = try SQLiteDatabase(path: directory.file("switchboard.sqlite"))
         let store = Store(database: database) { _ in }
         let run = try await store.prepare()
+        let compaction = try await database.compact()
         await database.close()
-        return run.isEmpty ? ["The database is up to date."] : run.map { "Ran migration \($0.number): \($0.name)." }
+        return (run.isEmpty ? ["The database is up to date."] : run.map { "Ran migration \($0.number): \($0.name)." })
+            + lines(compaction)
+    }
+
+    private static func lines(_ compaction: SQLiteDatabase.Compaction) -> [String] {
+        switch compaction {
+        case .notNeeded: []
+        case .done(let before, let after):
+            ["Wrote the database's file anew, so that it can shrink: it had \(before) bytes and has \(after)."]
+        case .noRoom(let needed, let free):
+            [
+                "The database's file cannot shrink until it was written anew once, for which \(needed) bytes must be free "
+                    + "on its disk: \(free) are. Make room there and run this again."
+            ]
+        }
     }
 
     /// Has the running server answer, or this process when no server runs on the data directory.

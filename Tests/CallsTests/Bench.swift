@@ -120,6 +120,11 @@ final class CountingTransaction: SQLTransaction {
         count += 1
         return try inner.query(sql, arguments)
     }
+
+    func visit(_ sql: String, _ arguments: [SQLValue], _ body: (SQLRow) throws -> Bool) throws {
+        count += 1
+        try inner.visit(sql, arguments, body)
+    }
 }
 
 /// Where a scenario runs.

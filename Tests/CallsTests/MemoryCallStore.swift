@@ -219,6 +219,18 @@ extension MemoryCallStore {
         }
     }
 
+    func supersede(
+        _ kinds: Set<Signal.Kind>, from sender: EndpointID, in mailbox: StreamName, before generation: Int64
+    ) {
+        for (index, entry) in (state.streams[mailbox] ?? []).enumerated() {
+            guard let mail = entry.mail, mail.sender == sender, mail.generation < generation,
+                let kind = Signal.Kind(rawValue: entry.type), kinds.contains(kind)
+            else { continue }
+            state.streams[mailbox]?[index].data = MailboxLimits.superseded
+            state.streams[mailbox]?[index].mail = nil
+        }
+    }
+
     func mail(in mailbox: StreamName, at sequence: Int64) -> String? {
         guard let entries = state.streams[mailbox], let last = state.sequences[mailbox] else { return nil }
         let index = entries.count - 1 - Int(last - sequence)
@@ -241,8 +253,8 @@ extension MemoryCallStore {
         change(call) { if $0.from.endpoint == endpoint || $0.to == endpoint { $0.data = "" } }
     }
 
-    func removeSignals(in call: CallID, endpoints: [EndpointID]) {
-        for endpoint in endpoints { state.streams[.signals(call, endpoint)] = nil }
+    func removeSignals(in call: CallID) {
+        for case .signals(call, let endpoint) in state.streams.keys { state.streams[.signals(call, endpoint)] = nil }
         state.negotiations[call] = nil
         state.signals[call] = nil
     }

@@ -157,6 +157,33 @@ import Testing
         }
     }
 
+    /// Entries keep their numbers, so that nobody has to start over, and hold nothing that is void.
+    @Test(arguments: Backing.allCases)
+    func whatIsSupersededLosesItsPayload(_ backing: Backing) async throws {
+        try await backing.run { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben")
+            let id = try world.talk(anna, [ben])
+            func kept(_ client: Client) throws -> [String] {
+                try world.mailbox(of: client, in: id).map { $0.data == MailboxLimits.superseded ? "-" : $0.type }
+            }
+            try world.signal(id, from: anna, .offer, generation: 0)
+            try world.signal(id, from: anna, .candidates, generation: 1)
+            try world.signal(id, from: ben, .answer, generation: 1)
+            try world.signal(id, from: ben, .candidates, generation: 1)
+            #expect(try kept(ben) == ["offer", "candidates"])
+            #expect(try kept(anna) == ["answer", "candidates"])
+            // Ben's new offer builds on an answer that Anna may not have read.
+            try world.signal(id, from: ben, .offer, generation: 1)
+            #expect(try kept(anna) == ["answer", "-", "offer"])
+            #expect(try kept(ben) == ["-", "candidates"])
+            try world.signal(id, from: ben, .offer, generation: 2)
+            #expect(try kept(anna) == ["answer", "-", "-", "offer"])
+            try world.signal(id, from: anna, .answer, generation: 3)
+            #expect(try kept(anna) == ["-", "-", "-", "offer"])
+            #expect(try kept(ben) == ["-", "-", "answer"])
+        }
+    }
+
     @Test(arguments: Backing.allCases)
     func nothingIsKeptWhenTheCallEnds(_ backing: Backing) async throws {
         try await backing.run { world in

@@ -77,15 +77,11 @@ import Testing
         scratch.clock.advance(seconds: 100)
         _ = try await scratch.store.write { try $0.append("new", [2], to: streams[0]) }
         let cutoff = scratch.clock.now.adding(seconds: -50)
-        var next: String? = nil
-        var removed = 0
+        var removed: [Int] = []
         repeat {
-            let from = next
-            let progress = try await scratch.store.write { try $0.trim(before: cutoff, from: from, count: 2) }.value
-            removed += progress.removed
-            next = progress.next
-        } while next != nil
-        #expect(removed == 15)
+            removed.append(try await scratch.store.write { try $0.trim(before: cutoff, limit: 4) }.value)
+        } while removed.last != 0
+        #expect(removed == [4, 4, 4, 3, 0])
         let current = try await scratch.store.read { try $0.position(of: streams[0]) }
         #expect(current.sequence == 4)
         let resumptions = try await scratch.store.read { transaction in
@@ -96,8 +92,68 @@ import Testing
         #expect(resumptions[0] == .reset(.gap))
         #expect(resumptions[1] == .changes([scratch.published[15]], upTo: current, isComplete: true))
         #expect(resumptions[2] == .changes([], upTo: current, isComplete: true))
-        let appended = try await scratch.store.write { try $0.append("next", [3], to: streams[1]) }.value
-        #expect(appended.sequence == 4)
+    }
+
+    /// What a client has of a stream's earlier life is never continued with its later one.
+    @Test func aStreamThatReturnsHasANewEpoch() async throws {
+        let scratch = try await ScratchStore()
+        let (gone, staying) = (StreamName.user(Self.user(1)), StreamName.user(Self.user(2)))
+        let before = try await scratch.store.write { try $0.append("old", [1], to: gone) }.value
+        scratch.clock.advance(seconds: 100)
+        let stays = try await scratch.store.write { try $0.append("new", [1], to: staying) }.value
+        let cutoff = scratch.clock.now.adding(seconds: -50)
+        #expect(try await scratch.store.write { try $0.trim(before: cutoff) }.value == 1)
+        let rows = try await scratch.store.read {
+            try $0.sql.query("SELECT name FROM streams").map { try $0.stream(0) }
+        }
+        #expect(rows == [staying])
+        #expect(try await scratch.store.read { try $0.changes(of: gone, after: before) } == .reset(.epoch))
+        let after = try await scratch.store.write { try $0.append("back", [2], to: gone) }.value
+        #expect(after.epoch != before.epoch && after.sequence == 1)
+        #expect(try await scratch.store.read { try $0.changes(of: gone, after: before) } == .reset(.epoch))
+        // The others go on as they are, and one whose epoch is an older one changes nothing.
+        #expect(
+            try await scratch.store.read { try $0.changes(of: staying, after: stays) }
+                == .changes([], upTo: stays, isComplete: true))
+        scratch.clock.advance(seconds: 100)
+        let third = try await scratch.store.write { try $0.append("new", [1], to: .user(Self.user(3))) }.value
+        #expect(third.epoch == after.epoch)
+    }
+
+    @Test func trimmingCostsWhatItRemoves() async throws {
+        let scratch = try await ScratchStore()
+        for number in 0..<40 {
+            _ = try await scratch.store.write { transaction in
+                for _ in 0..<50 { try transaction.append("n", [number], to: .user(Self.user(UInt64(number)))) }
+            }
+        }
+        // Nothing is old enough: one row is looked at.
+        let plan = try await scratch.store.read { transaction in
+            try transaction.sql.query(
+                "EXPLAIN QUERY PLAN SELECT id, stream, seq, at FROM changes ORDER BY id LIMIT 500"
+            ).map { try $0.text(3) }.joined()
+        }
+        #expect(!plan.contains("TEMP B-TREE"))
+        let cutoff = scratch.clock.now.adding(seconds: -50)
+        #expect(try await scratch.store.write { try $0.trim(before: cutoff) }.value == 0)
+    }
+
+    @Test func catchingUpIsBoundedInBytes() async throws {
+        let scratch = try await ScratchStore()
+        let stream = StreamName.user(Self.user(1))
+        for _ in 0..<10 {
+            _ = try await scratch.store.write { try $0.append("n", json: "\"0123456789\"", to: stream) }
+        }
+        let start = Position(epoch: scratch.published[0].position.epoch, sequence: 0)
+        for (limit, expected) in [(0, 1), (12, 1), (30, 2), (119, 9), (120, 10)] {
+            let resumption = try await scratch.store.read { try $0.changes(of: stream, after: start, byteLimit: limit) }
+            guard case .changes(let changes, let reached, let isComplete) = resumption else {
+                Issue.record("Nothing came.")
+                continue
+            }
+            #expect(changes.count == expected && reached.sequence == Int64(expected))
+            #expect(isComplete == (expected == 10))
+        }
     }
 
     @Test func aRebuiltLogHasANewEpoch() async throws {

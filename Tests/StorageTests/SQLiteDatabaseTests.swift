@@ -211,4 +211,39 @@ import Testing
         }
         #expect(counts == [1, 1])
     }
+
+    /// A file of an earlier version is written anew once; from then on it gives back what is free, a piece at a time.
+    @Test func theFileShrinks() async throws {
+        let directory = try ScratchDirectory()
+        try OtherConnection(directory.database).execute("CREATE TABLE large (n BIGINT, data BLOB)")
+        let database = try SQLiteDatabase(path: directory.database)
+        #expect(try await database.releaseFreeSpace() == false)
+        func fill() async throws {
+            try await database.submit { sql in
+                for number in 0..<200 {
+                    try sql.execute(
+                        "INSERT INTO large VALUES (?1, ?2)",
+                        [.integer(number), .blob(Array(repeating: 1, count: 65_536))])
+                }
+            }
+            try await database.submit { _ = try $0.execute("DELETE FROM large WHERE n > 0") }
+        }
+        try await fill()
+        guard case .done(let before, let after) = try await database.compact() else {
+            Issue.record("The file was not written anew.")
+            return
+        }
+        #expect(before > 13_000_000 && after < 200_000)
+        #expect(try await database.compact() == .notNeeded)
+        try await fill()
+        var pieces = 1
+        while try await database.releaseFreeSpace() { pieces += 1 }
+        #expect(pieces == 7)
+        let pages = try await database.read { try $0.first("PRAGMA page_count")?.int(0) }
+        #expect(try #require(pages) < 60)
+        await database.close()
+        let reopened = try SQLiteDatabase(path: directory.path + "/new.db")
+        #expect(try await reopened.compact() == .notNeeded)
+        await reopened.close()
+    }
 }

@@ -95,6 +95,7 @@ extension ServerFrame {
 extension StreamChange: Decodable {
     private enum Key: String, CodingKey { case seq, type, data }
     private struct Version: Decodable { var version: Int }
+    private struct Payload: Decodable { var superseded: Bool? }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
@@ -105,7 +106,10 @@ extension StreamChange: Decodable {
             let version = try container.decode(Version.self, forKey: .data).version
             content = .participant(try container.decode(Participant.self, forKey: .data), version: version)
         case "profile": content = .profile(try container.decode(Me.self, forKey: .data))
-        case "offer", "answer", "candidates": content = .signal(try container.decode(Signal.self, forKey: .data))
+        case let type where ["offer", "answer", "candidates"].contains(type):
+            // What a later description made void has a number alone.
+            let isVoid = try container.decode(Payload.self, forKey: .data).superseded == true
+            content = isVoid ? .unknown(type: type) : .signal(try container.decode(Signal.self, forKey: .data))
         case "slots", "legEnded", "renegotiate": content = .leg(try container.decode(LegNotice.self, forKey: .data))
         case let type: content = .unknown(type: type)
         }

@@ -73,7 +73,7 @@ package final class Store: Sendable {
         let epoch = Self.newEpoch(at: clock())
         try await database.submit { transaction in
             try transaction.execute("UPDATE log SET epoch = ?1", [.text(epoch)])
-            try transaction.execute("UPDATE streams SET epoch = ?1, trimmed = seq", [.text(epoch)])
+            try transaction.execute("UPDATE streams SET epoch = ?1, trimmed = seq, bytes = 0", [.text(epoch)])
             try transaction.execute("DELETE FROM changes")
         }
     }
@@ -84,7 +84,7 @@ package final class Store: Sendable {
     }
 
     /// Epochs are compared only for being equal; the time and some chance keep a restored copy from repeating one.
-    private static func newEpoch(at now: Timestamp) -> String {
+    static func newEpoch(at now: Timestamp) -> String {
         String(now.milliseconds, radix: 36) + String(UInt16.random(in: 0..<1296), radix: 36)
     }
 }

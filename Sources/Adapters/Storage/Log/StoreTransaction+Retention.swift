@@ -1,44 +1,52 @@
 package import Model
 
-/// How far a sweep through the streams has come.
-package struct TrimProgress: Sendable, Hashable {
-    /// The last stream looked at; nil when the sweep has reached the end.
-    package var next: String?
-    package var removed: Int
-}
-
 // The log is kept short enough to resume from, not for ever: snapshots hold what is true now.
 extension StoreTransaction {
-    /// Removes changes older than `cutoff` from up to `count` streams after `name`, in the order of their names. A
-    /// position before what was removed then yields `reset`. Called again with `next`, it walks through all streams in
-    /// small transactions; no index is kept for it.
-    package func trim(before cutoff: Timestamp, from name: String?, count: Int = 100) throws -> TrimProgress {
-        let rows = try sql.query(
-            "SELECT name, seq, trimmed, at FROM streams WHERE name > ?1 ORDER BY name LIMIT ?2",
-            [.text(name ?? ""), .integer(max(1, count))])
-        var removed = 0
-        for row in rows where try row.integer(2) < row.integer(1) {
-            let stream = try row.text(0)
-            if try row.time(3) < cutoff {
-                removed += try sql.execute("DELETE FROM changes WHERE stream = ?1", [.text(stream)])
-                try sql.execute("UPDATE streams SET trimmed = seq WHERE name = ?1", [.text(stream)])
-                continue
-            }
-            let last = try sql.first(
-                "SELECT MAX(seq) FROM changes WHERE stream = ?1 AND at < ?2", [.text(stream), .time(cutoff)])
-            guard let sequence = try last?.integerIfPresent(0) else { continue }
-            removed += try sql.execute(
-                "DELETE FROM changes WHERE stream = ?1 AND seq <= ?2", [.text(stream), .integer(sequence)])
-            try sql.execute(
-                "UPDATE streams SET trimmed = ?2 WHERE name = ?1", [.text(stream), .integer(sequence)])
+    /// Removes up to `limit` of the oldest changes, as long as they are older than `cutoff`, in the order in which they
+    /// were written: what it costs depends on what goes alone. A position before what was removed then yields `reset`.
+    /// Streams of which nothing is left are forgotten with it. Returns how many changes went; fewer than `limit` when
+    /// there are no more.
+    package func trim(before cutoff: Timestamp, limit: Int = 500) throws -> Int {
+        var trimmed: [String: (sequence: Int64, bytes: Int64)] = [:]
+        var last: Int64?
+        var count = 0
+        try sql.visit(
+            "SELECT id, stream, seq, at, type, bytes FROM changes ORDER BY id LIMIT ?1", [.integer(max(1, limit))]
+        ) { row in
+            guard try row.time(3) < cutoff else { return false }
+            let (stream, counted) = (try row.text(1), try row.text(4) == "offer" ? 0 : try row.integer(5))
+            trimmed[stream, default: (0, 0)].bytes += counted
+            trimmed[stream, default: (0, 0)].sequence = max(trimmed[stream]?.sequence ?? 0, try row.integer(2))
+            last = try row.integer(0)
+            count += 1
+            return true
         }
-        let isLast = rows.count < max(1, count)
-        return TrimProgress(next: isLast ? nil : try rows.last?.text(0), removed: removed)
+        guard let last else { return 0 }
+        try sql.execute("DELETE FROM changes WHERE id <= ?1", [.integer(last)])
+        for (stream, removed) in trimmed {
+            try sql.execute(
+                """
+                UPDATE streams SET trimmed = CASE WHEN trimmed < ?2 THEN ?2 ELSE trimmed END, bytes = bytes - ?3
+                WHERE name = ?1
+                """, [.text(stream), .integer(removed.sequence), .integer(removed.bytes)])
+        }
+        try forgetEmptyStreams(trimmed.keys.sorted())
+        return count
     }
 
-    /// Forgets a stream that nothing will be appended to again, such as those of a call that has ended long ago.
-    package func remove(_ stream: StreamName) throws {
-        try sql.execute("DELETE FROM changes WHERE stream = ?1", [.stream(stream)])
-        try sql.execute("DELETE FROM streams WHERE name = ?1", [.stream(stream)])
+    /// Removes the rows of those streams whose changes were all removed. One that comes back begins at 1 again, so it
+    /// needs an epoch that it never had: the log gets a new one when one of its own epoch is removed.
+    private func forgetEmptyStreams(_ names: [String]) throws {
+        var removed: Set<String> = []
+        for some in names.parts {
+            let rows = try sql.query(
+                """
+                DELETE FROM streams WHERE trimmed = seq AND name IN \(Placeholders.list(some.count)) RETURNING epoch
+                """, some.map { .text($0) })
+            for row in rows { removed.insert(try row.text(0)) }
+        }
+        guard let current = try sql.first("SELECT epoch FROM log WHERE id = 1"), try removed.contains(current.text(0))
+        else { return }
+        try sql.execute("UPDATE log SET epoch = ?1 WHERE id = 1", [.text(Store.newEpoch(at: now))])
     }
 }

@@ -8,6 +8,9 @@ package protocol SQLTransaction: AnyObject {
     func execute(_ sql: String, _ arguments: [SQLValue]) throws -> Int
     /// Runs a statement and returns its rows.
     func query(_ sql: String, _ arguments: [SQLValue]) throws -> [SQLRow]
+    /// Runs a statement and hands over its rows one by one, until `body` returns false: for rows that may be large
+    /// together.
+    func visit(_ sql: String, _ arguments: [SQLValue], _ body: (SQLRow) throws -> Bool) throws
 }
 
 extension SQLTransaction {
@@ -34,6 +37,9 @@ package protocol SQLDatabase: Sendable {
 
     /// Runs `job` over one snapshot of what is committed.
     func read<T: Sendable>(_ job: @escaping @Sendable (any SQLTransaction) throws -> T) async throws -> T
+
+    /// Gives a piece of what the database's file has free back to the file system. Returns whether there is more.
+    func releaseFreeSpace() async throws -> Bool
 
     /// Commits what waits, then closes. Later jobs throw `SQLError.closed`.
     func close() async

@@ -20,17 +20,27 @@ final class SQLiteConnection: SQLTransaction {
 
     @discardableResult
     func execute(_ sql: String, _ arguments: [SQLValue]) throws -> Int {
-        try run(sql, arguments) { _, _ in }
+        try run(sql, arguments) { _, _ in true }
         return database.changesCount
     }
 
     func query(_ sql: String, _ arguments: [SQLValue]) throws -> [SQLRow] {
         var rows: [SQLRow] = []
-        try run(sql, arguments) { statement, columns in rows.append(Self.row(statement, columns)) }
+        try run(sql, arguments) { statement, columns in
+            rows.append(Self.row(statement, columns))
+            return true
+        }
         return rows
     }
 
-    private func run(_ sql: String, _ arguments: [SQLValue], _ visit: (OpaquePointer, CInt) -> Void) throws {
+    func visit(_ sql: String, _ arguments: [SQLValue], _ body: (SQLRow) throws -> Bool) throws {
+        try run(sql, arguments) { statement, columns in try body(Self.row(statement, columns)) }
+    }
+
+    /// - Parameter visit: returns whether it wants more rows.
+    private func run(
+        _ sql: String, _ arguments: [SQLValue], _ visit: (OpaquePointer, CInt) throws -> Bool
+    ) throws {
         guard isOpen else { throw SQLError(.closed, "A statement was run after its transaction had ended.") }
         let statement: OpaquePointer
         do {
@@ -51,7 +61,7 @@ final class SQLiteConnection: SQLTransaction {
         let columns = sqlite3_column_count(statement)
         while true {
             switch sqlite3_step(statement) {
-            case SQLITE_ROW: visit(statement, columns)
+            case SQLITE_ROW: guard try visit(statement, columns) else { return }
             case SQLITE_DONE: return
             case let code: try check(code, sql)
             }

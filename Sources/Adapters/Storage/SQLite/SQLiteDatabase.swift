@@ -11,6 +11,9 @@ package final class SQLiteDatabase: SQLDatabase {
     private let writer: SQLiteWriter
     private let path: String
 
+    /// Pages that are given back at a time: a few megabytes, which hold the writer for some milliseconds.
+    private static let pagesReleasedAtOnce = 512
+
     /// Of pages that one connection keeps in memory, so that it need not read them again.
     private static let cacheKilobytes = 16_384
 
@@ -33,6 +36,10 @@ package final class SQLiteDatabase: SQLDatabase {
         // The writer below opens and closes its transactions itself.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
+            // Of a new file; an old one keeps what it has until it is compacted. Readers may not even ask for it.
+            if sqlite3_db_readonly(database.sqliteConnection, "main") == 0 {
+                try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            }
             try database.execute(sql: "PRAGMA cache_size = -\(Self.cacheKilobytes)")
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
         }
@@ -84,6 +91,57 @@ package final class SQLiteDatabase: SQLDatabase {
                 }
             }
         }
+    }
+
+    package func releaseFreeSpace() async throws -> Bool {
+        try await submit { transaction in
+            guard try transaction.first("PRAGMA auto_vacuum")?.integer(0) == 2 else { return false }
+            let free = try transaction.first("PRAGMA freelist_count")?.int(0) ?? 0
+            guard free > 0 else { return false }
+            _ = try transaction.query("PRAGMA incremental_vacuum(\(Self.pagesReleasedAtOnce))")
+            return free > Self.pagesReleasedAtOnce
+        }
+    }
+
+    /// What `compact` did.
+    package enum Compaction: Sendable, Hashable {
+        /// The file shrinks by itself already.
+        case notNeeded
+        /// Bytes before and after.
+        case done(before: Int, after: Int)
+        /// Bytes that have to be free on its disk, and that are.
+        case noRoom(needed: Int, free: Int)
+    }
+
+    /// Writes the whole file anew once, so that what becomes free in it can be given back from then on. That takes twice
+    /// its size on the disk for as long as it takes, and nothing else is written meanwhile.
+    package func compact() async throws -> Compaction {
+        try await withCheckedThrowingContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { [path] database in
+                do {
+                    let connection = SQLiteConnection(database, path: path)
+                    defer { connection.isOpen = false }
+                    continuation.resume(returning: try Self.compact(connection, path))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    private static func compact(_ connection: SQLiteConnection, _ path: String) throws -> Compaction {
+        func number(_ pragma: String) throws -> Int { try connection.first("PRAGMA \(pragma)")?.int(0) ?? 0 }
+        guard try number("auto_vacuum") != 2 else { return .notNeeded }
+        let pageSize = try number("page_size")
+        let before = try number("page_count") &* pageSize
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        let attributes = try FileManager.default.attributesOfFileSystem(forPath: directory)
+        let free = (attributes[.systemFreeSize] as? NSNumber)?.intValue ?? 0
+        guard free >= before &* 2 else { return .noRoom(needed: before &* 2, free: free) }
+        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        try connection.execute("VACUUM")
+        _ = try connection.query("PRAGMA wal_checkpoint(TRUNCATE)")
+        return .done(before: before, after: try number("page_count") &* pageSize)
     }
 
     package func close() async {

@@ -63,7 +63,7 @@ extension CallCommands {
         try store.append(difference.entries(callJSON: outcome.callJSON, at: now))
         if let (recording, users) = difference.audience { try store.admit(users, to: recording) }
         if difference.hasEnded {
-            try store.removeSignals(in: after.id, endpoints: difference.closedEndpoints)
+            try store.removeSignals(in: after.id)
         } else {
             for endpoint in difference.closedEndpoints { try store.closeMailbox(of: endpoint, in: after.id) }
         }

@@ -63,12 +63,43 @@ package struct StreamEntry: Hashable, Sendable {
     package var type: String
     /// JSON text.
     package var data: String
+    /// Set where one endpoint sends it to the mailbox of another.
+    package var mail: Mail?
 
-    package init(stream: StreamName, type: String, data: String) {
+    package init(stream: StreamName, type: String, data: String, mail: Mail? = nil) {
         self.stream = stream
         self.type = type
         self.data = data
+        self.mail = mail
     }
+
+    /// What decides for how long a mailbox keeps the payload of an entry.
+    package struct Mail: Hashable, Sendable {
+        package var sender: EndpointID
+        package var generation: Int64
+
+        package init(sender: EndpointID, generation: Int64) {
+            self.sender = sender
+            self.generation = generation
+        }
+    }
+}
+
+/// How much a mailbox keeps.
+package struct MailboxLimits: Hashable, Sendable {
+    /// Bytes of payloads, without offers, of which the latest of each sender is kept in any case. Beyond that the oldest
+    /// of whoever has the most there go.
+    package var bytes: Int64 = 1 << 20
+    /// What an entry counts beside its payload.
+    package var entryBytes: Int64 = 128
+    /// Entries from which on numbers without a payload go; half as many stay.
+    package var entries: Int64 = 1024
+
+    package init() {}
+
+    package static let standard = MailboxLimits()
+    /// What is left of an entry whose payload went, as JSON text.
+    package static let superseded = "{\"superseded\":true}"
 }
 
 /// What calls need of a store, inside one transaction. Methods are synchronous, and a thrown error undoes everything.
@@ -99,7 +130,8 @@ package protocol CallStore: SignalStore, RecordingStore {
     /// Notes that `user` made `entity` with the client id, unless the id was used before.
     func remember(_ clientID: ClientID, of user: UserID, bodyHash: Int64, entity: CallID) throws -> ClientIDVerdict
 
-    /// Appends to streams, each of which numbers its entries without a hole. Returns the sequences.
+    /// Appends to streams, each of which numbers its entries without a hole. Returns the sequences. A mailbox that holds
+    /// more than `MailboxLimits` afterwards loses payloads.
     @discardableResult
     func append(_ entries: [StreamEntry]) throws -> [Int64]
 }
@@ -127,6 +159,10 @@ package protocol SignalStore: AnyObject {
     func bindHeldSignals(
         in call: CallID, from sender: EndpointID, to recipient: EndpointID, after generation: Int64) throws
 
+    /// What `sender` sent to a mailbox in earlier generations than that holds no more: such entries of these kinds keep
+    /// their numbers and lose their payloads.
+    func supersede(
+        _ kinds: Set<Signal.Kind>, from sender: EndpointID, in mailbox: StreamName, before generation: Int64) throws
     /// The data of one entry of a mailbox.
     func mail(in mailbox: StreamName, at sequence: Int64) throws -> String?
     /// When the mailbox has more than `length` entries, removes those before `sequence`: what they told holds no more.
@@ -134,6 +170,7 @@ package protocol SignalStore: AnyObject {
         of endpoint: EndpointID, in call: CallID, longerThan length: Int64, before sequence: Int64) throws
     /// Empties the endpoint's mailbox, and forgets its negotiations and what is held for or from it.
     func closeMailbox(of endpoint: EndpointID, in call: CallID) throws
-    /// Removes everything about signals in a call that has ended; `endpoints` still had mailboxes.
-    func removeSignals(in call: CallID, endpoints: [EndpointID]) throws
+    /// Removes everything about signals in a call that has ended. Where that is much, some of it is left to be removed in
+    /// pieces; nobody may read it.
+    func removeSignals(in call: CallID) throws
 }

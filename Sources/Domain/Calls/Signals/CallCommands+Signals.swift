@@ -91,14 +91,15 @@ extension CallCommands {
         }
         guard signal.status == .delivered else { return }
         let mailbox = StreamName.signals(signal.call, recipient)
-        var entries = [StreamEntry(stream: mailbox, type: signal.kind.rawValue, data: signal.data)]
+        var entries = [signal.entry(in: mailbox)]
+        try supersede(by: signal, to: recipient, store: store)
         guard signal.kind == .offer else {
             try store.append(entries)
             return
         }
         if negotiation.held(from: sender) > 0 {
             entries += try store.heldSignals(in: signal.call, from: sender, to: recipient).map {
-                StreamEntry(stream: mailbox, type: $0.kind.rawValue, data: $0.data)
+                $0.entry(in: mailbox)
             }
             try store.releaseHeldSignals(in: signal.call, from: sender, to: recipient, through: signal.generation)
         }
@@ -108,6 +109,23 @@ extension CallCommands {
         }
         negotiation.release()
         if let sequence = try store.append(entries).first { negotiation.delivered(at: sequence) }
+    }
+
+    /// What a new description makes void in the two mailboxes.
+    ///
+    /// A new offer takes the place of all earlier ones and has the candidates that its sender gathered (RFC 8829
+    /// section 5.2.2). An earlier answer of the same sender may not be read yet, and the offer builds on it; whoever
+    /// answers has read everything before the offer.
+    private func supersede(by signal: Signal, to recipient: EndpointID, store: some CallStore) throws {
+        guard signal.generation > 1, signal.kind != .candidates else { return }
+        let sender = signal.from.endpoint
+        let (theirs, own) = (StreamName.signals(signal.call, recipient), StreamName.signals(signal.call, sender))
+        let isAnswer = signal.kind == .answer
+        try store.supersede(
+            isAnswer ? [.offer, .answer, .candidates] : [.offer, .candidates], from: sender, in: theirs,
+            before: signal.generation)
+        try store.supersede(
+            isAnswer ? [.offer, .answer, .candidates] : [.offer], from: recipient, in: own, before: signal.generation)
     }
 
     /// Keeps the offer of a new call for the endpoint that will accept it.
@@ -141,8 +159,7 @@ extension CallCommands {
         let current = held.filter { $0.generation == negotiation.generation }
         let early = held.filter { $0.generation > negotiation.generation }
         let mailbox = StreamName.signals(id, endpoint)
-        let sequences = try store.append(
-            current.map { StreamEntry(stream: mailbox, type: $0.kind.rawValue, data: $0.data) })
+        let sequences = try store.append(current.map { $0.entry(in: mailbox) })
         negotiation.bind(to: endpoint, held: early.count, at: now)
         if let place = current.firstIndex(where: { $0.kind == .offer }), sequences.indices.contains(place) {
             negotiation.delivered(at: sequences[place])

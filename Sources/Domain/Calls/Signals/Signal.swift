@@ -188,6 +188,13 @@ extension Signal.Payload {
 }
 
 extension Signal {
+    /// What its recipient's mailbox gets.
+    func entry(in mailbox: StreamName) -> StreamEntry {
+        StreamEntry(
+            stream: mailbox, type: kind.rawValue, data: data,
+            mail: StreamEntry.Mail(sender: from.endpoint, generation: generation))
+    }
+
     /// The JSON that the recipient gets: `from` is what the server knows, not what the sender says.
     static func data(from sender: Sender, kind: Kind, generation: Int64, payload: Payload) -> String {
         var writer = JSONWriter(capacity: 1024)

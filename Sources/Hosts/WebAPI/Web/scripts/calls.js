@@ -215,7 +215,9 @@ class Calls extends Emitter {
 
     // Signals
 
-    #signals(id, signals, options) {
+    #signals(id, entries, options) {
+        // What a later description made void has a number alone.
+        const signals = entries.filter((entry) => !entry.superseded);
         const call = this.active.find((one) => one.id === id && one.phase !== "ended");
         if (call) call.receive(signals, options);
         else this.#unclaimed.set(id, [...(this.#unclaimed.get(id) ?? []), ...signals]);
