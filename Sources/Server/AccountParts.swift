@@ -73,6 +73,9 @@ struct AccountParts: Sendable {
             case .accountDisable(let email):
                 let me = try await accounts.setDisabled(true, email: email)
                 return ControlAnswer(lines: ["\(me.email ?? email) is disabled and signed out everywhere."])
+            case .accountEnable(let email):
+                let me = try await accounts.setDisabled(false, email: email)
+                return ControlAnswer(lines: ["\(me.email ?? email) may sign in again."])
             case .reload, .drain, .systemWarnings:
                 return ControlAnswer(error: "No server is running on the data directory of storage.path.")
             case .invite(let count): return ControlAnswer(lines: try await accounts.createInvites(count: count))

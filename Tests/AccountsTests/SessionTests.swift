@@ -21,7 +21,7 @@ import Tokens
             #expect(try await scratch.verifier.verify(pair.accessToken).principal == ann.principal)
             token = pair.refreshToken
         }
-        let session = try await scratch.commands.sessions(of: ann.principal).first
+        let session = try await scratch.commands.sessions(of: ann.principal).items.first
         #expect(session?.lastUsedAt == scratch.time.value && session?.createdAt == ann.session.createdAt)
     }
 
@@ -73,10 +73,10 @@ import Tokens
         scratch.advance(seconds: 1001)
         let problem = await problem { _ = try await scratch.commands.refresh(ann.refreshToken) }
         #expect(problem?.detail.contains("too long") == true)
-        #expect(try await scratch.commands.sessions(of: ann.principal).isEmpty)
-        #expect(try await scratch.commands.devices(of: ann.principal).count == 1)
+        #expect(try await scratch.commands.sessions(of: ann.principal).items.isEmpty)
+        #expect(try await scratch.commands.devices(of: ann.principal).items.count == 1)
         #expect(try await scratch.commands.removeStale() == 3)
-        #expect(try await scratch.commands.devices(of: ann.principal).isEmpty)
+        #expect(try await scratch.commands.devices(of: ann.principal).items.isEmpty)
         #expect(try await scratch.commands.removeStale() == 0)
     }
 
@@ -94,10 +94,10 @@ import Tokens
         #expect(again.session.device.id == ann.session.device.id)
         let ben = try await scratch.signUp("Ben")
 
-        let sessions = try await scratch.commands.sessions(of: laptop.principal)
+        let sessions = try await scratch.commands.sessions(of: laptop.principal).items
         #expect(sessions.map(\.id) == [again.session.id, laptop.session.id, ann.session.id])
         #expect(sessions.map(\.current) == [false, true, false])
-        let devices = try await scratch.commands.devices(of: laptop.principal)
+        let devices = try await scratch.commands.devices(of: laptop.principal).items
         #expect(devices.map(\.name) == ["New phone name", "Unknown device"])
         #expect(devices.map(\.current) == [false, true])
         #expect(devices[0].createdAt == ann.session.createdAt)
@@ -113,14 +113,60 @@ import Tokens
         for token in [ann.accessToken, again.accessToken] {
             #expect(await problem { _ = try await scratch.verifier.verify(token) }?.kind == .unauthenticated)
         }
-        #expect(try await commands.devices(of: laptop.principal).map(\.name) == ["Unknown device"])
+        #expect(try await commands.devices(of: laptop.principal).items.map(\.name) == ["Unknown device"])
         _ = try await commands.endSession(nil, of: laptop.principal)
         _ = try await commands.endSession(nil, of: laptop.principal)
-        #expect(try await commands.sessions(of: laptop.principal).isEmpty)
+        #expect(try await commands.sessions(of: laptop.principal).items.isEmpty)
         _ = try await scratch.verifier.verify(ben.accessToken)
         #expect(
             await problem { _ = try await commands.refresh(laptop.refreshToken) }?.detail.contains("signed out") == true
         )
+    }
+
+    @Test func theSignInThatWasUnusedForLongestMakesWay() async throws {
+        let scratch = try await ScratchAccounts()
+        let commands = scratch.commands
+        let ann = try await scratch.signUp("Ann")
+        var tokens: [String] = []
+        for number in 1..<64 {
+            scratch.advance(seconds: 1)
+            let device = DeviceClaim(name: "Device \(number)", platform: "test")
+            let request = SignInRequest(email: "ann@example.org", password: "correct horse", device: device)
+            tokens.append(try await commands.signIn(request, from: "1").refreshToken)
+        }
+        #expect(scratch.ended.value.isEmpty)
+        scratch.advance(seconds: 1)
+        let kept = try await commands.refresh(ann.refreshToken)
+        scratch.advance(seconds: 1)
+        let request = SignInRequest(email: "ann@example.org", password: "correct horse")
+        let last = try await commands.signIn(request, from: "1")
+        // Ann's first one was used since; the one after it was not.
+        let (ended, first) = (scratch.ended.value, try #require(RefreshToken(tokens[0])).signIn)
+        #expect(ended == [first])
+        #expect(await problem { _ = try await commands.refresh(tokens[0]) }?.detail.contains("at most 64") == true)
+        #expect(scratch.tokens.isRevoked(first))
+        _ = try await commands.refresh(kept.refreshToken)
+        _ = try await commands.refresh(tokens[1])
+        #expect(scratch.changes(of: ann.user.id).last?.type == "signOut")
+
+        // Pages of both lists.
+        var seen: [SignInID] = []
+        var cursor: String?
+        repeat {
+            let page = try await commands.sessions(of: last.principal, limit: 25, cursor: cursor)
+            seen += page.items.map(\.id)
+            cursor = page.nextCursor
+        } while cursor != nil
+        #expect(seen.count == 64 && Set(seen).count == 64 && !seen.contains(first))
+        var names: [String] = []
+        repeat {
+            let page = try await commands.devices(of: last.principal, limit: 63, cursor: cursor)
+            names += page.items.map(\.name)
+            cursor = page.nextCursor
+        } while cursor != nil
+        #expect(names.count == 64 && !names.contains("Device 1"))
+        let bad = await problem { _ = try await commands.devices(of: last.principal, cursor: "1.x") }
+        #expect(bad?.field == "cursor")
     }
 
     @Test func aNewPasswordEndsTheOtherSessions() async throws {

@@ -79,6 +79,8 @@ package enum SignInEnd: String, Hashable, Sendable {
     /// A refresh token was used twice, so somebody else may hold a copy.
     case reused
     case disabled
+    /// Newer ones of the same user took its place.
+    case tooMany = "too_many"
 }
 
 /// An installation as one user knows it; two users of one phone have a record each.

@@ -37,14 +37,17 @@ package protocol AccountStore {
     func insert(_ signIn: SignInRecord) throws
     func signIn(_ id: SignInID) throws -> SignInRecord?
     func update(_ signIn: SignInRecord) throws
-    /// Those that have not ended, with their devices, latest use first.
-    func openSignIns(of user: UserID) throws -> [(signIn: SignInRecord, device: DeviceRecord)]
+    /// Those that have not ended, with their devices, latest use first, after `cursor`.
+    func openSignIns(
+        of user: UserID, after cursor: UseCursor<SignInID>?, limit: Int
+    ) throws -> [(signIn: SignInRecord, device: DeviceRecord)]
     /// Those that ended after `time`, when access tokens issued before may still be around.
     func signInsEnded(since time: Timestamp) throws -> [(id: SignInID, at: Timestamp)]
     func device(_ id: DeviceID, of user: UserID) throws -> DeviceRecord?
     /// Inserts or updates.
     func save(_ device: DeviceRecord) throws
-    func devices(of user: UserID) throws -> [DeviceRecord]
+    /// Latest use first, after `cursor`.
+    func devices(of user: UserID, after cursor: UseCursor<DeviceID>?, limit: Int) throws -> [DeviceRecord]
     /// Removes a device whose sign-ins have ended.
     func removeDevice(_ id: DeviceID, of user: UserID) throws
 
@@ -61,6 +64,17 @@ package protocol AccountStore {
     /// Removes sign-ins that ended or were last used before `time`, with the devices and endpoints that are left behind.
     /// Returns how many rows went.
     func removeStale(before time: Timestamp, limit: Int) throws -> Int
+}
+
+/// Where a list that begins with the latest use goes on.
+package struct UseCursor<ID: Hashable & Sendable>: Hashable, Sendable {
+    package var usedAt: Timestamp
+    package var id: ID
+
+    package init(usedAt: Timestamp, id: ID) {
+        self.usedAt = usedAt
+        self.id = id
+    }
 }
 
 /// Where a search by name goes on.

@@ -7,6 +7,8 @@ package enum ControlRequest: Codable, Sendable {
     case accountList
     /// Ends every session of the account, closes its sockets and keeps it from signing in.
     case accountDisable(email: String)
+    /// Lets a disabled account sign in again.
+    case accountEnable(email: String)
     case invite(count: Int)
     /// Reads the configuration again: only in the running server.
     case reload

@@ -4,7 +4,7 @@ import Server
 struct Account: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Accounts, from the server's own machine.",
-        subcommands: [Create.self, List.self, Disable.self, Invite.self])
+        subcommands: [Create.self, List.self, Disable.self, Enable.self, Invite.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -42,6 +42,17 @@ struct Account: AsyncParsableCommand {
         @OptionGroup var options: ConfigurationOptions
 
         func run() async throws { try await control(.accountDisable(email: email), options) }
+    }
+
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Let a disabled account sign in again.")
+
+        @Option(help: "The e-mail address of the account.")
+        var email: String
+
+        @OptionGroup var options: ConfigurationOptions
+
+        func run() async throws { try await control(.accountEnable(email: email), options) }
     }
 
     struct Invite: AsyncParsableCommand {

@@ -51,4 +51,37 @@ extension Schema {
                 """,
             ])
     ]
+
+    /// A user has at most 64 open sign-ins and 64 devices; of more, those that were not used for longest end here.
+    ///
+    /// They end as of their last use, so that the access tokens that they may still have are known at the next start.
+    static let signInBounds: [Migration] = [
+        Migration(
+            16, "bounds of sign-ins",
+            [
+                """
+                DELETE FROM devices WHERE (user_id, id) IN (
+                    SELECT user_id, id FROM (
+                        SELECT user_id, id, ROW_NUMBER() OVER (PARTITION BY user_id ORDER BY last_seen_at DESC, id) AS place
+                        FROM devices) ranked
+                    WHERE place > 64)
+                """,
+                """
+                UPDATE sign_ins SET ended_at = last_used_at, end_reason = 'too_many'
+                WHERE ended_at IS NULL AND id IN (
+                    SELECT id FROM (
+                        SELECT id, ROW_NUMBER() OVER (PARTITION BY user_id ORDER BY last_used_at DESC, id) AS place
+                        FROM sign_ins WHERE ended_at IS NULL) ranked
+                    WHERE place > 64)
+                """,
+                """
+                UPDATE sign_ins SET ended_at = last_used_at, end_reason = 'too_many'
+                WHERE ended_at IS NULL AND NOT EXISTS (
+                    SELECT 1 FROM devices d WHERE d.user_id = sign_ins.user_id AND d.id = sign_ins.device_id)
+                """,
+                "DROP INDEX sign_ins_user",
+                "CREATE INDEX sign_ins_open ON sign_ins (user_id, last_used_at) WHERE ended_at IS NULL",
+                "CREATE INDEX sign_ins_device ON sign_ins (user_id, device_id)",
+            ])
+    ]
 }

@@ -36,13 +36,21 @@ extension StoreTransaction {
             .map { try Self.signIn($0) }
     }
 
-    package func openSignIns(of user: UserID) throws -> [(signIn: SignInRecord, device: DeviceRecord)] {
+    package func openSignIns(
+        of user: UserID, after cursor: UseCursor<SignInID>?, limit: Int
+    ) throws -> [(signIn: SignInRecord, device: DeviceRecord)] {
         try sql.query(
             """
             SELECT \(Self.signInColumns), \(Self.deviceColumns) FROM sign_ins s
             JOIN devices d ON d.user_id = s.user_id AND d.id = s.device_id
-            WHERE s.user_id = ?1 AND s.ended_at IS NULL AND s.expires_at > ?2 ORDER BY s.last_used_at DESC, s.id
-            """, [.id(user), .time(now)]
+            WHERE s.user_id = ?1 AND s.ended_at IS NULL AND s.expires_at > ?2
+                AND (s.last_used_at < ?3 OR (s.last_used_at = ?3 AND s.id > ?4))
+            ORDER BY s.last_used_at DESC, s.id LIMIT ?5
+            """,
+            [
+                .id(user), .time(now), .integer(cursor?.usedAt.milliseconds ?? .max), .text(cursor?.id.text ?? ""),
+                .integer(limit),
+            ]
         ).map { (try Self.signIn($0), try Self.device($0, from: Self.signInColumnCount)) }
     }
 
@@ -78,10 +86,19 @@ extension StoreTransaction {
             ])
     }
 
-    package func devices(of user: UserID) throws -> [DeviceRecord] {
+    package func devices(
+        of user: UserID, after cursor: UseCursor<DeviceID>?, limit: Int
+    ) throws -> [DeviceRecord] {
         try sql.query(
-            "SELECT \(Self.deviceColumns) FROM devices d WHERE d.user_id = ?1 ORDER BY d.last_seen_at DESC, d.id",
-            [.id(user)]
+            """
+            SELECT \(Self.deviceColumns) FROM devices d
+            WHERE d.user_id = ?1 AND (d.last_seen_at < ?2 OR (d.last_seen_at = ?2 AND d.id > ?3))
+            ORDER BY d.last_seen_at DESC, d.id LIMIT ?4
+            """,
+            [
+                .id(user), .integer(cursor?.usedAt.milliseconds ?? .max), .text(cursor?.id.text ?? ""),
+                .integer(limit),
+            ]
         ).map { try Self.device($0) }
     }
 

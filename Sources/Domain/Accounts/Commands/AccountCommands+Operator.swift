@@ -27,7 +27,7 @@ extension AccountCommands {
         var first = 1
         while first <= count {
             let numbers = first...min(count, first + 499)
-            let made = try await database.writeAccounts { store in
+            let opened = try await database.writeAccounts { store in
                 try numbers.map { number in
                     let email = "\(prefix)-\(number)@\(prefix).invalid"
                     var user = try store.user(emailKey: AccountRules.emailKey(email))
@@ -40,10 +40,12 @@ extension AccountCommands {
                     }
                     guard let user else { throw Self.taken }
                     let device = DeviceClaim(name: "switchboard token", platform: "load")
-                    return try store.open(secret, for: user.id, on: device, lifetime: lifetime).0
+                    return try store.open(secret, for: user.id, on: device, lifetime: lifetime)
                 }
             }.value
-            for signIn in made {
+            for made in opened {
+                let signIn = made.signIn
+                announceEnd(of: made.ended, of: signIn.user, at: signIn.createdAt)
                 let token = try tokens.issue(user: signIn.user, signIn: signIn.id, at: signIn.createdAt)
                 answer.append((signIn.user, token))
             }

@@ -2,12 +2,20 @@ package import Model
 
 // Sign-ins and the devices they are on. In the API a sign-in is called a session.
 extension AccountCommands {
-    package func sessions(of principal: Principal) async throws -> [SignInDocument] {
-        try await database.readAccounts { store in
-            try store.openSignIns(of: principal.user).map { signIn, device in
-                signIn.document(on: device, current: signIn.id == principal.signIn)
-            }
+    /// Latest use first.
+    package func sessions(
+        of principal: Principal, limit: Int = 100, cursor: String? = nil
+    ) async throws -> AccountPage<SignInDocument> {
+        let limit = try Self.limit(limit)
+        let after = try cursor.map { try UseCursor<SignInID>(text: $0) }
+        let found = try await database.readAccounts {
+            try $0.openSignIns(of: principal.user, after: after, limit: limit + 1)
         }
+        let page = found.prefix(limit).map { signIn, device in
+            signIn.document(on: device, current: signIn.id == principal.signIn)
+        }
+        let next = page.last.map { UseCursor(usedAt: $0.lastUsedAt, id: $0.id).text }
+        return AccountPage(items: page, nextCursor: found.count > limit ? next : nil)
     }
 
     /// Ends one of the user's sign-ins; nil means the one that asks. Ending one that has ended is no error.
@@ -24,15 +32,25 @@ extension AccountCommands {
         }
     }
 
-    package func devices(of principal: Principal) async throws -> [DeviceDocument] {
-        try await database.readAccounts { store in
-            let current = try principal.signIn.flatMap { try store.signIn($0) }?.device
-            return try store.devices(of: principal.user).map { device in
-                DeviceDocument(
-                    id: device.id, name: device.name, platform: device.platform, createdAt: device.createdAt,
-                    lastSeenAt: device.lastSeenAt, current: device.id == current)
-            }
+    /// Latest use first.
+    package func devices(
+        of principal: Principal, limit: Int = 100, cursor: String? = nil
+    ) async throws -> AccountPage<DeviceDocument> {
+        let limit = try Self.limit(limit)
+        let after = try cursor.map { try UseCursor<DeviceID>(text: $0) }
+        let (found, current) = try await database.readAccounts { store in
+            (
+                try store.devices(of: principal.user, after: after, limit: limit + 1),
+                try principal.signIn.flatMap { try store.signIn($0) }?.device
+            )
         }
+        let page = found.prefix(limit).map { device in
+            DeviceDocument(
+                id: device.id, name: device.name, platform: device.platform, createdAt: device.createdAt,
+                lastSeenAt: device.lastSeenAt, current: device.id == current)
+        }
+        let next = page.last.map { UseCursor(usedAt: $0.lastSeenAt, id: $0.id).text }
+        return AccountPage(items: page, nextCursor: found.count > limit ? next : nil)
     }
 
     /// Ends a device's sign-ins and forgets the device.
@@ -56,5 +74,18 @@ extension AccountCommands {
         }
         announceEnd(of: written.value.0, of: user, at: written.value.1)
         return AccountOutcome(value: (), positions: written.positions)
+    }
+}
+
+// As text: milliseconds, a dot, the id.
+extension UseCursor {
+    var text: String { "\(usedAt.milliseconds).\(id)" }
+
+    init<Entity>(text: String) throws where ID == Identifier<Entity> {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let milliseconds = Int64(parts[0]), let id = ID(String(parts[1])) else {
+            throw Problem.invalid("cursor", "This cursor was not made by this list.")
+        }
+        self.init(usedAt: Timestamp(milliseconds: milliseconds), id: id)
     }
 }

@@ -29,7 +29,7 @@ extension AccountCommands {
         let newHash = isOutdated ? try? await passwords.hash(request.password) : nil
         let secret = newSignInSecrets()
         let lifetime = settings.signInLifetime
-        let (current, signIn, record) = try await database.writeAccounts { store in
+        let (current, opened) = try await database.writeAccounts { store in
             var current = try store.existingUser(user.id)
             // The password may have been changed while this one was being compared.
             guard current.passwordHash == user.passwordHash else {
@@ -39,10 +39,9 @@ extension AccountCommands {
                 current.passwordHash = newHash
                 try store.update(current)
             }
-            let (signIn, record) = try store.open(secret, for: user.id, on: device, lifetime: lifetime)
-            return (current, signIn, record)
+            return (current, try store.open(secret, for: user.id, on: device, lifetime: lifetime))
         }.value
-        return try signedIn(current, signIn, on: record, with: secret)
+        return try signedIn(current, opened, with: secret)
     }
 
     /// Exchanges a refresh token for a new pair. `RefreshRotation` has the rules.
@@ -148,6 +147,9 @@ extension AccountCommands {
                     + "Sign in again."
             case .passwordChanged: "This session was ended, because the password was changed. Sign in again."
             case .disabled: "This account is disabled."
+            case .tooMany:
+                "This session was ended, because a user has at most \(AccountRules.mostSignIns): the one that was not "
+                    + "used for longest makes way. Sign in again."
             case .revoked: "This session was ended from another one. Sign in again."
             case .signedOut, nil: "This session was signed out."
             }

@@ -22,7 +22,7 @@ extension AccountCommands {
         let hash = try await passwords.hash(password)
         let secret = newSignInSecrets()
         let (usedInvite, lifetime) = (inviteHash, settings.signInLifetime)
-        let (user, signIn, record) = try await database.writeAccounts { store in
+        let (user, opened) = try await database.writeAccounts { store in
             let user = UserRecord(
                 id: .make(at: store.now), email: email, passwordHash: hash, displayName: name, languages: languages,
                 createdAt: store.now)
@@ -30,10 +30,9 @@ extension AccountCommands {
             if let usedInvite, try !store.useInvite(hash: usedInvite, by: user.id) {
                 throw Problem(.forbidden, "This invite is not known, or was used before.", field: "invite")
             }
-            let (signIn, record) = try store.open(secret, for: user.id, on: device, lifetime: lifetime)
-            return (user, signIn, record)
+            return (user, try store.open(secret, for: user.id, on: device, lifetime: lifetime))
         }.value
-        return try signedIn(user, signIn, on: record, with: secret)
+        return try signedIn(user, opened, with: secret)
     }
 
     /// Said before the hashing, which is dear; the insert decides.
@@ -58,9 +57,10 @@ extension AccountCommands {
             family: family, familyHash: secrets.digest(family), secret: secret, secretHash: secrets.digest(secret))
     }
 
-    func signedIn(
-        _ user: UserRecord, _ signIn: SignInRecord, on device: DeviceRecord, with secret: SignInSecrets
-    ) throws -> SignedIn {
+    /// To be called after the commit that opened the sign-in.
+    func signedIn(_ user: UserRecord, _ opened: OpenedSignIn, with secret: SignInSecrets) throws -> SignedIn {
+        announceEnd(of: opened.ended, of: user.id, at: opened.signIn.createdAt)
+        let (signIn, device) = (opened.signIn, opened.device)
         let refresh = RefreshToken(signIn: signIn.id, counter: 1, family: secret.family, secret: secret.secret)
         return SignedIn(
             user: user.ownProfile, session: signIn.document(on: device, current: true),
@@ -69,11 +69,19 @@ extension AccountCommands {
     }
 }
 
+/// A sign-in that was made, and those that made way for it.
+struct OpenedSignIn: Sendable {
+    var signIn: SignInRecord
+    var device: DeviceRecord
+    var ended: [SignInID]
+}
+
 extension AccountStore {
-    /// Opens a sign-in on the claimed device, which is made or brought up to date.
+    /// Opens a sign-in on the claimed device, which is made or brought up to date. Of more sign-ins or devices than a user
+    /// may have, those that were not used for longest end.
     func open(
         _ secret: AccountCommands.SignInSecrets, for user: UserID, on claim: DeviceClaim, lifetime: Int64
-    ) throws -> (SignInRecord, DeviceRecord) {
+    ) throws -> OpenedSignIn {
         var device = DeviceRecord(
             id: claim.id ?? .make(at: now), user: user, name: claim.name, platform: claim.platform, createdAt: now,
             lastSeenAt: now)
@@ -86,7 +94,21 @@ extension AccountStore {
                 expiresAt: now.adding(seconds: lifetime)))
         try insert(signIn)
         try append("signIn", SignInChange(session: signIn.id), to: .user(user))
-        return (signIn, device)
+        return OpenedSignIn(
+            signIn: signIn, device: device, ended: try makeWay(for: signIn.id, on: device.id, of: user))
+    }
+
+    /// Both bounds are kept at each sign-in, so there are a few to end at most.
+    private func makeWay(for new: SignInID, on device: DeviceID, of user: UserID) throws -> [SignInID] {
+        let most = AccountRules.mostSignIns
+        let devices = try devices(of: user, after: nil, limit: 2 * most).filter { $0.id != device }.dropFirst(most - 1)
+        let signIns = try openSignIns(of: user, after: nil, limit: 2 * most).filter { $0.signIn.id != new }
+        let surplus = Set(signIns.dropFirst(most - 1).map(\.signIn.id))
+        let removed = Set(devices.map(\.id))
+        let ended = signIns.map(\.signIn).filter { surplus.contains($0.id) || removed.contains($0.device) }
+        try end(ended, of: user, because: .tooMany)
+        for device in devices { try removeDevice(device.id, of: user) }
+        return ended.map(\.id)
     }
 }
 

@@ -88,14 +88,19 @@ extension AccountStore {
     func endSignIns(
         of user: UserID, because reason: SignInEnd, where isMeant: (SignInRecord) -> Bool
     ) throws -> [SignInID] {
-        let ended = try openSignIns(of: user).map(\.signIn).filter(isMeant)
-        for var signIn in ended {
+        let open = try openSignIns(of: user, after: nil, limit: 2 * AccountRules.mostSignIns).map(\.signIn)
+        let ended = open.filter(isMeant)
+        try end(ended, of: user, because: reason)
+        return ended.map(\.id)
+    }
+
+    func end(_ signIns: [SignInRecord], of user: UserID, because reason: SignInEnd) throws {
+        for var signIn in signIns {
             signIn.endedAt = now
             signIn.endReason = reason
             try update(signIn)
             try append("signOut", SignInChange(session: signIn.id), to: .user(user))
         }
-        return ended.map(\.id)
     }
 }
 

@@ -3,6 +3,9 @@ internal import Model
 /// What the values of an account may be. Each function returns the value as it is stored, or throws a `Problem` that names
 /// the field.
 package enum AccountRules {
+    /// Sign-ins of a user that are open at once, and devices.
+    package static let mostSignIns = 64
+
     /// What an address is found by: without surrounding space and case. Case in the part before the `@` may matter to
     /// the mail server (RFC 5321 section 2.4), but no two people are told apart by it.
     package static func emailKey(_ email: String) -> String { trimmed(email).lowercased() }

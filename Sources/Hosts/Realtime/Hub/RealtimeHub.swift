@@ -86,7 +86,9 @@ extension RealtimeHub {
 extension RealtimeHub {
     /// Ends the sessions of a sign-in with `bye` 4004.
     package func revoke(signIn: SignInID) {
-        for shard in shards { shard.post(.end(.signIn(signIn), .revoked)) }
+        for session in directory.sessions(of: signIn) {
+            shards[session.shard].post(.end(.session(session.number), .revoked))
+        }
     }
 
     /// Ends all sessions of a user with `bye` 4004.

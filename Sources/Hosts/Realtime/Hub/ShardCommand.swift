@@ -19,7 +19,6 @@ enum ShardCommand: Sendable {
     enum Ended: Sendable {
         case all
         case session(UInt64)
-        case signIn(SignInID)
         case user(UserID)
     }
 }

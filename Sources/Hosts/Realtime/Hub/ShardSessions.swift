@@ -88,8 +88,6 @@ final class ShardSessions {
         switch ended {
         case .all: for session in Array(sessions.values) { session.end(bye) }
         case .session(let number): sessions[number]?.end(bye)
-        case .signIn(let signIn):
-            for session in sessions.values.filter({ $0.principal?.signIn == signIn }) { session.end(bye) }
         case .user(let user):
             for session in sessions.values.filter({ $0.principal?.user == user }) { session.end(bye) }
         }

@@ -201,7 +201,10 @@ extension Session {
     private func enter() {
         guard let principal = machine.principal, let endpoint = principal.endpoint else { return }
         isEntered = true
-        guard let older = hub.directory.enter(address, user: principal.user, endpoint: endpoint) else { return }
+        guard
+            let older = hub.directory.enter(
+                address, user: principal.user, endpoint: endpoint, signIn: principal.signIn)
+        else { return }
         hub.shards[older.shard].post(.end(.session(older.number), .replaced))
     }
 
@@ -262,6 +265,7 @@ extension Session {
                 services.notRevoked(principal).map { (principal: $0, expires: session.deadline(of: expiresAt)) }
             }
             session.run { machine, actions in machine.verified(id, verified, at: session.now, into: &actions) }
+            if session.isEntered { session.hub.directory.note(session.principal?.signIn, of: session.address) }
         }
     }
 

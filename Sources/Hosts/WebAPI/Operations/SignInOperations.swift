@@ -82,15 +82,30 @@ package enum SignInOperations {
         }
     }
 
-    private struct SessionList: Encodable { var sessions: [SignInDocument] }
+    private static let page = [
+        Operation.Parameter.query("limit", .integer(1...100), "How many at most; 100 unless told."),
+        .query("cursor", .text(), "The `nextCursor` of the page before."),
+    ]
+
+    private struct SessionList: Encodable {
+        var sessions: [SignInDocument]
+        var nextCursor: String?
+    }
 
     private static func sessions(_ accounts: AccountCommands) -> [Operation] {
         [
             Operation(
-                name: "sessions.list", method: .get, path: "/v1/sessions", summary: "Where the user is signed in.",
-                answers: [.ok(.object([.required("sessions", .list(.named("Session")))]))]
+                name: "sessions.list", method: .get, path: "/v1/sessions",
+                summary: "Where the user is signed in, latest use first: at most 64.", parameters: page,
+                answers: [
+                    .ok(
+                        .object([.required("sessions", .list(.named("Session"))), .optional("nextCursor", .text())]))
+                ]
             ) { request in
-                try .json(SessionList(sessions: try await accounts.sessions(of: request.requirePrincipal())))
+                let page = try await accounts.sessions(
+                    of: request.requirePrincipal(), limit: request.integer("limit", in: 1...100, default: 100),
+                    cursor: request.parameters["cursor"])
+                return try .json(SessionList(sessions: page.items, nextCursor: page.nextCursor))
             },
             Operation(
                 name: "sessions.revoke", method: .delete, path: "/v1/sessions/{session}",
@@ -108,16 +123,24 @@ package enum SignInOperations {
         ]
     }
 
-    private struct DeviceList: Encodable { var devices: [DeviceDocument] }
+    private struct DeviceList: Encodable {
+        var devices: [DeviceDocument]
+        var nextCursor: String?
+    }
 
     private static func devices(_ accounts: AccountCommands) -> [Operation] {
         [
             Operation(
                 name: "devices.list", method: .get, path: "/v1/devices",
-                summary: "Installations the user signed in on.",
-                answers: [.ok(.object([.required("devices", .list(.named("Device")))]))]
+                summary: "Installations the user signed in on, latest use first: at most 64.", parameters: page,
+                answers: [
+                    .ok(.object([.required("devices", .list(.named("Device"))), .optional("nextCursor", .text())]))
+                ]
             ) { request in
-                try .json(DeviceList(devices: try await accounts.devices(of: request.requirePrincipal())))
+                let page = try await accounts.devices(
+                    of: request.requirePrincipal(), limit: request.integer("limit", in: 1...100, default: 100),
+                    cursor: request.parameters["cursor"])
+                return try .json(DeviceList(devices: page.items, nextCursor: page.nextCursor))
             },
             Operation(
                 name: "devices.revoke", method: .delete, path: "/v1/devices/{device}",
