@@ -11,6 +11,8 @@ public struct Problem: Error, Hashable, Sendable {
         public static let invalidRequest = Self(rawValue: "invalid_request")
         /// The token, or the e-mail address and password, are not valid. Status 401.
         public static let unauthenticated = Self(rawValue: "unauthenticated")
+        /// The session's tokens are not known any more, since the server was restored from a backup. Status 401.
+        public static let signInAgain = Self(rawValue: "sign_in_again")
         /// The user may not do this. Status 403.
         public static let forbidden = Self(rawValue: "forbidden")
         /// There is no such thing, or the user may not see it. Status 404.
@@ -27,6 +29,8 @@ public struct Problem: Error, Hashable, Sendable {
         public static let payloadTooLarge = Self(rawValue: "payload_too_large")
         /// Too many requests; try again after ``Problem/retryAfter``. Status 429.
         public static let rateLimited = Self(rawValue: "rate_limited")
+        /// The user's files have as many bytes as they may have. Status 403.
+        public static let quotaExceeded = Self(rawValue: "quota_exceeded")
         /// The server failed. Status 500.
         public static let internalError = Self(rawValue: "internal")
         /// The server cannot do this now. Status 503.

@@ -49,7 +49,8 @@ struct CallParts: Sendable {
         in files: MediaFiles, logger: Logger, ended: @escaping @Sendable (RecordingID) -> Void
     ) async throws {
         let recorded = RecordedFiles(
-            store: service.store, commands: commands, files: files, doors: link.doors, logger: logger)
+            store: service.store, commands: commands, files: files, doors: link.doors, calls: service,
+            logger: logger)
         let recovered = try await recorded.recover()
         if !recovered.isEmpty {
             logger.notice("recordings were interrupted", metadata: ["count": "\(recovered.count)"])

@@ -16,6 +16,7 @@ final class MemoryCallStore: CallStore {
         var transcripts: [FileID: FileTranscript] = [:]
         var audiences: [RecordingID: Set<UserID>] = [:]
         var endedSignIns: Set<SignInID> = []
+        var mixOwners: [RecordingID: UserID] = [:]
     }
 
     struct Person {
@@ -42,6 +43,17 @@ extension MemoryCallStore {
         return Array(old.sorted { $0.startedAt < $1.startedAt }.prefix(limit))
     }
     func save(_ mix: RecordingMix, of recording: RecordingID) { state.recordings[recording]?.mix = mix }
+    func askForMix(of recording: RecordingID, for user: UserID) {
+        save(.pending, of: recording)
+        state.mixOwners[recording] = user
+    }
+    func mixOwner(of recording: RecordingID) -> UserID? { state.mixOwners[recording] }
+    func mediaBytes(of user: UserID) -> Int64 {
+        state.recordings.values.reduce(0) { sum, recording in
+            sum + (recording.by == user ? recording.tracks.reduce(0) { $0 + ($1.byteCount ?? 0) } : 0)
+                + (state.mixOwners[recording.id] == user ? recording.mix?.sound?.byteCount ?? 0 : 0)
+        }
+    }
     func unmixedRecordings() -> [RecordingID] {
         state.recordings.values.filter { $0.mix == .pending }.map(\.id).sorted { $0.text < $1.text }
     }

@@ -1,5 +1,6 @@
 import Calls
 import Model
+import Storage
 import Testing
 
 /// Recordings of calls in the gateway: who begins and ends them, who is told, and who reaches what was recorded.
@@ -166,6 +167,95 @@ import Testing
                 problem { try world.commands.removeRecording(recording, by: ben.principal, in: store) } == .forbidden)
             #expect(try world.commands.removeRecording(recording, by: anna.principal, in: store) == document)
             #expect(problem { try world.commands.recording(recording, by: anna.principal, in: store) } == .notFound)
+        }
+    }
+
+    @Test(arguments: Backing.allCases)
+    func itEndsWhenWhoBeganItHasNoRoomLeft(_ backing: Backing) async throws {
+        try await backing.run(rules: Self.rules) { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben"), cleo = try world.person("Cleo")
+            let id = try world.talk(anna, [ben, cleo])
+            let recording = try #require(try world.record(id, by: ben).call.recording).id
+            try world.run { commands, now, store in
+                try #require(try commands.recordingExceededQuota(recording, of: id, at: now, in: store))
+            }
+            #expect(world.recorded.isEmpty)
+            #expect(try world.call(id).recordingEnd == .quotaExceeded)
+            #expect(
+                try world.bench.entries(of: .call(id)).last?.data.contains("\"recordingEnded\":\"quota_exceeded\"")
+                    == true)
+            // The recorder says when its files are whole; the reason stays.
+            _ = try world.commands.recordingEnded(recording, of: id, failure: nil, at: world.now, in: world.bench.store)
+            let document = try #require(try world.bench.store.recording(recording))
+            #expect(document.status == .complete && document.reason == .quotaExceeded)
+            let late = try world.commands.recordingExceededQuota(
+                recording, of: id, at: world.now, in: world.bench.store)
+            #expect(late == nil)
+        }
+    }
+
+    @Test func whoHasNoRoomLeftRecordsNothing() async throws {
+        var rules = Self.rules
+        rules.quota = MediaQuota(userBytes: 1000)
+        let bounded = rules
+        try await Backing.database { sql in
+            let world = World(DatabaseBench(sql, now: World.start), rules: bounded)
+            let anna = try world.person("Anna"), ben = try world.person("Ben")
+            let id = try world.create(by: anna, to: [ben], mode: .gateway).call.id
+            try world.accept(id, by: ben)
+            let store = StoreTransaction(sql, now: World.start)
+            let file = MediaFile(
+                id: world.id(), kind: .voice, resource: "1", contentType: "audio/ogg", byteCount: 1000,
+                createdAt: World.start, owner: anna.user)
+            try store.insert(file)
+            let refused = try #require(refusal { try world.record(id, by: anna) })
+            #expect(refused.kind == .quotaExceeded && refused.kind.status == 403)
+            #expect(refused.members == ["used": "1000", "allowed": "1000"])
+            // It counts for who begins it alone.
+            try world.record(id, by: ben)
+            try world.stopRecording(id, by: ben)
+            try store.removeMediaFile(file.id)
+            try world.record(id, by: anna)
+        }
+    }
+
+    @Test func mixesCountForWhoAskedForThem() async throws {
+        var rules = Self.rules
+        rules.quota = MediaQuota(userBytes: 1000)
+        let bounded = rules
+        try await Backing.database { sql in
+            let world = World(DatabaseBench(sql, now: World.start), rules: bounded)
+            let anna = try world.person("Anna"), ben = try world.person("Ben")
+            let id = try world.create(by: anna, to: [ben], mode: .gateway).call.id
+            try world.accept(id, by: ben)
+            let recording = try #require(try world.record(id, by: anna).call.recording).id
+            let store = StoreTransaction(sql, now: World.start)
+            let track = Recording.Track(
+                number: 0, user: anna.user, endpoint: anna.endpoint, source: .microphone, offset: 0, file: world.id(),
+                duration: 1000, byteCount: 600)
+            try store.insert(track, of: recording)
+            try store.insert(
+                MediaFile(
+                    id: track.file, kind: .recording, resource: recording.text, contentType: "audio/ogg", byteCount: 0,
+                    createdAt: World.start, owner: anna.user))
+            try store.close(track, of: recording)
+            #expect(try store.mediaBytes(of: anna.user) == 600)
+            try world.stopRecording(id, by: anna)
+            _ = try world.commands.recordingEnded(recording, of: id, failure: nil, at: world.now, in: store)
+            let sound = { (bytes: Int64) in
+                RecordingMix.complete(.init(file: world.id(), byteCount: bytes, duration: 1000))
+            }
+            _ = try world.commands.askForMix(of: recording, by: ben.principal, in: store)
+            #expect(try !world.commands.mixed(recording, sound(1001), in: store))
+            guard case .failed = try store.recording(recording)?.mix else {
+                Issue.record("A mix was kept that there is no room for.")
+                return
+            }
+            _ = try world.commands.askForMix(of: recording, by: ben.principal, in: store)
+            #expect(try world.commands.mixed(recording, sound(900), in: store))
+            #expect(try store.mediaBytes(of: ben.user) == 900 && store.mediaBytes(of: anna.user) == 600)
+            try store.remove(recording)
+            #expect(try store.mediaBytes(of: ben.user) == 0 && store.mediaBytes(of: anna.user) == 0)
         }
     }
 }

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 
 import pytest
+from conftest import User
 from sounds import encode, tone, voice
 from test_load import LOAD
 
@@ -107,6 +108,25 @@ def test_recordings_that_are_refused_are_told(make_server, tmp_path):
     assert done.returncode == 0, done.stdout
     recordings = json.loads(found.read_text())["recordings"]
     assert (recordings["begun"], recordings["refused"], recordings["tracks"]) == (0, 1, 0)
+    server.stop()
+
+
+def test_a_recording_ends_when_who_began_it_has_no_room_left(make_server, tmp_path):
+    # Two tracks, of which each takes 64 KiB at a time.
+    server = make_server({"media": {"userBytes": 100_000}})
+    users, found = tmp_path / "users", tmp_path / "figures.json"
+    users.write_text(server.command("token", "--count", "2", "--prefix", "load"))
+    done = load(
+        "--server", server.url, "--tokens", str(users), "--calls", "1", "--publishers", "2", "--seconds", "3", "--record",
+        "--json", str(found))
+    assert "a track ends" in done.stdout, "the load misses the end of it"
+    person = json.loads(users.read_text().splitlines()[0])
+    ann = User(server, person["user"], person["token"])
+    [call] = ann.get("/v1/calls").json()["calls"]
+    assert call["recordingEnded"] == "quota_exceeded" and "recording" not in call
+    [manifest] = ann.get(f"/v1/calls/{call['id']}/recordings").json()["recordings"]
+    assert (manifest["status"], manifest["reason"]) == ("complete", "quota_exceeded")
+    assert 0 < sum(track["byteCount"] for track in manifest["tracks"]) <= 100_000
     server.stop()
 
 

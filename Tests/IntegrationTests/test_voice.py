@@ -39,6 +39,21 @@ def problem(answer: httpx.Response, status: int, type: str, field: str | None = 
     return body["detail"]
 
 
+def test_a_user_may_have_so_many_bytes(make_server):
+    server = make_server({"media": {"userBytes": 12_000}})
+    alice, bob = server.users(2)
+    used = 0
+    while used + (message := sent(alice, bob, SHORT, "audio/ogg"))["byteCount"] * 2 <= 12_000:
+        used += message["byteCount"]
+    used += message["byteCount"]
+    refused = send(alice, bob, SHORT, "audio/ogg")
+    problem(refused, 403, "quota_exceeded")
+    assert (refused.json()["used"], refused.json()["allowed"]) == (used, 12_000)
+    assert alice.request("DELETE", f"/v1/voice-messages/{message['id']}").status_code == 204
+    sent(alice, bob, SHORT, "audio/ogg")
+    server.stop()
+
+
 @pytest.mark.parametrize(
     ("type", "options"),
     [("audio/ogg", {"format": "ogg"}), ("audio/webm", {"format": "webm"}), ("audio/webm", {"format": "webm", "live": "1"}),

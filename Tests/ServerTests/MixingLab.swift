@@ -69,7 +69,7 @@ struct MixingLab {
                 try store.insert(
                     MediaFile(
                         id: track.file, kind: .recording, resource: recording.id.text, contentType: "audio/ogg",
-                        byteCount: 1, createdAt: now))
+                        byteCount: 1, createdAt: now, owner: people[0]))
             }
             return recording.id
         }.value

@@ -125,4 +125,57 @@ import Testing
             #expect(error.message.contains(path))
         }
     }
+
+    /// Rows as version 11 left them: sums, bounds and epochs are right afterwards.
+    @Test func whatIsThereIsBroughtUp() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        let store = Store(database: database, clock: { now }, publish: { _ in })
+        try await store.prepare(Schema.migrations.filter { $0.number <= 11 })
+        let (user, other) = (UserID.make(at: now), UserID.make(at: now))
+        try await database.submit { sql in
+            for number in 0..<100 {
+                let id = SQLValue.id(SignInID.make(at: now)), device = SQLValue.id(DeviceID.make(at: now))
+                let at = SQLValue.time(now.adding(seconds: Int64(number)))
+                try sql.execute("INSERT INTO devices VALUES (?1, ?2, 'd', 'p', ?3, ?3)", [.id(user), device, at])
+                try sql.execute(
+                    "INSERT INTO sign_ins VALUES (?1, ?2, ?3, ?4, ?4, ?5, 0, ?5, ?4, ?5, ?6, NULL, NULL)",
+                    [id, .id(user), device, at, .blob([]), .time(now.adding(seconds: 10_000))])
+            }
+            try sql.execute("INSERT INTO streams VALUES ('user:a', 'e', 3, 1, 5), ('user:b', 'e', 7, 7, 5)")
+            try sql.execute("INSERT INTO changes VALUES ('user:a', 3, 't', '{}', 6), ('user:a', 2, 't', '{}', 5)")
+            try sql.execute("UPDATE log SET epoch = 'e'")
+            let message = VoiceMessageID.make(at: now).text, recording = RecordingID.make(at: now).text
+            try sql.execute(
+                "INSERT INTO voice_messages VALUES (?1, 'p', ?2, ?3, 'f1', 0, 1, x'', 0)",
+                [.text(message), .id(user), .id(other)])
+            try sql.execute(
+                "INSERT INTO recordings (id, call_id, user_id, started_at, status) VALUES (?1, 'c', ?2, 0, 'complete')",
+                [.text(recording), .id(other)])
+            try sql.execute(
+                """
+                INSERT INTO media_files VALUES ('f1', 'voice', ?1, 'audio/ogg', 10, 0),
+                    ('f2', 'recording', ?2, 'audio/ogg', 20, 0), ('f3', 'recording', ?2, 'audio/ogg', 30, 0)
+                """, [.text(message), .text(recording)])
+        }
+        try await store.prepare()
+        let open = try await database.read {
+            try $0.query("SELECT last_used_at FROM sign_ins WHERE ended_at IS NULL ORDER BY 1").map { try $0.time(0) }
+        }
+        #expect(open == (36..<100).map { now.adding(seconds: $0) })
+        let devices = try await database.read {
+            try $0.first("SELECT COUNT(*), MIN(last_seen_at) FROM devices")?.values
+        }
+        #expect(devices == [.integer(64), .time(now.adding(seconds: 36))])
+        #expect(try await store.read { try $0.mediaBytes(of: user) } == 10)
+        #expect(try await store.read { try $0.mediaBytes(of: other) } == 50)
+        let streams = try await database.read { try $0.query("SELECT name FROM streams").map { try $0.text(0) } }
+        #expect(streams == ["user:a"])
+        let epoch = try await database.read { try $0.first("SELECT epoch FROM log")?.text(0) }
+        #expect(epoch != "e")
+        let order = try await database.read {
+            try $0.query("SELECT seq FROM changes ORDER BY id").map { try $0.integer(0) }
+        }
+        #expect(order == [2, 3])
+    }
 }

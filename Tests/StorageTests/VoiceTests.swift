@@ -7,7 +7,7 @@ import Voice
 @Suite struct VoiceTests {
     private struct Room {
         let scratch: ScratchStore
-        let commands = VoiceCommands()
+        var commands = VoiceCommands()
         let people: [UserID]
         var alice: Principal { Principal(user: people[0]) }
         var bob: Principal { Principal(user: people[1]) }
@@ -235,5 +235,26 @@ import Voice
         let own = await #expect(throws: Problem.self) { _ = try await room.send(from: alice, to: alice.user) }
         #expect(own?.field == "to")
         #expect(room.scratch.published.isEmpty)
+    }
+
+    @Test func messagesCountForWhoSentThem() async throws {
+        var room = try await Room()
+        var rules = VoiceRules()
+        rules.quota = MediaQuota(userBytes: 9_000)
+        room.commands = VoiceCommands(rules: rules)
+        let (alice, bob, store, commands) = (room.alice, room.bob, room.scratch.store, room.commands)
+        let first = try await room.send(from: alice, to: bob.user).message
+        _ = try await room.send(from: alice, to: bob.user)
+        await #expect {
+            _ = try await room.send(from: alice, to: bob.user)
+        } throws: { error in
+            let problem = error as? Problem
+            return problem?.kind == .quotaExceeded && problem?.members == ["used": "8000", "allowed": "9000"]
+        }
+        #expect(try await store.read { try $0.mediaBytes(of: alice.user) } == 8_000)
+        #expect(try await store.read { try $0.mediaBytes(of: bob.user) } == 0)
+        _ = try await room.send(from: bob, to: alice.user)
+        _ = try await store.write { try commands.remove(first.id, by: alice, in: $0) }
+        _ = try await room.send(from: alice, to: bob.user)
     }
 }

@@ -48,7 +48,7 @@ public struct Call: Hashable, Sendable, Identifiable {
     public var endedAt: Date?
     /// Who has what is said recorded, and since when; absent while nobody has. Every participant is to be shown this.
     public var recording: OngoingRecording?
-    /// Why the last recording ended, where nobody ended it: `longest`, `failed` or `interrupted`.
+    /// Why the last recording ended, where nobody ended it: `longest`, `failed`, `interrupted` or `quota_exceeded`.
     public var recordingEnded: String?
     /// There are recordings of the call, or were; true or absent.
     public var recorded: Bool?

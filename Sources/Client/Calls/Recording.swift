@@ -34,7 +34,7 @@ public struct Recording: Decodable, Hashable, Sendable, Identifiable {
     public var endedAt: Date?
     /// Why it failed, in words.
     public var failure: String?
-    /// Why it ended, where nobody ended it, nor the call: `longest`, `failed` or `interrupted`.
+    /// Why it ended, where nobody ended it, nor the call: `longest`, `failed`, `interrupted` or `quota_exceeded`.
     public var reason: String?
     /// In the order in which they were first heard.
     public var tracks: [Track]

@@ -1,3 +1,5 @@
+package import Model
+
 /// The times and bounds that calls live by, in one place.
 package struct CallRules: Hashable, Sendable {
     /// Seconds that a call rings when its creator does not say.
@@ -17,6 +19,8 @@ package struct CallRules: Hashable, Sendable {
     package var gatewayEpoch: Int64?
     /// Seconds after which a recording ends by itself.
     package var recordingSeconds: Int64 = 4 * 3600
+    /// Recordings count for who began them, mixes for who asked for them.
+    package var quota = MediaQuota()
     /// Somebody can write down what is said.
     package var hasTranscription = false
     /// People in one call, the caller included.

@@ -15,10 +15,14 @@ package struct MediaFile: Hashable, Sendable {
     package let contentType: String
     package let byteCount: Int
     package let createdAt: Timestamp
+    /// For whom its bytes count; nil for nobody.
+    package let owner: UserID?
 
     package init(
-        id: FileID, kind: Kind, resource: String, contentType: String, byteCount: Int, createdAt: Timestamp
+        id: FileID, kind: Kind, resource: String, contentType: String, byteCount: Int, createdAt: Timestamp,
+        owner: UserID?
     ) {
+        self.owner = owner
         self.id = id
         self.kind = kind
         self.resource = resource

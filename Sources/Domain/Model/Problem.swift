@@ -4,6 +4,7 @@ package struct Problem: Error, Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case invalidRequest = "invalid_request"
         case unauthenticated
+        case signInAgain = "sign_in_again"
         case forbidden
         case notFound = "not_found"
         case methodNotAllowed = "method_not_allowed"
@@ -17,6 +18,7 @@ package struct Problem: Error, Hashable, Sendable {
         case upgradeRequired = "upgrade_required"
         case preconditionRequired = "precondition_required"
         case rateLimited = "rate_limited"
+        case quotaExceeded = "quota_exceeded"
         case providerNotConfigured = "provider_not_configured"
         case unavailable
         case internalError = "internal"
@@ -57,8 +59,8 @@ extension Problem.Kind {
     package var status: Int {
         switch self {
         case .invalidRequest: 400
-        case .unauthenticated: 401
-        case .forbidden: 403
+        case .unauthenticated, .signInAgain: 401
+        case .forbidden, .quotaExceeded: 403
         case .notFound: 404
         case .methodNotAllowed: 405
         case .conflict, .clientIDReused, .answeredElsewhere, .callEnded: 409
@@ -78,6 +80,7 @@ extension Problem.Kind {
         switch self {
         case .invalidRequest: "The request is not valid"
         case .unauthenticated: "Sign in first"
+        case .signInAgain: "Sign in again"
         case .forbidden: "You may not do this"
         case .notFound: "Not found"
         case .methodNotAllowed: "This method is not allowed here"
@@ -91,6 +94,7 @@ extension Problem.Kind {
         case .upgradeRequired: "This address speaks WebSocket"
         case .preconditionRequired: "Say which state the request is about"
         case .rateLimited: "Too many requests"
+        case .quotaExceeded: "Your files have as many bytes as they may have"
         case .providerNotConfigured: "This server has no such provider"
         case .unavailable: "The server cannot do this now"
         case .internalError: "Something went wrong on the server"

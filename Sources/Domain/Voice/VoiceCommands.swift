@@ -26,6 +26,7 @@ package struct VoiceCommands: Sendable {
         }
         guard try store.isActive(principal.user) else { throw Problem(.forbidden, "This account is disabled.") }
         guard try store.isActive(to) else { throw Problem.notFound("user", field: "to") }
+        try rules.quota.check(principal.user, in: store)
     }
 
     /// The message that the same request has made before, if it has.
@@ -56,6 +57,7 @@ package struct VoiceCommands: Sendable {
         try check(sound)
         let verdict = try store.remember(envelope.clientID, of: principal.user, bodyHash: bodyHash, message: id)
         if let before = try resolve(verdict, by: principal, in: store) { return (before, true) }
+        try rules.quota.check(principal.user, adding: Int64(sound.byteCount), in: store)
         let message = VoiceMessage(
             id: id, from: principal.user, to: envelope.to, createdAt: now, sound: sound, file: file,
             isWithheld: try store.isBlocked(principal.user, by: envelope.to))

@@ -74,5 +74,8 @@ package struct VoiceRules: Hashable, Sendable {
     package var byteLimit = 8 * 1024 * 1024
     package var secondsLimit = 300
 
+    /// Messages count for who sent them.
+    package var quota = MediaQuota()
+
     package init() {}
 }

@@ -1,7 +1,7 @@
 package import Model
 
 /// What voice messages need of a store, inside one transaction. A thrown error undoes everything.
-package protocol VoiceStore: TranscriptStore {
+package protocol VoiceStore: TranscriptStore, MediaUsageStore {
     func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool
     /// The user is there and is not disabled.
     func isActive(_ user: UserID) throws -> Bool

@@ -1,4 +1,5 @@
 import Calls
+import Model
 import Voice
 import WebAPI
 
@@ -24,6 +25,7 @@ extension CallRules {
         setupSeconds = Int64(configuration.integer("calls.setupSeconds"))
         participantLimit = configuration.integer("calls.maxParticipants")
         recordingSeconds = Int64(configuration.integer("recordings.maxSeconds"))
+        quota = MediaQuota(configuration)
     }
 }
 
@@ -39,5 +41,12 @@ extension VoiceRules {
         self.init()
         byteLimit = configuration.integer("voice.maxBytes")
         secondsLimit = configuration.integer("voice.maxSeconds")
+        quota = MediaQuota(configuration)
+    }
+}
+
+extension MediaQuota {
+    init(_ configuration: ServerConfiguration) {
+        self.init(userBytes: Int64(configuration.integer("media.userBytes")))
     }
 }

@@ -101,6 +101,10 @@ package enum SettingsTable {
             "media.minFreeBytes", .integer(0...1_000_000_000_000), .integer(256 * 1024 * 1024),
             "Bytes that stay free on the disk of storage.path: with less, nothing more is recorded or uploaded."),
         Setting(
+            "media.userBytes", .integer(0...1_000_000_000_000_000), .integer(5 * 1024 * 1024 * 1024),
+            "Bytes of files that may count for one user: what they sent, and what they had recorded. 0: as many as there "
+                + "is room for."),
+        Setting(
             "media.linkSeconds", .integer(60...86_400), .integer(3600),
             "How long the address of a sound is good for, of a voice message or of a recording."),
     ]

@@ -6,6 +6,8 @@ import MediaFiles
 import MediaGateway
 import Model
 import Storage
+import Synchronization
+import WebAPI
 
 /// The files of recordings in the directory of media, and their rows.
 struct RecordedFiles: RecordingFiles {
@@ -16,6 +18,7 @@ struct RecordedFiles: RecordingFiles {
     let commands: CallCommands
     let files: MediaFiles
     let doors: DoorLegs
+    let calls: CallService
     let logger: Logger
 
     func make(_ track: RecordedTrack) async throws -> any RecordingFile {
@@ -31,22 +34,41 @@ struct RecordedFiles: RecordingFiles {
         }
         let source = LegTrack(track.track).map(\.source) ?? .microphone
         let (commands, others) = (commands, doors.users(in: call))
-        let made = try await store.write { store in
+        let (made, owner) = try await store.write { store in
             let made = try commands.track(
                 endpoint, source, of: recording, in: call, offset: Int64(clamping: track.offset), file: file,
                 also: others, in: store)
-            guard made != nil else { return made }
+            let owner = try store.recording(recording)?.by
+            guard made != nil else { return (made, owner) }
             try store.insert(
                 MediaFile(
                     id: file, kind: .recording, resource: recording.text, contentType: "audio/ogg", byteCount: 0,
-                    createdAt: store.now))
-            return made
+                    createdAt: store.now, owner: owner))
+            return (made, owner)
         }.value
-        guard let made else {
+        guard let made, let owner else {
             try await files.remove(file)
             return Nowhere()
         }
-        return TrackFile(files: self, growing: growing, recording: recording, track: made)
+        return TrackFile(files: self, growing: growing, recording: recording, call: call, owner: owner, track: made)
+    }
+
+    /// Counts bytes that a file is about to have. Returns false when its recording has to end: it does, and says why.
+    fileprivate func reserve(_ bytes: Int64, adding more: Int64, for file: TrackFile) async throws -> Bool {
+        let (commands, id, owner) = (commands, file.track.file, file.owner)
+        do {
+            _ = try await store.write { store in
+                try commands.rules.quota.check(owner, adding: more, in: store)
+                try store.setByteCount(bytes, of: id)
+            }
+            return true
+        } catch let problem as Problem where problem.kind == .quotaExceeded {
+            let (calls, recording, call) = (calls, file.recording, file.call)
+            try await calls.note { store, commands in
+                try commands.recordingExceededQuota(recording, of: call, at: store.now, in: store)
+            }
+            return false
+        }
     }
 
     /// The operator is told all of it, participants what concerns them.
@@ -106,13 +128,52 @@ struct RecordedFiles: RecordingFiles {
 }
 
 /// A track's file while it is written.
-private struct TrackFile: RecordingFile {
+private final class TrackFile: RecordingFile {
+    /// So many bytes are counted at a time: a quarter of a minute of speech.
+    private static let reservation: Int64 = 64 * 1024
+
+    private struct Count {
+        var written: Int64 = 0
+        /// As of now counted for the owner.
+        var reserved: Int64 = 0
+        var isFull = false
+    }
+
     let files: RecordedFiles
     let growing: GrowingFile
     let recording: RecordingID
+    let call: CallID
+    let owner: UserID
     let track: Recording.Track
+    private let count = Mutex(Count())
 
+    init(
+        files: RecordedFiles, growing: GrowingFile, recording: RecordingID, call: CallID, owner: UserID,
+        track: Recording.Track
+    ) {
+        self.files = files
+        self.growing = growing
+        self.recording = recording
+        self.call = call
+        self.owner = owner
+        self.track = track
+    }
+
+    /// Once there is no room nothing more is written: the recording is about to end.
     func append(_ bytes: [UInt8]) async throws {
+        let reserved = count.withLock { count -> Int64? in
+            count.written += Int64(bytes.count)
+            return count.written > count.reserved && !count.isFull ? count.reserved : nil
+        }
+        if let reserved {
+            let more = max(Self.reservation, Int64(bytes.count))
+            let hasRoom = try await files.reserve(reserved + more, adding: more, for: self)
+            count.withLock { count in
+                count.reserved = reserved + more
+                count.isFull = !hasRoom
+            }
+        }
+        if count.withLock({ $0.isFull }) { return }
         do {
             try await growing.append(bytes)
         } catch let error as MediaFileError {

@@ -2,6 +2,17 @@ package import Calls
 package import Model
 
 extension StoreTransaction {
+    package func askForMix(of recording: RecordingID, for user: UserID) throws {
+        try save(.pending, of: recording)
+        try sql.execute(
+            "UPDATE recording_mixes SET user_id = ?2 WHERE recording_id = ?1", [.id(recording), .id(user)])
+    }
+
+    package func mixOwner(of recording: RecordingID) throws -> UserID? {
+        try sql.first("SELECT user_id FROM recording_mixes WHERE recording_id = ?1", [.id(recording)])?
+            .idIfPresent(0)
+    }
+
     package func save(_ mix: RecordingMix, of recording: RecordingID) throws {
         var failure: String?
         if case .failed(let words) = mix { failure = words }
@@ -21,7 +32,7 @@ extension StoreTransaction {
         try insert(
             MediaFile(
                 id: sound.file, kind: .recording, resource: recording.text, contentType: "audio/ogg",
-                byteCount: Int(sound.byteCount), createdAt: now))
+                byteCount: Int(sound.byteCount), createdAt: now, owner: try mixOwner(of: recording)))
     }
 
     package func unmixedRecordings() throws -> [RecordingID] {

@@ -65,8 +65,7 @@ extension StoreTransaction {
         try sql.execute(
             "UPDATE recording_tracks SET duration = ?3, byte_count = ?4 WHERE recording_id = ?1 AND number = ?2",
             [.id(recording), .integer(track.number), .integer(track.duration), .integer(track.byteCount)])
-        try sql.execute(
-            "UPDATE media_files SET byte_count = ?2 WHERE id = ?1", [.id(track.file), .integer(track.byteCount ?? 0)])
+        try setByteCount(track.byteCount ?? 0, of: track.file)
     }
 
     package func admit(_ users: [UserID], to recording: RecordingID) throws {

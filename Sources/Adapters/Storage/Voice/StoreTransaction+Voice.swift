@@ -42,7 +42,7 @@ extension StoreTransaction {
         try insert(
             MediaFile(
                 id: message.file, kind: .voice, resource: message.id.text, contentType: message.contentType,
-                byteCount: message.byteCount, createdAt: message.createdAt))
+                byteCount: message.byteCount, createdAt: message.createdAt, owner: message.from))
         try sql.execute(
             """
             INSERT INTO voice_messages (id, pair, sender, recipient, file_id, created_at, duration, waveform, level)

@@ -17,16 +17,25 @@ extension CallCommands {
         case .pending, .complete: return (recording, false)
         case .failed, nil: break
         }
+        try rules.quota.check(principal.user, in: store)
         recording.mix = .pending
-        try store.save(.pending, of: id)
+        try store.askForMix(of: id, for: principal.user)
         try tell("recording.mixed", recording, status: recording.mix?.status, in: store)
         return (recording, true)
     }
 
     /// Keeps what became of it, and tells everybody. False when nobody waits for it any more, since the recording was
-    /// removed: then its file belongs to nothing.
+    /// removed, or when whoever asked for it has no room for it: then its file belongs to nothing.
     package func mixed(_ id: RecordingID, _ mix: RecordingMix, in store: some CallStore) throws -> Bool {
         guard var recording = try store.recording(id), recording.mix == .pending else { return false }
+        if let sound = mix.sound, let user = try store.mixOwner(of: id) {
+            do {
+                try rules.quota.check(user, adding: sound.byteCount, in: store)
+            } catch let problem as Problem where problem.kind == .quotaExceeded {
+                _ = try mixed(id, .failed("Whoever asked for this has no room left for files."), in: store)
+                return false
+            }
+        }
         recording.mix = mix
         try store.save(mix, of: id)
         try tell("recording.mixed", recording, status: recording.mix?.status, in: store)

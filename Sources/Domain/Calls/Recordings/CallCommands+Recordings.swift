@@ -11,6 +11,7 @@ extension CallCommands {
     ) throws -> CallOutcome {
         let before = try audible(id, by: principal, at: now, in: store)
         guard before.recording == nil else { return .duplicate(before, at: now) }
+        try rules.quota.check(principal.user, in: store)
         var after = before
         after.recording = Call.OngoingRecording(
             id: recording, by: principal.user, since: now, until: now.adding(seconds: rules.recordingSeconds))
@@ -60,6 +61,21 @@ extension CallCommands {
         var after = before
         after.recording = nil
         after.recordingEnd = failure == nil ? nil : .failed
+        return try commit(after, replacing: before, at: now, in: store)
+    }
+
+    /// Whoever began a recording may have no more: it ends, and says why. It is closed when its files are whole.
+    package func recordingExceededQuota(
+        _ recording: RecordingID, of id: CallID, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome? {
+        guard let before = try store.call(id), before.recording?.id == recording,
+            var document = try store.recording(recording)
+        else { return nil }
+        document.reason = .quotaExceeded
+        try store.close(document)
+        var after = before
+        after.recording = nil
+        after.recordingEnd = .quotaExceeded
         return try commit(after, replacing: before, at: now, in: store)
     }
 

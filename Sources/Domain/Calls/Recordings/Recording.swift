@@ -20,6 +20,8 @@ package struct Recording: Hashable, Sendable {
         case failed
         /// The server stopped in the middle.
         case interrupted
+        /// Who began it has as many bytes as they may have.
+        case quotaExceeded = "quota_exceeded"
     }
 
     /// One track of one participant, from when it was first heard to its end.
@@ -84,7 +86,7 @@ package struct Recording: Hashable, Sendable {
 }
 
 /// What recordings need of a store, inside one transaction.
-package protocol RecordingStore: TranscriptStore, AnyObject {
+package protocol RecordingStore: TranscriptStore, MediaUsageStore, AnyObject {
     func insert(_ recording: Recording) throws
     /// With its tracks.
     func recording(_ id: RecordingID) throws -> Recording?
@@ -99,6 +101,10 @@ package protocol RecordingStore: TranscriptStore, AnyObject {
     func insert(_ track: Recording.Track, of recording: RecordingID) throws
     /// The track's file is whole.
     func close(_ track: Recording.Track, of recording: RecordingID) throws
+    /// A mix becomes pending, and will count for that user.
+    func askForMix(of recording: RecordingID, for user: UserID) throws
+    /// For whom a mix counts.
+    func mixOwner(of recording: RecordingID) throws -> UserID?
     /// A complete mix has its file written down, too.
     func save(_ mix: RecordingMix, of recording: RecordingID) throws
     /// Those whose mixes are pending.

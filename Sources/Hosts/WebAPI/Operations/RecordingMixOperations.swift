@@ -24,7 +24,7 @@ extension RecordingOperations {
                     .object([
                         .required("recording", .named("Recording")), .optional("positions", Schemas.positions),
                     ]), "With its mix as it is now: pending, or complete if it was made before.")
-            ], problems: [.notFound, .conflict], limit: .calls
+            ], problems: [.notFound, .conflict, .quotaExceeded], limit: .calls
         ) { request in
             let principal = try request.requirePrincipal()
             let id = try request.identifier("recording", of: RecordingID.self)

@@ -49,7 +49,8 @@ package enum RecordingOperations {
                 "Record what is said in the call, whose mode is gateway: every participant is shown that, and may end it.",
             access: .endpoint, parameters: [callParameter], body: .object([]),
             answers: [.ok(called, "It is being recorded.")],
-            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .unavailable], limit: .calls
+            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .quotaExceeded, .unavailable],
+            limit: .calls
         ) { request in
             let principal = try request.requireEndpoint()
             let call = try request.identifier("call", of: CallID.self)

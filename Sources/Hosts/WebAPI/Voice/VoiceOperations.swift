@@ -60,7 +60,7 @@ package enum VoiceOperations {
                     ]),
                 .init(status: 200, meaning: "It was there already.", contentType: "application/json", schema: answer),
             ],
-            problems: [.notFound, .conflict, .clientIDReused], limit: .voiceMessages
+            problems: [.notFound, .conflict, .clientIDReused, .quotaExceeded], limit: .voiceMessages
         ) { request in
             if request.mediaType == DoorOperations.sdp {
                 return try await VoiceTakeOperations.open(taking, issuer, request)

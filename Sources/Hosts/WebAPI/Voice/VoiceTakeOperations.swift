@@ -39,7 +39,7 @@ package struct VoiceTakeOperations: Sendable {
                         .required("recording", .identifier),
                         .required("answer", .object([.required("sdp", .text())])),
                     ]), "It is recorded from the first packet on.")
-            ], problems: [.notFound, .conflict], limit: .voiceMessages
+            ], problems: [.notFound, .conflict, .quotaExceeded], limit: .voiceMessages
         ) { [taking] request in
             let principal = try request.requireEndpoint()
             let body = try request.decode(Offer.self)

@@ -28,6 +28,7 @@ const recordingEnds = {
     longest: "The recording has ended: it is as long as it may be",
     failed: "The recording has ended: it could not go on",
     interrupted: "The recording has ended: the server was stopped",
+    quota_exceeded: "The recording has ended: whoever began it has no room left here",
 };
 
 /** Events: `change`, `stats` once a second, `speaking`, `notice` with words for the person, `ended`. */
@@ -173,6 +174,12 @@ export class ActiveCall extends Emitter {
         this.#pause();
         this.#changed();
     }
+
+    /** What comes next holds, whatever its version. */
+    forgetVersion() { if (this.document) this.document = { ...this.document, version: 0 }; }
+
+    /** The server knows nothing of it any more. */
+    vanish() { if (this.phase !== "ended") this.#finish("Call ended"); }
 
     receive(signals, { snapshot = false } = {}) {
         if (snapshot && this.#rejoining) {

@@ -36,6 +36,7 @@ const words = {
     call_ended: "This call has already ended.",
     payload_too_large: "That is too large to send.",
     unsupported_media_type: "Files of this kind can’t be sent.",
+    quota_exceeded: "Your recordings and voice messages take up all the room you have here. Delete some first.",
     rate_limited: "That was a lot at once. Please wait a moment and try again.",
     unavailable: "The server is busy right now. Please try again in a moment.",
     internal: "Something went wrong on the server. Please try again.",

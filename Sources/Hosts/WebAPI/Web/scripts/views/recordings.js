@@ -15,6 +15,7 @@ const states = {
     longest: "It ended when it was as long as a recording may be.",
     failed: "It could not be recorded to the end.",
     interrupted: "It was cut off when the server stopped.",
+    quota_exceeded: "It ended when whoever began it had no room left here.",
 };
 
 /** Shows the recordings of a call. */
