@@ -2,6 +2,7 @@ import Accounts
 import AsyncHTTPClient
 import Foundation
 import Logging
+import MediaFiles
 import Model
 import PasswordHashing
 import Storage
@@ -46,7 +47,9 @@ struct AccountParts: Sendable {
     }
 
     /// Answers what the command line asks.
-    func answer(_ request: ControlRequest) async -> ControlAnswer {
+    ///
+    /// - Parameter media: the directory of media, which backups have a copy of.
+    func answer(_ request: ControlRequest, media: MediaFiles?) async -> ControlAnswer {
         do {
             switch request {
             case .token(let count, let prefix):
@@ -76,6 +79,8 @@ struct AccountParts: Sendable {
             case .accountEnable(let email):
                 let me = try await accounts.setDisabled(false, email: email)
                 return ControlAnswer(lines: ["\(me.email ?? email) may sign in again."])
+            case .backup(let path):
+                return ControlAnswer(lines: try await BackupWork(source: database, files: media).run(to: path))
             case .reload, .drain, .systemWarnings:
                 return ControlAnswer(error: "No server is running on the data directory of storage.path.")
             case .invite(let count): return ControlAnswer(lines: try await accounts.createInvites(count: count))

@@ -6,6 +6,7 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 import Logging
+import MediaFiles
 import Model
 import NIOCore
 import NIOPosix
@@ -103,7 +104,7 @@ struct ServiceGraph: Sendable {
             hub: hub, calls: calls.clock, relay: server, gateway: gateway, voices: calls.link.voices,
             voice: voice, mixes: mixes, transcription: transcription, registry: registry)
         var services: [any Service] = [
-            Self.control(directory, accounts, reloader, draining, warnings: relay.warnings),
+            Self.control(directory, accounts, media?.files, reloader, draining, warnings: relay.warnings),
             Self.admin(configuration, figures, registry, isReady: { !draining.isOn }),
             Housekeeping(
                 store: accounts.store, accounts: accounts.accounts, tokens: accounts.verifier,
@@ -147,8 +148,8 @@ struct ServiceGraph: Sendable {
     }
 
     private static func control(
-        _ directory: DataDirectory, _ accounts: AccountParts, _ reloader: Reloader, _ draining: Draining,
-        warnings: [String]
+        _ directory: DataDirectory, _ accounts: AccountParts, _ files: MediaFiles?, _ reloader: Reloader,
+        _ draining: Draining, warnings: [String]
     ) -> ControlSocket {
         ControlSocket(
             path: directory.file("control.sock"),
@@ -157,7 +158,7 @@ struct ServiceGraph: Sendable {
                 case .reload: reloader.reload()
                 case .drain(let isOn): draining.answer(isOn: isOn)
                 case .systemWarnings: ControlAnswer(lines: warnings)
-                default: await accounts.answer(request)
+                default: await accounts.answer(request, media: files)
                 }
             }, logger: Logger(label: "control"))
     }

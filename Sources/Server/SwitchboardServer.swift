@@ -1,6 +1,7 @@
 import CoreMetrics
 import Foundation
 import Logging
+import MediaFiles
 import NIOPosix
 import ServiceLifecycle
 import Storage
@@ -83,6 +84,11 @@ package enum SwitchboardServer {
         }
     }
 
+    /// Makes a data directory out of the backup at `path`, and tells what was done and what to know.
+    package static func restore(_ configuration: ServerConfiguration, from path: String) async throws -> [String] {
+        try await RestoreWork.run(configuration, from: path)
+    }
+
     /// Has the running server answer, or this process when no server runs on the data directory.
     package static func control(
         _ request: ControlRequest, _ configuration: ServerConfiguration
@@ -91,7 +97,9 @@ package enum SwitchboardServer {
         if let answer = try await ControlClient.ask(request, at: path + "/control.sock") { return answer }
         let directory = try DataDirectory(path: path)
         let parts = try await AccountParts(configuration, directory: directory) { _ in }
-        let answer = await parts.answer(request)
+        var media: MediaFiles?
+        if case .backup = request { media = try MediaFiles(path: directory.file("media")) }
+        let answer = await parts.answer(request, media: media)
         await parts.database.close()
         return answer
     }

@@ -14,11 +14,12 @@ import Testing
     /// Shows a token and gives out `successor` for it.
     func show(
         _ rotation: inout RefreshRotation, _ counter: Int64, _ hash: UInt8, next successor: UInt8,
-        after seconds: Int64 = 0, family: [UInt8] = family
+        after seconds: Int64 = 0, family: [UInt8] = family, restoredAt: Timestamp? = nil
     ) -> RefreshRotation.Verdict {
         rotation.show(
             counter: counter, familyHash: family, secretHash: [hash], successor: [successor],
-            at: Self.start.adding(seconds: seconds), grace: 60, lifetime: 1000)
+            at: Self.start.adding(seconds: seconds), grace: 60, lifetime: 1000,
+            restoredAt: restoredAt)
     }
 
     @Test func tokensFollowOneAnother() {
@@ -26,6 +27,17 @@ import Testing
         #expect(show(&rotation, 1, 1, next: 2) == .accepted(counter: 2))
         #expect(show(&rotation, 2, 2, next: 3, after: 900) == .accepted(counter: 3))
         #expect(show(&rotation, 3, 3, next: 4, after: 1800) == .accepted(counter: 4))
+    }
+
+    /// The store is older than the client's token: that is nobody's theft, until a token was taken since.
+    @Test func aRestoredStoreDoesNotKnowWhatItGaveOut() {
+        let restored = Self.start.adding(seconds: 100)
+        var ahead = rotation()
+        #expect(show(&ahead, 5, 77, next: 2, after: 200, restoredAt: restored) == .unknownSinceRestore)
+        #expect(show(&ahead, 1, 77, next: 2, after: 200, restoredAt: restored) == .unknownSinceRestore)
+        #expect(show(&ahead, 5, 77, next: 2, after: 200, family: [1, 1], restoredAt: restored) == .unknown)
+        #expect(show(&ahead, 1, 1, next: 2, after: 200, restoredAt: restored) == .accepted(counter: 2))
+        #expect(show(&ahead, 5, 77, next: 3, after: 201, restoredAt: restored) == .reused)
     }
 
     @Test func aLostAnswerIsForgiven() {

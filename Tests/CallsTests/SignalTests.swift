@@ -197,4 +197,17 @@ import Testing
             #expect(problem { try world.signal(id, from: anna, .offer, generation: 1) } == .callEnded)
         }
     }
+
+    /// The server was restored from a backup that knows nothing of what the two agreed on.
+    @Test(arguments: Backing.allCases)
+    func whatWasForgottenIsGoneOnFrom(_ backing: Backing) async throws {
+        try await backing.run { world in
+            let anna = try world.person("Anna"), ben = try world.person("Ben")
+            let id = try world.talk(anna, [ben])
+            #expect(try world.signal(id, from: anna, .offer, generation: 7) == .init(status: .delivered, generation: 8))
+            #expect(problem { try world.signal(id, from: ben, .offer, generation: 7) } == .conflict)
+            #expect(try world.signal(id, from: ben, .answer, generation: 8).status == .delivered)
+            #expect(refusal { try world.signal(id, from: ben, .offer, generation: 9) }?.field == "generation")
+        }
+    }
 }

@@ -132,4 +132,29 @@ import Testing
         #expect(try stored.readBlocking(from: 200_000, count: 100).isEmpty)
         #expect(try stored.readBlocking(from: 7, count: 3) == Array(bytes[7..<10]))
     }
+
+    @Test func whatIsRemovedDuringACopyIsInIt() async throws {
+        let target = place + "-copy"
+        defer {
+            clean()
+            try? FileManager.default.removeItem(atPath: target)
+        }
+        let files = try MediaFiles(path: place)
+        let (kept, gone, missing) = (file(), file(), file())
+        try await files.write(bytes, as: kept)
+        try await files.write([1, 2, 3], as: gone)
+        let hold = files.holdRemovals()
+        try await files.remove(gone)
+        #expect(try await Set(files.all()) == [kept, gone])
+        try files.prepareCopy(at: target)
+        var copied = try await files.copy([kept, gone, missing], to: target)
+        #expect(copied.count == 2 && copied.missing == 1)
+        hold.release()
+        #expect(try await files.all() == [kept])
+        let copy = MediaFiles(reading: target)
+        #expect(try await copy.open(gone).byteCount == 3)
+        #expect(try FileManager.default.attributesOfItem(atPath: target)[.posixPermissions] as? Int == 0o700)
+        copied += copied
+        #expect(copied.count == 4)
+    }
 }

@@ -96,4 +96,28 @@ struct CallBookTests {
                 .signals("c1", [signal], isWhole: false)
             ])
     }
+
+    /// A restored server tells of a state that was there before: its versions are no measure.
+    @Test func versionsAreForgottenWithAnEpoch() {
+        var book = CallBook()
+        func whole(_ call: Call, _ epoch: String) -> EndpointMachine.Delivery {
+            .snapshot(.call(call), StreamPosition(epoch: epoch, sequence: 1))
+        }
+        func user(_ calls: [Call], _ epoch: String) -> EndpointMachine.Delivery {
+            let me = Me(
+                id: "ben", email: nil, displayName: "Ben", photoURL: nil, languages: [], callWaiting: false,
+                presence: .everyone, createdAt: Date(timeIntervalSince1970: 0))
+            return .snapshot(.user(UserDocument(me: me, calls: calls)), StreamPosition(epoch: epoch, sequence: 1))
+        }
+        let late = call(.active, .joined, version: 9, at: "e2"), early = call(.active, .joined, version: 4, at: "e2")
+        _ = book.take(user([], "x"), of: "user:ben", for: "ben")
+        _ = book.take(whole(late, "x"), of: "call:c1", for: "ben")
+        #expect(book.take(early, for: "ben") == [])
+        _ = book.take(user([], "y"), of: "user:ben", for: "ben")
+        #expect(book.take(early, for: "ben") == [.updated(early)])
+        _ = book.take(whole(call(.ended, .left, version: 12), "x"), of: "call:c1", for: "ben")
+        #expect(book.live.isEmpty)
+        #expect(book.take(user([early], "y"), of: "user:ben", for: "ben").count == 1)
+        #expect(book.take(user([early], "z"), of: "user:ben", for: "ben").contains(.updated(early)))
+    }
 }

@@ -13,6 +13,7 @@ package struct MediaFiles: Sendable {
     private static let unfinished = ".part"
     private let path: String
     let room: DiskRoom
+    let removals = RemovalHold()
 
     /// Makes the directory when it is missing (mode 0700) and removes what a crash left unfinished.
     ///
@@ -23,6 +24,12 @@ package struct MediaFiles: Sendable {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw MediaFileError.failed(to: "make", path, errno) }
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw MediaFileError.failed(to: "write", path, errno) }
         for name in try Self.names(in: path) where name.hasSuffix(Self.unfinished) { unlink(path + "/" + name) }
+    }
+
+    /// A directory that is only read from, as that of a backup.
+    package init(reading path: String) {
+        self.path = path
+        room = DiskRoom(path: path, minFreeBytes: 0)
     }
 
     /// - Throws: where there is no room for more.
@@ -58,9 +65,10 @@ package struct MediaFiles: Sendable {
         try await blocking { try openBlocking(file) }
     }
 
-    /// Removes a file; one that is not there is no error.
+    /// Removes a file, later where removals are held; one that is not there is no error.
     package func remove(_ file: FileID) async throws {
         try await blocking {
+            if removals.takes(place(of: file)) { return }
             guard unlink(place(of: file)) == 0 || errno == ENOENT else {
                 throw MediaFileError.failed(to: "remove", place(of: file), errno)
             }

@@ -5,6 +5,9 @@ internal import Glibc
 /// The hold is an advisory lock (flock) on a file in it; the kernel lets go of it when the process ends, however it
 /// ends, so a crash leaves nothing to clean up.
 package final class DataDirectory: Sendable {
+    /// The file in it by which it is held.
+    package static let lockName = "switchboard.lock"
+
     package let path: String
     private let descriptor: CInt
 
@@ -13,7 +16,7 @@ package final class DataDirectory: Sendable {
     package init(path: String) throws {
         self.path = path
         try Self.make(path)
-        let file = path + "/switchboard.lock"
+        let file = path + "/" + Self.lockName
         descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.unwritable(path, errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -31,6 +34,20 @@ package final class DataDirectory: Sendable {
 
     /// The path of `name` inside the directory.
     package func file(_ name: String) -> String { path + "/" + name }
+
+    /// Gives a file that is whole its name, for good: a crash leaves it under one of the two names.
+    package static func publish(_ unfinished: String, as path: String) throws {
+        try sync(unfinished)
+        guard rename(unfinished, path) == 0 else { throw unwritable(path, errno) }
+        try sync(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
+    }
+
+    private static func sync(_ path: String) throws {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw unwritable(path, errno) }
+        defer { Glibc.close(file) }
+        guard fsync(file) == 0 else { throw unwritable(path, errno) }
+    }
 
     private static func make(_ path: String) throws {
         var made = ""

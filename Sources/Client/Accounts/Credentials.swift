@@ -91,7 +91,7 @@ actor Credentials {
             return tokens
         } catch let error as SwitchboardError {
             if generation == self.generation { refresh = nil }
-            guard error.problem?.kind == .unauthenticated else { throw error }
+            guard let kind = error.problem?.kind, [.unauthenticated, .signInAgain].contains(kind) else { throw error }
             if generation == self.generation { use(.none) }
             throw SwitchboardError.signedOut
         }

@@ -32,6 +32,8 @@ struct CallBook: Sendable {
 
     private var pages: [CallID: Page] = [:]
     private var ended: [CallID] = []
+    /// The epochs of the streams that came.
+    private var epochs: [String: String] = [:]
 
     /// The calls that are not over, by id.
     var live: [CallID: Call] { pages.mapValues(\.call) }
@@ -47,7 +49,8 @@ struct CallBook: Sendable {
 
     /// Takes what came out of a stream, for the user `me`.
     mutating func take(_ delivery: EndpointMachine.Delivery, of stream: String, for me: UserID) -> [Event] {
-        switch delivery {
+        if case .snapshot(_, let position) = delivery { note(position.epoch, of: stream) }
+        return switch delivery {
         case .snapshot(.user(let document), _):
             [.profile(document.me)] + document.calls.flatMap { hear($0, for: me) }
         case .snapshot(.call(let call), _): follow(call, for: me)
@@ -59,6 +62,23 @@ struct CallBook: Sendable {
                 + change(changes.map(\.content), of: stream, for: me)
         case .closed: close(stream)
         }
+    }
+
+    /// Versions hold within an epoch: after another one, a call may be in a state that it had before.
+    private mutating func note(_ epoch: String, of stream: String) {
+        guard let before = epochs.updateValue(epoch, forKey: stream), before != epoch else { return }
+        if stream.hasPrefix("user:") {
+            ended = []
+            for id in pages.keys { forgetVersion(of: id) }
+        } else if stream.hasPrefix("call:"), let id = StreamName.call(of: stream) {
+            ended.removeAll { $0 == id }
+            forgetVersion(of: id)
+        }
+    }
+
+    private mutating func forgetVersion(of id: CallID) {
+        pages[id]?.call.version = 0
+        pages[id]?.isFollowed = false
     }
 
     /// Takes a document out of an answer, where it is newer than what is known.
@@ -136,6 +156,7 @@ struct CallBook: Sendable {
     }
 
     private mutating func close(_ stream: String) -> [Event] {
+        epochs[stream] = nil
         guard stream.hasPrefix("call:"), let id = StreamName.call(of: stream), pages.removeValue(forKey: id) != nil
         else {
             return []

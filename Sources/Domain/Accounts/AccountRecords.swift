@@ -81,6 +81,8 @@ package enum SignInEnd: String, Hashable, Sendable {
     case disabled
     /// Newer ones of the same user took its place.
     case tooMany = "too_many"
+    /// The server was restored from a backup that is older than the client's refresh token.
+    case restored
 }
 
 /// An installation as one user knows it; two users of one phone have a record each.

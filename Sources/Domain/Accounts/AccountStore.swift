@@ -51,6 +51,10 @@ package protocol AccountStore {
     /// Removes a device whose sign-ins have ended.
     func removeDevice(_ id: DeviceID, of user: UserID) throws
 
+    /// When everything was last restored from a backup: clients may hold tokens that were made in a life of which the
+    /// store knows nothing.
+    func restoredAt() throws -> Timestamp?
+
     // Endpoints.
     func endpoint(_ id: EndpointID) throws -> EndpointRecord?
     /// Returns false when the id is taken.

@@ -10,6 +10,8 @@ package enum ControlRequest: Codable, Sendable {
     /// Lets a disabled account sign in again.
     case accountEnable(email: String)
     case invite(count: Int)
+    /// Makes a backup in the directory of this absolute path.
+    case backup(path: String)
     /// Reads the configuration again: only in the running server.
     case reload
     /// Refuses new allocations, or no longer: only in the running server.

@@ -144,6 +144,51 @@ package final class SQLiteDatabase: SQLDatabase {
         return .done(before: before, after: try number("page_count") &* pageSize)
     }
 
+    /// Writes a snapshot of what is committed now to a new file, while others go on reading and writing.
+    package func backUp(to path: String) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { [pool] in
+                do {
+                    let copy = try DatabaseQueue(path: path)
+                    guard chmod(path, 0o600) == 0 else { throw SQLError(.unwritable, "\(path) cannot be written.") }
+                    try pool.backup(to: copy)
+                    // One file: no log beside it.
+                    try copy.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+                    try copy.close()
+                    continuation.resume()
+                } catch let error as DatabaseError {
+                    continuation.resume(throwing: SQLError(error, path: path))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    /// Brings everything from the log beside the file into the file, which can be moved alone once this is closed.
+    package func emptyLog() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { [path] database in
+                do {
+                    let connection = SQLiteConnection(database, path: path)
+                    defer { connection.isOpen = false }
+                    let isBusy = try connection.first("PRAGMA wal_checkpoint(TRUNCATE)")?.bool(0) ?? true
+                    if isBusy { throw SQLError(.locked, "Somebody reads \(path), so that its log cannot be emptied.") }
+                    continuation.resume()
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    /// Throws where the file is damaged.
+    package func checkIntegrity() async throws {
+        let result = try await read { try $0.first("PRAGMA quick_check(1)")?.text(0) }
+        guard result != "ok" else { return }
+        throw SQLError(.damaged, "\(path) is damaged (\(result ?? "no answer")). Take another backup.")
+    }
+
     package func close() async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [writer, pool] in

@@ -55,22 +55,24 @@ extension AccountCommands {
         enum Answer: Sendable {
             case refreshed(SignInRecord, counter: Int64)
             case refused(Problem)
-            case reused(SignInRecord, at: Timestamp)
+            case ended(SignInRecord, SignInEnd, at: Timestamp)
         }
         let answer: Answer = try await database.writeAccounts { store in
             guard var signIn = try store.signIn(shown.signIn) else { return .refused(Self.unknownRefreshToken) }
             var rotation = signIn.rotation
             let verdict = rotation.show(
                 counter: shown.counter, familyHash: familyHash, secretHash: secretHash, successor: successorHash,
-                at: store.now, grace: settings.refreshGrace, lifetime: settings.signInLifetime)
+                at: store.now, grace: settings.refreshGrace, lifetime: settings.signInLifetime,
+                restoredAt: try store.restoredAt())
             if verdict == .unknown { return .refused(Self.unknownRefreshToken) }
             if signIn.endedAt != nil { return .refused(Self.ended(because: signIn.endReason)) }
             switch verdict {
             case .unknown: return .refused(Self.unknownRefreshToken)
             case .expired: return .refused(Problem(.unauthenticated, "This session was not used for too long."))
-            case .reused:
-                _ = try store.endSignIns(of: signIn.user, because: .reused) { $0.id == signIn.id }
-                return .reused(signIn, at: store.now)
+            case .reused, .unknownSinceRestore:
+                let reason: SignInEnd = verdict == .reused ? .reused : .restored
+                _ = try store.endSignIns(of: signIn.user, because: reason) { $0.id == signIn.id }
+                return .ended(signIn, reason, at: store.now)
             case .accepted(let counter):
                 _ = try store.existingUser(signIn.user)
                 signIn.rotation = rotation
@@ -86,9 +88,9 @@ extension AccountCommands {
 
         switch answer {
         case .refused(let problem): throw problem
-        case .reused(let signIn, let now):
+        case .ended(let signIn, let reason, let now):
             announceEnd(of: [signIn.id], of: signIn.user, at: now)
-            throw Self.ended(because: .reused)
+            throw Self.ended(because: reason)
         case .refreshed(let signIn, let counter):
             let next = RefreshToken(signIn: signIn.id, counter: counter, family: shown.family, secret: successor)
             return TokenPair(
@@ -147,12 +149,14 @@ extension AccountCommands {
                     + "Sign in again."
             case .passwordChanged: "This session was ended, because the password was changed. Sign in again."
             case .disabled: "This account is disabled."
+            case .restored:
+                "The server was restored from a backup, which does not know this session's tokens. Sign in again."
             case .tooMany:
                 "This session was ended, because a user has at most \(AccountRules.mostSignIns): the one that was not "
                     + "used for longest makes way. Sign in again."
             case .revoked: "This session was ended from another one. Sign in again."
             case .signedOut, nil: "This session was signed out."
             }
-        return Problem(.unauthenticated, detail)
+        return Problem(reason == .restored ? .signInAgain : .unauthenticated, detail)
     }
 }

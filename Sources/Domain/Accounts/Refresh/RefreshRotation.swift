@@ -38,6 +38,8 @@ package struct RefreshRotation: Hashable, Sendable {
         case unknown
         /// A token of this sign-in that was replaced: somebody holds a copy.
         case reused
+        /// The same, but the store may have forgotten that it was given out: nobody is to blame.
+        case unknownSinceRestore
         case expired
     }
 
@@ -46,9 +48,12 @@ package struct RefreshRotation: Hashable, Sendable {
     package static let longestSeries = 8
 
     /// Judges a shown token and, when it is right, notes that `successor` is given out for it.
+    ///
+    /// - Parameter restoredAt: when the store was restored from a backup. Until a token of the sign-in has been taken
+    ///   since, its client may be ahead of the store.
     package mutating func show(
         counter: Int64, familyHash: [UInt8], secretHash: [UInt8], successor: [UInt8], at now: Timestamp,
-        grace: Int64, lifetime: Int64
+        grace: Int64, lifetime: Int64, restoredAt: Timestamp? = nil
     ) -> Verdict {
         guard equal(familyHash, self.familyHash) else { return .unknown }
         guard now < expiresAt else { return .expired }
@@ -62,7 +67,7 @@ package struct RefreshRotation: Hashable, Sendable {
             next = next.suffix(Self.longestSeries - 1) + [successor]
         } else {
             // Whoever knows the family's secret without one of its tokens has them from an older one.
-            return .reused
+            return restoredAt.map { usedAt <= $0 } ?? false ? .unknownSinceRestore : .reused
         }
         expiresAt = now.adding(seconds: lifetime)
         return .accepted(counter: used &+ 1)

@@ -44,6 +44,9 @@ package struct Negotiation: Hashable, Sendable {
         }
     }
 
+    /// No call has so many offers.
+    private static let highestBase: Int64 = 1 << 40
+
     package let call: CallID
     package private(set) var peers: Peers
     /// The generation of the last committed offer; 0 before the first.
@@ -75,6 +78,10 @@ package struct Negotiation: Hashable, Sendable {
 
     /// An offer that builds on `base` comes from one of the two.
     mutating func offer(from sender: EndpointID, on base: Int64, rules: CallRules, at now: Timestamp) -> OfferVerdict {
+        if generation == 0, offer == nil, (1..<Self.highestBase).contains(base) {
+            // What the two agreed on was forgotten, as after a restored backup: they go on from what they know.
+            generation = base
+        }
         guard base >= 0, base <= generation else { return .unknownGeneration }
         if let standing = offer {
             let isVoid = standing.deliveredAt.map { now.milliseconds(since: $0) >= rules.offerSeconds * 1000 } ?? false

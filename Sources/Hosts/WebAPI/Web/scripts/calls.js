@@ -29,7 +29,7 @@ class Calls extends Emitter {
     constructor() {
         super();
         realtime.isUrgent = () => this.active.some((call) => call.phase !== "ended");
-        realtime.on("snapshot", ({ stream, data }) => this.#snapshot(stream, data));
+        realtime.on("snapshot", ({ stream, data, anew }) => this.#snapshot(stream, data, anew));
         realtime.on("change", ({ stream, type, data }) => this.#change(stream, type, data));
         realtime.on("event", ({ stream, data }) => {
             const [kind, id] = stream.split(":");
@@ -128,8 +128,10 @@ class Calls extends Emitter {
 
     // What the server says
 
-    #snapshot(stream, data) {
+    #snapshot(stream, data, anew) {
         const [kind, id] = stream.split(":");
+        if (anew && kind === "user") for (const known of [...this.#documents.keys()]) this.#forgetVersion(known);
+        if (anew && kind === "call") this.#forgetVersion(id);
         if (kind === "user") this.#everything(data);
         if (kind === "call") this.#learn(data.call);
         if (kind === "signals") this.#signals(id, data.signals.map((entry) => entry.data), { snapshot: true });
@@ -168,8 +170,16 @@ class Calls extends Emitter {
 
     async #ask(id) {
         try { this.#learn((await request("calls.get", { call: id })).call); } catch (error) {
-            if (error.type === "not_found") this.#stopRing(id);
+            if (error.type !== "not_found") return;
+            this.#stopRing(id);
+            this.active.find((one) => one.id === id)?.vanish();
         }
+    }
+
+    /** The log began anew: any state of the call is newer than the one that is known. */
+    #forgetVersion(id) {
+        this.#documents.delete(id);
+        this.active.find((one) => one.id === id)?.forgetVersion();
     }
 
     #learn(call) {

@@ -28,6 +28,7 @@ const words = {
     network: "Can’t reach the server. Check your connection and try again.",
     timeout: "The server took too long to answer. Please try again.",
     unauthenticated: "Please sign in again.",
+    sign_in_again: "Please sign in again: the server was restored from a backup.",
     forbidden: "You’re not allowed to do that.",
     not_found: "That isn’t here any more.",
     conflict: "That clashes with something that is already there.",

@@ -30,6 +30,7 @@ class Realtime extends Emitter {
     #retry;
     #heard = 0;
     #positions = new Map();
+    #epochs = new Map();
     #wanted = new Set();
 
     constructor() {
@@ -60,6 +61,7 @@ class Realtime extends Emitter {
         clearTimeout(this.#retry);
         this.#drop(1000);
         this.#positions.clear();
+        this.#epochs.clear();
         this.#wanted.clear();
         this.#become("idle");
     }
@@ -89,6 +91,7 @@ class Realtime extends Emitter {
     forget(stream) {
         this.#wanted.delete(stream);
         this.#positions.delete(stream);
+        this.#epochs.delete(stream);
     }
 
     request(name, params) { return this.#ask({ request: name, params }); }
@@ -152,8 +155,13 @@ class Realtime extends Emitter {
             this.#positions.delete(stream);
             if (reset.reason === "access") this.forget(stream);
         } else if (snapshot) {
-            if (epoch !== undefined) this.#positions.set(stream, [epoch, seq]);
-            this.emit("snapshot", { stream, data: snapshot });
+            // What the server was restored from may be older than what this page knows: versions hold within an epoch.
+            const anew = this.#epochs.has(stream) && this.#epochs.get(stream) !== epoch;
+            if (epoch !== undefined) {
+                this.#positions.set(stream, [epoch, seq]);
+                this.#epochs.set(stream, epoch);
+            }
+            this.emit("snapshot", { stream, data: snapshot, anew });
         } else if (event) {
             this.emit("event", { stream, data: event });
         } else {

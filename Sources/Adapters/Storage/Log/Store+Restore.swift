@@ -1,0 +1,29 @@
+package import Model
+
+extension Store {
+    /// Begins a new life after the database was restored from a backup, of which clients may be ahead: the log is
+    /// rebuilt, what was negotiated in calls is forgotten, and the gateway goes on with an epoch that it never had.
+    package func beginAfterRestore() async throws {
+        try await rebuildLog()
+        _ = try await write { transaction in
+            let now = transaction.now
+            try transaction.sql.execute("UPDATE log SET restored_at = ?1", [.time(now)])
+            for table in ["negotiations", "signals", "ended_mailboxes"] {
+                try transaction.sql.execute("DELETE FROM \(table)")
+            }
+            // Each life of the gateway adds one, and none takes a millisecond.
+            try transaction.sql.execute(
+                """
+                INSERT INTO gateway (id, epoch) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET
+                    epoch = CASE WHEN gateway.epoch < excluded.epoch THEN excluded.epoch ELSE gateway.epoch + 1 END
+                """, [.time(now)])
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// When the database was last restored from a backup.
+    package func restoredAt() throws -> Timestamp? {
+        try sql.first("SELECT restored_at FROM log WHERE id = 1")?.timeIfPresent(0)
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Glibc
+import MediaFiles
+import Model
+import Storage
+import Tokens
+
+/// Makes a data directory out of a backup.
+///
+/// Its clients may be ahead of it. They come right by themselves: every stream has a new epoch, so all of them start
+/// over with snapshots; the gateway has an epoch that it never had; and refresh tokens of which the backup knows nothing
+/// lead to a new sign-in.
+struct RestoreWork: Sendable {
+    /// - Parameter backup: the directory of the backup.
+    /// - Returns: lines for the operator.
+    static func run(_ configuration: ServerConfiguration, from backup: String) async throws -> [String] {
+        let source = backup + "/" + BackupWork.database
+        guard FileManager.default.isReadableFile(atPath: source) else {
+            throw BackupError("\(backup) is no backup: there is no \(BackupWork.database) in it that can be read.")
+        }
+        let path = configuration.text("storage.path")
+        let directory = try DataDirectory(path: path)
+        let others = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != DataDirectory.lockName }
+        guard others.isEmpty else {
+            throw BackupError(
+                "\(path) is not empty: a backup is restored into an empty directory. Move what is there away, or choose "
+                    + "another with storage.path.")
+        }
+        do {
+            return try await restore(from: backup, into: directory, configuration)
+        } catch {
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != DataDirectory.lockName {
+                try? FileManager.default.removeItem(atPath: directory.file(name))
+            }
+            throw error
+        }
+    }
+
+    private static func restore(
+        from backup: String, into directory: DataDirectory, _ configuration: ServerConfiguration
+    ) async throws -> [String] {
+        // Apart until it is whole: a crash leaves no database that a server would begin with.
+        let workplace = directory.file("restoring")
+        try FileManager.default.createDirectory(
+            atPath: workplace, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let unfinished = workplace + "/" + BackupWork.database
+        try FileManager.default.copyItem(atPath: backup + "/" + BackupWork.database, toPath: unfinished)
+        guard chmod(unfinished, 0o600) == 0 else { throw BackupError("\(unfinished) cannot be written.") }
+        let database = try SQLiteDatabase(path: unfinished)
+        let copied: MediaCopy
+        do {
+            try await database.checkIntegrity()
+            let store = Store(database: database) { _ in }
+            try await store.prepare()
+            try await store.beginAfterRestore()
+            copied = try await copyMedia(from: backup, to: directory, store)
+            try await database.emptyLog()
+            await database.close()
+        } catch {
+            await database.close()
+            throw error
+        }
+        _ = try SigningKey.load(from: directory.file("signing-key.pem"))
+        _ = try MediaKey.load(from: directory.file("media-key"))
+        _ = try RelaySecretFile.load(path: directory.file("relay-secret"))
+        try DataDirectory.publish(unfinished, as: directory.file(BackupWork.database))
+        try FileManager.default.removeItem(atPath: workplace)
+        return BackupWork.lines(copied, "Restored to \(directory.path)") + [
+            "Signing, media and relay keys are new: clients get new tokens by themselves, or sign in again.",
+            "What came after the backup is undone: sign-ins that were revoked, people who were blocked and accounts, "
+                + "messages and recordings that were disabled or deleted since then are as they were before. Do that again "
+                + "where it matters.",
+        ]
+    }
+
+    private static func copyMedia(
+        from backup: String, to directory: DataDirectory, _ store: Store
+    ) async throws -> MediaCopy {
+        let from = backup + "/" + BackupWork.media
+        guard FileManager.default.fileExists(atPath: from) else { return MediaCopy() }
+        let files = MediaFiles(reading: from)
+        let target = directory.file(BackupWork.media)
+        try files.prepareCopy(at: target)
+        var copied = MediaCopy()
+        var last: FileID?
+        repeat {
+            let after = last
+            let page = try await store.read { try $0.mediaFiles(after: after, limit: 1000) }
+            copied += try await files.copy(page, to: target)
+            last = page.last
+        } while last != nil
+        return copied
+    }
+}

@@ -1,0 +1,140 @@
+"""Backups of a running server, and data directories that are made out of them."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+import subprocess
+import uuid
+
+import httpx
+import yaml
+from conftest import BINARY, User
+from endpoint import Endpoint
+from sounds import encode, tone
+from voices import fetch, listed, sent
+
+PASSWORD = "correct horse battery"
+SHORT = encode(tone(0.3))
+
+
+def signed_up(server, name: str) -> dict:
+    device = {"id": str(uuid.uuid4()), "name": "test", "platform": "test"}
+    body = {"email": f"{name}@example.org", "password": PASSWORD, "displayName": name, "device": device}
+    answer = httpx.post(f"{server.url}/v1/accounts", json=body)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def user(server, signed_in: dict) -> User:
+    return User(server, signed_in["user"]["id"], signed_in["accessToken"])
+
+
+def refresh(server, token: str) -> httpx.Response:
+    return httpx.post(f"{server.url}/v1/sessions/refresh", json={"refreshToken": token})
+
+
+def run(server, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(BINARY), *arguments, "--config", str(server.config)], capture_output=True, text=True, timeout=60,
+        cwd=server.directory,
+    )
+
+
+def moved(server, name: str) -> None:
+    """The server gets another data directory."""
+    server.data = server.directory / name
+    server.settings["storage"]["path"] = str(server.data)
+    server.config.write_text(yaml.safe_dump(server.settings))
+
+
+def test_what_was_backed_up_comes_back_and_clients_come_right(make_server, tmp_path):
+    server = make_server()
+    ann, ben = signed_up(server, "ann"), signed_up(server, "ben")
+    message = sent(user(server, ann), user(server, ben), SHORT)
+    backup = tmp_path / "backup"
+
+    async def connected(endpoint: Endpoint):
+        await endpoint.open()
+        await endpoint.listen(f"user:{endpoint.user}")
+
+    async def before():
+        endpoint = Endpoint(server.realtime_url, ben["user"]["id"], ben["accessToken"])
+        await connected(endpoint)
+        said = run(server, "backup", str(backup))
+        assert said.returncode == 0 and "1 media files" in said.stdout, said
+        await endpoint.close()
+        return endpoint
+
+    endpoint = asyncio.run(before())
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o700
+    assert {path.name for path in backup.iterdir()} == {"switchboard.sqlite", "media"}, "no keys"
+    assert [path.name for path in (backup / "media").iterdir()] == [path.name for path in (server.data / "media").iterdir()]
+    again = run(server, "backup", str(backup))
+    assert again.returncode == 1 and "not empty" in again.stderr
+
+    # What comes after the backup.
+    ahead = refresh(server, ann["refreshToken"]).json()
+    assert user(server, ann).request("PUT", f"/v1/blocks/{ben['user']['id']}").status_code == 204
+    assert user(server, ann).request("DELETE", f"/v1/voice-messages/{message['id']}").status_code == 204
+    signed_up(server, "cleo")
+    held = run(server, "restore", str(backup))
+    assert held.returncode == 1 and "Another server is running" in held.stderr
+    server.stop()
+
+    assert "not empty" in run(server, "restore", str(backup)).stderr
+    moved(server, "restored")
+    assert "is no backup" in run(server, "restore", str(tmp_path)).stderr
+    said = run(server, "restore", str(backup))
+    assert said.returncode == 0 and "undone" in said.stdout and "1 media files" in said.stdout, said
+    server.start()
+
+    # Ann's client knows a token that the backup does not: that is no theft. Ben's goes on.
+    refused = refresh(server, ahead["refreshToken"])
+    assert refused.status_code == 401 and refused.json()["type"] == "sign_in_again", refused.text
+    assert httpx.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {ben['accessToken']}"}).status_code == 401
+    ben |= refresh(server, ben["refreshToken"]).json()
+    ann = httpx.post(f"{server.url}/v1/sessions", json={"email": "ann@example.org", "password": PASSWORD}).json()
+    assert httpx.post(
+        f"{server.url}/v1/sessions", json={"email": "cleo@example.org", "password": PASSWORD}
+    ).status_code == 401
+    assert user(server, ann).get("/v1/blocks").json()["users"] == []
+    [back] = listed(user(server, ben), user(server, ann))
+    assert back["id"] == message["id"] and len(fetch(user(server, ben), back["audio"]["url"]).content) == message["byteCount"]
+
+    async def after():
+        endpoint.token = ben["accessToken"]
+        greeting = await endpoint.open()
+        stream = f"user:{endpoint.user}"
+        assert greeting["resumed"][stream] == "reset"
+        await endpoint.until("the stream to come as a whole", lambda: endpoint.streams[stream].snapshots == 2)
+        assert endpoint.resets == [f"{stream}: epoch"] and not endpoint.faults
+        await endpoint.close()
+
+    asyncio.run(after())
+    server.stop()
+
+
+def test_a_stopped_server_is_backed_up_too(make_server, tmp_path):
+    server = make_server()
+    signed_up(server, "dora")
+    server.stop()
+    said = run(server, "backup", str(tmp_path / "backup"))
+    assert said.returncode == 0 and "0 media files" in said.stdout, said
+    assert (tmp_path / "backup" / "switchboard.sqlite").exists()
+    # A damaged one is refused without a trace.
+    file = tmp_path / "backup" / "switchboard.sqlite"
+    file.write_bytes(b"no database at all" * 1000)
+    moved(server, "empty")
+    refused = run(server, "restore", str(tmp_path / "backup"))
+    assert refused.returncode == 1 and "damaged" in refused.stderr, refused
+    assert {path.name for path in server.data.iterdir()} == {"switchboard.lock"}
+
+
+def test_a_disabled_account_is_let_in_again(server):
+    signed_up(server, "emil")
+    signing_in = {"email": "emil@example.org", "password": PASSWORD}
+    server.command("account", "disable", "--email", "emil@example.org")
+    assert httpx.post(f"{server.url}/v1/sessions", json=signing_in).status_code == 403
+    server.command("account", "enable", "--email", "emil@example.org")
+    assert httpx.post(f"{server.url}/v1/sessions", json=signing_in).status_code == 201
