@@ -4,8 +4,12 @@ import NIOCore
 ///
 /// Frames go out as they were encoded for everybody; NIO's own frame encoder and decoder are not used, since they would
 /// enforce little of RFC 6455 and cost memory in every idle connection. No task belongs to the connection.
-final class WebSocketDoor: ChannelInboundHandler {
+///
+/// What a client makes the server send is bounded by what it reads: a socket that takes no bytes is not read, and at most
+/// one pong waits to be sent, for the latest ping.
+final class WebSocketDoor: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private let hub: RealtimeHub
@@ -14,6 +18,12 @@ final class WebSocketDoor: ChannelInboundHandler {
     private var session: Session?
     private var context: ChannelHandlerContext?
     private var state = State.open
+    /// The payload of the latest ping, until its pong is written.
+    private var owedPong: ByteBuffer?
+    /// A pong was written and has not left for the network.
+    private var isPongUnsent = false
+    /// The channel wanted to read while it could not write.
+    private var isReadHeld = false
 
     private enum State {
         case open
@@ -69,10 +79,10 @@ final class WebSocketDoor: ChannelInboundHandler {
         case (.text(let text), .open):
             session?.receive(text)
         case (.ping(let payload), .open):
-            session?.hear()
-            write(.pong, payload)
-        case (.pong, .open):
-            session?.hear()
+            owedPong = payload
+            session?.receiveControlFrame()
+        case (.pong, .open), (.smallFragment, .open):
+            session?.receiveControlFrame()
         case (.close(let code), _):
             sendClose(code)
             context.close(promise: nil)
@@ -90,8 +100,26 @@ final class WebSocketDoor: ChannelInboundHandler {
         context.close(mode: .output, promise: nil)
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+        sendOwedPong(context)
+        context.fireChannelReadComplete()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            context.read()
+        } else {
+            isReadHeld = true
+        }
+    }
+
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         session?.transportChanged()
+        sendOwedPong(context)
+        if isReadHeld, context.channel.isWritable {
+            isReadHeld = false
+            context.read()
+        }
         context.fireChannelWritabilityChanged()
     }
 
@@ -141,13 +169,31 @@ extension WebSocketDoor {
         case pong = 0x8A
     }
 
-    private func write(_ control: Control, _ payload: ByteBuffer) {
-        guard let context else { return }
+    /// Answers the latest ping (section 5.5.3), once the pong before has left.
+    private func sendOwedPong(_ context: ChannelHandlerContext) {
+        guard case .open = state, !isPongUnsent, context.channel.isWritable,
+            let payload = exchange(&owedPong, with: nil)
+        else { return }
+        isPongUnsent = true
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in
+            guard let self else { return }
+            isPongUnsent = false
+            if let context = self.context { sendOwedPong(context) }
+        }
+        write(.pong, payload, promise)
+    }
+
+    private func write(_ control: Control, _ payload: ByteBuffer, _ promise: EventLoopPromise<Void>? = nil) {
+        guard let context else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
         var frame = context.channel.allocator.buffer(capacity: payload.readableBytes + 2)
         frame.writeInteger(control.rawValue)
         frame.writeInteger(UInt8(truncatingIfNeeded: payload.readableBytes))
         frame.writeImmutableBuffer(payload)
-        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(frame), promise: promise)
     }
 
     /// Sends the one close frame of this side (section 5.5.1).

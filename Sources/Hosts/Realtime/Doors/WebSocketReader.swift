@@ -6,6 +6,8 @@ package enum WebSocketEvent: Equatable {
     case text([UInt8])
     case ping(ByteBuffer)
     case pong
+    /// A fragment of a message that is not whole yet and that carries next to nothing: work for little, so it counts.
+    case smallFragment
     /// The client closes; the code to answer with.
     case close(WebSocketCode)
 }
@@ -37,6 +39,9 @@ package struct WebSocketCode: Error, Hashable {
 /// A message is bounded as soon as its length is announced, fragments included, so that nothing is kept in the hope of an
 /// end. Between messages the reader holds no memory.
 package struct WebSocketReader {
+    /// Clients that cut a long message into pieces make them of some kilobytes.
+    private static let smallFragment = 1024
+
     private let limit: Int
     /// Bytes that are no whole frame yet.
     private var pending: ByteBuffer?
@@ -78,19 +83,23 @@ package struct WebSocketReader {
             guard fragments == nil else { throw .protocolError }
             if frame.isFinal { return .text(try Self.valid(frame.payload)) }
             fragments = frame.payload
-            return nil
+            return Self.event(forFragmentOf: frame.payload.count)
         case .continuation:
             guard var message = fragments else { throw .protocolError }
             fragments = nil
             message += frame.payload
             if frame.isFinal { return .text(try Self.valid(message)) }
             fragments = message
-            return nil
+            return Self.event(forFragmentOf: frame.payload.count)
         case .binary: throw .unsupportedData
         case .ping: return .ping(ByteBuffer(bytes: frame.payload))
         case .pong: return .pong
         case .close: return .close(try Self.closeCode(frame.payload))
         }
+    }
+
+    private static func event(forFragmentOf byteCount: Int) -> WebSocketEvent? {
+        byteCount < smallFragment ? .smallFragment : nil
     }
 
     private static func valid(_ text: [UInt8]) throws(WebSocketCode) -> [UInt8] {

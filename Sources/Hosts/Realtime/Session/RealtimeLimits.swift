@@ -23,7 +23,7 @@ package struct RealtimeLimits: Sendable {
     package var listens = 256
     /// Bytes of one message from a client: an SDP of 256 KiB fits, whatever its escapes.
     package var inboundBytes = 512 * 1024
-    /// Messages from a client within one second.
+    /// Messages, control frames and small fragments from a client within one second.
     package var inboundPerSecond = 500
     /// Messages that were no frame of the protocol, until the session ends.
     package var faults = 32

@@ -46,6 +46,8 @@ extension Session {
     /// A whole message of the client.
     func receive(_ text: [UInt8]) {
         hub.counters.framesIn.add(1)
+        // Before the parsing, which is what a flood would cost.
+        guard admitsFrame() else { return }
         do {
             receive(try ClientFrame.parse(text, resumptions: hub.limits.listens))
         } catch {
@@ -57,9 +59,15 @@ extension Session {
         run { machine, actions in machine.receive(frame, at: now, into: &actions) }
     }
 
-    /// A sign of life that is no message.
-    func hear() {
-        run { machine, actions in machine.hear(at: now, into: &actions) }
+    /// A frame of the transport that is no message: a sign of life, which counts like a message all the same.
+    func receiveControlFrame() {
+        _ = admitsFrame()
+    }
+
+    private func admitsFrame() -> Bool {
+        var isAdmitted = false
+        run { machine, actions in isAdmitted = machine.admitFrame(at: now, into: &actions) }
+        return isAdmitted
     }
 
     func end(_ bye: Bye) {

@@ -41,7 +41,12 @@ struct SessionClock {
         return true
     }
 
-    /// Counts a message; returns how many there were within the last second or so.
+    /// The client is read again: while it was not, its silence was ours.
+    mutating func readAgain(at now: NIODeadline) {
+        lastHeard = max(lastHeard, now)
+    }
+
+    /// Counts a frame; returns how many there were within the last second or so.
     mutating func countInbound(at now: NIODeadline) -> Int {
         if now >= windowOpened + Self.window {
             windowOpened = now

@@ -92,7 +92,8 @@ extension SessionMachine {
             clock.plan(at: deadline)
         case .live:
             if now >= clock.tokenExpires { return end(.unauthenticated, into: &actions) }
-            if clock.isSilent(at: now, limits) { return end(.idle, into: &actions) }
+            // A client that does not read is not read either: the stall below is what ends it then.
+            if isTransportWritable, clock.isSilent(at: now, limits) { return end(.idle, into: &actions) }
             let isBlocked = !isTransportWritable || hasBacklog
             if isBlocked, clock.isStalled(taken: handedOver &- unsent, at: now, limits) {
                 return end(.slow, into: &actions)

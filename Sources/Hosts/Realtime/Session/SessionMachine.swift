@@ -105,8 +105,18 @@ enum SessionAction {
 
 // What comes from the client.
 extension SessionMachine {
+    /// Counts a frame of the client, message or not, before it is looked at. Returns false when there were too many
+    /// within a second: the session then ends.
+    mutating func admitFrame(at now: NIODeadline, into actions: inout [SessionAction]) -> Bool {
+        hear(at: now, into: &actions)
+        guard clock.countInbound(at: now) > limits.inboundPerSecond else { return true }
+        end(.rateLimited, into: &actions)
+        return false
+    }
+
+    /// The client sent a frame, which was admitted.
     mutating func receive(_ frame: ClientFrame, at now: NIODeadline, into actions: inout [SessionAction]) {
-        guard countInbound(at: now, into: &actions) else { return }
+        hear(at: now, into: &actions)
         switch (phase, frame) {
         case (.over, _), (_, .heartbeat):
             return
@@ -129,15 +139,14 @@ extension SessionMachine {
 
     /// The client sent something that is no frame.
     mutating func receive(_ fault: FrameFault, at now: NIODeadline, into actions: inout [SessionAction]) {
-        guard countInbound(at: now, into: &actions) else { return }
+        hear(at: now, into: &actions)
         if case .over = phase { return }
         faults += 1
         refuse(fault.id, fault.problem, into: &actions)
         if faults > limits.faults { end(.protocolError, into: &actions) }
     }
 
-    /// The client gave a sign of life that is no frame, such as a ping of the transport.
-    mutating func hear(at now: NIODeadline, into actions: inout [SessionAction]) {
+    private mutating func hear(at now: NIODeadline, into actions: inout [SessionAction]) {
         let mayReport = if case .live = phase { true } else { false }
         if clock.hear(at: now), mayReport { actions.append(.reportHeard) }
     }
@@ -154,13 +163,6 @@ extension SessionMachine {
             actions.append(.verify(id: id, token: token))
         case .hello, .heartbeat: break
         }
-    }
-
-    private mutating func countInbound(at now: NIODeadline, into actions: inout [SessionAction]) -> Bool {
-        hear(at: now, into: &actions)
-        guard clock.countInbound(at: now) > limits.inboundPerSecond else { return true }
-        end(.rateLimited, into: &actions)
-        return false
     }
 
     private mutating func admitRequest(_ id: Int64, into actions: inout [SessionAction]) -> Bool {
@@ -207,8 +209,10 @@ extension SessionMachine {
     /// The transport takes frames, or no longer. When it does, the queue is emptied piece by piece: the host calls again
     /// as long as the transport goes on taking and `hasBacklog`.
     mutating func setTransportWritable(_ isWritable: Bool, at now: NIODeadline, into actions: inout [SessionAction]) {
+        let wasWritable = isTransportWritable
         isTransportWritable = isWritable
         guard isWritable else { return clock.blocked(at: now) }
+        if !wasWritable { clock.readAgain(at: now) }
         var sent = 0
         while sent < limits.softQueueBytes, let frame = queue.next() {
             sent += frame.count
