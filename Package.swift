@@ -232,7 +232,10 @@ let package = Package(
             "TranscriptionTests", ["Transcription", "Audio", "RTP", "Wire", crypto, nioCore, nioPosix, nioHTTP1]),
         tests(
             "RealtimeTests",
-            ["Realtime", "Bus", "Model", nioCore, nioPosix, nioEmbedded, nioHTTP1, hummingbirdServer, httpTypes, logging]),
+            [
+                "Realtime", "Bus", "Model", nioCore, nioPosix, nioEmbedded, nioHTTP1, hummingbirdServer, httpTypes,
+                logging,
+            ]),
 
         // C shims: a module map and a header, nothing else.
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),

@@ -94,8 +94,8 @@ struct HubTests {
             }
             #expect(try await clients[2].next().json["result"] != nil)
             #expect(server.fake.state.withLock { $0.attached.count } == 1)
-            #expect(server.hub.directory.sessions(of: identifier(7)).isEmpty)
-            #expect(server.hub.directory.sessions(of: identifier(8)).isEmpty)
+            #expect(server.hub.directory.sessions(of: identifier(7) as UserID).isEmpty)
+            #expect(server.hub.directory.sessions(of: identifier(8) as UserID).isEmpty)
         }
     }
 

@@ -64,6 +64,7 @@ struct MixingLab {
             let recording = Recording(
                 id: .make(at: now), call: call.id, by: people[0], startedAt: now, status: .complete, endedAt: now)
             try store.insert(recording)
+            try store.admit(people, to: recording.id)
             for track in tracks {
                 try store.insert(track, of: recording.id)
                 try store.insert(

@@ -244,7 +244,7 @@ extension CallClock: SessionObserver {
     func attached(endpoint: EndpointID, user: UserID, session: SessionID) {
         guard renew(endpoint) else { return }
         let captioned = state.withLock { state in
-            state.leases.calls(of: endpoint).filter { state.captioned.contains($0) }
+            state.times.calls(of: endpoint).filter { state.captioned.contains($0) }
         }
         for call in captioned { hub.attach(endpoint: endpoint, stream: .captions(call)) }
         note { [commands] in try commands.attached(endpoint, of: user, at: $0.now, in: $0) }

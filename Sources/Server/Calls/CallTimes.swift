@@ -87,6 +87,9 @@ struct CallTimes: Sendable {
         return leases.holds(endpoint)
     }
 
+    /// The calls that the endpoint has a lease in.
+    func calls(of endpoint: EndpointID) -> [CallID] { leases.calls(of: endpoint) }
+
     mutating func endLease(_ call: CallID, _ user: UserID) { leases.end(call, user) }
 
     /// The look of each second: takes out the leases that have lapsed.
