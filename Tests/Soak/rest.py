@@ -35,11 +35,12 @@ class Rest:
 
     def __init__(self, server: conftest.Server):
         pid = server.pid
+        # Before anything is asked: the connection of that is the server's for as long as it takes to close it.
+        self.open = collections.Counter(opened(pid))
+        self.descriptors = self.open.total()
         self.cached = int(metrics(server)["switchboard_storage_cache_bytes"] / 1024)
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
         self.kilobytes = int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) - self.cached
-        self.open = collections.Counter(opened(pid))
-        self.descriptors = self.open.total()
         listed = subprocess.run(["ss", "-Huapn"], capture_output=True, text=True, check=True).stdout
         self.ports = sum(f"pid={pid}," in line for line in listed.splitlines())
 
