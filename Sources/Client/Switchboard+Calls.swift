@@ -64,8 +64,15 @@ extension Switchboard {
         try await realtime.ask("calls.list", Listing(limit: limit, cursor: cursor))
     }
 
-    /// STUN and TURN servers that belong to no call.
-    public func iceServers() async throws -> ICEServers {
-        try await realtime.ask("iceServers.get", Nothing())
+    /// STUN and TURN servers that belong to no call; those of a call are ``LiveCall/iceServers()``.
+    ///
+    /// - Parameter purpose: What they are for. Without it they are for a test too, unless the server is configured for apps
+    ///   with signalling of their own (`relay.credentials: open`).
+    public func iceServers(for purpose: ICEServers.Purpose? = nil) async throws -> ICEServers {
+        try await realtime.ask("iceServers.get", RelayPurpose(scope: purpose?.rawValue))
+    }
+
+    private struct RelayPurpose: Encodable, Sendable {
+        let scope: String?
     }
 }

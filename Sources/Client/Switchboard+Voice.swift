@@ -50,6 +50,8 @@ extension Switchboard {
     /// Records a voice message on the server while it is spoken, which needs no recorder and nothing to be uploaded: for
     /// servers with a media gateway, as ``ServerDescription/voice`` tells.
     ///
+    /// Where only a relay gets through, give the connection ``iceServers(for:)`` with ``ICEServers/Purpose/voiceMessage``.
+    ///
     /// What comes from the first packet on is recorded. An app has one recording at a time: another one takes its place.
     ///
     /// - Parameters:

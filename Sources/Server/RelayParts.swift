@@ -21,7 +21,7 @@ struct RelayParts: Sendable {
         settings = try RelaySettings(configuration, directory: directory)
         if let warning = settings.warning { logger.warning("relay: \(warning)") }
         server = roles.contains(.relay) ? try settings.start() : nil
-        current = CurrentRelay(settings.configuration)
+        current = CurrentRelay(settings)
         issuer = server == nil ? nil : settings.issuer(current)
         warnings =
             server == nil

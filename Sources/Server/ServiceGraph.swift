@@ -59,7 +59,7 @@ struct ServiceGraph: Sendable {
         } userDisabled: { user in
             hub.revoke(user: user)
             link.withLock { $0 }?.userDisabled(user)
-            server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.lifetimeSeconds)
+            server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.maximumLifetimeSeconds)
             clock.withLock { $0 }?.withdraw(user)
         } publish: { changes in
             bus.publish(changes)

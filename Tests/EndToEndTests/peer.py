@@ -25,9 +25,10 @@ class Account:
         self.token, self.id = made.json()["accessToken"], made.json()["user"]["id"]
         self.realtime_url = url.replace("http", "ws", 1) + "/v1/realtime"
 
-    def ice_servers(self):
-        """All that the server offers, as a page gets them."""
-        made = httpx.get(self.url + "/v1/ice-servers", headers={"Authorization": f"Bearer {self.token}"}, timeout=20)
+    def ice_servers(self, call):
+        """All that the server offers for a call, as a page gets them."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        made = httpx.get(self.url + "/v1/ice-servers", params={"call": call}, headers=headers, timeout=20)
         made.raise_for_status()
         return [
             RTCIceServer(one["urls"], one.get("username"), one.get("credential")) for one in made.json()["iceServers"]
@@ -60,7 +61,7 @@ class Peer:
             one = self.participant
             await one.endpoint.until("a call", one.endpoint.ringing_calls)
             await one.accept(one.endpoint.ringing_calls()[-1])
-            await one.join(slots=slots, ice_servers=self.account.ice_servers(), **options)
+            await one.join(slots=slots, ice_servers=self.account.ice_servers(one.call), **options)
 
         self.run(work())
 

@@ -112,6 +112,7 @@ def test_publish_by_whip_and_play_by_whep(people):
             links = made.headers.get_list("Link")
             assert any('rel="ice-server"' in link and "<stun:" in link for link in links), links
             assert any("credential-type" in link and "<turn:" in link for link in links), links
+            assert all(f":call={call}@" in link for link in links if "<turn:" in link), links
             await player.open()
             assert part(call, anna, ben)["state"] == part(call, anna, cleo)["state"] == "joined"
 

@@ -41,7 +41,7 @@ def relay(internet, make_server, authority) -> Server:
             {
                 "http": {"host": "20.0.0.1", "port": 8080},
                 "relay": {
-                    "listen": ["20.0.0.1", "20.0.0.2"], "port": 3478, "tlsPorts": [5349, 443], "peers": {"allow": []},
+                    "listen": ["20.0.0.1", "20.0.0.2"], "port": 3478, "tlsPorts": [5349, 443], "peers": {"allow": []}, "credentials": "open",
                     **authority.issue("20.0.0.1", "20.0.0.2"),
                 },
             },
@@ -260,7 +260,7 @@ def test_a_server_behind_a_one_to_one_nat(internet, make_server, relay_only):
         server = make_server(
             {
                 "http": {"host": cloud.private, "port": 8080},
-                "relay": {"listen": [cloud.private], "port": 3478, "externalAddress": cloud.public, "peers": {"allow": []}},
+                "relay": {"listen": [cloud.private], "port": 3478, "externalAddress": cloud.public, "peers": {"allow": []}, "credentials": "open"},
             },
             started=False,
         )

@@ -542,7 +542,7 @@ def test_uclient_is_cut_off_in_the_middle(make_server, echo):
     """Somebody else's client that is relaying when its account is disabled gets nothing more back."""
     if not shutil.which("turnutils_uclient"):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
-    server = make_server({"relay": OPEN})
+    server = make_server({"relay": {**OPEN, "credentials": "open"}})
     created = tool_input(server, "a password\n", "account", "create", "--email", "eve@example.org")
     eve = User(server, created.stdout.strip(), "")
     signed_in = httpx.post(server.url + "/v1/sessions", json={"email": "eve@example.org", "password": "a password"})
@@ -610,13 +610,13 @@ def test_check_names_a_limit_of_connections_that_is_too_low(make_server):
     assert done.returncode == 1
     assert f"TCP 127.0.0.1:{server.relay_port}: FAILS: the relay closes the connection, since relay.limits.connections (1)" in done.stdout
     assert "raise it to at least 2" in done.stdout
-    # Others' connections use it up.
+    # Others' connections use it up: those with allocations, since silent ones make room.
     change(server, "relay", "limits", to={"connections": 4})
     assert tool(server, "reload").returncode == 0
     assert tool(server, "check").returncode == 0
     with contextlib.ExitStack() as stack:
         for _ in range(4):
-            stack.enter_context(connect(server))
+            over(stack.enter_context(connect(server)), server).allocate()
         done = tool(server, "check")
         assert done.returncode == 1 and "relay.limits.connections (4) is reached" in done.stdout
 

@@ -37,6 +37,10 @@ final class Lab {
     let authentication: OpenSSLAuthentication
     var charged: [String: Int] = [:]
     var quota = 100
+    /// What the allocations of a user may relay together.
+    var supplies: [String: any ByteSupply] = [:]
+    /// What the engine asked for last.
+    var requested: RelayRequest?
     /// No port is free.
     var isFull = false
     var bound: [RelayID: TransportAddress] = [:]
@@ -46,7 +50,7 @@ final class Lab {
 
     init(
         allowed: [String] = [], denied: [String] = [], answersPerSecond: UInt32 = 0,
-        deniedOwnPorts: Set<UInt16> = [8080, 3478]
+        deniedOwnPorts: Set<UInt16> = [8080, 3478], openOwn: Set<TransportAddress> = []
     ) throws {
         authentication = try #require(OpenSSLAuthentication())
         let key = Array("nonce key".utf8)
@@ -58,7 +62,7 @@ final class Lab {
             policy: PeerPolicy(
                 allowed: ranges, denied: denied.compactMap { AddressRange($0) }, own: [Lab.serverIPv4, Lab.serverIPv6],
                 externals: [(Lab.external, Lab.serverIPv4)],
-                deniedOwnPorts: deniedOwnPorts, live: relays),
+                deniedOwnPorts: deniedOwnPorts, openOwn: openOwn, live: relays),
             nonces: NonceMint(key: Digest(key.span.bytes)),
             limiter: AnswerLimiter(perSecond: answersPerSecond, burst: answersPerSecond, seed: 1),
             authentication: try #require(OpenSSLAuthentication()))
@@ -143,6 +147,7 @@ final class Lab {
     }
 
     private func open(_ request: RelayRequest, _ recorder: inout Recorder) {
+        requested = request
         guard charged[request.user, default: 0] < quota else {
             engine.relayRefused(request.allocation, .allocationQuotaReached, into: &recorder)
             return
@@ -172,8 +177,8 @@ final class Lab {
         let first = bind(request, request.family, port)
         let second = request.additional.map { bind(request, $0, takePort()) }
         engine.relayOpened(
-            request.allocation, RelayOpening(relay: first, additional: second, reservationToken: token), at: now,
-            into: &recorder)
+            request.allocation, RelayOpening(relay: first, additional: second, reservationToken: token),
+            supply: supplies[request.user], at: now, into: &recorder)
     }
 
     private func bind(

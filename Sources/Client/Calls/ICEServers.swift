@@ -12,6 +12,14 @@ public struct ICEServers: Codable, Hashable, Sendable {
         public var credential: String?
     }
 
+    /// What servers are asked for beside calls: see ``Switchboard/iceServers(for:)``.
+    public enum Purpose: String, Hashable, Sendable, CaseIterable {
+        /// A voice message that the server records while it is spoken: they lead to its media gateway and nowhere else.
+        case voiceMessage = "gateway"
+        /// Trying whether the relay can be reached: two allocations for a minute, at 64 kB/s.
+        case test
+    }
+
     /// What to give the peer connection.
     public var iceServers: [Server]
     /// For how long the credentials are good, in seconds from now.

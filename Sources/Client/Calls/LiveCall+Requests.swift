@@ -247,7 +247,10 @@ extension LiveCall {
         return kept.slots
     }
 
-    /// The STUN and TURN servers to use for this call, with credentials of its own.
+    /// The STUN and TURN servers to use for this call, with credentials of its own: they are good while one rings for the
+    /// call or is in it. Ask anew for each connection.
+    ///
+    /// - Throws: ``Problem/Kind/callEnded``, and ``Problem/Kind/conflict`` where one is out of the call.
     public func iceServers() async throws -> ICEServers {
         try await endpoint.ask("iceServers.get", Plain(call: id))
     }

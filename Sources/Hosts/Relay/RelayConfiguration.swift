@@ -64,7 +64,11 @@ package struct RelayLimits: Hashable, Sendable {
     /// at once. A video call in high definition stays below a tenth of it.
     package var perAllocation = AllocationLimits(
         bytesPerSecond: 12_500_000, packetsPerSecond: 10_000, newPeersPerSecond: 10)
-    /// TCP connections of all workers: more are closed at once.
+    /// Payload per second, both ways together, over all allocations of a user whose credentials the API issued, and over
+    /// those of everybody. 0 stands for no limit.
+    package var userBytesPerSecond: UInt64 = 12_500_000
+    package var totalBytesPerSecond: UInt64 = 0
+    /// TCP connections of all workers, a quarter of them for one address: more are closed at once.
     package var connections = 20_000
     /// DTLS sessions of all workers, and handshakes per second and at once of the sources of one address prefix, per worker:
     /// more hellos are not answered. 0 handshakes per second means no limit.

@@ -43,6 +43,9 @@ package struct RelayCounters: Hashable, Sendable {
     /// Packets beyond their allocation's bytes or packets per second.
     package var droppedBandwidth: UInt64 = 0
     package var droppedPacketRate: UInt64 = 0
+    /// Packets beyond what their user's allocations, or all together, may relay.
+    package var droppedUserBandwidth: UInt64 = 0
+    package var droppedTotalBandwidth: UInt64 = 0
     /// Times that a stream of a TCP allocation had to wait for its allocation's bytes per second.
     package var streamsHeld: UInt64 = 0
     /// Requests for peers beyond their allocation's rate of new ones.
@@ -118,6 +121,8 @@ package struct RelayCounters: Hashable, Sendable {
         allocationsMoved = tally.moved
         droppedBandwidth = tally.limitedBytes
         droppedPacketRate = tally.limitedPackets
+        droppedUserBandwidth = tally.limitedUserBytes
+        droppedTotalBandwidth = tally.limitedTotalBytes
         refusedNewPeers = tally.limitedPeers
         peerErrors = tally.peerErrors
         droppedPeerErrors = tally.peerErrorsDropped
@@ -151,7 +156,8 @@ package struct RelayCounters: Hashable, Sendable {
         \.droppedUnexpected, \.droppedLoop, \.droppedLimited, \.droppedUnpermittedFromClient,
         \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
         \.sendCalls, \.allocationsRedirected, \.allocationsMoved, \.droppedHandedOver, \.droppedBandwidth,
-        \.droppedPacketRate, \.streamsHeld, \.refusedNewPeers, \.peerErrors, \.droppedPeerErrors,
+        \.droppedPacketRate, \.droppedUserBandwidth, \.droppedTotalBandwidth, \.streamsHeld, \.refusedNewPeers,
+        \.peerErrors, \.droppedPeerErrors,
         \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.handshakesDelayed, \.droppedFullConnection,
         \.sessionsLive,
         \.hellosAnswered, \.cookiesRefused, \.handshakesCompleted, \.handshakesFailed, \.droppedSessionLimit,

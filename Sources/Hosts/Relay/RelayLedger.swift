@@ -24,18 +24,44 @@ final class RelayLedger: Sendable {
         var isDraining = false
         var total = 0
         var perUser: [String: Int] = [:]
+        /// What those may relay who got their credentials from the API; and who has no allocation any more, whose bucket is
+        /// kept until it is full, so that nobody gets a new one by allocating anew.
+        var supplies: [String: ByteBucket] = [:]
+        var idle: Set<String> = []
         var reservations: [UInt64: Reservation] = [:]
     }
 
     private let state: Mutex<State>
+    /// What all allocations may relay.
+    let total: ByteBucket
 
-    init(_ limits: RelayLimits) {
+    init(_ limits: RelayLimits, at now: Instant) {
         state = Mutex(State(limits: limits))
+        total = ByteBucket(perSecond: limits.totalBytesPerSecond, at: now)
     }
 
     /// Takes other limits from now on. What is above them already stays.
     func adopt(_ limits: RelayLimits) {
-        state.withLock { $0.limits = limits }
+        total.limit(perSecond: limits.totalBytesPerSecond)
+        state.withLock { state in
+            state.limits = limits
+            // A test's account has a limit of its own, which no setting changes.
+            for (user, supply) in state.supplies where !user.hasPrefix(":") {
+                supply.limit(perSecond: limits.userBytesPerSecond)
+            }
+        }
+    }
+
+    /// What the allocations of a user may relay together; nil for those whom only the general limits bind.
+    func supply(of user: String, _ scope: CredentialScope?, at now: Instant) -> ByteBucket? {
+        guard let scope else { return nil }
+        return state.withLock { state in
+            if let known = state.supplies[user] { return known }
+            let rate = scope == .test ? CredentialScope.testBytesPerSecond : state.limits.userBytesPerSecond
+            let made = ByteBucket(perSecond: rate, at: now)
+            state.supplies[user] = made
+            return made
+        }
     }
 
     /// Refuses new allocations, or no longer.
@@ -45,14 +71,18 @@ final class RelayLedger: Sendable {
     }
 
     /// Charges one allocation, or says which limit it would break.
-    func charge(_ user: String) -> ErrorCode? {
+    func charge(_ user: String, _ scope: CredentialScope? = nil) -> ErrorCode? {
         state.withLock { state in
             guard !state.isDraining else { return .insufficientCapacity }
-            guard state.perUser[user, default: 0] < state.limits.allocationsPerUser else {
+            let quota = state.limits.allocationsPerUser
+            guard
+                state.perUser[user, default: 0] < (scope == .test ? min(quota, CredentialScope.testAllocations) : quota)
+            else {
                 return .allocationQuotaReached
             }
             guard state.total < state.limits.allocations else { return .insufficientCapacity }
             state.perUser[user, default: 0] += 1
+            state.idle.remove(user)
             state.total += 1
             return nil
         }
@@ -62,6 +92,7 @@ final class RelayLedger: Sendable {
         state.withLock { state in
             guard let count = state.perUser[user] else { return }
             state.perUser[user] = count > 1 ? count - 1 : nil
+            if count == 1, state.supplies[user] != nil { state.idle.insert(user) }
             state.total -= 1
         }
     }
@@ -97,6 +128,10 @@ final class RelayLedger: Sendable {
     /// Gives back the ports whose time is over.
     func expire(at now: Instant) {
         let expired = state.withLock { state in
+            for user in state.idle where state.supplies[user]?.isFull(at: now) ?? true {
+                state.supplies[user] = nil
+                state.idle.remove(user)
+            }
             let tokens = state.reservations.filter { $0.value.expiry <= now }.keys
             return tokens.compactMap { state.reservations.removeValue(forKey: $0) }
         }

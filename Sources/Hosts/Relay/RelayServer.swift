@@ -57,8 +57,14 @@ package final class RelayServer: Sendable {
         revoke(.call(call), seconds)
     }
 
+    /// Ends what a user made with credentials for a call: the user is out of it.
+    package func revoke(user: String, in call: String, credentialSeconds seconds: Int64 = 0) {
+        revoke(.participant(user: user, call: call), seconds)
+    }
+
     private func revoke(_ name: RevokedName, _ seconds: Int64) {
-        post(.revoke(name, voidingUntil: seconds > 0 ? SystemClock.unixSeconds() + seconds : 0))
+        let until = seconds > 0 ? SystemClock.unixSeconds() + seconds : 0
+        post(.revoke(name, voidingUntil: until, issuedUntil: CredentialClock.next()))
     }
 
     /// Checks a configuration whose rules are to replace those that the relay runs with, and makes them, with the sockets of

@@ -3,7 +3,7 @@ import DatagramIO
 import OpenSSLCrypto
 import STUN
 import Synchronization
-import TURN
+package import TURN
 import Wire
 
 /// What the workers of one relay have in common.
@@ -36,7 +36,7 @@ final class SharedRelay: Sendable {
         workerCount = configuration.workerCount
         balancers = configuration.balancers
         joinsDatagrams = configuration.joinsDatagrams
-        ledger = RelayLedger(configuration.limits)
+        ledger = RelayLedger(configuration.limits, at: SystemClock.now())
         table = PortTable(addresses)
         ports = RelayPorts(
             table: table, addresses: addresses, range: configuration.minPort...configuration.maxPort)
@@ -122,7 +122,7 @@ final class SharedRelay: Sendable {
 
     /// Charges the user and opens the ports that the request asks for. All or nothing, but for the additional family.
     func open(_ request: RelayRequest, at now: Instant) -> Opened {
-        if let error = ledger.charge(request.user) {
+        if let error = ledger.charge(request.user, request.scope) {
             refusals.count(charging: error, isDraining: ledger.isDraining)
             return .refused(error)
         }
@@ -226,13 +226,44 @@ enum OpenSSLSource {
     }
 }
 
+/// When credentials are issued and revoked: each moment is later than the one before, also within a millisecond, so what
+/// comes after a revocation is good and what came before is void.
+enum CredentialClock {
+    private static let last = Atomic<Int64>(0)
+
+    /// Milliseconds since 1970.
+    static func next() -> Int64 {
+        let now = SystemClock.unixNanoseconds() / 1_000_000
+        var known = last.load(ordering: .relaxed)
+        while true {
+            let next = max(Int64(clamping: now), known &+ 1)
+            let (exchanged, original) = last.compareExchange(
+                expected: known, desired: next, ordering: .acquiringAndReleasing)
+            if exchanged { return next }
+            known = original
+        }
+    }
+}
+
 extension EphemeralCredential {
+    /// A name and password for a user that are good for this until `expiresAt` (Unix seconds). nil when OpenSSL failed.
+    package static func make(
+        secret: String, user: String, scope: CredentialScope, expiresAt: Int64
+    ) -> (username: String, password: String)? {
+        make(
+            secret,
+            username(user: user, scope: scope, expiresAt: expiresAt, issuedAt: CredentialClock.next()))
+    }
+
     /// A name and password that are good until `expiresAt` (Unix seconds), bound to a user and, where given, a call. nil
     /// when OpenSSL failed.
     package static func make(
         secret: String, user: String, call: String? = nil, expiresAt: Int64
     ) -> (username: String, password: String)? {
-        let username = username(user: user, call: call, expiresAt: expiresAt)
+        make(secret, username(user: user, call: call, expiresAt: expiresAt))
+    }
+
+    private static func make(_ secret: String, _ username: String) -> (username: String, password: String)? {
         guard let authentication = OpenSSLAuthentication(),
             let password = password(of: username, secret: secret, authentication)
         else { return nil }

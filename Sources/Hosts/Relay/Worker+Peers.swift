@@ -47,7 +47,8 @@ extension Worker {
                     _ = queue.watch(entrance.descriptor, as: EventTag.relayEntrance(id))
                     relays[Self.place(Int(id.allocation.slot), id.family)].setEntrance(entrance)
                 }
-                engine.relayOpened(request.allocation, opening, at: now, into: &outbox)
+                let supply = shared.ledger.supply(of: request.user, request.scope, at: now)
+                engine.relayOpened(request.allocation, opening, supply: supply, at: now, into: &outbox)
                 return
             }
         }

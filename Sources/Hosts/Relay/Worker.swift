@@ -83,6 +83,7 @@ struct Worker: ~Copyable {
         engine.limits = rules.limits.perAllocation
         engine.alternates = rules.alternates
         engine.discoveries = shared.discoveries
+        engine.supply = shared.ledger.total
         engine.decryption = decryption
         engine.worker = neighbours.own
         engine.tickets = shared.ticketKey.map { TicketMint(key: $0, worker: neighbours.own) }
@@ -272,8 +273,8 @@ struct Worker: ~Copyable {
 
     private mutating func obey(_ command: WorkerCommand) {
         switch command {
-        case .revoke(let name, let unixSeconds):
-            engine.revoke(name, voidingUntil: unixSeconds, into: &outbox)
+        case .revoke(let name, let unixSeconds, let issued):
+            engine.revoke(name, voidingUntil: unixSeconds, issuedUntil: issued, into: &outbox)
             settle()
         case .adopt(let rules):
             if let change = rules.ports { adopt(change) }
@@ -368,7 +369,8 @@ struct Worker: ~Copyable {
                 engine.relayRefused(request.allocation, .insufficientCapacity, into: &outbox)
                 return
             }
-            engine.relayOpened(request.allocation, opening, at: now, into: &outbox)
+            let supply = shared.ledger.supply(of: request.user, request.scope, at: now)
+            engine.relayOpened(request.allocation, opening, supply: supply, at: now, into: &outbox)
         }
     }
 

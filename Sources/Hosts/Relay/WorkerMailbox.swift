@@ -6,7 +6,7 @@ import Wire
 /// What other threads tell a worker.
 enum WorkerCommand: Sendable {
     /// Ends allocations, and voids ephemeral credentials that expire until then (Unix seconds).
-    case revoke(RevokedName, voidingUntil: Int64)
+    case revoke(RevokedName, voidingUntil: Int64, issuedUntil: Int64)
     /// What a reload changed.
     case adopt(RelayRules)
     /// What becomes of a flow that this worker receives and another one owns, with the answer to the move.

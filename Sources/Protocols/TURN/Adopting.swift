@@ -14,8 +14,9 @@ extension TURNEngine {
         self.credentials = credentials
         self.policy = policy
         for slot in 0..<allocations.count where allocations[slot].isOpen {
-            allocations[slot].permissions.removeAll { !policy.allowsSome($0.peer) }
-            allocations[slot].channels.removeAll { policy.verdict(on: $0.peer) == .forbidden }
+            let only = allocations[slot].reachesGatewayOnly
+            allocations[slot].permissions.removeAll { !policy.allowsSome($0.peer, gatewayOnly: only) }
+            allocations[slot].channels.removeAll { policy.verdict(on: $0.peer, gatewayOnly: only) == .forbidden }
         }
         closeConnections(into: &outbox) { policy.verdict(on: $0.peer) == .forbidden }
     }

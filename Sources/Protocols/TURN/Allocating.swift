@@ -12,7 +12,7 @@ extension TURNEngine {
             answerAgain(Int(slot), message, request, into: &outbox)
             return
         }
-        guard !revocations.isVoid(request.credential.username) else {
+        guard request.credential.name.map({ !revocations.isVoid($0) }) ?? true else {
             tally.allocationsRefused &+= 1
             refuse(message, .forbidden, request, into: &outbox)
             return
@@ -25,7 +25,7 @@ extension TURNEngine {
         let wishes: AllocationWishes
         switch AllocationWishes.read(message, on: request.flow, allowsTCP: worker != nil) {
         case .success(var read):
-            read.lifetime = granted(read.lifetime, until: request.credential.tokenExpiry, request.now)
+            read.lifetime = granted(read.lifetime, until: request.credential.end, request.now)
             wishes = read
         case .failure(let refusal):
             refuse(message, refusal.error, request, into: &outbox)
@@ -33,6 +33,11 @@ extension TURNEngine {
         }
         guard !wishes.wantsTicket || tickets != nil else {
             refuse(message, .mobilityForbidden, request, into: &outbox)
+            return
+        }
+        // The gateway's ports take connections too, but nobody needs a relay's to get there.
+        guard request.credential.name?.scope != .gateway || wishes.transport == .udp else {
+            refuse(message, .forbidden, request, into: &outbox)
             return
         }
         guard let slot = takeSlot(message, wishes, request) else {
@@ -43,7 +48,8 @@ extension TURNEngine {
         outbox.openRelay(
             RelayRequest(
                 allocation: AllocationID(slot: slot, generation: allocations[Int(slot)].generation),
-                transport: wishes.transport, user: request.credential.user, claimant: request.credential.claimant,
+                transport: wishes.transport, user: request.credential.user, scope: request.credential.name?.scope,
+                claimant: request.credential.claimant,
                 local: request.flow.local, family: wishes.family, additional: wishes.additional, port: wishes.port))
     }
 
@@ -73,23 +79,29 @@ extension TURNEngine {
             allocations[Int(free)] = allocation
             occupied += 1
             flows[request.flow] = free
+            owners.insert(free, allocation.username, allocation.name)
             return free
         }
         guard let slot = UInt32(exactly: allocations.count) else { return nil }
         allocations.append(allocation)
         occupied += 1
         flows[request.flow] = slot
+        owners.insert(slot, allocation.username, allocation.name)
         return slot
     }
 
     /// The host's answer to `openRelay`.
+    ///
+    /// - Parameter supply: what the allocations of its user may carry together; nil where nothing bounds that.
     package mutating func relayOpened(
-        _ id: AllocationID, _ opening: RelayOpening, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
+        _ id: AllocationID, _ opening: RelayOpening, supply: (any ByteSupply)? = nil, at now: Instant,
+        into outbox: inout some RelayOutbox & ~Copyable
     ) {
         guard let slot = openingSlot(id), case .opening(let wishes, let answer) = allocations[slot].stage else {
             return
         }
         allocations[slot].stage = .open
+        allocations[slot].ofUser.supply = supply
         allocations[slot].grantedLifetime = wishes.lifetime
         allocations[slot].expiry = now.adding(seconds: wishes.lifetime)
         allocations[slot].reservationToken = opening.reservationToken
@@ -217,7 +229,7 @@ extension TURNEngine {
         }
         let lifetime =
             wished == 0
-            ? 0 : granted(wished, until: request.credential.tokenExpiry ?? allocations[slot].tokenExpiry, request.now)
+            ? 0 : granted(wished, until: request.credential.tokenExpiry ?? allocations[slot].end, request.now)
         if lifetime == 0 {
             endings.remember(
                 EndedAllocations.Ending(
@@ -230,6 +242,9 @@ extension TURNEngine {
             if let tokenExpiry = request.credential.tokenExpiry {
                 // A new token takes the place of the old one.
                 allocations[slot].tokenExpiry = tokenExpiry
+                allocations[slot].end = tokenExpiry
+                owners.remove(UInt32(truncatingIfNeeded: slot), allocations[slot].username, nil)
+                owners.insert(UInt32(truncatingIfNeeded: slot), request.credential.username, nil)
                 allocations[slot].username = request.credential.username
                 allocations[slot].keys = request.credential.keys
             }
@@ -242,12 +257,12 @@ extension TURNEngine {
         writeRefreshed(message.transaction, lifetime: lifetime, request, into: &outbox)
     }
 
-    /// A lifetime between the default, which is also the shortest, and the longest, but not beyond that of the token that
-    /// pays for it (RFC 7635 section 9).
-    private func granted(_ wished: UInt32?, until tokenExpiry: Int64?, _ now: Instant) -> UInt32 {
+    /// A lifetime between the default, which is also the shortest, and the longest, but not beyond the end of the token that
+    /// pays for it (RFC 7635 section 9) or of the credential's scope.
+    private func granted(_ wished: UInt32?, until end: Int64?, _ now: Instant) -> UInt32 {
         let lifetime = AllocationWishes.granted(wished)
-        guard let tokenExpiry else { return lifetime }
-        return min(lifetime, UInt32(clamping: max(1, tokenExpiry - unixSeconds(at: now))))
+        guard let end else { return lifetime }
+        return min(lifetime, UInt32(clamping: max(1, end - unixSeconds(at: now))))
     }
 
     private mutating func writeRefreshed(
@@ -322,6 +337,9 @@ extension TURNEngine {
 
     private mutating func freeSlot(_ slot: Int) {
         unmap(allocations[slot].flow, of: slot)
+        owners.remove(UInt32(truncatingIfNeeded: slot), allocations[slot].username, allocations[slot].name)
+        allocations[slot].name = nil
+        allocations[slot].ofUser.supply = nil
         if let pending = allocations[slot].mobility?.pending { unmap(pending, of: slot) }
         allocations[slot].isMoving = false
         allocations[slot].mobility = nil

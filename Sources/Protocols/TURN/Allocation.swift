@@ -27,6 +27,10 @@ struct Allocation {
     var recentChannel: Channel?
     var toPeers: Spending
     var toClient: Spending
+    /// Of what its user's allocations may carry together, both ways.
+    var ofUser = ByteSlice()
+    /// Its only peers are the gateway's ports.
+    let reachesGatewayOnly: Bool
     var flow: Flow
     var channels: [Channel] = [] {
         didSet { recentChannel = nil }
@@ -40,8 +44,12 @@ struct Allocation {
     var mobility: Mobility?
     var username: String
     var user: String
+    /// The parts of an ephemeral name.
+    var name: EphemeralName?
     /// When the access token ends that made or last refreshed it, in Unix seconds; nil where a user did.
     var tokenExpiry: Int64?
+    /// When it ends whatever its client asks for, in Unix seconds: see `Credential.end`.
+    var end: Int64?
     var keys: CredentialKeys
     /// The Allocate that made it; the same id again is a retransmission and gets the same answer.
     var transaction: TransactionID
@@ -65,7 +73,10 @@ struct Allocation {
         flow = request.flow
         username = request.credential.username
         user = request.credential.user
+        name = request.credential.name
+        reachesGatewayOnly = request.credential.name?.scope == .gateway
         tokenExpiry = request.credential.tokenExpiry
+        end = request.credential.end
         mobility = wishes.wantsTicket ? Mobility() : nil
         keys = request.credential.keys
         self.transaction = transaction

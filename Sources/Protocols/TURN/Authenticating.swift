@@ -7,6 +7,8 @@ struct Credential {
     let username: String
     /// Who is charged: the static user, or the user part of an ephemeral name.
     let user: String
+    /// The parts of an ephemeral name.
+    var name: EphemeralName?
     let keys: CredentialKeys
     let answer: (algorithm: IntegrityAlgorithm, key: Digest)
     /// When the access token ends that came with the request, in Unix seconds.
@@ -15,6 +17,12 @@ struct Credential {
     /// Whose reserved port may be claimed: tokens name no user, so any that is good does.
     var claimant: String {
         tokenExpiry == nil ? user : ":token"
+    }
+
+    /// When allocations end that it makes, whatever their clients ask for: with the access token, or the scope. In Unix
+    /// seconds.
+    var end: Int64? {
+        tokenExpiry ?? (name?.scope?.endsWithCredential == true ? name?.expiresAt : nil)
     }
 }
 
@@ -73,9 +81,11 @@ extension TURNEngine {
         }
         // RFC 8489 section 9.2.4: SHA-256 signs the answer unless the request named no algorithm.
         let answer: IntegrityAlgorithm = algorithm.wasNamed ? .sha256 : .sha1
+        let name = credentials.users[username] == nil ? EphemeralName(username) : nil
+        let user = name.map { $0.scope?.account(of: $0.user) ?? $0.user } ?? username
         return .success(
             Credential(
-                username: username, user: EphemeralName(username)?.user ?? username, keys: keys,
+                username: username, user: user, name: name, keys: keys,
                 answer: (answer, keys.key(algorithm.password))))
     }
 

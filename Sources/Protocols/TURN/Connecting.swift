@@ -97,7 +97,8 @@ extension TURNEngine {
         let slot = Int(relay.allocation.slot)
         guard slot < allocations.count, allocations[slot].generation == relay.allocation.generation,
             allocations[slot].isOpen, allocations[slot].transport == .tcp,
-            hasPermission(slot, peer.address, at: now), !policy.isOwn(peer.address) || policy.allowsOwn(peer),
+            hasPermission(slot, peer.address, at: now),
+            !policy.isOwn(peer.address) || policy.allowsOwn(peer, gatewayOnly: allocations[slot].reachesGatewayOnly),
             allocations[slot].peerConnections.count < PeerConnection.maximum
         else {
             tally.unpermittedFromPeer &+= 1

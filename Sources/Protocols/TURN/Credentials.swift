@@ -92,21 +92,41 @@ struct CredentialKeys {
     }
 }
 
-/// The parts of an ephemeral user name: `expiry:user` or `expiry:user:call`.
+/// The parts of an ephemeral user name: `expiry:user`, `expiry:user:call`, or with a scope (see `CredentialScope`).
 package struct EphemeralName: Hashable, Sendable {
     /// Unix time in seconds.
     package let expiresAt: Int64
     package let user: String
     package let call: String?
+    /// nil in a name that the API did not make.
+    package let scope: CredentialScope?
+    /// Milliseconds since 1970, with a scope.
+    package let issuedAt: Int64?
 
     package init?(_ username: String) {
         let parts = username.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, (1...15).contains(parts[0].utf8.count),
-            parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let expiresAt = Int64(parts[0])
-        else { return nil }
+        guard parts.count >= 2, let expiresAt = Self.number(parts[0], digits: 15) else { return nil }
         self.expiresAt = expiresAt
         user = String(parts[1])
-        call = parts.count == 3 ? String(parts[2]) : nil
+        let label = parts.count == 3 ? parts[2] : ""
+        if let mark = label.lastIndex(of: "@"), let scope = CredentialScope(label[..<mark]),
+            let issued = Self.number(label[label.index(after: mark)...], digits: 18)
+        {
+            self.scope = scope
+            issuedAt = issued
+            call = scope.call
+        } else {
+            scope = nil
+            issuedAt = nil
+            call = parts.count == 3 ? String(parts[2]) : nil
+        }
+    }
+
+    private static func number(_ text: Substring, digits: Int) -> Int64? {
+        guard (1...digits).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(text)
     }
 }
 
@@ -115,6 +135,17 @@ package struct EphemeralName: Hashable, Sendable {
 package enum EphemeralCredential {
     package static func username(user: String, call: String?, expiresAt: Int64) -> String {
         call.map { "\(expiresAt):\(user):\($0)" } ?? "\(expiresAt):\(user)"
+    }
+
+    /// A name that says what it is good for.
+    ///
+    /// - Parameters:
+    ///   - expiresAt: Unix time in seconds.
+    ///   - issuedAt: milliseconds since 1970, later than those of all credentials that were revoked before.
+    package static func username(
+        user: String, scope: CredentialScope, expiresAt: Int64, issuedAt: Int64
+    ) -> String {
+        "\(expiresAt):\(user):\(scope.text)@\(issuedAt)"
     }
 
     /// The password in base64, nil when the library failed.

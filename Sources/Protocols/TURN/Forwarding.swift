@@ -53,12 +53,14 @@ extension TURNEngine {
         }
         guard let slot = flows[flow].map({ Int($0) }), allocations[slot].isOpen,
             let channel = channel(in: slot, where: { $0.number == number }), channel.expiry > now,
-            channel.permissionExpiry > now, !channel.isOwn || policy.allowsOwn(channel.peer)
+            channel.permissionExpiry > now,
+            !channel.isOwn || policy.allowsOwn(channel.peer, gatewayOnly: allocations[slot].reachesGatewayOnly)
         else {
             tally.unpermittedFromClient &+= 1
             return nil
         }
-        guard passes(allocations[slot].toPeers.spend(Int(length), limits, at: now)) else { return nil }
+        guard passes(allocations[slot].toPeers.spend(Int(length), limits, at: now)), shares(slot, Int(length), at: now)
+        else { return nil }
         hear(flow, slot)
         return ToPeer(
             relay: relayID(slot, channel.peer.address.family), destination: channel.peer,
@@ -73,13 +75,16 @@ extension TURNEngine {
             allocations[slot].transport == .udp,
             allocations[slot].relay(peer.address.family) != nil,
             // The verdict also turns an own external address into the local one.
-            case .allowed(let destination, _) = policy.verdict(on: peer),
+            case .allowed(let destination, _) = policy.verdict(
+                on: peer, gatewayOnly: allocations[slot].reachesGatewayOnly),
             hasPermission(slot, destination.address, at: now)
         else {
             tally.unpermittedFromClient &+= 1
             return nil
         }
-        guard passes(allocations[slot].toPeers.spend(payload.count, limits, at: now)) else { return nil }
+        guard passes(allocations[slot].toPeers.spend(payload.count, limits, at: now)),
+            shares(slot, payload.count, at: now)
+        else { return nil }
         hear(flow, slot)
         return ToPeer(
             relay: relayID(slot, destination.address.family), destination: destination, payload: payload,
@@ -105,6 +110,19 @@ extension TURNEngine {
         return false
     }
 
+    /// Whether the allocations of its user, and all of the relay, may carry so many bytes more.
+    private mutating func shares(_ slot: Int, _ byteCount: Int, at now: Instant) -> Bool {
+        guard allocations[slot].ofUser.take(byteCount, at: now) else {
+            tally.limitedUserBytes &+= 1
+            return false
+        }
+        guard ofAll.take(byteCount, at: now) else {
+            tally.limitedTotalBytes &+= 1
+            return false
+        }
+        return true
+    }
+
     /// A datagram of so many bytes that arrived at a relay. What it returns is to be sent to the client.
     package mutating func receiveFromPeer(
         on relay: RelayID, from peer: TransportAddress, byteCount: Int, at now: Instant
@@ -116,20 +134,23 @@ extension TURNEngine {
         if let channel = channel(in: slot, where: { $0.peer == peer }), channel.expiry > now,
             channel.permissionExpiry > now
         {
-            guard !channel.isOwn || policy.allowsOwn(peer) else {
+            guard !channel.isOwn || policy.allowsOwn(peer, gatewayOnly: allocations[slot].reachesGatewayOnly) else {
                 tally.unpermittedFromPeer &+= 1
                 return nil
             }
-            guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)) else { return nil }
+            guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)), shares(slot, byteCount, at: now)
+            else { return nil }
             return toClient(slot, .channel(channel.number))
         }
         guard hasPermission(slot, peer.address, at: now), allocations[slot].transport == .udp,
-            !policy.isOwn(peer.address) || policy.allowsOwn(peer)
+            !policy.isOwn(peer.address)
+                || policy.allowsOwn(peer, gatewayOnly: allocations[slot].reachesGatewayOnly)
         else {
             tally.unpermittedFromPeer &+= 1
             return nil
         }
-        guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)) else { return nil }
+        guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)), shares(slot, byteCount, at: now)
+        else { return nil }
         return toClient(slot, .indication(policy.told(peer)))
     }
 

@@ -43,7 +43,8 @@ extension TURNEngine {
         let slot = Int(relay.allocation.slot)
         guard slot < allocations.count, allocations[slot].generation == relay.allocation.generation,
             allocations[slot].isOpen, peer.address.family == relay.family, error.isTold(relay.family),
-            hasPermission(slot, peer.address, at: now), !policy.isOwn(peer.address) || policy.allowsOwn(peer),
+            hasPermission(slot, peer.address, at: now),
+            !policy.isOwn(peer.address) || policy.allowsOwn(peer, gatewayOnly: allocations[slot].reachesGatewayOnly),
             allocations[slot].errors.take(1, AllocationLimits.errors, at: now)
         else {
             tally.peerErrorsDropped &+= 1

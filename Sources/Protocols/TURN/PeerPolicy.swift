@@ -51,7 +51,13 @@ package struct PeerPolicy: Sendable {
     /// Whether an address is of a range that is not the open Internet's.
     package static func isSpecialPurpose(_ address: IPAddress) -> Bool { SpecialRanges.contains(address) }
 
-    package func verdict(on peer: TransportAddress) -> Verdict {
+    /// - Parameter gatewayOnly: of peers none but the services of this server that everybody may reach.
+    package func verdict(on peer: TransportAddress, gatewayOnly: Bool = false) -> Verdict {
+        if gatewayOnly {
+            let local = TransportAddress(local(of: peer.address), port: peer.port)
+            guard isOwn(peer.address), openOwn.contains(local), !isDenied(peer.address) else { return .forbidden }
+            return .allowed(destination: local, isOwn: true)
+        }
         if isOwn(peer.address) {
             if let local = live.local(of: peer) { return .allowed(destination: local, isOwn: true) }
             let local = TransportAddress(local(of: peer.address), port: peer.port)
@@ -65,13 +71,15 @@ package struct PeerPolicy: Sendable {
     }
 
     /// Whether a permission for this address may stand: on an own address, each port is judged when a packet comes.
-    func allowsSome(_ address: IPAddress) -> Bool {
-        isOwn(address) || verdict(on: TransportAddress(address, port: 0)) != .forbidden
+    func allowsSome(_ address: IPAddress, gatewayOnly: Bool) -> Bool {
+        guard !gatewayOnly else { return isOwn(address) }
+        return isOwn(address) || verdict(on: TransportAddress(address, port: 0)) != .forbidden
     }
 
     /// Whether a packet to or from this port of an own address may pass now; `address` in its local form.
-    func allowsOwn(_ address: TransportAddress) -> Bool {
-        live.local(of: address) != nil || isOpenOwn(address, as: address.address)
+    func allowsOwn(_ address: TransportAddress, gatewayOnly: Bool) -> Bool {
+        guard !gatewayOnly else { return openOwn.contains(address) && !isDenied(address.address) }
+        return live.local(of: address) != nil || isOpenOwn(address, as: address.address)
     }
 
     /// Whether a service of this machine is open to peers; clients may know its address by another name.

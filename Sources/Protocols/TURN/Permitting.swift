@@ -106,7 +106,7 @@ extension TURNEngine {
         guard allocations[slot].relay(peer.address.family) != nil else {
             return .failure(.refused(.peerAddressFamilyMismatch))
         }
-        switch policy.verdict(on: peer) {
+        switch policy.verdict(on: peer, gatewayOnly: allocations[slot].reachesGatewayOnly) {
         case .forbidden: return .failure(.refused(.forbidden))
         case .allowed(let destination, let isOwn): return .success(JudgedPeer(destination: destination, isOwn: isOwn))
         }

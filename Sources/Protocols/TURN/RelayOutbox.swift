@@ -75,6 +75,8 @@ package struct RelayRequest: Hashable, Sendable {
     package let transport: RelayTransport
     /// Who is charged for it: see `Credential.user`.
     package let user: String
+    /// What the credential is good for, where the API issued it.
+    package let scope: CredentialScope?
     /// Who may claim a port that this request reserves, or has reserved the one that it claims: the user, or any holder of
     /// a token.
     package let claimant: String

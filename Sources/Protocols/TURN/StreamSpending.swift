@@ -18,10 +18,13 @@ extension TURNEngine {
         guard let slot = peerConnections[id].map({ Int($0.allocation.slot) }), slot < allocations.count else {
             return wanted
         }
-        return switch source {
-        case .client: allocations[slot].toPeers.allowance(upTo: wanted, limits, at: now)
-        case .peer: allocations[slot].toClient.allowance(upTo: wanted, limits, at: now)
-        }
+        let own =
+            switch source {
+            case .client: allocations[slot].toPeers.allowance(upTo: wanted, limits, at: now)
+            case .peer: allocations[slot].toClient.allowance(upTo: wanted, limits, at: now)
+            }
+        let ofUser = allocations[slot].ofUser.available(upTo: own, at: now)
+        return ofAll.available(upTo: ofUser, at: now)
     }
 
     /// Bytes were read. A few more than was allowed, as TLS may have kept the beginning of a record, are owed.
@@ -31,5 +34,7 @@ extension TURNEngine {
         case .client: allocations[slot].toPeers.owe(byteCount)
         case .peer: allocations[slot].toClient.owe(byteCount)
         }
+        allocations[slot].ofUser.owe(byteCount)
+        ofAll.owe(byteCount)
     }
 }

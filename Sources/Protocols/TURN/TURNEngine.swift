@@ -73,6 +73,14 @@ package struct TURNEngine: ~Copyable {
     var unixSecondsAtZero: Int64 = 0
     private var sweep = Sweep()
     var revocations = Revocations()
+    var owners = AllocationOwners()
+    /// What all allocations of the relay may carry together; nil where nothing bounds that.
+    package var supply: (any ByteSupply)? {
+        get { ofAll.supply }
+        set { ofAll.supply = newValue }
+    }
+    /// This engine's slice of it.
+    var ofAll = ByteSlice()
     private var counted = TransportCounts()
     /// Open allocations by the transport of their client, as they were when the table was last gone through.
     package private(set) var allocationsByTransport = TransportCounts()
@@ -217,14 +225,17 @@ package struct TURNEngine: ~Copyable {
         allocations[slot].channels.removeAll { $0.expiry <= now }
     }
 
-    /// Ends every allocation that one of these names made: a whole user name, the user in it, or a call.
+    /// Ends every allocation that one of these names made: a whole user name, the user in it, a call, or a user in a call.
     ///
-    /// Its ephemeral credentials that expire until `unixSeconds` make no new one.
+    /// Its ephemeral credentials that expire until `unixSeconds` make no new one, unless they name a later moment than
+    /// `issuedUntil` (milliseconds since 1970) at which they were issued.
     package mutating func revoke(
-        _ name: RevokedName, voidingUntil unixSeconds: Int64 = 0, into outbox: inout some RelayOutbox & ~Copyable
+        _ name: RevokedName, voidingUntil unixSeconds: Int64 = 0, issuedUntil milliseconds: Int64 = .max,
+        into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        if unixSeconds > 0 { revocations.void(name, until: unixSeconds) }
-        for slot in 0..<allocations.count where allocations[slot].isOpen && name.matches(allocations[slot].username) {
+        if unixSeconds > 0 { revocations.void(name, until: unixSeconds, issuedUntil: milliseconds) }
+        for slot in owners.slots(of: name).map({ Int($0) })
+        where allocations[slot].isOpen && name.matches(allocations[slot].username, allocations[slot].name) {
             tally.revoked &+= 1
             end(slot: slot, into: &outbox)
         }
@@ -289,21 +300,6 @@ package struct TURNEngine: ~Copyable {
     package mutating func endAll(into outbox: inout some RelayOutbox & ~Copyable) {
         for slot in 0..<allocations.count where allocations[slot].isOpen {
             end(slot: slot, into: &outbox)
-        }
-    }
-}
-
-/// Whose allocations end.
-package enum RevokedName: Hashable, Sendable {
-    /// A static user, a whole ephemeral name, or the user part of one.
-    case user(String)
-    /// The call part of an ephemeral name.
-    case call(String)
-
-    func matches(_ username: String) -> Bool {
-        switch self {
-        case .user(let name): username == name || EphemeralName(username)?.user == name
-        case .call(let call): EphemeralName(username)?.call == call
         }
     }
 }

@@ -19,6 +19,9 @@ package struct TURNTally: Hashable, Sendable {
     /// Packets, of clients and of peers, beyond their allocation's bytes or packets per second.
     package var limitedBytes: UInt64 = 0
     package var limitedPackets: UInt64 = 0
+    /// Packets beyond what the allocations of their user, or all of the relay, may carry together.
+    package var limitedUserBytes: UInt64 = 0
+    package var limitedTotalBytes: UInt64 = 0
     /// Requests for peers beyond their allocation's new peers per second.
     package var limitedPeers: UInt64 = 0
     /// ICMP errors that clients were told, and those that nobody had leave for or that came too fast.

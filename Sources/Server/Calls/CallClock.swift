@@ -85,6 +85,9 @@ final class CallClock: CallEffectPerformer, Service {
         case .leaseEnded(let call, let user):
             state.withLock { $0.times.endLease(call, user) }
             gateway.doors.userLeft(call, user)
+        case .relayEnded(let call, let user):
+            relay?.revoke(
+                user: user.text, in: call.text, credentialSeconds: ICEServerIssuer.maximumLifetimeSeconds)
         case .ringPush: rings.increment()
         case .legEnded(let call, let endpoint): gateway.endLeg(in: call, of: endpoint)
         case .recordingBegan(let call, let recording): gateway.recorder.begin(recording, of: call)
@@ -100,7 +103,7 @@ final class CallClock: CallEffectPerformer, Service {
         case .ended(let call):
             ended.increment()
             _ = state.withLock { $0.live.remove(call) }
-            relay?.revoke(call: call.text, credentialSeconds: ICEServerIssuer.lifetimeSeconds)
+            relay?.revoke(call: call.text, credentialSeconds: ICEServerIssuer.maximumLifetimeSeconds)
         }
     }
 

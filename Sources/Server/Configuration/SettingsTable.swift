@@ -174,6 +174,11 @@ package enum SettingsTable {
             "relay.externalAddress", .text, .text(""),
             "Address under which clients reach the relay, where the machine is behind a one-to-one NAT."),
         Setting(
+            "relay.credentials", .choice(["scoped", "open"]), .text("scoped"),
+            "Whom this server gives relay credentials: scoped: who is in a call, or tries the relay for a minute; "
+                + "open: every user, for an app with signalling of its own."
+        ).live,
+        Setting(
             "relay.peers.allow", .texts, .texts([]),
             "Special-purpose ranges that may be relayed to all the same, such as 192.168.0.0/16."
         ).live,
@@ -202,7 +207,8 @@ package enum SettingsTable {
             "relay.pinThreads", .boolean, .boolean(false),
             "Bind each of these threads to a core. For machines that do little else: a busy core is not evaded."),
         Setting(
-            "relay.limits.connections", .integer(1...1_000_000), .integer(15000), "TCP and TLS connections in total."
+            "relay.limits.connections", .integer(1...1_000_000), .integer(15000),
+            "TCP and TLS connections in total, a quarter of them for one address."
         ).live,
         Setting(
             "relay.limits.messageSeconds", .integer(1...3600), .integer(10),
@@ -231,6 +237,14 @@ package enum SettingsTable {
         Setting(
             "relay.limits.bytesPerSecond", .integer(rates), .integer(12_500_000),
             "Payload that an allocation relays each way, in bytes a second; more is dropped, or waits over TCP. 0: no limit."
+        ).live,
+        Setting(
+            "relay.limits.userBytesPerSecond", .integer(rates), .integer(12_500_000),
+            "Payload of all allocations of a user with credentials of this server, both ways, in bytes a second. 0: no limit."
+        ).live,
+        Setting(
+            "relay.limits.totalBytesPerSecond", .integer(rates), .integer(0),
+            "Payload of all allocations, both ways, in bytes a second; more is dropped. 0: no limit."
         ).live,
         Setting(
             "relay.limits.packetsPerSecond", .integer(rates), .integer(10_000),

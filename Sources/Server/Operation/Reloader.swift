@@ -93,7 +93,7 @@ final class Reloader: Sendable {
 
         if let rules { parts.relay?.adopt(rules) }
         if let certificate { parts.certificate?.adopt(certificate) }
-        parts.currentRelay.adopt(relay)
+        parts.currentRelay.adopt(settings)
         parts.gate.adopt(next.requestLimits)
         parts.logLevel.set(next.text("log.level"))
         running = Running(configuration: next, files: files, secrets: relay.secrets)

@@ -1,4 +1,5 @@
 import DatagramIO
+import Model
 import OpenSSLCrypto
 import Relay
 import Storage
@@ -10,8 +11,12 @@ import Wire
 /// The relay's configuration as it is in force: a reload replaces it.
 final class CurrentRelay: Sendable {
     private let current: Mutex<RelayConfiguration>
+    private let open: Mutex<Bool>
 
-    init(_ configuration: RelayConfiguration) { current = Mutex(configuration) }
+    init(_ settings: RelaySettings) {
+        current = Mutex(settings.configuration)
+        open = Mutex(settings.issuesOpenCredentials)
+    }
 
     /// What new ephemeral credentials are signed with: the first of relay.secrets.
     var newestSecret: String { current.withLock { $0.secrets.first ?? "" } }
@@ -24,7 +29,13 @@ final class CurrentRelay: Sendable {
         current.withLock { $0.certificate == nil ? [] : $0.tlsPorts.map(Int.init) }
     }
 
-    func adopt(_ configuration: RelayConfiguration) { current.withLock { $0 = configuration } }
+    /// Whether every user gets credentials, whatever for.
+    var issuesOpenCredentials: Bool { open.withLock { $0 } }
+
+    func adopt(_ settings: RelaySettings) {
+        current.withLock { $0 = settings.configuration }
+        open.withLock { $0 = settings.issuesOpenCredentials }
+    }
 }
 
 /// The relay's part of the configuration, checked.
@@ -32,6 +43,10 @@ struct RelaySettings {
     let configuration: RelayConfiguration
     /// Whether a certificate is configured.
     let speaksTLS: Bool
+    /// `relay.credentials: open`.
+    let issuesOpenCredentials: Bool
+    /// For how long a voice message needs the relay: the longest, and a while to begin and to be sent.
+    private let gatewaySeconds: Int64
     private let address: String?
 
     init(_ settings: ServerConfiguration, directory: DataDirectory) throws {
@@ -52,6 +67,8 @@ struct RelaySettings {
         configuration.port = UInt16(clamping: settings.integer("relay.port"))
         configuration.tlsPorts = settings.integers("relay.tlsPorts").map { UInt16(clamping: $0) }
         speaksTLS = !settings.text("relay.certificate").isEmpty || !settings.text("http.certificate").isEmpty
+        issuesOpenCredentials = settings.text("relay.credentials") == "open"
+        gatewaySeconds = Int64(settings.integer("voice.maxSeconds")) + 120
         configuration.certificate = hasFiles ? try Self.certificate(settings) : nil
         configuration.balancers = try settings.texts("relay.proxyProtocol").map { text in
             guard let range = AddressRange(text) else {
@@ -112,6 +129,10 @@ struct RelaySettings {
             bytesPerSecond: UInt64(clamping: settings.integer("relay.limits.bytesPerSecond")),
             packetsPerSecond: UInt64(clamping: settings.integer("relay.limits.packetsPerSecond")),
             newPeersPerSecond: UInt64(clamping: settings.integer("relay.limits.newPeersPerSecond")))
+        configuration.limits.userBytesPerSecond = UInt64(
+            clamping: settings.integer("relay.limits.userBytesPerSecond"))
+        configuration.limits.totalBytesPerSecond = UInt64(
+            clamping: settings.integer("relay.limits.totalBytesPerSecond"))
         configuration.deniedOwnPorts = [
             UInt16(clamping: settings.integer("http.port")), UInt16(clamping: settings.integer("admin.port")),
         ]
@@ -160,11 +181,24 @@ struct RelaySettings {
     /// Hands out this relay's addresses and credentials, signed with the secret that is the newest at the time.
     func issuer(_ current: CurrentRelay) -> ICEServerIssuer {
         ICEServerIssuer(
-            address: address, port: Int(configuration.port),
+            address: address, port: Int(configuration.port), gatewaySeconds: gatewaySeconds,
+            isOpen: { current.issuesOpenCredentials },
             tlsPorts: { current.tlsPorts },
             isCertified: { current.isCertified(for: $0) }
-        ) { user, call, expiresAt in
-            EphemeralCredential.make(secret: current.newestSecret, user: user, call: call, expiresAt: expiresAt)
+        ) { user, scope, expiresAt in
+            EphemeralCredential.make(
+                secret: current.newestSecret, user: user, scope: CredentialScope(scope), expiresAt: expiresAt)
+        }
+    }
+}
+
+extension CredentialScope {
+    fileprivate init(_ scope: RelayScope) {
+        switch scope {
+        case .call(let id): self = .call(id.text)
+        case .gateway: self = .gateway
+        case .test: self = .test
+        case .open: self = .open
         }
     }
 }

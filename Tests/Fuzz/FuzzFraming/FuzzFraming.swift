@@ -1,6 +1,8 @@
 import TURN
 import Wire
 
+/// User names of any bytes: a scope that was read is written as it was.
+///
 /// A stream of any bytes, cut anywhere: where its messages end does not depend on the cuts, nothing ends beyond the bytes
 /// at hand or is larger than a connection's buffer, and a verdict once given does not change when more bytes come.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -9,7 +11,18 @@ public func fuzzFraming(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     checkFrames(input)
     checkProxyHeader(input)
     checkOpening(input)
+    checkName(input)
     return 0
+}
+
+private func checkName(_ input: UnsafeRawBufferPointer) {
+    let text = String(decoding: input, as: UTF8.self)
+    guard let name = EphemeralName(text) else { return }
+    if name.expiresAt < 0 || (name.scope == nil) != (name.issuedAt == nil) { fatalError("half a scope") }
+    guard let scope = name.scope, let issued = name.issuedAt else { return }
+    let written = EphemeralCredential.username(
+        user: name.user, scope: scope, expiresAt: name.expiresAt, issuedAt: issued)
+    if EphemeralName(written) != name { fatalError("another name") }
 }
 
 private func checkFrames(_ input: UnsafeRawBufferPointer) {

@@ -7,6 +7,17 @@ extension CallCommands {
         try open(id, as: principal.user, in: store)
     }
 
+    /// Checks that the relay may carry media of the user's for the call: a live one that it rings for or is in.
+    package func checkRelayed(
+        _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
+    ) throws {
+        let call = try open(id, as: principal.user, in: store)
+        guard call.isLive else { throw Problem.callEnded(call, at: now) }
+        guard call.participant(principal.user)?.isRelayed ?? false else {
+            throw Problem(.conflict, "Accept the call first.")
+        }
+    }
+
     /// The user's calls, newest first. `next` is the cursor of the following page.
     package func list(
         before cursor: CallID? = nil, limit: Int, by principal: Principal, in store: some CallStore

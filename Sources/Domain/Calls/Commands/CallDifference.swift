@@ -95,6 +95,10 @@ struct CallDifference {
             guard !(after.participant(participant.user)?.isJoined ?? false) else { continue }
             effects.append(.leaseEnded(after.id, participant.user))
         }
+        for participant in before?.participants ?? [] where participant.isRelayed && !hasEnded {
+            guard !(after.participant(participant.user)?.isRelayed ?? false) else { continue }
+            effects.append(.relayEnded(after.id, participant.user))
+        }
         effects += deadlineEffects
         if before?.recording?.id != after.recording?.id {
             if let old = before?.recording { effects.append(.recordingEnded(after.id, old.id)) }

@@ -17,6 +17,8 @@ package enum CallEffect: Hashable, Sendable {
     case leaseStarted(CallID, UserID, EndpointID)
     case leaseRenewed(CallID, UserID)
     case leaseEnded(CallID, UserID)
+    /// The user is out of the call, which goes on: what the relay carries for it ends.
+    case relayEnded(CallID, UserID)
     /// A new ring: the user's devices get a push that is worth nothing after `remainingMs`.
     case ringPush(UserID, CallID, remainingMs: Int64)
     /// The endpoint is not in the call any more: its leg with the gateway goes.

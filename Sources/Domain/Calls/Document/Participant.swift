@@ -76,6 +76,15 @@ extension Participant {
         if case .joined(let joining) = state { joining } else { nil }
     }
 
+    /// Rings, or is in the call: what the server relays for it is for this call.
+    package var isRelayed: Bool {
+        guard !isWithheld else { return false }
+        switch state {
+        case .invited, .ringing, .joined: return true
+        case .left, .declined, .busy, .missed, .unreachable: return false
+        }
+    }
+
     /// The one endpoint through which the user takes part now.
     package var endpoint: EndpointID? { joining?.endpoint }
 

@@ -52,7 +52,7 @@ package struct DoorOperations: Sendable {
                 .location: "/v1/calls/\(call)/\(door.rawValue)/\(answer.place.leg)", .eTag: "\"\(answer.tag)\"",
                 .name("Accept-Patch"): TricklePatch.contentType,
             ]
-            for link in Self.links(issuer, principal, host: request.host) {
+            for link in Self.links(issuer, principal, .call(call), host: request.host) {
                 headers.append(HTTPField(name: .name("Link"), value: link))
             }
             return .init(status: 201, body: .bytes(Array(answer.sdp.utf8)), contentType: Self.sdp, headers: headers)
@@ -99,9 +99,11 @@ package struct DoorOperations: Sendable {
 
     /// The ICE servers as RFC 9725 section 4.6 has them, one URL each. They are a help, no part of the promise: where
     /// none can be named there are none.
-    static func links(_ issuer: ICEServerIssuer?, _ principal: Principal, host: String?) -> [String] {
+    static func links(
+        _ issuer: ICEServerIssuer?, _ principal: Principal, _ scope: RelayScope, host: String?
+    ) -> [String] {
         let now = Timestamp.systemClock()
-        guard let answer = try? issuer?.answer(for: principal.user, in: nil, host: host, at: now) else {
+        guard let answer = try? issuer?.answer(for: principal.user, scope, host: host, at: now) else {
             return []
         }
         return answer.iceServers.flatMap { server in

@@ -113,7 +113,7 @@ package struct VoiceTakeOperations: Sendable {
             .location: "\(path)/\(made.take)", .eTag: "\"\(made.tag)\"",
             .name("Accept-Patch"): TricklePatch.contentType,
         ]
-        for link in DoorOperations.links(issuer, principal, host: request.host) {
+        for link in DoorOperations.links(issuer, principal, .gateway, host: request.host) {
             headers.append(HTTPField(name: .name("Link"), value: link))
         }
         return .init(

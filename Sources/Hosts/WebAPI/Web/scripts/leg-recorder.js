@@ -85,7 +85,7 @@ export class LegRecorder {
 
 /** Those of the relay are only needed where nothing else gets through. */
 async function servers() {
-    try { return (await request("iceServers.get", {}, { patience: 2_000 })).iceServers; } catch { return []; }
+    try { return (await request("iceServers.get", { scope: "gateway" }, { patience: 2_000 })).iceServers; } catch { return []; }
 }
 
 function connected(connection) {

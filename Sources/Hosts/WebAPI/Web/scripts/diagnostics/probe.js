@@ -49,6 +49,8 @@ async function relay(here, there, signal) {
     await Promise.all([here.gather("relay"), connected.then(() => there.gather("relay"))]);
     const errors = [...here.errors, ...there.errors];
     const findings = { ...here.findings, errors };
+    // A browser takes a relay for each network that it has, and two are all that a test is given.
+    if (here.relayCount > 1 && errors.some(({ code }) => code === 486)) return { ...findings, outcome: "works" };
     if (!here.hasRelay || !there.hasRelay) return { ...findings, outcome: errors.length > 0 ? "refused" : "silent" };
     signal.throwIfAborted();
     if (!await opened(channel)) return { ...findings, outcome: "unconnected" };
@@ -106,7 +108,8 @@ class ProbingPeer {
     }
 
     get isComplete() { return this.connection.iceGatheringState === "complete"; }
-    get hasRelay() { return this.candidates.some(({ type }) => type === "relay"); }
+    get relayCount() { return this.candidates.filter(({ type }) => type === "relay").length; }
+    get hasRelay() { return this.relayCount > 0; }
 
     get findings() {
         const since = (moment) => moment === undefined ? undefined : moment - this.#began;

@@ -10,6 +10,9 @@ import { inWords } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 
+/** Credentials for a test are good for a minute, and a server that does not answer takes a quarter of one. */
+const FRESH = 20_000;
+
 const marks = { waiting: "more", testing: "history", good: "check", unsure: "alert", bad: "close" };
 
 export function diagnosticsPage() {
@@ -60,13 +63,19 @@ async function testAll({ summary, servers, around, signal }) {
     show(summary, { level: "testing", title: "Testing…", advice: [] });
     servers.replaceChildren();
     const surroundings = showSurroundings(around, signal);
-    const { iceServers } = await request("iceServers.get", {});
+    let asked = Date.now();
+    let list = await testServers();
     signal.throwIfAborted();
-    const list = separate(iceServers);
     const rows = list.map((server) => serverRow(server));
     servers.replaceChildren(...rows.map(({ node }) => node));
     const tests = [];
-    for (const [index, server] of list.entries()) {
+    for (const [index, first] of [...list.entries()]) {
+        if (Date.now() - asked > FRESH) {
+            asked = Date.now();
+            list = await testServers();
+            signal.throwIfAborted();
+        }
+        const server = list.find(({ url }) => url === first.url) ?? first;
         show(summary, { level: "testing", title: `Testing ${server.label}…`, advice: [], done: index, all: list.length });
         rows[index].testing();
         const test = { server, result: await probe(server, signal) };
@@ -79,6 +88,11 @@ async function testAll({ summary, servers, around, signal }) {
     show(summary, result.summary);
     announce(`Connection test finished. ${result.summary.title}`);
     return result;
+}
+
+async function testServers() {
+    const { iceServers } = await request("iceServers.get", { scope: "test" });
+    return separate(iceServers);
 }
 
 function show(node, { level, title, advice, done = 0, all }) {
