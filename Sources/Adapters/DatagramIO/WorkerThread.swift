@@ -78,6 +78,11 @@ package enum SystemClock {
         nanoseconds(CLOCK_REALTIME)
     }
 
+    /// What this thread has had of a processor: work is charged by it, and not the time in which others ran.
+    package static func threadNanoseconds() -> UInt64 {
+        nanoseconds(CLOCK_THREAD_CPUTIME_ID)
+    }
+
     private static func nanoseconds(_ clock: Int32) -> UInt64 {
         var time = timespec()
         clock_gettime(clock, &time)

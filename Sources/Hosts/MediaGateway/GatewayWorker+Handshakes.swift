@@ -54,8 +54,8 @@ extension GatewayWorker {
     }
 
     private mutating func shake(_ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport, on flow: Flow) {
-        let start = SystemClock.now()
+        let start = SystemClock.threadNanoseconds()
         receiveHandshake(datagram, leg, on: flow)
-        handshakeBudget.spend(SystemClock.now().nanoseconds(since: start))
+        handshakeBudget.spend(SystemClock.threadNanoseconds() &- start)
     }
 }

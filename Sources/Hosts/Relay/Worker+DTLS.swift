@@ -64,9 +64,9 @@ extension Worker {
             outbox.sessions.noteRefused()
             return
         case .full, .welcome:
-            let start = SystemClock.now()
+            let start = SystemClock.threadNanoseconds()
             outbox.sessions.begin(hello, on: flow, at: now)
-            outbox.sessions.noteWork(nanoseconds: SystemClock.now().nanoseconds(since: start))
+            outbox.sessions.noteWork(nanoseconds: SystemClock.threadNanoseconds() &- start)
             outbox.sendRecords(on: flow)
         }
     }
@@ -87,9 +87,9 @@ extension Worker {
         _ record: RecordHeader, of datagram: UnsafeMutableRawBufferPointer, for place: Int, _ flow: Flow
     ) -> Bool {
         let isHandshake = !outbox.sessions.places[place].isEstablished
-        let start = isHandshake ? SystemClock.now() : now
+        let start = isHandshake ? SystemClock.threadNanoseconds() : 0
         guard let reading = outbox.sessions.take(record, of: datagram, to: place, at: now) else { return false }
-        if isHandshake { outbox.sessions.noteWork(nanoseconds: SystemClock.now().nanoseconds(since: start)) }
+        if isHandshake { outbox.sessions.noteWork(nanoseconds: SystemClock.threadNanoseconds() &- start) }
         outbox.sendRecords(on: flow)
         if outbox.sessions.noteEstablished(place, at: now) {
             engine.flowClosed(flow, into: &outbox)

@@ -185,9 +185,9 @@ extension Worker {
         }
         if let session = outbox.connections.slots[slot].session {
             let isHandshake = !session.isEstablished
-            let start = isHandshake ? SystemClock.now() : now
+            let start = isHandshake ? SystemClock.threadNanoseconds() : 0
             decrypt(rest, session, from: slot)
-            if isHandshake { handshakeBudget.spend(SystemClock.now().nanoseconds(since: start)) }
+            if isHandshake { handshakeBudget.spend(SystemClock.threadNanoseconds() &- start) }
         } else {
             receiveMessages(rest, from: slot)
         }

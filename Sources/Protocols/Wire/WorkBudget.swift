@@ -1,8 +1,8 @@
 /// How much of a thread's time one kind of work may take.
 ///
 /// A handshake costs a signature, from some 50 µs for P-256 to 2 ms for RSA of 4096 bits, and strangers decide how many
-/// there are. Their work is timed and stops at its share, so that the media of those who are here goes on. What was spent
-/// beyond the share is owed.
+/// there are. Their work is timed, by the thread's own clock, and stops at its share, so that the media of those who are
+/// here goes on. What was spent beyond the share is owed.
 package struct WorkBudget: Sendable {
     /// Of a second, in nanoseconds.
     private let perSecond: Int64
