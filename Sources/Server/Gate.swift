@@ -5,18 +5,26 @@ import Synchronization
 import Tokens
 import WebAPI
 
-/// How often something may be asked: in the long run, and at once.
-struct RequestRate: Hashable, Sendable {
-    var perMinute: Int
-    var burst: Int
+/// How often something may be asked.
+enum RequestRate: Hashable, Sendable {
+    /// In the long run, and at once.
+    case perMinute(Int, burst: Int)
+    /// Within any hour.
+    case perHour(Int)
 }
 
-/// The one door-keeper of REST and realtime: who somebody is, which endpoint speaks, and how often a user may ask.
+/// What every request passes before anything is done for it, however it comes: over REST, in a `hello`, as server-sent
+/// events, or at the signed address of a media file.
+///
+/// The order is the same everywhere: the bucket of the address, the token or signature, the bucket of the user, the
+/// endpoint, and then the body. So whoever may not ask costs no signature check, no row and no decoding.
 final class Gate: RequestGate, RealtimeAuthenticator {
+    /// So many users may share an address, such as that of an office.
+    static let usersPerAddress = 20
+
     private let accounts: AccountCommands
     private let tokens: TokenVerifier
-    private let limiters: Mutex<[RequestLimit: RateLimiter<String>]>
-    private let rates: Mutex<[RequestLimit: RequestRate]>
+    private let limiters: Mutex<[RequestLimit: RequestLimiter]>
     private let uptime: @Sendable () -> Int64
 
     /// - Parameter limits: how often a user (or, where there is none, an address) may ask; no entry, no limit.
@@ -27,23 +35,50 @@ final class Gate: RequestGate, RealtimeAuthenticator {
         self.accounts = accounts
         self.tokens = tokens
         self.uptime = uptime
-        rates = Mutex(limits)
-        limiters = Mutex(limits.mapValues { RateLimiter(perMinute: $0.perMinute, burst: $0.burst) })
+        limiters = Mutex(limits.mapValues { RequestLimiter($0) })
     }
 
     /// Takes other limits from now on; who was counted under a limit that stays goes on being counted.
     func adopt(_ limits: [RequestLimit: RequestRate]) {
         self.limiters.withLock { limiters in
-            for (limit, rate) in limits where rates.withLock({ $0[limit] }) != rate {
-                limiters[limit] = RateLimiter(perMinute: rate.perMinute, burst: rate.burst)
+            for (limit, rate) in limits where limiters[limit]?.rate != rate {
+                limiters[limit] = RequestLimiter(rate)
             }
         }
-        rates.withLock { $0 = limits }
+    }
+}
+
+// Requests over HTTP, and those of realtime sessions.
+extension Gate {
+    func admit(_ request: AdmissionRequest) async throws -> Principal? {
+        try admit(address: request.address)
+        var principal: Principal
+        switch request.credential {
+        case .none:
+            try take(request.limit, of: request.address)
+            return nil
+        case .accessToken(let authorization):
+            principal = try await tokens.verify(try Self.bearerToken(in: authorization)).principal
+        case .signature(let verify):
+            principal = try verify()
+        }
+        try admit(request.limit, of: principal)
+        if case .required(nil) = request.endpoint {
+            throw Problem(
+                .invalidRequest, "Name the endpoint: `Switchboard-Endpoint: <id> <secret>`.",
+                field: "Switchboard-Endpoint")
+        }
+        if let header = request.endpoint.header {
+            principal.endpoint = try await endpoint(header: header, of: principal)
+        }
+        return principal
     }
 
-    func principal(token: String) async throws -> Principal { try await tokens.verify(token).principal }
+    func admit(_ limit: RequestLimit, of principal: Principal) throws {
+        try take(limit, of: principal.user.text)
+    }
 
-    func endpoint(header: String, of principal: Principal) async throws -> EndpointID {
+    private func endpoint(header: String, of principal: Principal) async throws -> EndpointID {
         let parts = header.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, let id = EndpointID(String(parts[0])) else {
             throw Problem.invalid(
@@ -52,11 +87,26 @@ final class Gate: RequestGate, RealtimeAuthenticator {
         return try await accounts.endpoint(id, secret: String(parts[1]), of: principal).id
     }
 
-    func admit(_ limit: RequestLimit, user: UserID?, address: String) throws {
-        guard limit != .none else { return }
-        let now = uptime()
-        let wait = limiters.withLock { $0[limit]?.take(user?.text ?? address, at: now) }
-        if let wait { throw Problem(.rateLimited, "That was too often: wait a little.", retryAfter: wait) }
+    private static func bearerToken(in authorization: String?) throws -> String {
+        guard let authorization, authorization.lowercased().hasPrefix("bearer ") else { throw Problem.noAccessToken }
+        return String(authorization.dropFirst(7))
+    }
+}
+
+// Realtime sessions that begin.
+extension Gate {
+    func admit(from origin: SessionOrigin) throws { try admit(address: origin.address) }
+
+    func admit(
+        token: String, endpoint id: EndpointID?, secret: String?
+    ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
+        let (principal, expiresAt) = try await authenticate(token: token)
+        try admit(.requests, of: principal)
+        async let me = accounts.me(principal)
+        let endpoint = try await accounts.endpoint(id, secret: secret, of: principal)
+        let grant = EndpointGrant(
+            endpoint: endpoint.id, newSecret: endpoint.newSecret, showsPresence: try await me.presence == .everyone)
+        return (principal, expiresAt, grant)
     }
 
     func authenticate(token: String) async throws -> (principal: Principal, expiresAt: Timestamp) {
@@ -68,12 +118,37 @@ final class Gate: RequestGate, RealtimeAuthenticator {
         try tokens.checkNotRevoked(principal)
         try accounts.checkNotDisabled(principal.user)
     }
+}
 
-    func endpoint(_ id: EndpointID?, secret: String?, of principal: Principal) async throws -> EndpointGrant {
-        async let me = accounts.me(principal)
-        let endpoint = try await accounts.endpoint(id, secret: secret, of: principal)
-        return EndpointGrant(
-            endpoint: endpoint.id, newSecret: endpoint.newSecret, showsPresence: try await me.presence == .everyone)
+// The buckets.
+extension Gate {
+    private func admit(address: String) throws { try take(.address, of: address) }
+
+    private func take(_ limit: RequestLimit, of key: String) throws {
+        guard limit != .none else { return }
+        let now = uptime()
+        let wait = limiters.withLock { $0[limit]?.take(key, at: now) }
+        if let wait { throw Problem(.rateLimited, "That was too often: wait a little.", retryAfter: wait) }
+    }
+}
+
+/// Counts by one rate: one of the two limiters is there.
+private struct RequestLimiter: Sendable {
+    let rate: RequestRate
+    private var buckets: RateLimiter<String>?
+    private var hours: HourlyLimiter<String>?
+
+    init(_ rate: RequestRate) {
+        self.rate = rate
+        switch rate {
+        case .perMinute(let permits, let burst): buckets = RateLimiter(perMinute: permits, burst: burst)
+        case .perHour(let permits): hours = HourlyLimiter(limit: permits)
+        }
+    }
+
+    /// Returns nil when there was a permit, else the milliseconds until there will be.
+    mutating func take(_ key: String, at now: Int64) -> Int64? {
+        buckets?.take(key, at: now) ?? hours?.take(key, at: now)
     }
 }
 

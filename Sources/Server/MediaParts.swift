@@ -23,8 +23,8 @@ struct MediaParts: Sendable {
         if removed > 0 { logger.notice("removed files of nobody", metadata: ["count": "\(removed)"]) }
     }
 
-    func operations(_ gate: Gate, _ checkers: [MediaFile.Kind: MediaOperations.Checker]) -> MediaOperations {
-        MediaOperations(files: files, links: links, store: store, gate: gate, checkers: checkers)
+    func operations(_ checkers: [MediaFile.Kind: MediaOperations.Checker]) -> MediaOperations {
+        MediaOperations(files: files, links: links, store: store, checkers: checkers)
     }
 
     /// Removes the files that belong to nothing: a crash came between them and their rows.

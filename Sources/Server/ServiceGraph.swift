@@ -48,8 +48,8 @@ struct ServiceGraph: Sendable {
 
         let bus = InProcessBus()
         let hub = RealtimeHub(
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, logger: Logger(label: "realtime"),
-            clock: Timestamp.systemClock)
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, limits: RealtimeLimits(configuration),
+            logger: Logger(label: "realtime"), clock: Timestamp.systemClock)
         let clock = Mutex<CallClock?>(nil)
         let link = Mutex<GatewayLink?>(nil)
         let accounts = try await AccountParts(configuration, directory: directory) { user, signIns in
@@ -196,7 +196,7 @@ struct ServiceGraph: Sendable {
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
             documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
                 + VoiceOperations.documents(voice.service, calls.link.voices, issuer) + takes.documents
-                + TranscriptOperations.documents(voice.service, transcribed) + media.operations(gate, checkers).all,
+                + TranscriptOperations.documents(voice.service, transcribed) + media.operations(checkers).all,
             schemas: Schemas.all,
             version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
     }

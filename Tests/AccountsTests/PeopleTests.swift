@@ -1,5 +1,6 @@
 import Accounts
 import Model
+import Storage
 import Testing
 import Tokens
 
@@ -152,6 +153,33 @@ import Tokens
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(won == 5)
+    }
+
+    @Test func ofTooManyEndpointsThoseUnusedForLongestGo() async throws {
+        let scratch = try await ScratchAccounts()
+        let (ann, ben) = (try await scratch.signUp("Ann"), try await scratch.signUp("Ben"))
+        let (commands, secret) = (scratch.commands, "a-secret-of-the-client")
+        let others = try await commands.endpoint(nil, secret: nil, of: ben.principal).id
+        var ids: [EndpointID] = []
+        for _ in 0..<AccountCommands.endpointsPerUser {
+            ids.append(.make(at: scratch.time.value))
+            _ = try await commands.endpoint(ids.last, secret: secret, of: ann.principal)
+            scratch.advance(seconds: 60)
+        }
+        // The first is used again, so that the second is the one unused for longest.
+        scratch.advance(seconds: 3600)
+        _ = try await commands.endpoint(ids[0], secret: secret, of: ann.principal)
+        for _ in 0..<3 { _ = try await commands.endpoint(nil, secret: nil, of: ann.principal) }
+        let all = ids
+        let left = try await scratch.store.readAccounts { store in
+            try (all + [others]).filter { try store.endpoint($0) != nil }
+        }
+        #expect(left == [ids[0]] + ids[4...] + [others])
+        // Nothing remembers what is gone: its id is anybody's.
+        _ = try await commands.endpoint(ids[1], secret: "another-secret-000", of: ben.principal)
+        #expect(
+            await problem { _ = try await commands.endpoint(ids[1], secret: secret, of: ann.principal) }?.kind
+                == .forbidden)
     }
 
     @Test func outsidersBecomeUsersOnce() async throws {

@@ -18,6 +18,8 @@ final class FakeServices: Sendable {
         var revokedSignIns: Set<SignInID> = []
         /// While it is there, whoever proves an endpoint or a newer token waits, and is counted here.
         var held: [CheckedContinuation<Void, Never>]?
+        /// Addresses from which there were too many requests.
+        var refused: Set<String> = []
     }
 
     let state = Mutex(State())
@@ -94,7 +96,20 @@ extension FakeServices: RealtimeAuthenticator {
         return (Principal(user: identifier(number), signIn: identifier(number + 500)), morning.adding(seconds: 900))
     }
 
-    func endpoint(_ id: EndpointID?, secret: String?, of principal: Principal) async throws -> EndpointGrant {
+    func admit(from origin: SessionOrigin) throws {
+        if state.withLock({ $0.refused.contains(origin.address) }) {
+            throw Problem(.rateLimited, "That was too often.", retryAfter: 1000)
+        }
+    }
+
+    func admit(
+        token: String, endpoint: EndpointID?, secret: String?
+    ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
+        let (principal, expiresAt) = try await authenticate(token: token)
+        return (principal, expiresAt, try await grant(endpoint, secret: secret))
+    }
+
+    private func grant(_ id: EndpointID?, secret: String?) async throws -> EndpointGrant {
         await waitWhileHeld()
         return try state.withLock { state in
             guard let id else {

@@ -284,7 +284,7 @@ struct EventStreamTests {
         try await LoopbackServer.with { server in
             let door = EventStreamDoor(hub: server.hub, services: server.fake.services)
             let stream = StreamName.user(identifier(7))
-            let events = try await door.open(hello: ByteBuffer(string: #"{"token":"user-7"}"#), from: origin)
+            let events = try await door.open(from: origin) { ByteBuffer(string: #"{"token":"user-7"}"#) }
             var iterator = events.makeAsyncIterator()
             let hello = try Self.message(await iterator.next())
             #expect(hello["id"] as? Int == 0)
@@ -311,13 +311,13 @@ struct EventStreamTests {
         try await LoopbackServer.with { server in
             let door = EventStreamDoor(hub: server.hub, services: server.fake.services)
             await #expect(throws: Problem.self) {
-                _ = try await door.open(hello: ByteBuffer(string: #"{"token":"x"}"#), from: origin)
+                _ = try await door.open(from: origin) { ByteBuffer(string: #"{"token":"x"}"#) }
             }
             await #expect(throws: Problem.self) {
-                _ = try await door.open(hello: ByteBuffer(string: "{}"), from: origin)
+                _ = try await door.open(from: origin) { ByteBuffer(string: "{}") }
             }
             do {
-                let events = try await door.open(hello: ByteBuffer(string: #"{"token":"user-7"}"#), from: origin)
+                let events = try await door.open(from: origin) { ByteBuffer(string: #"{"token":"user-7"}"#) }
                 for await event in events {
                     #expect(event.readableBytes > 0)
                     break

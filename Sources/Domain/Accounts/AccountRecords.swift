@@ -111,11 +111,14 @@ package struct EndpointRecord: Hashable, Sendable {
     package var id: EndpointID
     package var user: UserID
     package var secretHash: [UInt8]
+    /// To within an hour.
+    package var usedAt: Timestamp
 
-    package init(id: EndpointID, user: UserID, secretHash: [UInt8]) {
+    package init(id: EndpointID, user: UserID, secretHash: [UInt8], usedAt: Timestamp) {
         self.id = id
         self.user = user
         self.secretHash = secretHash
+        self.usedAt = usedAt
     }
 }
 

@@ -59,6 +59,10 @@ package protocol AccountStore {
     func endpoint(_ id: EndpointID) throws -> EndpointRecord?
     /// Returns false when the id is taken.
     func insert(_ endpoint: EndpointRecord) throws -> Bool
+    /// Notes that the endpoint is used at this moment.
+    func noteUse(of endpoint: EndpointID) throws
+    /// Removes those of the user's endpoints beyond `limit` that were unused for longest, some at a time; returns which.
+    func removeUnusedEndpoints(of user: UserID, keeping limit: Int) throws -> [EndpointID]
 
     // Invites.
     func insertInvite(hash: [UInt8]) throws

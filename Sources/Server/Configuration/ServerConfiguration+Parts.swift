@@ -1,20 +1,30 @@
 import Calls
 import Model
+import Realtime
 import Voice
 import WebAPI
 
 extension ServerConfiguration {
     /// How often a user, or before signing up an address, may ask for what.
     var requestLimits: [RequestLimit: RequestRate] {
-        func perMinute(_ key: String) -> RequestRate { RequestRate(perMinute: integer(key), burst: integer(key)) }
-        let signUps = integer("accounts.signUpsPerHour")
+        func perMinute(_ key: String, times users: Int = 1) -> RequestRate {
+            .perMinute(integer(key) * users, burst: integer(key) * users)
+        }
         return [
+            .address: perMinute("limits.requestsPerMinute", times: Gate.usersPerAddress),
             .requests: perMinute("limits.requestsPerMinute"), .calls: perMinute("limits.callsPerMinute"),
             .signals: perMinute("limits.signalsPerMinute"), .searches: perMinute("limits.searchesPerMinute"),
             .voiceMessages: perMinute("limits.voiceMessagesPerMinute"),
             .credentials: perMinute("limits.credentialsPerMinute"),
-            .signUps: RequestRate(perMinute: max(1, signUps / 60), burst: signUps),
+            .signUps: .perHour(integer("accounts.signUpsPerHour")),
         ]
+    }
+}
+
+extension RealtimeLimits {
+    init(_ configuration: ServerConfiguration) {
+        self.init()
+        sessionsPerUser = configuration.integer("limits.sessionsPerUser")
     }
 }
 

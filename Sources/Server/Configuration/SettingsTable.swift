@@ -78,8 +78,11 @@ package enum SettingsTable {
             "Relay credentials for a user a minute."
         ).live,
         Setting(
+            "limits.sessionsPerUser", .integer(1...1_000_000), .integer(64),
+            "Realtime sessions of a user at a time: each tab and each app has one."),
+        Setting(
             "limits.requestsPerMinute", .integer(1...10_000_000), .integer(1200),
-            "All other requests of a user a minute."
+            "All other requests of a user a minute; all requests of an address together: 20 times as many."
         ).live,
     ]
 

@@ -17,9 +17,10 @@ struct EventStreamRoutes: Sendable {
         router.get("/v1/realtime") { _, _ in Response(problem: UpgradeChannel.upgradeRequired) }
         router.post("/v1/realtime/sse") { request, context in
             try await answer {
-                let hello = try await request.body.collect(upTo: Self.maximumFrame)
-                let events = try await door.open(
-                    hello: hello, from: SessionOrigin(address: context.clientAddress, host: request.head.authority))
+                let origin = SessionOrigin(address: context.clientAddress, host: request.head.authority)
+                let events = try await door.open(from: origin) {
+                    try await request.body.collect(upTo: Self.maximumFrame)
+                }
                 return Response(
                     status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
                     body: .init(asyncSequence: events))
@@ -30,11 +31,10 @@ struct EventStreamRoutes: Sendable {
                 guard let session = context.parameters.get("session").flatMap({ SessionID($0) }) else {
                     throw Problem.invalid("session", "session must be a UUID.")
                 }
-                guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
-                    throw Problem(
-                        .unauthenticated, "Send an access token: `Authorization: Bearer …`.", field: "Authorization")
-                }
-                let principal = try await gate.principal(token: String(header.dropFirst(7)))
+                let asked = AdmissionRequest(
+                    limit: .requests, address: context.clientAddress,
+                    credential: .accessToken(authorization: request.headers[.authorization]))
+                guard let principal = try await gate.admit(asked) else { throw Problem.noAccessToken }
                 let frame = try await request.body.collect(upTo: Self.maximumFrame)
                 try await door.post(frame, to: session, principal: principal)
                 return Response(status: .accepted)

@@ -84,4 +84,17 @@ extension Schema {
                 "CREATE INDEX sign_ins_device ON sign_ins (user_id, device_id)",
             ])
     ]
+
+    /// When an endpoint was last used, to within an hour: of too many, those unused for longest go.
+    static let endpointUse: [Migration] = [
+        Migration(
+            30, "last use of endpoints",
+            [
+                "ALTER TABLE endpoints ADD COLUMN used_at BIGINT NOT NULL DEFAULT 0",
+                "UPDATE endpoints SET used_at = created_at",
+                "DROP INDEX endpoints_created",
+                "CREATE INDEX endpoints_used ON endpoints (used_at)",
+                "CREATE INDEX endpoints_user ON endpoints (user_id, used_at)",
+            ])
+    ]
 }

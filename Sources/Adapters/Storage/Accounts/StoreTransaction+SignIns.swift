@@ -123,7 +123,7 @@ extension StoreTransaction {
             + (try sql.execute(
                 """
                 DELETE FROM endpoints WHERE id IN (
-                    SELECT id FROM endpoints WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)
+                    SELECT id FROM endpoints WHERE used_at < ?1 ORDER BY used_at LIMIT ?2)
                 """, [.time(time), .integer(limit)]))
     }
 

@@ -15,9 +15,21 @@ struct EndpointProof: Hashable, Sendable {
     }
 }
 
+/// An endpoint that was proved lately, and when, in milliseconds of the monotonic clock.
+struct ProvedEndpoint: Sendable {
+    var proof: EndpointProof
+    var at: Int64
+}
+
 // Endpoints: the running clients of a user, which prove themselves with a secret they (or the server) chose.
 extension AccountCommands {
-    /// Registers an endpoint at its first use, or proves it later.
+    /// Endpoints that a user may have: tabs and apps that run or ran lately.
+    package static let endpointsPerUser = 64
+    /// An endpoint that is used is noted as used no more often than this, since that is a durable write.
+    private static let noteUseAfterSeconds: Int64 = 3600
+
+    /// Registers an endpoint at its first use, or proves it later. Beyond `endpointsPerUser`, those of the user that were
+    /// unused for longest are forgotten; one that comes back is registered anew.
     ///
     /// - Parameters:
     ///   - id: the client's; nil makes one.
@@ -27,34 +39,52 @@ extension AccountCommands {
         _ id: EndpointID?, secret: String?, of principal: Principal
     ) async throws -> (id: EndpointID, newSecret: String?) {
         let shown = try secret.map { try AccountRules.endpointSecret($0) }
-        if let id, let proof = proof(id, shown, principal), provedEndpoints.withLock({ $0[proof] }) != nil {
-            return (id, nil)
-        }
+        if let id, isProved(id, shown, principal) { return (id, nil) }
         let hash = shown.map(secrets.digest)
-        if let id, let known = try await database.readAccounts({ try $0.endpoint(id) }) {
+        if let id, let (known, now) = try await read(id) {
             try Self.check(known, hash, principal.user)
+            if known.usedAt.adding(seconds: Self.noteUseAfterSeconds) <= now {
+                _ = try await database.writeAccounts { try $0.noteUse(of: id) }
+            }
             remember(id, shown, principal)
             return (id, nil)
         }
         let made = shown == nil ? secrets.makeSecret() : nil
         let newHash = hash ?? made.map(secrets.digest) ?? []
-        let record = try await database.writeAccounts { store in
+        let (record, removed) = try await database.writeAccounts { store in
             _ = try store.existingUser(principal.user)
             let record = EndpointRecord(
-                id: id ?? .make(at: store.now), user: principal.user, secretHash: newHash)
-            guard try !store.insert(record) else { return record }
+                id: id ?? .make(at: store.now), user: principal.user, secretHash: newHash, usedAt: store.now)
+            if try store.insert(record) {
+                return (record, try store.removeUnusedEndpoints(of: principal.user, keeping: Self.endpointsPerUser))
+            }
             // Another request of the same client registered it in the meantime.
             guard let other = try store.endpoint(record.id) else { throw Self.unproved }
             try Self.check(other, newHash, principal.user)
-            return other
+            return (other, [])
         }.value
-        remember(record.id, shown ?? made, principal)
+        provedEndpoints.withLock { proved in
+            for id in removed { proved[id] = nil }
+        }
+        if !removed.contains(record.id) { remember(record.id, shown ?? made, principal) }
         return (record.id, made)
+    }
+
+    private func read(_ id: EndpointID) async throws -> (EndpointRecord, now: Timestamp)? {
+        try await database.readAccounts { store in try store.endpoint(id).map { ($0, store.now) } }
+    }
+
+    private func isProved(_ id: EndpointID, _ secret: String?, _ principal: Principal) -> Bool {
+        guard let proof = proof(id, secret, principal), let known = provedEndpoints.withLock({ $0[id] }) else {
+            return false
+        }
+        return known.proof == proof && uptime() &- known.at < Self.noteUseAfterSeconds * 1000
     }
 
     private func remember(_ id: EndpointID, _ secret: String?, _ principal: Principal) {
         guard let proof = proof(id, secret, principal) else { return }
-        provedEndpoints.withLock { $0[proof] = true }
+        let proved = ProvedEndpoint(proof: proof, at: uptime())
+        provedEndpoints.withLock { $0[id] = proved }
     }
 
     private func proof(_ id: EndpointID, _ secret: String?, _ principal: Principal) -> EndpointProof? {

@@ -17,7 +17,7 @@ package final class AccountCommands: Sendable {
     let userDisabled: @Sendable (UserID) -> Void
 
     let delays = Mutex(SignInDelays())
-    let provedEndpoints = Mutex(RecentMap<EndpointProof, Bool>(capacity: 50_000))
+    let provedEndpoints = Mutex(RecentMap<EndpointID, ProvedEndpoint>(capacity: 50_000))
     let outsiders = Mutex(RecentMap<OutsideKey, UserID>(capacity: 50_000))
     /// Users disabled since the start, for what was read before and is used after: everything else asks the database.
     let disabledUsers = Mutex<Set<UserID>>([])

@@ -19,10 +19,16 @@ package final class EventStreamDoor: Sendable {
 
     /// Opens a session with the inner object of a hello; the answer to it has the id 0 and is the first frame.
     ///
-    /// Throws `Problem`: a hello that cannot be read, or a token that is not good, is a plain HTTP error.
-    package func open(hello body: ByteBuffer, from origin: SessionOrigin) async throws -> EventStream {
-        let hello = try ClientFrame.parseHello(try Self.text(body), resumptions: hub.limits.listens)
-        _ = try await services.authenticator.authenticate(token: hello.token)
+    /// - Parameter receive: Receives the body, after the client's address was admitted.
+    ///
+    /// Throws `Problem`: a hello that cannot be read or is not admitted is a plain HTTP error.
+    package func open(
+        from origin: SessionOrigin, hello receive: () async throws -> ByteBuffer
+    ) async throws -> EventStream {
+        try services.authenticator.admit(from: origin)
+        let hello = try ClientFrame.parseHello(try Self.text(try await receive()), resumptions: hub.limits.listens)
+        let admitted = try await services.authenticator.admit(
+            token: hello.token, endpoint: hello.endpoint, secret: hello.secret)
         let turn = lastLoop.wrappingAdd(1, ordering: .relaxed).newValue
         let loop = hub.shards[turn % hub.shards.count].loop
         return try await loop.submit {
@@ -34,7 +40,7 @@ package final class EventStreamDoor: Sendable {
                 self?.sessions.withLock { $0[session.id] = nil }
             }
             self.sessions.withLock { $0[session.id] = NIOLoopBound(session, eventLoop: loop) }
-            session.receive(.hello(0, hello))
+            session.receive(hello, admitted: admitted)
             return transport.stream
         }.get()
     }

@@ -34,10 +34,18 @@ package protocol RealtimeAuthenticator: Sendable {
     /// for it. Throws `Problem` (`unauthenticated` or `forbidden`).
     func checkNotRevoked(_ principal: Principal) throws
 
-    /// Registers or recognises the endpoint that a client says it is; with no id a new one is made.
+    /// Counts an attempt to open a session against the client's address, before anything of it is read or checked.
     ///
-    /// Throws `Problem` (`forbidden`) when the secret does not prove it.
-    func endpoint(_ id: EndpointID?, secret: String?, of principal: Principal) async throws -> EndpointGrant
+    /// Throws `Problem` (`rate_limited`).
+    func admit(from origin: SessionOrigin) throws
+
+    /// Verifies the token of a `hello`, counts it against its user's requests, and then registers or recognises the
+    /// endpoint that the client says it is; with no id a new one is made.
+    ///
+    /// Throws `Problem`: `unauthenticated`, `rate_limited`, or `forbidden` when the secret does not prove the endpoint.
+    func admit(
+        token: String, endpoint: EndpointID?, secret: String?
+    ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant)
 }
 
 /// An endpoint that a session may speak for.
@@ -67,7 +75,7 @@ package protocol RequestHandler: Sendable {
 
 /// Where a session's client is, and whom it thinks it speaks to.
 package struct SessionOrigin: Hashable, Sendable {
-    /// The client's address without the port, or `-`.
+    /// The client's address as limits count it: an IPv4 address, a /64 of IPv6, or `-`.
     package var address: String
     /// The host that the client addressed, as its `Host` header says it.
     package var host: String?

@@ -17,6 +17,8 @@ package struct RealtimeLimits: Sendable {
     /// How long a user whose last session went is still shown as there.
     package var presenceGrace: TimeAmount = .seconds(2)
 
+    /// Live sessions of a user.
+    package var sessionsPerUser = 64
     /// Requests that may be unanswered at once.
     package var requestsInFlight = 64
     /// Streams that a session may listen to.

@@ -6,6 +6,8 @@ import NIOCore
 /// The machine is asked first and let go of, then its actions are performed in order. What takes time runs in a task that
 /// lives as long as the question, and comes back to the loop with the answer: an idle session has no task and no timer.
 final class Session {
+    typealias AdmittedHello = (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant)
+
     let id: SessionID
     let number: UInt64
     let hub: RealtimeHub
@@ -14,6 +16,8 @@ final class Session {
     private let transport: any SessionTransport
     private var machine: SessionMachine
     private var showsPresence = false
+    /// The hello was admitted before the session was opened: over server-sent events.
+    private var admitted: AdmittedHello?
     private var isEntered = false
     private var isLive = false
     /// When to give up on a transport that was asked to close.
@@ -53,6 +57,12 @@ extension Session {
         } catch {
             run { machine, actions in machine.receive(error, at: now, into: &actions) }
         }
+    }
+
+    /// The hello of a client that was admitted already.
+    func receive(_ hello: Hello, admitted: AdmittedHello) {
+        self.admitted = admitted
+        receive(.hello(0, hello))
     }
 
     func receive(_ frame: ClientFrame) {
@@ -244,14 +254,17 @@ extension Session {
 extension Session {
     private func authenticate(_ hello: Hello) {
         let services = services
+        let origin = transport.origin
+        let admitted = exchange(&admitted, with: nil)
         ask {
             await Problem.catching {
-                let (principal, expiresAt) = try await services.authenticator.authenticate(token: hello.token)
-                let grant = try await services.authenticator.endpoint(
-                    hello.endpoint, secret: hello.secret, of: principal)
-                return (principal, expiresAt, grant)
+                if let admitted { return admitted }
+                try services.authenticator.admit(from: origin)
+                return try await services.authenticator.admit(
+                    token: hello.token, endpoint: hello.endpoint, secret: hello.secret)
             }
         } answer: { session, result in
+            let result = result.flatMap { session.checkSessionCount($0) }
             let admission = result.flatMap { principal, expiresAt, grant in
                 services.notRevoked(principal).map {
                     Admission(principal: $0, grant: grant, expires: session.deadline(of: expiresAt))
@@ -262,6 +275,16 @@ extension Session {
                 machine.authenticated(admission, at: session.now, wallClock: session.hub.clock(), into: &actions)
             }
         }
+    }
+
+    /// Refuses one session too many of a user; one that takes the place of its endpoint's older one is not more.
+    private func checkSessionCount(_ hello: AdmittedHello) -> Result<AdmittedHello, Problem> {
+        let limit = hub.limits.sessionsPerUser
+        guard hub.directory.sessions(of: hello.principal.user).count >= limit,
+            hub.directory.session(of: hello.grant.endpoint) == nil
+        else { return .success(hello) }
+        return .failure(
+            Problem(.rateLimited, "A user has at most \(limit) sessions at a time; close one.", retryAfter: 5000))
     }
 
     private func verify(_ id: Int64, _ token: String) {

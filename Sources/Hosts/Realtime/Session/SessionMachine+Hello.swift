@@ -45,6 +45,9 @@ extension SessionMachine {
         case .unauthenticated, .forbidden:
             refuse(id, problem, into: &actions)
             end(.unauthenticated, into: &actions)
+        case .rateLimited:
+            refuse(id, problem, into: &actions)
+            end(.rateLimited, into: &actions)
         case .invalidRequest:
             phase = .awaitingHello(until: clock.opened + limits.helloTimeout)
             early = []

@@ -19,17 +19,14 @@ package struct MediaOperations: Sendable {
     let files: MediaFiles
     let links: MediaLinks
     let store: Store
-    let gate: any RequestGate
     let checkers: [MediaFile.Kind: Checker]
 
     package init(
-        files: MediaFiles, links: MediaLinks, store: Store, gate: any RequestGate,
-        checkers: [MediaFile.Kind: Checker]
+        files: MediaFiles, links: MediaLinks, store: Store, checkers: [MediaFile.Kind: Checker]
     ) {
         self.files = files
         self.links = links
         self.store = store
-        self.gate = gate
         self.checkers = checkers
     }
 
@@ -44,7 +41,7 @@ package struct MediaOperations: Sendable {
             name: name, method: method, path: MediaLinks.path,
             summary: method == .get
                 ? "A media file, at the address that a document has for it." : "The same without the bytes.",
-            tag: "media", isPublic: true,
+            tag: "media", isPublic: true, signer: { Principal(user: try ticket(of: $0).user) },
             parameters: [
                 .path("file", .identifier, "The file."),
                 .query("user", .identifier, isRequired: true, "For whom the address was made."),
@@ -66,8 +63,7 @@ package struct MediaOperations: Sendable {
                     status: 416, meaning: "The range begins beyond the end.",
                     headers: [("Content-Range", "How many bytes there are.")]),
             ],
-            // Counted here, for the user: players of many people may share an address.
-            problems: [.notFound, .rateLimited], limit: .none
+            problems: [.notFound]
         ) { request in
             try await answer(request, isHead: method == .head)
         }
@@ -75,7 +71,6 @@ package struct MediaOperations: Sendable {
 
     private func answer(_ request: DocumentOperation.Request, isHead: Bool) async throws -> DocumentOperation.Answer {
         let ticket = try ticket(of: request)
-        try gate.admit(.requests, user: ticket.user, address: "-")
         let media = try await media(of: ticket)
         let tag = "\"\(media.id)\""
         var headers: HTTPFields = [

@@ -7,7 +7,7 @@ package import Model
 /// looks like, or it is bytes. It stands in `/openapi.json` beside the operations.
 package struct DocumentOperation: Sendable {
     package struct Request: Sendable {
-        /// Absent where nobody has to sign in.
+        /// Absent where nobody has to say who asks.
         package var principal: Principal?
         /// Path and query parameters by name.
         package var parameters: [String: String]
@@ -74,6 +74,8 @@ package struct DocumentOperation: Sendable {
     /// Under which it stands in the description.
     var tag = "calls"
     var isPublic = false
+    /// Of an operation without an access token: for whom its address was signed. Throws a `Problem` when it is not good.
+    var signer: (@Sendable (Request) throws -> Principal)?
     var parameters: [Operation.Parameter] = []
     /// Request headers, with whether they are required and what they mean.
     var headers: [(name: String, isRequired: Bool, meaning: String)] = []
@@ -106,6 +108,6 @@ extension HTTPFields {
 }
 
 extension Problem {
-    static let noAccessToken = Problem(
+    package static let noAccessToken = Problem(
         .unauthenticated, "Send an access token: `Authorization: Bearer …`.", field: "Authorization")
 }

@@ -68,6 +68,8 @@ package struct Operation: Sendable {
 
 /// Which of the configured rate limits an operation counts against, per user (or per address, without a user).
 package enum RequestLimit: String, Sendable, CaseIterable {
+    /// Whatever comes from one address, with or without a user: counted first, so that nothing is checked for who only floods.
+    case address
     case requests
     case calls
     case signals
@@ -75,6 +77,6 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case voiceMessages
     case credentials
     case signUps
-    /// Counted elsewhere, or too cheap to count.
+    /// Too cheap to count for a user.
     case none
 }

@@ -69,6 +69,7 @@ package struct RouteTable: Sendable {
         var request = OperationRequest(
             principal: principal, parameters: [:], body: params, clientAddress: clientAddress, host: host)
         do {
+            try gate.admit(operation.limit, of: principal)
             if !operation.parameters.isEmpty {
                 request.parameters = try request.decode(RealtimeParameters.self).values
             }
@@ -85,7 +86,12 @@ package struct RouteTable: Sendable {
             for parameter in operation.parameters {
                 asked.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
-            asked.principal = try await principal(of: request, for: operation)
+            asked.principal = try await gate.admit(
+                AdmissionRequest(
+                    limit: operation.limit, address: context.clientAddress,
+                    credential: operation.access == .anyone
+                        ? .none : .accessToken(authorization: request.headers[.authorization]),
+                    endpoint: Self.endpoint(of: request, for: operation)))
             if operation.body != nil { asked.body = try await Self.body(of: request) }
             let answer = try await run(operation, asked)
             return Response(json: answer.bodyWithPositions, status: answer.status)
@@ -101,14 +107,15 @@ package struct RouteTable: Sendable {
             let types = operation.bodyTypes
             let limit = request.headers.mediaType.flatMap { operation.bodyLimits[$0] } ?? operation.bodyLimit
             var asked = DocumentOperation.Request(
-                principal: operation.isPublic ? nil : try await principal(of: request), parameters: [:],
-                headers: request.headers, host: request.hostName,
+                principal: nil, parameters: [:], headers: request.headers, host: request.hostName,
                 receive: { try await Self.body(of: request, types: types, limit: limit) })
             for parameter in operation.parameters {
                 asked.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
-            // Before the body, which whoever asks too often need not send.
-            try gate.admit(operation.limit, user: asked.principal?.user, address: context.clientAddress)
+            asked.principal = try await gate.admit(
+                AdmissionRequest(
+                    limit: operation.limit, address: context.clientAddress,
+                    credential: Self.credential(of: request, for: operation, asked)))
             return Response(try await operation.run(asked))
         } catch {
             return Response(problem: problem(for: error, in: operation.name))
@@ -121,7 +128,6 @@ package struct RouteTable: Sendable {
     }
 
     private func run(_ operation: Operation, _ request: OperationRequest) async throws -> OperationAnswer {
-        try gate.admit(operation.limit, user: request.principal?.user, address: request.clientAddress)
         var answer = try await operation.run(request)
         answer.positions = answer.positions.filter { stream, _ in
             request.principal.map { stream.isOwn(of: $0) } ?? false
@@ -129,24 +135,20 @@ package struct RouteTable: Sendable {
         return answer
     }
 
-    private func principal(of request: Request, for operation: Operation) async throws -> Principal? {
-        guard operation.access != .anyone else { return nil }
-        var principal = try await principal(of: request)
-        if let endpoint = request.headers[.switchboardEndpoint] {
-            principal.endpoint = try await gate.endpoint(header: endpoint, of: principal)
-        } else if operation.access == .endpoint {
-            throw Problem(
-                .invalidRequest, "Name the endpoint: `Switchboard-Endpoint: <id> <secret>`.",
-                field: "Switchboard-Endpoint")
+    private static func endpoint(of request: Request, for operation: Operation) -> AdmissionRequest.Endpoint {
+        let header = request.headers[.switchboardEndpoint]
+        return switch operation.access {
+        case .anyone: .ignored
+        case .user: .optional(header)
+        case .endpoint: .required(header)
         }
-        return principal
     }
 
-    private func principal(of request: Request) async throws -> Principal {
-        guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
-            throw Problem.noAccessToken
-        }
-        return try await gate.principal(token: String(header.dropFirst(7)))
+    private static func credential(
+        of request: Request, for operation: DocumentOperation, _ asked: DocumentOperation.Request
+    ) -> AdmissionRequest.Credential {
+        if let signer = operation.signer { return .signature { try signer(asked) } }
+        return operation.isPublic ? .none : .accessToken(authorization: request.headers[.authorization])
     }
 
     private static func body(of request: Request) async throws -> [UInt8] {
@@ -200,16 +202,6 @@ package struct RouteTable: Sendable {
         logger.error("operation failed", metadata: ["operation": "\(operation)", "error": "\(error)"])
         return Problem(.internalError, "The server could not do this. It has been logged.")
     }
-}
-
-/// What the route table asks of the server before it runs an operation.
-package protocol RequestGate: Sendable {
-    /// Verifies an access token; throws a `Problem`.
-    func principal(token: String) async throws -> Principal
-    /// Proves the endpoint of a `Switchboard-Endpoint` header, registering it on its first use.
-    func endpoint(header: String, of principal: Principal) async throws -> EndpointID
-    /// Counts a request; throws `rate_limited` when there were too many.
-    func admit(_ limit: RequestLimit, user: UserID?, address: String) throws
 }
 
 /// The members of a realtime request's `params` that REST has in its path and query.

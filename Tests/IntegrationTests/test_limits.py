@@ -1,0 +1,116 @@
+"""Limits come before work: whoever asks too often costs no row, no signature check and no decoding, whichever way it asks."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import uuid
+
+import httpx
+import pytest
+
+from conftest import HTTP
+from rawsocket import RawSocket
+
+PER_MINUTE = 6
+PER_ADDRESS = 20 * PER_MINUTE
+
+
+@pytest.fixture
+def strict(make_server):
+    server = make_server({"limits": {"requestsPerMinute": PER_MINUTE}})
+    yield server
+    server.stop()
+
+
+def rows(server, query: str) -> int:
+    with sqlite3.connect(server.data / "switchboard.sqlite") as database:
+        return database.execute(query).fetchone()[0]
+
+
+def test_endpoints_are_made_only_for_requests_that_are_admitted(strict):
+    user = strict.user()
+    statuses = []
+    for _ in range(30):
+        user.endpoint = str(uuid.uuid4())
+        statuses.append(user.get("/v1/me").status_code)
+    assert statuses.count(200) <= PER_MINUTE + 1
+    assert rows(strict, "SELECT count(*) FROM endpoints") == statuses.count(200)
+
+
+def test_a_user_has_sixty_four_endpoints(make_server):
+    server = make_server()
+    user = server.user()
+    for _ in range(70):
+        user.endpoint = str(uuid.uuid4())
+        assert user.get("/v1/me").status_code == 200
+    assert rows(server, "SELECT count(*) FROM endpoints") == 64
+    server.stop()
+
+
+def rest(server, token):
+    return HTTP.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {token}"}).status_code
+
+
+def media(server, token):
+    query = {"user": str(uuid.uuid4()), "expires": 1, "signature": token}
+    return HTTP.get(f"{server.url}/v1/media/{uuid.uuid4()}", params=query).status_code
+
+
+def events(server, token):
+    return HTTP.post(server.url + "/v1/realtime/sse", json={"token": token}).status_code
+
+
+def post(server, token):
+    return HTTP.post(
+        f"{server.url}/v1/realtime/sse/{uuid.uuid4()}", json={}, headers={"Authorization": f"Bearer {token}"}
+    ).status_code
+
+
+def hello(server, token):
+    with RawSocket(server.port) as client:
+        client.send({"id": 1, "hello": {"token": token}})
+        return client.answer(1)["error"]["status"]
+
+
+@pytest.mark.parametrize("way", [rest, media, events, post, hello])
+def test_wrong_credentials_are_checked_only_so_often_for_an_address(strict, way):
+    wrong = 403 if way is media else 401
+    statuses = [way(strict, "wrong") for _ in range(PER_ADDRESS + 30)]
+    assert statuses[: PER_ADDRESS - 1] == [wrong] * (PER_ADDRESS - 1)
+    assert statuses[-5:] == [429] * 5
+
+
+def test_the_ways_share_the_bucket_of_their_user(strict):
+    user = strict.user()
+    while user.get("/v1/me").status_code != 429:
+        pass
+    refused = HTTP.post(strict.url + "/v1/realtime/sse", json={"token": user.token})
+    assert refused.status_code == 429 and int(refused.headers["Retry-After"]) >= 1
+    assert post(strict, user.token) == 429
+    with RawSocket(strict.port) as client:
+        client.send({"id": 1, "hello": {"token": user.token}})
+        assert client.answer(1)["error"]["type"] == "rate_limited"
+        assert client.message()["bye"]["code"] == 4029
+        assert client.close_code() == 4029
+
+
+def test_requests_of_a_session_are_counted_before_they_are_decoded(strict):
+    user = strict.user()
+    with RawSocket(strict.port) as client:
+        client.hello(user)
+        kinds = []
+        for number in range(2, 22):
+            client.send({"id": number, "request": "me.get", "params": {"call": ["no text"], "filler": "x" * 100_000}})
+            kinds.append(client.answer(number).get("error", {}).get("type"))
+    assert kinds[-1] == "rate_limited"
+
+
+def test_so_many_sign_ups_an_hour_and_no_more(make_server):
+    server = make_server({"accounts": {"signUpsPerHour": 5}})
+    statuses = []
+    for _ in range(12):
+        account = {"email": f"{uuid.uuid4()}@example.org", "password": "correct horse battery", "displayName": "Ann"}
+        statuses.append(httpx.post(server.url + "/v1/accounts", content=json.dumps(account), headers={"Content-Type": "application/json"}).status_code)
+    assert statuses == [201] * 5 + [429] * 7
+    server.stop()
