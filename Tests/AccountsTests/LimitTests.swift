@@ -30,6 +30,41 @@ import Testing
         if perMinute <= 600 { #expect(Double(taken) >= allowed * 0.8) }
     }
 
+    @Test(arguments: [1, 5, 60]) func noHourHasMoreThanItsLimit(limit: Int) {
+        var limiter = HourlyLimiter<String>(limit: limit)
+        var taken: [Int64] = []
+        var random = SplitMix(state: UInt64(limit))
+        var now: Int64 = 0
+        while now < 12 * 3_600_000 {
+            if let wait = limiter.take("a", at: now) {
+                #expect(wait > 0 && wait <= 65 * 60_000)
+            } else {
+                taken.append(now)
+            }
+            // Now a crowd, now nobody for up to half an hour.
+            now += Int64(random.next() % 50) == 0 ? Int64(random.next() % 1_800_000) : Int64(random.next() % 1000)
+        }
+        for first in taken { #expect(taken.count { $0 >= first && $0 < first + 3_600_000 } <= limit) }
+        #expect(taken.count >= limit * 8)
+        #expect(limiter.take("b", at: now) == nil)
+    }
+
+    @Test func theHourlyLimitSaysWhenToComeBack() throws {
+        var limiter = HourlyLimiter<String>(limit: 2)
+        #expect(limiter.take("a", at: 299_000) == nil)
+        #expect(limiter.take("a", at: 301_000) == nil)
+        let refused = limiter.take("a", at: 302_000)
+        let wait = try #require(refused)
+        #expect(limiter.take("a", at: 302_000 + wait - 1) != nil)
+        #expect(limiter.take("a", at: 302_000 + wait) == nil)
+        #expect(limiter.take("a", at: .max) == nil)
+        #expect(limiter.take("a", at: .min) == nil)
+        #expect(limiter.take("a", at: .min) != nil)
+        var many = HourlyLimiter<Int>(limit: 1, capacity: 100)
+        for key in 0..<1000 { #expect(many.take(key, at: 0) == nil) }
+        #expect(many.count <= 100)
+    }
+
     @Test func extremesDoNotTrap() {
         var limiter = RateLimiter<Int>(perMinute: .max, burst: .max)
         #expect(limiter.take(1, at: .min) == nil)
@@ -47,7 +82,7 @@ import Testing
         for key in 0..<10_000 { _ = limiter.take(key, at: 0) }
         #expect(limiter.count <= 100)
         var delays = SignInDelays(capacity: 100)
-        for key in 0..<10_000 { _ = delays.begin([.address("\(key)")], at: 0) }
+        for key in 0..<10_000 { _ = delays.begin([.address("\(key)", account: "a")], at: 0) }
         #expect(delays.count <= 100)
     }
 
@@ -67,33 +102,75 @@ import Testing
 
     @Test func guessingCostsMoreAndMore() {
         var delays = SignInDelays()
-        let keys: [SignInDelays.Key] = [.account("a"), .address("1")]
+        let keys = SignInDelays.keys(account: "a", address: "1", knownDevice: nil)
         var now: Int64 = 0
         var waits: [Int64] = []
-        for _ in 0..<12 {
+        for _ in 0..<15 {
             let wait = delays.begin(keys, at: now) ?? 0
             waits.append(wait)
             now += wait
             if wait > 0 { #expect(delays.begin(keys, at: now) == nil) }
         }
-        #expect(waits == [0, 0, 0, 0, 0, 500, 1000, 2000, 4000, 8000, 15_000, 15_000])
+        #expect(
+            waits == [0, 0, 0, 0, 0, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
     }
 
-    @Test func anotherDeviceOfTheOwnerIsNotHeldUp() {
+    @Test func guessingFromElsewhereHoldsANewDeviceUpMildlyAndAKnownOneNotAtAll() {
         var delays = SignInDelays()
-        for _ in 0..<20 { _ = delays.begin([.account("a"), .address("1")], at: 0) }
-        #expect(delays.begin([.account("a"), .address("2")], at: 0) != nil)
-        #expect(delays.begin([.device(account: "a", device: "d"), .address("2")], at: 0) == nil)
+        var now: Int64 = 0
+        for number in 0..<200 {
+            now += delays.begin(SignInDelays.keys(account: "a", address: "\(number)", knownDevice: nil), at: now) ?? 0
+        }
+        let owner = SignInDelays.keys(account: "a", address: "home", knownDevice: nil)
+        #expect((delays.begin(owner, at: now) ?? 0) <= 5000)
+        #expect(delays.begin(SignInDelays.keys(account: "a", address: "home", knownDevice: "d"), at: now) == nil)
+        #expect(delays.begin(SignInDelays.keys(account: "b", address: "home", knownDevice: nil), at: now) == nil)
     }
 
-    @Test func aRightPasswordClearsTheAccountButNotTheAddress() {
+    @Test func anAddressIsSlowedDownByTheAccountsThatWereTriedFromIt() {
         var delays = SignInDelays()
-        for _ in 0..<4 { #expect(delays.begin([.account("a"), .address("1")], at: 0) == nil) }
-        delays.succeeded([.account("a"), .address("1")])
-        for _ in 0..<5 { #expect(delays.begin([.account("a"), .address("1")], at: 0) == nil) }
-        #expect(delays.begin([.account("a"), .address("2")], at: 0) == 500)
-        for number in 0..<12 { #expect(delays.begin([.account("x\(number)"), .address("1")], at: 0) == nil) }
-        #expect(delays.begin([.account("y"), .address("1")], at: 0) == 500)
-        #expect(delays.begin([.account("y"), .address("1")], at: 16 * 60_000) == nil)
+        func keys(_ account: Int) -> [SignInDelays.Key] {
+            SignInDelays.keys(account: "\(account)", address: "1", knownDevice: nil)
+        }
+        // One who mistypes the same password again and again is one account.
+        var now: Int64 = 0
+        for _ in 0..<30 {
+            if let wait = delays.begin(keys(0), at: now) {
+                now += wait
+                #expect(delays.begin(keys(0), at: now) == nil)
+            }
+        }
+        #expect(delays.begin(keys(1), at: now) == nil)
+        for account in 2..<20 { #expect(delays.begin(keys(account), at: now) == nil) }
+        #expect(delays.begin(keys(20), at: now) == 500)
+        #expect(delays.begin(SignInDelays.keys(account: "1", address: "1", knownDevice: "d"), at: now) == nil)
+        #expect(delays.begin(SignInDelays.keys(account: "99", address: "2", knownDevice: nil), at: now) == nil)
+        #expect(delays.begin(keys(21), at: now + 16 * 60_000) == nil)
+    }
+
+    @Test func peopleBehindOneAddressWhoGetInAreNoSuspects() {
+        var delays = SignInDelays()
+        for account in 0..<500 {
+            let keys = SignInDelays.keys(account: "\(account)", address: "1", knownDevice: nil)
+            #expect(delays.begin(keys, at: 0) == nil)
+            #expect(delays.begin(keys, at: 0) == nil)
+            delays.succeeded(keys)
+        }
+    }
+
+    @Test func aRightPasswordClearsTheAccountButNotTheOthersOfTheAddress() {
+        var delays = SignInDelays()
+        let keys = SignInDelays.keys(account: "a", address: "1", knownDevice: nil)
+        for _ in 0..<4 { #expect(delays.begin(keys, at: 0) == nil) }
+        for number in 0..<19 {
+            #expect(
+                delays.begin(SignInDelays.keys(account: "x\(number)", address: "1", knownDevice: nil), at: 0) == nil)
+        }
+        #expect(delays.begin(keys, at: 0) == 500)
+        #expect(delays.begin(keys, at: 500) == nil)
+        delays.succeeded(keys)
+        // Of twenty accounts one is forgiven: one more is free, and the next is not.
+        #expect(delays.begin(SignInDelays.keys(account: "y", address: "1", knownDevice: nil), at: 500) == nil)
+        #expect(delays.begin(SignInDelays.keys(account: "z", address: "1", knownDevice: nil), at: 500) == 500)
     }
 }

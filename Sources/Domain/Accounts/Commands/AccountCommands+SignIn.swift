@@ -15,9 +15,8 @@ extension AccountCommands {
             guard let user, let id = device.id else { return (user, false) }
             return (user, try store.device(id, of: user.id) != nil)
         }
-        let attempt: [SignInDelays.Key] = [
-            isKnownDevice ? .device(account: key, device: device.id?.text ?? "") : .account(key), .address(address),
-        ]
+        let attempt = SignInDelays.keys(
+            account: key, address: address, knownDevice: isKnownDevice ? device.id?.text : nil)
         try begin(attempt)
 
         let verdict = try await passwords.verify(request.password, against: found?.passwordHash)

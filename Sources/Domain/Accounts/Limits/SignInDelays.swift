@@ -2,20 +2,42 @@
 ///
 /// A few attempts are free; after that each one costs a wait that doubles up to a limit, and trying earlier is refused
 /// without costing more. Attempts count when they begin, so that many at once do not slip through, and are taken back when
-/// the password was right. Waits hang on two things: the account, with a low limit, so that a stranger's guessing
-/// costs its owner seconds at most (and nothing on a device that the owner has used before, which counts by itself);
-/// and the address, with a high one. All is forgotten after a while without attempts.
+/// the password was right. All is forgotten after a while without attempts.
+///
+/// An attempt on a device that the account was used on before counts for that device alone: nobody else's guessing holds
+/// its owner up. Any other counts three times: for the account from this address, where a guesser is slowed down most; for
+/// the account from anywhere, mildly, since a stranger's guessing costs the owner of a new device that wait; and for the
+/// address by how many accounts were tried from it, so that people behind one address who mistype are no suspects.
 package struct SignInDelays: Sendable {
     package enum Key: Hashable, Sendable {
-        /// Somebody who tries an account from an unknown device.
-        case account(String)
         /// A device on which this account was signed in before.
         case device(account: String, device: String)
-        case address(String)
+        /// Somebody who tries an account from an unknown device at this address.
+        case accountAtAddress(account: String, address: String)
+        /// Anybody who tries an account from an unknown device.
+        case account(String)
+        /// Somebody at this address, who now tries that account.
+        case address(String, account: String)
+
+        /// What is counted under one entry: an address has one for all accounts.
+        fileprivate var entry: Key {
+            if case .address(let address, _) = self { .address(address, account: "") } else { self }
+        }
+    }
+
+    /// What an attempt with e-mail and password counts for.
+    package static func keys(account: String, address: String, knownDevice: String?) -> [Key] {
+        if let knownDevice { return [.device(account: account, device: knownDevice)] }
+        return [
+            .accountAtAddress(account: account, address: address), .account(account),
+            .address(address, account: account),
+        ]
     }
 
     private struct Entry: Sendable {
         var attempts: Int
+        /// Hashes of the accounts that were tried from an address: `attempts` is their number.
+        var accounts: [Int32]
         /// Milliseconds of the monotonic clock.
         var lastAttempt: Int64
         var nextAllowed: Int64
@@ -23,6 +45,8 @@ package struct SignInDelays: Sendable {
 
     private var entries: RecentMap<Key, Entry>
     private let forgetAfter: Int64 = 15 * 60 * 1000
+    /// Accounts beyond these change nothing: the wait is the longest by then.
+    private static let accountsCounted = 40
 
     package init(capacity: Int = 100_000) { entries = RecentMap(capacity: capacity) }
 
@@ -34,41 +58,57 @@ package struct SignInDelays: Sendable {
         let wait = current.map { $0.1.nextAllowed &- now }.max() ?? 0
         guard wait <= 0 else { return wait }
         for (key, entry) in current {
-            let attempts = min(entry.attempts + 1, 1000)
-            entries[key] = Entry(
-                attempts: attempts, lastAttempt: now, nextAllowed: now &+ Self.delay(after: attempts, key))
+            var entry = entry
+            if case .address(_, let account) = key {
+                let hash = Self.hash(account)
+                if entry.accounts.count < Self.accountsCounted, !entry.accounts.contains(hash) {
+                    entry.accounts.append(hash)
+                }
+                entry.attempts = entry.accounts.count
+            } else {
+                entry.attempts = min(entry.attempts + 1, 1000)
+            }
+            entry.lastAttempt = now
+            entry.nextAllowed = now &+ Self.delay(after: entry.attempts, key)
+            entries[key.entry] = entry
         }
         return nil
     }
 
-    /// Takes back what an attempt cost whose password was right. The account starts afresh; the address only gets this
-    /// attempt back, since the next one may guess somebody else's.
+    /// Takes back what an attempt cost whose password was right. The account starts afresh; the address is only forgiven
+    /// this account, since the next one may be somebody else's.
     package mutating func succeeded(_ keys: [Key]) {
         for key in keys {
-            guard case .address = key, var entry = entries[key] else {
-                entries[key] = nil
+            guard case .address(_, let account) = key, var entry = entries[key.entry] else {
+                entries[key.entry] = nil
                 continue
             }
-            entry.attempts = max(0, entry.attempts - 1)
+            entry.accounts.removeAll { $0 == Self.hash(account) }
+            entry.attempts = entry.accounts.count
             entry.nextAllowed = entry.lastAttempt &+ Self.delay(after: entry.attempts, key)
-            entries[key] = entry
+            entries[key.entry] = entry
         }
     }
 
-    /// Milliseconds to wait after that many attempts.
+    /// Milliseconds to wait after that many attempts; of an address, after attempts at that many accounts.
     package static func delay(after attempts: Int, _ key: Key) -> Int64 {
         let (free, longest): (Int, Int64) =
             switch key {
-            case .account, .device: (5, 15_000)
-            case .address: (20, 300_000)
+            case .device: (5, 15_000)
+            case .accountAtAddress: (5, 60_000)
+            case .account: (20, 5000)
+            case .address: (20, 60_000)
             }
         guard attempts >= free else { return 0 }
         return min(longest, 500 << Int64(min(attempts - free, 20)))
     }
 
+    /// Of an account, with the process's own seed: two that collide count as one.
+    private static func hash(_ account: String) -> Int32 { Int32(truncatingIfNeeded: account.hashValue) }
+
     private mutating func entry(_ key: Key, at now: Int64) -> Entry {
-        guard let entry = entries[key], now &- entry.lastAttempt < forgetAfter else {
-            return Entry(attempts: 0, lastAttempt: now, nextAllowed: now)
+        guard let entry = entries[key.entry], now &- entry.lastAttempt < forgetAfter else {
+            return Entry(attempts: 0, accounts: [], lastAttempt: now, nextAllowed: now)
         }
         return entry
     }
