@@ -135,7 +135,8 @@ let package = Package(
         module(
             "Hosts", "Realtime",
             [
-                "Model", "Bus", nioCore, nioHTTP1, nioWebSocket, nioHTTPTypes, nioHTTPTypesHTTP1, hummingbirdServer,
+                "Wire", "TURN", "Model", "Bus", nioCore, nioHTTP1, nioWebSocket, nioHTTPTypes, nioHTTPTypesHTTP1,
+                hummingbirdServer,
                 logging,
                 deque,
             ]),
@@ -233,7 +234,8 @@ let package = Package(
         tests(
             "RealtimeTests",
             [
-                "Realtime", "Bus", "Model", nioCore, nioPosix, nioEmbedded, nioHTTP1, hummingbirdServer, httpTypes,
+                "Realtime", "Bus", "Model", "Wire", nioCore, nioPosix, nioEmbedded, nioHTTP1, hummingbirdServer,
+                httpTypes,
                 logging,
             ]),
 
@@ -286,6 +288,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
         .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
         fuzz("FuzzContainers", ["Containers", "Wire"]),
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
+        fuzz("FuzzForwarded", ["FuzzInput", "Realtime", "Wire"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzGateway", ["FuzzInput", "Gateway", "RTP", "SDP", "Wire"]),
         fuzz("FuzzICE", ["FuzzInput", "ICE", "STUN", "Wire", "OpenSSLCrypto"]),

@@ -41,6 +41,7 @@ struct ServiceGraph: Sendable {
     ) async throws {
         self.directory = directory
         let gatewaySettings = try GatewaySettings(configuration)
+        if let warning = DescriptorBudget(configuration).warning { logger.warning("\(warning)") }
         transcription = try TranscriptionParts(configuration, logger: Logger(label: "transcription"))
         let relay = try RelayParts(configuration, roles, directory: directory, logger: logger)
         let server = relay.server
@@ -230,7 +231,10 @@ struct ServiceGraph: Sendable {
         _ gate: Gate, _ certificate: LiveCertificate?, isReady: @escaping @Sendable () -> Bool, logger: Logger
     ) throws -> any Service {
         let origins = configuration.texts("http.allowedOrigins")
+        let connections = try ConnectionSettings(configuration)
         let router = Router(context: WebContext.self)
+        let addresses = connections.addresses
+        router.add(middleware: ClientAddressMiddleware { addresses.client(of: $0, header: $1) })
         router.add(middleware: BrowserMiddleware(allowedOrigins: origins))
         table.register(on: router)
         router.get("/openapi.json") { _, _ in Response(json: Array(table.openAPI.utf8), status: 200) }
@@ -240,14 +244,17 @@ struct ServiceGraph: Sendable {
 
         let host = configuration.text("http.host")
         let port = configuration.integer("http.port")
-        let plain = HTTPServerBuilder { responder in
-            UpgradeChannel(
-                responder: responder, configuration: .init(idleTimeout: .seconds(75)), hub: hub, services: realtime,
-                origins: AllowedOrigins(origins))
-        }
         let tls = certificate?.tls
+        let server = HTTPServerBuilder { responder in
+            let plain = UpgradeChannel(
+                responder: responder, configuration: .init(idleTimeout: .seconds(75)), hub: hub, services: realtime,
+                origins: AllowedOrigins(origins), addresses: addresses)
+            guard let tls else { return LimitedChannel(plain, addresses: addresses, limits: connections.limits) }
+            return LimitedChannel(
+                try TLSChannel(plain, tlsConfiguration: tls), addresses: addresses, limits: connections.limits)
+        }
         let application = Application(
-            router: router, server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,
+            router: router, server: server,
             configuration: .init(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in
                 let shown = host == "0.0.0.0" || host == "::" ? "127.0.0.1" : host

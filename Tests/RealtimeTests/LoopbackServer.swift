@@ -14,21 +14,31 @@ struct LoopbackServer {
     let fake: FakeServices
     let group: MultiThreadedEventLoopGroup
     let channel: any Channel
+    let connections: ConnectionLimits
 
     static func with(
-        limits: RealtimeLimits = RealtimeLimits(), _ body: (LoopbackServer) async throws -> Void
+        limits: RealtimeLimits = RealtimeLimits(), connections: ConnectionLimits = ConnectionLimits(),
+        addresses: ClientAddresses = ClientAddresses(), pace: TransferPace = TransferPace(),
+        _ body: (LoopbackServer) async throws -> Void
     ) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let fake = FakeServices()
         let hub = RealtimeHub(eventLoopGroup: group, bus: fake.bus, limits: limits, clock: { morning })
-        let door = UpgradeChannel(
-            responder: { request, writer, _ in
-                let answer = ByteBuffer(string: "\(request.method) \(request.uri.path)")
+        let http = UpgradeChannel(
+            responder: { request, writer, channel in
+                var answer = ByteBuffer(string: "\(request.method) \(request.uri.path)")
+                if request.uri.path == "/address" {
+                    answer = ByteBuffer(string: addresses.client(of: channel) { _ in [] })
+                } else if request.uri.path.hasPrefix("/bytes/"), let count = Int(request.uri.path.dropFirst(7)) {
+                    answer = ByteBuffer(repeating: 0x78, count: count)
+                }
                 var body = try await writer.writeHead(
                     HTTPResponse(status: .ok, headerFields: [.contentLength: "\(answer.readableBytes)"]))
                 try await body.write(answer)
                 try await body.finish(nil)
-            }, hub: hub, services: fake.services, origins: AllowedOrigins(["https://app.example.com"]))
+            }, hub: hub, services: fake.services, origins: AllowedOrigins(["https://app.example.com"]),
+            addresses: addresses, pace: pace)
+        let door = LimitedChannel(http, addresses: addresses, limits: connections)
         let logger = Logger(label: "test")
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4096)
@@ -39,7 +49,7 @@ struct LoopbackServer {
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
-        let server = LoopbackServer(hub: hub, fake: fake, group: group, channel: channel)
+        let server = LoopbackServer(hub: hub, fake: fake, group: group, channel: channel, connections: connections)
         do {
             try await body(server)
         } catch {

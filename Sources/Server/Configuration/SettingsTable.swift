@@ -22,6 +22,21 @@ package enum SettingsTable {
         Setting(
             "http.allowedOrigins", .texts, .texts([]),
             "Origins, beside the server's own, whose pages may use the API, such as https://app.example.com."),
+        Setting(
+            "http.trustedProxies", .texts, .texts([]),
+            "Addresses or ranges of reverse proxies that say in http.forwardedHeader for whom they ask."),
+        Setting(
+            "http.forwardedHeader", .choice(["none", "forwarded", "x-forwarded-for"]), .text("none"),
+            "Header in which they say it, to which each proxy appends: that of RFC 7239, or X-Forwarded-For."),
+        Setting(
+            "http.proxyProtocol", .texts, .texts([]),
+            "Addresses or ranges of load balancers that begin connections with a PROXY header, version 2, before TLS."),
+        Setting(
+            "http.limits.connections", .integer(16...1_000_000), .integer(20_000),
+            "Connections in total, realtime sessions among them. More are closed at once."),
+        Setting(
+            "http.limits.connectionsPerAddress", .integer(1...1_000_000), .integer(2000),
+            "Connections of one IPv4 address or IPv6 /64; those of http.trustedProxies count in total only."),
         Setting("admin.host", .text, .text("127.0.0.1"), "Address that the operator's pages listen on."),
         Setting("admin.port", .integer(ports), .integer(8081), "Port of /metrics and /admin."),
     ]

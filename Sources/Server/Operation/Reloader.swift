@@ -79,6 +79,7 @@ final class Reloader: Sendable {
         // What waits for a restart must be right, too: the restart would fail otherwise.
         _ = try CertificateFiles(read)
         _ = try GatewaySettings(read)
+        _ = try ConnectionSettings(read)
         _ = try RelayServer(configuration: RelaySettings(read, directory: parts.directory).configuration)
 
         let live = liveKeys(from: running.configuration, to: read)

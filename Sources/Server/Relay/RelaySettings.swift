@@ -114,8 +114,9 @@ struct RelaySettings {
         let workers = settings.integer("relay.workers")
         configuration.workers = workers == 0 ? nil : workers
         configuration.pinsThreads = settings.boolean("relay.pinThreads")
-        configuration.limits.connections = settings.integer("relay.limits.connections")
-        configuration.limits.allocations = settings.integer("relay.limits.allocations")
+        let descriptors = DescriptorBudget(settings)
+        configuration.limits.connections = descriptors.relayConnections
+        configuration.limits.allocations = descriptors.allocations
         configuration.limits.allocationsPerUser = settings.integer("relay.limits.allocationsPerUser")
         configuration.limits.messageSeconds = UInt32(clamping: settings.integer("relay.limits.messageSeconds"))
         configuration.limits.idleSeconds = UInt32(clamping: settings.integer("relay.limits.idleSeconds"))

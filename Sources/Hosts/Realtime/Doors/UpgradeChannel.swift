@@ -35,6 +35,8 @@ package struct UpgradeChannel: ServerChildChannel {
     private let hub: RealtimeHub
     private let services: RealtimeServices
     private let origins: AllowedOrigins
+    private let addresses: ClientAddresses
+    private let pace: TransferPace
 
     /// What a plain `GET /v1/realtime` is answered with.
     package static let upgradeRequired = Problem(
@@ -46,14 +48,19 @@ package struct UpgradeChannel: ServerChildChannel {
     /// - Parameters:
     ///   - responder: Answers all that is no WebSocket; also a plain `GET /v1/realtime`, which ought to be 426.
     ///   - configuration: Of the HTTP connections, such as their idle timeout.
+    ///   - addresses: Tell where the client of a session is.
+    ///   - pace: How fast bodies and responses must move.
     package init(
         responder: @escaping HTTPChannelHandler.Responder, configuration: HTTP1Channel.Configuration = .init(),
-        hub: RealtimeHub, services: RealtimeServices, origins: AllowedOrigins
+        hub: RealtimeHub, services: RealtimeServices, origins: AllowedOrigins,
+        addresses: ClientAddresses = ClientAddresses(), pace: TransferPace = TransferPace()
     ) {
         http = HTTP1Channel(responder: responder, configuration: configuration)
         self.hub = hub
         self.services = services
         self.origins = origins
+        self.addresses = addresses
+        self.pace = pace
     }
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -61,7 +68,7 @@ package struct UpgradeChannel: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             var configuration = NIOUpgradableHTTPServerPipelineConfiguration(
                 upgradeConfiguration: NIOTypedHTTPServerUpgradeConfiguration<Protocols>(
-                    upgraders: [RealtimeUpgrader(hub: hub, services: services)],
+                    upgraders: [RealtimeUpgrader(hub: hub, services: services, addresses: addresses)],
                     notUpgradingCompletionHandler: { channel in
                         channel.eventLoop.makeCompletedFuture { .http(try speakHTTP(on: channel, logger)) }
                     }))
@@ -86,6 +93,7 @@ package struct UpgradeChannel: ServerChildChannel {
     private func speakHTTP(on channel: any Channel, _ logger: Logger) throws -> HTTP1Channel.Value {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+        try pipeline.addHandler(TransferPaceHandler(pace))
         try pipeline.addHandlers(http.configuration.additionalChannelHandlers())
         try pipeline.addHandler(
             HTTPConnectionStateHandler(
@@ -99,14 +107,16 @@ package struct UpgradeChannel: ServerChildChannel {
 private struct RealtimeUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     let hub: RealtimeHub
     let services: RealtimeServices
+    let addresses: ClientAddresses
     private let handshake = NIOTypedWebSocketServerUpgrader<UpgradeChannel.Protocols>(
         // The gate has looked at the request already.
         shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
         upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededFuture(.realtime) })
 
-    init(hub: RealtimeHub, services: RealtimeServices) {
+    init(hub: RealtimeHub, services: RealtimeServices, addresses: ClientAddresses) {
         self.hub = hub
         self.services = services
+        self.addresses = addresses
     }
 
     var supportedProtocol: String { handshake.supportedProtocol }
@@ -124,7 +134,8 @@ private struct RealtimeUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     ) -> EventLoopFuture<UpgradeChannel.Protocols> {
         channel.eventLoop.makeCompletedFuture {
             let origin = SessionOrigin(
-                address: channel.remoteAddress?.ipAddress ?? "-", host: upgradeRequest.headers.first(name: "host"))
+                address: addresses.client(of: channel) { upgradeRequest.headers[$0] },
+                host: upgradeRequest.headers.first(name: "host"))
             try channel.pipeline.syncOperations.addHandler(
                 WebSocketDoor(hub: hub, services: services, origin: origin))
             return .realtime

@@ -8,7 +8,7 @@ package struct OperationRequest: Sendable {
     package var parameters: [String: String]
     /// The JSON body; empty when there is none.
     package var body: [UInt8]
-    /// The client's address without the port.
+    /// The client's address as limits count it.
     package var clientAddress: String
     /// The host that the client addressed, without the port, when it said one.
     package var host: String?

@@ -1,17 +1,40 @@
 package import HTTPTypes
 package import Hummingbird
+package import HummingbirdCore
 import Logging
-import NIOCore
+package import NIOCore
 
 /// The context of a request, with the address that it came from.
 package struct WebContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The client's address without the port, or `-` where there is none.
-    package let clientAddress: String
+    /// The client's address as limits count it, or `-` where it is not known. `ClientAddressMiddleware` finds it out.
+    package fileprivate(set) var clientAddress = "-"
+    fileprivate let channel: any Channel
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
-        clientAddress = source.channel.remoteAddress?.ipAddress ?? "-"
+        channel = source.channel
+    }
+}
+
+/// Finds out where the client of a request is, which behind proxies stands in its headers.
+package struct ClientAddressMiddleware: RouterMiddleware {
+    package typealias Context = WebContext
+    /// The address as limits count it, from the connection and from the lines of a header by its name.
+    package typealias Finder = @Sendable (any Channel, _ header: (String) -> [String]) -> String
+
+    private let find: Finder
+
+    package init(find: @escaping Finder) { self.find = find }
+
+    package func handle(
+        _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.clientAddress = find(context.channel) { name in
+            HTTPField.Name(name).map { request.headers[values: $0] } ?? []
+        }
+        return try await next(request, context)
     }
 }
 

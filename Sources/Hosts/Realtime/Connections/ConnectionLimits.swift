@@ -1,0 +1,59 @@
+import Synchronization
+import Wire
+
+/// Counts the connections of a port, in total and for each address, and says which may stay.
+///
+/// A connection counts until it is closed, whatever it speaks. The address is counted once it is known, which behind a
+/// balancer is after the PROXY header; trusted proxies carry many clients and count only in total.
+package final class ConnectionLimits: Sendable {
+    private struct Counts {
+        var total = 0
+        var byAddress: [String: Int] = [:]
+        var refused = 0
+    }
+
+    private let total: Int
+    private let perAddress: Int
+    private let counts = Mutex(Counts())
+
+    package init(total: Int = .max, perAddress: Int = .max) {
+        self.total = total
+        self.perAddress = perAddress
+    }
+
+    /// How many there are now, and how many were refused since the start.
+    package var figures: (open: Int, refused: Int) { counts.withLock { ($0.total, $0.refused) } }
+
+    func enter() -> Bool {
+        counts.withLock { counts in
+            guard counts.total < total else {
+                counts.refused += 1
+                return false
+            }
+            counts.total += 1
+            return true
+        }
+    }
+
+    func leave() { counts.withLock { $0.total -= 1 } }
+
+    func enter(from address: IPAddress) -> Bool {
+        let key = address.limitKey
+        return counts.withLock { counts in
+            guard counts.byAddress[key, default: 0] < perAddress else {
+                counts.refused += 1
+                return false
+            }
+            counts.byAddress[key, default: 0] += 1
+            return true
+        }
+    }
+
+    func leave(from address: IPAddress) {
+        let key = address.limitKey
+        counts.withLock { counts in
+            let left = counts.byAddress[key, default: 1] - 1
+            counts.byAddress[key] = left > 0 ? left : nil
+        }
+    }
+}

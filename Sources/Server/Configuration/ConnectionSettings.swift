@@ -1,0 +1,36 @@
+import Realtime
+import Wire
+
+/// What the configuration says of the connections of the API's port.
+struct ConnectionSettings {
+    let addresses: ClientAddresses
+    let limits: ConnectionLimits
+
+    init(_ configuration: ServerConfiguration) throws(ConfigurationError) {
+        var rules = ClientAddresses.Rules()
+        rules.trustedProxies = try Self.ranges("http.trustedProxies", configuration)
+        rules.proxyProtocol = try Self.ranges("http.proxyProtocol", configuration)
+        rules.header = ForwardedHeader(rawValue: configuration.text("http.forwardedHeader")) ?? .none
+        if rules.header != .none, rules.trustedProxies.isEmpty {
+            throw ConfigurationError(
+                "http.forwardedHeader is believed only of http.trustedProxies: list your proxies there.")
+        }
+        addresses = ClientAddresses(rules)
+        limits = ConnectionLimits(
+            total: DescriptorBudget(configuration).connections,
+            perAddress: configuration.integer("http.limits.connectionsPerAddress"))
+    }
+
+    private static func ranges(
+        _ name: String, _ configuration: ServerConfiguration
+    ) throws(ConfigurationError) -> [AddressRange] {
+        var ranges: [AddressRange] = []
+        for text in configuration.texts(name) {
+            guard let range = AddressRange(text) else {
+                throw ConfigurationError("\(name): \(text) is no address or range such as 10.0.0.0/8.")
+            }
+            ranges.append(range)
+        }
+        return ranges
+    }
+}
