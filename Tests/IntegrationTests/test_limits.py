@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import sqlite3
 import uuid
 
@@ -113,4 +115,68 @@ def test_so_many_sign_ups_an_hour_and_no_more(make_server):
         account = {"email": f"{uuid.uuid4()}@example.org", "password": "correct horse battery", "displayName": "Ann"}
         statuses.append(httpx.post(server.url + "/v1/accounts", content=json.dumps(account), headers={"Content-Type": "application/json"}).status_code)
     assert statuses == [201] * 5 + [429] * 7
+    server.stop()
+
+
+def from_proxy(client: str) -> dict[str, str]:
+    return {"X-Forwarded-For": f"6.6.6.6, {client}"}
+
+
+def sign_in(server, email: str, password: str, client: str) -> int:
+    body = {"email": email, "password": password}
+    return HTTP.post(server.url + "/v1/sessions", json=body, headers=from_proxy(client)).status_code
+
+
+def account(server, client: str) -> tuple[int, str]:
+    body = {"email": f"{uuid.uuid4()}@example.org", "password": "correct horse battery", "displayName": "Ann"}
+    answer = HTTP.post(server.url + "/v1/accounts", json=body, headers=from_proxy(client))
+    return answer.status_code, body["email"]
+
+
+def test_clients_behind_a_trusted_proxy_are_counted_by_their_own_address(make_server):
+    server = make_server(
+        {
+            "http": {"trustedProxies": ["127.0.0.1"], "forwardedHeader": "x-forwarded-for"},
+            "accounts": {"signUpsPerHour": 2},
+        }
+    )
+    made = [account(server, f"203.0.113.{number}") for number in range(1, 11)]
+    assert [status for status, _ in made] == [201] * 10
+    assert [account(server, "203.0.113.1")[0] for _ in range(2)] == [201, 429]
+    # An IPv6 client has a whole /64.
+    assert [account(server, f"2001:db8::{number}")[0] for number in range(1, 4)] == [201, 201, 429]
+    assert account(server, "2001:db8:0:1::1")[0] == 201
+    # Guessing at many accounts from one address holds nobody else up, and nobody's right password at another.
+    for _, email in made:
+        for _ in range(3):
+            assert sign_in(server, email, "wrong horse", "198.51.100.66") in (401, 429)
+    assert [sign_in(server, email, "correct horse battery", f"198.51.100.{number}") for number, (_, email) in enumerate(made)] == [201] * 10
+    server.stop()
+
+
+def test_nobody_else_is_believed(make_server):
+    server = make_server(
+        {
+            "http": {"trustedProxies": ["192.0.2.1"], "forwardedHeader": "x-forwarded-for"},
+            "accounts": {"signUpsPerHour": 1},
+        }
+    )
+    assert [account(server, f"203.0.113.{number}")[0] for number in range(3)] == [201, 429, 429]
+    server.stop()
+
+
+def test_connections_of_an_address_are_bounded(make_server):
+    server = make_server({"http": {"limits": {"connectionsPerAddress": 4}}})
+
+    def connect(source: str) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", server.port), timeout=10, source_address=(source, 0))
+
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(connect("127.0.0.2")) for _ in range(4)]
+        refused = stack.enter_context(connect("127.0.0.2"))
+        with contextlib.suppress(ConnectionError):
+            assert refused.recv(1) == b""
+        for client in (held[0], stack.enter_context(connect("127.0.0.3"))):
+            client.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert client.recv(12) == b"HTTP/1.1 200"
     server.stop()
