@@ -70,6 +70,12 @@ gateway:
             time.sleep(0.05)
         raise RuntimeError(f"the server was not ready within {limit} s:\n{self.tail()}")
 
+    def command(self, *arguments):
+        """Runs another command of the binary on the same configuration."""
+        command = [self.binary, *arguments, "--config", self.config]
+        done = subprocess.run(command, cwd=self.directory, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
     def is_ready(self):
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=1) as answer:

@@ -44,8 +44,8 @@ package struct Negotiation: Hashable, Sendable {
         }
     }
 
-    /// No call has so many offers.
-    private static let highestBase: Int64 = 1 << 40
+    /// No call has so many offers: that is what the API takes.
+    private static let highestBase: Int64 = 1_000_000
 
     package let call: CallID
     package private(set) var peers: Peers

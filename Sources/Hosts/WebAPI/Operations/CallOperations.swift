@@ -179,7 +179,9 @@ package enum CallOperations {
     private static func signals(_ service: CallService) -> Operation {
         Operation(
             name: "calls.signals", method: .post, path: "/v1/calls/{call}/signals",
-            summary: "Send an offer, an answer or candidates to one endpoint.", access: .endpoint,
+            summary:
+                "Send an offer, an answer or candidates to one endpoint. What it makes void keeps its number in the "
+                + "mailbox, with the data `{\"superseded\":true}`.", access: .endpoint,
             parameters: [callParameter],
             body: .object([
                 clientID, .optional("to", .identifier, "May be left out in a call of two."),
