@@ -86,7 +86,7 @@ extension RealtimeHub {
 extension RealtimeHub {
     /// Ends the sessions of a sign-in with `bye` 4004.
     package func revoke(signIn: SignInID) {
-        for session in directory.sessions(of: signIn) {
+        for session in directory.sessions(signedInWith: signIn) {
             shards[session.shard].post(.end(.session(session.number), .revoked))
         }
     }

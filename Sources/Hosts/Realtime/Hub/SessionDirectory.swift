@@ -55,7 +55,7 @@ final class SessionDirectory: Sendable {
         entries.withLock { $0.note(signIn, of: address) }
     }
 
-    func sessions(of signIn: SignInID) -> [SessionAddress] {
+    func sessions(signedInWith signIn: SignInID) -> [SessionAddress] {
         entries.withLock { $0.signIns[signIn] ?? [] }
     }
 
