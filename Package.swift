@@ -291,6 +291,7 @@ if Context.environment["SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzForwarded", ["FuzzInput", "Realtime", "Wire"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzGateway", ["FuzzInput", "Gateway", "RTP", "SDP", "Wire"]),
+        fuzz("FuzzImages", ["Containers", "Wire"]),
         fuzz("FuzzICE", ["FuzzInput", "ICE", "STUN", "Wire", "OpenSSLCrypto"]),
         fuzz(
             "FuzzLeg",

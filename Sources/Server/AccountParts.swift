@@ -33,7 +33,9 @@ struct AccountParts: Sendable {
         tokens = AccessTokens(key: key)
         accounts = AccountCommands(
             database: store, passwords: Argon2Hasher(), secrets: SystemSecrets(), tokens: tokens,
-            settings: AccountSettings(signUp: SignUpPolicy(rawValue: configuration.text("accounts.signUp")) ?? .open),
+            settings: AccountSettings(
+                signUp: SignUpPolicy(rawValue: configuration.text("accounts.signUp")) ?? .open,
+                quota: MediaQuota(configuration)),
             uptime: Self.uptime, signInsEnded: signInsEnded, userDisabled: userDisabled)
         let issuers = configuration.records("accounts.issuers").map { record in
             OutsideIssuer(

@@ -171,7 +171,8 @@ struct ServiceGraph: Sendable {
         _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ gate: Gate
     ) -> RouteTable {
         let people = accounts.accounts
-        let profiles = ProfileOperations.all(people) { user, isShown in
+        let photos = PhotoService(store: accounts.store, accounts: people, files: media.files)
+        let profiles = ProfileOperations.all(people, photos) { user, isShown in
             hub.setPresenceShown(isShown, of: user)
         } blocked: { user, other in
             hub.hidePresence(of: user, from: other)
@@ -189,7 +190,7 @@ struct ServiceGraph: Sendable {
                 version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
                 voice: voice.service.commands.rules, records: calls.link.voices.isPossible,
                 transcribes: transcripts.isConfigured, keys: { accounts.tokens.keySet })
-                + SignInOperations.all(people) + profiles
+                + SignInOperations.all(people) + profiles + PhotoOperations.all(photos)
                 + CallOperations.all(calls.service) + LegOperations.all(calls.link)
                 + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
                 + VoiceOperations.all(voice.service) + takes.all
@@ -197,7 +198,12 @@ struct ServiceGraph: Sendable {
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
             documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
                 + VoiceOperations.documents(voice.service, calls.link.voices, issuer) + takes.documents
+<<<<<<< HEAD
                 + TranscriptOperations.documents(voice.service, transcribed) + media.operations(checkers).all,
+=======
+                + TranscriptOperations.documents(voice.service, transcribed) + PhotoOperations.documents(photos)
+                + media.operations(gate, checkers).all,
+>>>>>>> c9cc4ac (Add photos that lie on this server)
             schemas: Schemas.all,
             version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
     }

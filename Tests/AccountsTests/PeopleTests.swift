@@ -13,24 +13,61 @@ import Tokens
         let scratch = try await ScratchAccounts()
         let ann = try await scratch.signUp("Ann")
         let change = ProfileUpdate(
-            displayName: "Anna", photoURL: "https://a.example/p.png", languages: ["pt-br"], callWaiting: true,
-            presence: .nobody)
+            displayName: "Anna", languages: ["pt-br"], callWaiting: true, presence: .nobody)
         let outcome = try await scratch.commands.updateProfile(of: ann.principal, change)
-        #expect(outcome.value.displayName == "Anna" && outcome.value.photoURL == "https://a.example/p.png")
+        #expect(outcome.value.displayName == "Anna" && outcome.value.photoURL == nil)
         #expect(outcome.value.languages == ["pt-BR"] && outcome.value.callWaiting && outcome.value.presence == .nobody)
         #expect(outcome.positions[.user(ann.user.id)]?.sequence == 2)
         #expect(try await scratch.commands.me(ann.principal) == outcome.value)
         let same = try await scratch.commands.updateProfile(of: ann.principal, ProfileUpdate())
         #expect(same.value == outcome.value && same.positions.isEmpty)
-        let cleared = try await scratch.commands.updateProfile(of: ann.principal, ProfileUpdate(photoURL: ""))
-        #expect(cleared.value.photoURL == nil)
         let changes = scratch.changes(of: ann.user.id)
-        #expect(changes.map(\.type) == ["signIn", "profile", "profile"])
-        #expect(changes[1].data.contains("\"displayName\":\"Anna\"") && changes[1].data.contains("https://a.example"))
+        #expect(changes.map(\.type) == ["signIn", "profile"])
+        #expect(changes[1].data.contains("\"displayName\":\"Anna\""))
         #expect(
             await problem {
                 _ = try await scratch.commands.updateProfile(of: ann.principal, ProfileUpdate(displayName: " "))
             }?.field == "displayName")
+    }
+
+    @Test func aPhotoReplacesAnother() async throws {
+        let scratch = try await ScratchAccounts()
+        let ann = try await scratch.signUp("Ann")
+        let commands = scratch.commands
+        func set() async throws -> (file: FileID, outcome: AccountOutcome<OwnProfile>) {
+            let id = FileID.make(at: scratch.time.value)
+            let file = MediaFile(
+                id: id, kind: .photo, resource: ann.user.id.text, contentType: "image/png", byteCount: 9,
+                createdAt: scratch.time.value, owner: ann.user.id)
+            return (id, try await commands.setPhoto(file, of: ann.principal))
+        }
+        func isThere(_ file: FileID) async throws -> Bool {
+            try await scratch.store.read { try $0.mediaFile(file) != nil }
+        }
+        let (first, outcome) = try await set()
+        #expect(outcome.value.photoURL == "/v1/photos/\(first)" && outcome.removedFile == nil)
+        #expect(outcome.positions[.user(ann.user.id)]?.sequence == 2)
+        #expect(try await commands.profile(of: ann.user.id).photoURL == "/v1/photos/\(first)")
+        let (second, replaced) = try await set()
+        #expect(replaced.value.photoURL == "/v1/photos/\(second)" && replaced.removedFile == first)
+        let (isFirst, isSecond) = (try await isThere(first), try await isThere(second))
+        #expect(!isFirst && isSecond)
+        // Two ways to remove it, of which the second finds nothing.
+        let cleared = try await commands.updateProfile(of: ann.principal, ProfileUpdate(photoURL: ""))
+        #expect(cleared.value.photoURL == nil && cleared.removedFile == second)
+        let nothing = try await commands.removePhoto(of: ann.principal)
+        #expect(nothing.removedFile == nil && nothing.positions.isEmpty)
+        let (third, _) = try await set()
+        #expect(try await commands.removePhoto(of: ann.principal).removedFile == third)
+        #expect(try await !isThere(third))
+        for address in ["https://a.example/p.png", "/v1/photos/\(third)", " "] {
+            let refused = await problem {
+                _ = try await commands.updateProfile(of: ann.principal, ProfileUpdate(photoURL: address))
+            }
+            #expect(refused?.field == "photoURL" && refused?.kind == .invalidRequest)
+        }
+        let changes = scratch.changes(of: ann.user.id).filter { $0.type == "profile" }
+        #expect(changes.map { $0.data.contains("photoURL") } == [true, true, false, true, false])
     }
 
     @Test func peopleAreFound() async throws {

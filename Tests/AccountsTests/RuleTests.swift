@@ -80,17 +80,6 @@ import Testing
         #expect(problem?.detail.contains("must not hold \(character):") == true, "\(problem?.detail ?? "")")
     }
 
-    @Test func photosComeOverHTTPS() throws {
-        for good in ["https://a.example/x.png?w=1#f", "HTTPS://a", "https://[::1]:8443/p"] {
-            #expect(try AccountRules.photoURL(good) == good)
-        }
-        for bad in [
-            "", "http://a.example/x", "https://", "https:///x", "https://u:p@a.example/", "https://a b/",
-            "javascript:1",
-            "https://a/\u{e9}", "https://:80/", "https://a/\"x", "https://a/" + String(repeating: "x", count: 2048),
-        ] { #expect(throws: Problem.self, "\(bad)") { _ = try AccountRules.photoURL(bad) } }
-    }
-
     @Test func languagesAreWrittenAsRecommended() throws {
         #expect(
             try AccountRules.languages(["EN", "pt-br", "zh-hANT-tw", "en", "sl-rozaj-biske", "de-CH-x-PHONEBK"])

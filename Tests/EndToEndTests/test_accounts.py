@@ -1,6 +1,11 @@
 """Signing up, in and out, and staying signed in."""
 
+import fractions
+
+import av
+import numpy
 from pages import PASSWORD, Person
+from selenium.webdriver.common.by import By
 
 
 def test_sign_up_sign_out_sign_in(browsers, url):
@@ -47,6 +52,32 @@ def test_the_profile_is_seen_by_others(people):
     ben.look_for(ann)
     ben.click("#people [data-action=person]")
     ben.says("#person", "Arabic")
+
+
+def test_a_photo_is_scaled_sent_and_seen_by_others(people, tmp_path):
+    ann, ben = people
+    file = tmp_path / "photo.png"
+    encoder = av.CodecContext.create("png", "w")
+    encoder.width, encoder.height, encoder.pix_fmt, encoder.time_base = 3000, 2000, "rgb24", fractions.Fraction(1, 25)
+    picture = numpy.random.default_rng(7).integers(0, 255, (2000, 3000, 3), numpy.uint8)
+    frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+    file.write_bytes(b"".join(bytes(packet) for part in (frame, None) for packet in encoder.encode(part)))
+    ann.go("settings")
+    assert not ann.all("#photo img")
+    ann.driver.find_element(By.ID, "photo-file").send_keys(str(file))
+    ann.says(".toast", "Photo saved")
+    width = "return document.querySelector(arguments[0])?.naturalWidth"
+    ann.browser.wait("one's own photo", lambda: ann.driver.execute_script(width, "#photo img") in (384, 768))
+    ann.find(".me img")
+    ben.look_for(ann)
+    ben.browser.wait("her photo", lambda: ben.driver.execute_script(width, "#people .avatar img") in (384, 768))
+    # What is no picture is told, and changes nothing.
+    file.write_text("These are words.")
+    ann.driver.find_element(By.ID, "photo-file").send_keys(str(file))
+    ann.says(".toast.error", "not a picture")
+    ann.click("[data-action=remove-photo]")
+    ann.says(".toast", "Photo removed")
+    assert not ann.all("#photo img")
 
 
 def test_presence(people):

@@ -50,7 +50,7 @@ def everything(asker, other) -> list:
         made = asker.post("/v1/calls", {"clientID": str(uuid.uuid4()), "callees": [other.id], "kind": "audio"})
         call = made.json()["call"]["id"]
         path = f"/v1/calls/{call}"
-        signal = {"clientID": str(uuid.uuid4()), "kind": "offer", "generation": 0, "sdp": "v=0"}
+        signal = {"clientID": str(uuid.uuid4()), "kind": "offer", "generation": 0, "payload": {"sdp": "v=0"}}
         answers += [
             made, asker.get(path), asker.get("/v1/calls"), asker.post(f"{path}/signals", signal),
             asker.post(f"{path}/invite", {"clientID": str(uuid.uuid4()), "users": [other.id]}),

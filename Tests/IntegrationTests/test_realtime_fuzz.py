@@ -183,7 +183,7 @@ names = [
     "calls.create", "calls.list", "calls.get", "calls.ringing", "calls.accept", "calls.decline", "calls.cancel",
     "calls.end", "calls.leave", "calls.invite", "calls.signals", "calls.connected", "calls.alive", "calls.quality",
     "calls.media", "calls.leg", "calls.slots", "iceServers.get", "me.get", "me.update", "users.search", "users.get",
-    "blocks.list", "blocks.add", "blocks.remove", "sessions.list", "devices.list", "no.such", "",
+    "blocks.list", "me.removePhoto", "blocks.add", "blocks.remove", "sessions.list", "devices.list", "no.such", "",
 ]
 positions = st.one_of(st.tuples(st.text(max_size=8), st.integers(-2, 1 << 63)), json_values)
 streams = st.one_of(

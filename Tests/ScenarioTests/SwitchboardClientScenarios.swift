@@ -14,12 +14,21 @@ struct SwitchboardClientScenarios {
             try await ann.changeProfile(ProfileChange(displayName: "Anne Example", languages: ["de"])).displayName
                 == "Anne Example")
 
+        let photo = try Data(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "../ContainersTests/Fixtures/images/picture.png"))
+        let address = try #require(try await ann.setPhoto(photo).photoURL)
+        #expect(try await ann.photo(at: address) == photo)
+
         let (ben, benMe) = try await server.person("Ben Example")
         #expect(try await ben.searchUsers("anne").map(\.id) == [me.id])
         #expect(try await ben.user(me.id).languages == ["de"])
+        #expect(try await ben.user(me.id).photoURL == address)
+        #expect(try await ann.removePhoto().photoURL == nil)
         try await ann.block(benMe.id)
         #expect(try await ann.blockedUsers().map(\.id) == [benMe.id])
-        #expect(try await ben.searchUsers("anne").isEmpty)
+        // Ben cannot tell.
+        #expect(try await ben.searchUsers("anne").map(\.id) == [me.id])
         try await ann.unblock(benMe.id)
         #expect(try await ann.blockedUsers().isEmpty)
 

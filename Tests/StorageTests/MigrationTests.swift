@@ -105,6 +105,49 @@ import Testing
         #expect(try await database.migrate([Migration(1, "one", ["CREATE TABLE one (n BIGINT)"])], at: now).count == 1)
     }
 
+    /// Addresses of photos elsewhere go, with the log that has them; streams without one go on where they were.
+    @Test func addressesOfPhotosElsewhereAreForgotten() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        _ = try await database.migrate(Schema.migrations.filter { $0.number < 20 }, at: now)
+        try await database.submit { sql in
+            let users = [("a", "'https://a.example/p.png'"), ("b", "NULL")]
+            for (name, photo) in users {
+                try sql.execute(
+                    """
+                    INSERT INTO users (id, display_name, photo_url, languages, call_waiting, presence, created_at)
+                    VALUES ('\(name)', '\(name)', \(photo), '', 0, 'everyone', 0)
+                    """)
+                try sql.execute(
+                    "INSERT INTO streams (name, epoch, seq, trimmed, at) VALUES ('user:\(name)', 'e', 2, 0, 0)")
+            }
+            try sql.execute("INSERT INTO log (id, epoch) VALUES (1, 'e')")
+            let changes = [
+                ("user:a", 1, "{}"), ("user:a", 2, #"{"participants":[{"photoURL":"https://a.example/p.png"}]}"#),
+                ("user:b", 1, #"{"photoURL":"/v1/photos/1"}"#), ("user:b", 2, #"{"displayName":"http"}"#),
+            ]
+            for (stream, number, data) in changes {
+                try sql.execute(
+                    "INSERT INTO changes (stream, seq, type, data, at) VALUES (?1, ?2, 'profile', ?3, 0)",
+                    [.text(stream), .integer(number), .text(data)])
+            }
+        }
+        _ = try await database.migrate(Schema.migrations.filter { $0.number <= 20 }, at: now)
+        let (photos, streams, left, epoch) = try await database.submit { sql in
+            (
+                try sql.query("SELECT id FROM users WHERE photo_url IS NOT NULL").count,
+                try sql.query("SELECT epoch, seq, trimmed FROM streams ORDER BY name").map {
+                    "\(try $0.text(0)) \(try $0.int(1)) \(try $0.int(2))"
+                },
+                try sql.query("SELECT stream FROM changes").map { try $0.text(0) },
+                try sql.first("SELECT epoch FROM log")?.text(0)
+            )
+        }
+        #expect(photos == 0)
+        #expect(streams == ["e 2 0"] && epoch == "ep")
+        #expect(left == ["user:b", "user:b"])
+    }
+
     @Test func theDirectoryIsHeldByOneServer() throws {
         let directory = try ScratchDirectory()
         var first: DataDirectory? = try DataDirectory(path: directory.path + "/data/deep")

@@ -16,7 +16,7 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
     public var email: String?
     /// The name that others see.
     public var displayName: String
-    /// Where the picture that others see is to be had.
+    /// Where the picture that others see is: a path on the server, for ``Switchboard/photo(at:)``.
     public var photoURL: String?
     /// The languages the user speaks, as BCP 47 tags, the best first.
     public var languages: [String]
@@ -34,7 +34,7 @@ public struct User: Codable, Hashable, Sendable, Identifiable {
     public var id: UserID
     /// Their name.
     public var displayName: String
-    /// Where their picture is to be had.
+    /// Where their picture is: a path on the server, for ``Switchboard/photo(at:)``.
     public var photoURL: String?
     /// The languages they speak, as BCP 47 tags, the best first.
     public var languages: [String]
@@ -104,12 +104,10 @@ public struct Tokens: Codable, Hashable, Sendable {
     }
 }
 
-/// A change of one's profile; what is nil stays as it is.
+/// A change of one's profile; what is nil stays as it is. ``Switchboard/setPhoto(_:)`` changes the photo.
 public struct ProfileChange: Codable, Hashable, Sendable {
     /// The name that others see, 1 to 80 characters.
     public var displayName: String?
-    /// Where the picture that others see is to be had.
-    public var photoURL: String?
     /// The languages the user speaks, as BCP 47 tags.
     public var languages: [String]?
     /// Whether a second call rings while the user is in one.
@@ -119,11 +117,10 @@ public struct ProfileChange: Codable, Hashable, Sendable {
 
     /// Changes what is given.
     public init(
-        displayName: String? = nil, photoURL: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
+        displayName: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
         presence: Me.PresenceVisibility? = nil
     ) {
         self.displayName = displayName
-        self.photoURL = photoURL
         self.languages = languages
         self.callWaiting = callWaiting
         self.presence = presence

@@ -54,7 +54,7 @@ public struct Participant: Codable, Hashable, Sendable {
     public var user: UserID
     /// Their name.
     public var displayName: String
-    /// Where their picture is to be had.
+    /// Where their picture was when they were called: a path on the server, for ``Switchboard/photo(at:)``.
     public var photoURL: String?
     /// Which of their endpoints is in the call.
     public var endpoint: EndpointID?

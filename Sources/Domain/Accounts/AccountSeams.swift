@@ -28,11 +28,17 @@ package struct AccountSettings: Hashable, Sendable {
     /// phone that loses the network at the wrong moment may sleep until the next morning, and a telephone that has signed
     /// itself out does not ring; `RefreshRotation` tells why that is safe.
     package var refreshGrace: Int64
+    /// What media a user may have, of which a photo is one.
+    package var quota: MediaQuota
 
-    package init(signUp: SignUpPolicy = .open, signInLifetime: Int64 = 90 * 86_400, refreshGrace: Int64 = 86_400) {
+    package init(
+        signUp: SignUpPolicy = .open, signInLifetime: Int64 = 90 * 86_400, refreshGrace: Int64 = 86_400,
+        quota: MediaQuota = MediaQuota()
+    ) {
         self.signUp = signUp
         self.signInLifetime = signInLifetime
         self.refreshGrace = refreshGrace
+        self.quota = quota
     }
 }
 
@@ -41,4 +47,6 @@ package struct AccountOutcome<Value: Sendable>: Sendable {
     package var value: Value
     /// Where its changes stand in their streams.
     package var positions: [StreamName: Position]
+    /// A file that belonged to what was removed, and is left to the caller to remove.
+    package var removedFile: FileID?
 }

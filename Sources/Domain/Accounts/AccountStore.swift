@@ -1,7 +1,7 @@
 package import Model
 
 /// The rows of the accounts inside one transaction. Synchronous: it is used only inside a database's jobs.
-package protocol AccountStore {
+package protocol AccountStore: MediaUsageStore {
     /// The wall time of the transaction.
     var now: Timestamp { get }
 
@@ -25,6 +25,10 @@ package protocol AccountStore {
     ) throws -> [(user: UserRecord, cursor: NameCursor)]
     /// All users in the order of their ids.
     func users(after id: UserID?, limit: Int) throws -> [UserRecord]
+
+    // Files of photos.
+    func insert(_ file: MediaFile) throws
+    func removeMediaFile(_ id: FileID) throws
 
     // Blocks.
     /// Returns whether it was not so before.

@@ -6,6 +6,8 @@ package struct MediaFile: Hashable, Sendable {
         case voice
         /// A track of a recording, whose id is the resource.
         case recording
+        /// The photo of a user, whose id is the resource.
+        case photo
     }
 
     package let id: FileID

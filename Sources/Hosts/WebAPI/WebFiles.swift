@@ -55,7 +55,7 @@ package struct WebFiles: Sendable {
             // The page loads nothing from elsewhere; `ws:` and `wss:` are its own WebSocket, which 'self' does not cover
             // in every browser.
             .contentSecurityPolicy:
-                "default-src 'self'; img-src 'self' data: https:; media-src 'self' blob:; connect-src 'self' ws: wss:; "
+                "default-src 'self'; img-src 'self' data:; media-src 'self' blob:; connect-src 'self' ws: wss:; "
                 + "frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
         ]
         if request.headers[.ifNoneMatch]?.contains(file.entityTag) == true {

@@ -14,7 +14,7 @@ extension ServerConfiguration {
             .address: perMinute("limits.requestsPerMinute", times: Gate.usersPerAddress),
             .requests: perMinute("limits.requestsPerMinute"), .calls: perMinute("limits.callsPerMinute"),
             .signals: perMinute("limits.signalsPerMinute"), .searches: perMinute("limits.searchesPerMinute"),
-            .voiceMessages: perMinute("limits.voiceMessagesPerMinute"),
+            .voiceMessages: perMinute("limits.voiceMessagesPerMinute"), .photos: perMinute("limits.photosPerMinute"),
             .credentials: perMinute("limits.credentialsPerMinute"),
             .signUps: .perHour(integer("accounts.signUpsPerHour")),
         ]

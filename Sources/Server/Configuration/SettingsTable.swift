@@ -86,6 +86,9 @@ package enum SettingsTable {
             "limits.voiceMessagesPerMinute", .integer(1...1_000_000), .integer(30),
             "Voice messages that a user may send a minute."
         ).live,
+        Setting(
+            "limits.photosPerMinute", .integer(1...1_000_000), .integer(10), "Photos that a user may upload a minute."
+        ).live,
         Setting("limits.searchesPerMinute", .integer(1...1_000_000), .integer(60), "Searches for people a minute.")
             .live,
         Setting(

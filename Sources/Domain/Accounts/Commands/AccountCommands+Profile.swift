@@ -5,26 +5,23 @@ extension AccountCommands {
         try await database.readAccounts { try $0.existingUser(principal.user).ownProfile }
     }
 
-    /// Changes one's own profile and settings; a `profile` change tells the user's other clients.
+    /// Changes one's own profile and settings; a `profile` change tells the user's other clients. The outcome names the
+    /// file of a photo that was removed.
     package func updateProfile(
         of principal: Principal, _ change: ProfileUpdate
     ) async throws -> AccountOutcome<OwnProfile> {
         let name = try change.displayName.map { try AccountRules.displayName($0) }
-        let photo = try change.photoURL.map { $0.isEmpty ? "" : try AccountRules.photoURL($0) }
+        if let photo = change.photoURL, !photo.isEmpty {
+            throw Problem.invalid(
+                "photoURL", "Only an empty text is taken here, which removes the photo: set one with PUT /v1/me/photo.")
+        }
         let languages = try change.languages.map { try AccountRules.languages($0) }
-        let written = try await database.writeAccounts { store in
-            let before = try store.existingUser(principal.user)
-            var user = before
+        return try await changeProfile(of: principal) { user, store in
             if let name { user.displayName = name }
-            if let photo { user.photoURL = photo.isEmpty ? nil : photo }
             if let languages { user.languages = languages }
             if let callWaiting = change.callWaiting { user.callWaiting = callWaiting }
             if let presence = change.presence { user.presence = presence }
-            guard user != before else { return before.ownProfile }
-            try store.update(user)
-            try store.append("profile", user.ownProfile, to: .user(user.id))
-            return user.ownProfile
+            return change.photoURL == nil ? nil : try store.removePhoto(of: &user)
         }
-        return AccountOutcome(value: written.value, positions: written.positions)
     }
 }

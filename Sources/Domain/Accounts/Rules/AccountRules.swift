@@ -53,22 +53,6 @@ package enum AccountRules {
         return name
     }
 
-    /// Only https, since other people's clients load it.
-    package static func photoURL(_ url: String, field: String = "photoURL") throws -> String {
-        let prefix = "https://"
-        guard url.utf8.count <= 2048, url.lowercased().hasPrefix(prefix) else {
-            throw Problem.invalid(field, "A photo's address begins with https:// and has at most 2048 characters.")
-        }
-        let rest = url.utf8.dropFirst(prefix.utf8.count)
-        let host = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        // Printable ASCII without what RFC 3986 leaves out; `@` in the authority would carry a password.
-        let isClean = rest.allSatisfy { (0x21...0x7E).contains($0) && !Array("\"<>\\^`{|}".utf8).contains($0) }
-        guard !host.isEmpty, host.first != UInt8(ascii: ":"), !host.contains(UInt8(ascii: "@")), isClean else {
-            throw Problem.invalid(field, "This is not the address of a photo.")
-        }
-        return url
-    }
-
     /// Language tags in the order of preference, without repetitions.
     package static func languages(_ tags: [String], field: String = "languages") throws -> [String] {
         guard tags.count <= 16 else { throw Problem.invalid(field, "At most 16 languages.") }

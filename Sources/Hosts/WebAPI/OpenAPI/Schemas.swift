@@ -22,14 +22,17 @@ package enum Schemas {
         "connection_lost", "failed",
     ]
 
+    private static let photoURL = Schema.Member.optional(
+        "photoURL", .text(), "A path on this server, such as `/v1/photos/…`. It needs no token.")
+
     private static let user = Schema.object([
-        .required("id", .identifier), .required("displayName", .text()), .optional("photoURL", .text()),
+        .required("id", .identifier), .required("displayName", .text()), photoURL,
         .required("languages", .list(.text())),
     ])
 
     private static let me = Schema.object([
         .required("id", .identifier), .optional("email", .text()), .required("displayName", .text()),
-        .optional("photoURL", .text()), .required("languages", .list(.text())),
+        photoURL, .required("languages", .list(.text())),
         .required("callWaiting", .boolean, "Whether a second call rings while one is going on."),
         .required("presence", .choice(["everyone", "nobody"]), "Who sees whether this user is there."),
         .required("createdAt", .time),
@@ -149,7 +152,7 @@ package enum Schemas {
     ])
 
     private static let participant = Schema.object([
-        .required("user", .identifier), .required("displayName", .text()), .optional("photoURL", .text()),
+        .required("user", .identifier), .required("displayName", .text()), photoURL,
         .optional("endpoint", .identifier, "The endpoint that is in the call for this user."),
         .required(
             "state",

@@ -8,10 +8,11 @@ package enum ProfileOperations {
     ///   - presenceChanged: told when a user changes who sees them.
     ///   - blocked: told when a user (the first) has blocked another.
     package static func all(
-        _ accounts: AccountCommands, presenceChanged: @escaping @Sendable (UserID, Bool) -> Void,
+        _ accounts: AccountCommands, _ photos: PhotoService,
+        presenceChanged: @escaping @Sendable (UserID, Bool) -> Void,
         blocked: @escaping @Sendable (UserID, UserID) -> Void
     ) -> [Operation] {
-        me(accounts, presenceChanged) + users(accounts) + blocks(accounts, blocked)
+        me(accounts, photos, presenceChanged) + users(accounts) + blocks(accounts, blocked)
     }
 
     private static let limit = Operation.Parameter.query("limit", .integer(1...100), "How many at most.")
@@ -28,7 +29,8 @@ package enum ProfileOperations {
     }
 
     private static func me(
-        _ accounts: AccountCommands, _ presenceChanged: @escaping @Sendable (UserID, Bool) -> Void
+        _ accounts: AccountCommands, _ photos: PhotoService,
+        _ presenceChanged: @escaping @Sendable (UserID, Bool) -> Void
     ) -> [Operation] {
         [
             Operation(
@@ -42,7 +44,7 @@ package enum ProfileOperations {
                 summary: "Change one's profile and settings; what is left out stays.",
                 body: .object([
                     .optional("displayName", Schemas.displayName),
-                    .optional("photoURL", .text(maximum: 2048), "https; empty removes the photo."),
+                    .optional("photoURL", .choice([""]), "Removes the photo; `PUT /v1/me/photo` sets one."),
                     .optional("languages", Schemas.languages), .optional("callWaiting", .boolean),
                     .optional("presence", .choice(["everyone", "nobody"])),
                 ]),
@@ -51,6 +53,7 @@ package enum ProfileOperations {
                 let principal = try request.requirePrincipal()
                 let change = try request.decode(ProfileUpdate.self)
                 let outcome = try await accounts.updateProfile(of: principal, change)
+                await photos.discard(outcome.removedFile)
                 if let presence = change.presence { presenceChanged(principal.user, presence == .everyone) }
                 return try .json(outcome.value, positions: outcome.positions)
             },

@@ -75,6 +75,7 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case signals
     case searches
     case voiceMessages
+    case photos
     case credentials
     case signUps
     /// Too cheap to count for a user.

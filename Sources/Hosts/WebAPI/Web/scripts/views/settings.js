@@ -3,9 +3,11 @@
 import { authorized } from "../api.js";
 import { credentials } from "../credentials.js";
 import { busy, button, field, h, toast, toggle } from "../dom.js";
+import { scaled } from "../photo.js";
 import { preferences } from "../preferences.js";
 import { inWords } from "../problems.js";
 import { request } from "../requests.js";
+import { avatar } from "./avatar.js";
 import { blockedSection, devicesSection } from "./settings-lists.js";
 import { ask } from "./dialogs.js";
 
@@ -44,7 +46,33 @@ function profileSection() {
             toast("Profile saved.");
         }, report);
     });
-    return section("Profile", form);
+    return section("Profile", photoRow(), form);
+}
+
+/** One's photo, with ways to change it. */
+function photoRow() {
+    const face = h("div", { class: "face" });
+    const input = h("input", { type: "file", accept: "image/*", class: "unseen", id: "photo-file", tabindex: "-1", "aria-hidden": "true" });
+    const choose = button({ name: "upload", label: "Choose a photo", class: "small soft", data: { action: "choose-photo" },
+        onclick: () => input.click() });
+    const remove = button({ label: "Remove", class: "small quiet danger-text", data: { action: "remove-photo" }, "aria-label": "Remove your photo",
+        onclick: () => busy(remove, async () => { show(await authorized("DELETE", "/v1/me/photo")); toast("Photo removed."); }, report) });
+    const show = ({ positions: _, ...user }) => {
+        credentials.setUser(user);
+        face.replaceChildren(avatar(user, { size: "large" }));
+        remove.hidden = !user.photoURL;
+    };
+    input.addEventListener("change", () => {
+        const [file] = input.files;
+        input.value = "";
+        if (file) busy(choose, async () => {
+            show(await authorized("PUT", "/v1/me/photo", await scaled(file), { limit: 60_000 }));
+            toast("Photo saved.");
+        }, report);
+    });
+    show(credentials.user);
+    return h("div", { class: "photo-row", id: "photo" }, face, h("div", {}, choose, input, remove,
+        h("p", { class: "hint" }, "Everyone who can find you sees it.")));
 }
 
 function callsSection() {
