@@ -1,0 +1,179 @@
+"""Runs the same load of calls and media without and with a hostile client, and prints what it cost the innocent."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "Tests" / "IntegrationTests"))
+
+import conftest  # noqa: E402
+from hostile_clients import KINDS  # noqa: E402
+from ports import free_port  # noqa: E402
+
+# The innocent: far below what two cores carry, so that what is measured is what others take from them.
+CALLERS, LIFE_CYCLES = 200, 20
+CALLS, PARTICIPANTS, PUBLISHERS = 4, 4, 2
+AIM_TIMES, AIM_MEMORY = 2, 64 << 20
+# The hostile client begins when everybody has joined.
+LEAD = 3
+
+
+@dataclasses.dataclass
+class Figures:
+    accept: float
+    """p99 in milliseconds."""
+    residence: float
+    """p99 in microseconds."""
+    lost: int
+    packets: int
+    memory: int
+    """Resident bytes at the highest, from the beginning of the attack on."""
+    errors: dict
+    did: dict
+
+
+class Memory(threading.Thread):
+    """Looks at the server's resident memory four times a second."""
+
+    def __init__(self, pid: int):
+        super().__init__(daemon=True)
+        self.pid, self.highest, self.ended = pid, 0, threading.Event()
+
+    def run(self) -> None:
+        while not self.ended.wait(0.25):
+            with contextlib.suppress(OSError):
+                pages = int(pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+                self.highest = max(self.highest, pages * resource.getpagesize())
+
+
+def tokens(server: conftest.Server, count: int, path: pathlib.Path, prefix: str) -> pathlib.Path:
+    path.write_text(server.command("token", "--count", str(count), "--prefix", prefix))
+    return path
+
+
+def load(options, server: conftest.Server, name: str, *arguments: str) -> tuple[subprocess.Popen, pathlib.Path]:
+    result = server.directory / f"{name}.json"
+    process = subprocess.Popen(
+        [f"{options.binaries}/switchboard-load", name, "--server", server.url, "--json", str(result), *arguments],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return process, result
+
+
+def hostile(options, server: conftest.Server, kind: str) -> subprocess.Popen:
+    """A process of its own, with people: most attacks need one, a call needs two."""
+    people = [{"id": one.id, "token": one.token} for one in server.users(6)]
+    target = {
+        "port": server.port, "relay": server.relay_port, "media": server.settings["gateway"]["port"], "people": people,
+        "seconds": options.seconds, "only": options.attack,
+    }
+    process = subprocess.Popen(
+        [sys.executable, str(pathlib.Path(__file__).with_name("hostile_clients.py")), kind], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: os.nice(10))
+    process.stdin.write(json.dumps(target))
+    process.stdin.close()
+    return process
+
+
+def measure(options, kind: str | None) -> Figures:
+    with tempfile.TemporaryDirectory() as name:
+        # The limits are the defaults: they are what is measured. Only a port has to be known.
+        server = conftest.Server(pathlib.Path(name), {"gateway": {"port": free_port()}, "log": {"level": "error"}})
+        server.start()
+        try:
+            callers = tokens(server, CALLERS, server.directory / "callers", "caller")
+            speakers = tokens(server, CALLS * PARTICIPANTS, server.directory / "speakers", "speaker")
+            seconds = str(options.seconds)
+            memory = Memory(server.pid)
+            loads = [
+                load(options, server, "calls", "--users", str(CALLERS), "--tokens", str(callers), "--rate",
+                     str(LIFE_CYCLES), "--warm-up", str(LEAD), "--duration", seconds),
+                load(options, server, "media", "--calls", str(CALLS), "--participants", str(PARTICIPANTS), "--publishers",
+                     str(PUBLISHERS), "--video", "--tokens", str(speakers), "--warm-up", str(LEAD), "--seconds", seconds),
+            ]
+            time.sleep(LEAD)
+            memory.start()
+            attacker = hostile(options, server, kind) if kind else None
+            for process, _ in loads:
+                errors = process.communicate()[1]
+                if process.returncode not in (0, 1):
+                    raise SystemExit(f"bench/hostile: the load ended with {process.returncode}: {errors[-2000:]}")
+            did = {}
+            if attacker is not None:
+                output, errors = attacker.stdout.read(), attacker.stderr.read()
+                if attacker.wait() != 0:
+                    raise SystemExit(f"bench/hostile: the hostile client ended with {attacker.returncode}: {errors[-2000:]}")
+                did = json.loads(output)
+            memory.ended.set()
+            if server.process.poll() is not None:
+                raise SystemExit(f"bench/hostile: the server died:\n{server.log_tail()}")
+            calls, media = (json.loads(result.read_text()) for _, result in loads)
+            streams = [media["audioStreams"], media["videoStreams"]]
+            return Figures(
+                accept=calls["milliseconds"]["accept"]["p99"],
+                residence=max(one["residenceMicroseconds"]["p99"] for one in streams),
+                lost=sum(one["lost"] for one in streams), packets=sum(one["packets"] for one in streams),
+                memory=memory.highest, errors=calls["errors"] | media["errors"], did=did)
+        finally:
+            if server.process is not None:
+                server.kill()
+
+
+def median(runs: list[Figures], key) -> float:
+    return statistics.median(key(run) for run in runs)
+
+
+def show(name: str, runs: list[Figures], plain: list[Figures]) -> None:
+    accept, residence = median(runs, lambda run: run.accept), median(runs, lambda run: run.residence)
+    memory = median(runs, lambda run: run.memory)
+    lost, packets = sum(run.lost for run in runs), sum(run.packets for run in runs)
+    line = (f"  {name:16} accept p99 {accept:8.2f} ms, residence p99 {residence:8.0f} us, {lost} of {packets} packets lost, "
+            f"memory {memory / (1 << 20):.0f} MiB")
+    if runs is not plain:
+        times = [accept / median(plain, lambda run: run.accept), residence / median(plain, lambda run: run.residence)]
+        grown = memory - median(plain, lambda run: run.memory)
+        holds = max(times) <= AIM_TIMES and grown <= AIM_MEMORY and lost <= sum(run.lost for run in plain)
+        line += f"\n  {'':16} {times[0]:.2f} and {times[1]:.2f} times, {grown / (1 << 20):+.0f} MiB: {'holds' if holds else 'DOES NOT HOLD'}"
+    print(line)
+    for what, count in {what: count for run in runs for what, count in run.errors.items()}.items():
+        print(f"  {'':16} error of the innocent, {count} times: {what}")
+    for what, count in runs[-1].did.items():
+        print(f"  {'':16}   {what}: {count}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binaries", required=True, help="where switchboard and switchboard-load are")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--only", choices=KINDS, help="one kind of client")
+    parser.add_argument("--attack", help="one attack of a kind, by its name")
+    options = parser.parse_args()
+    conftest.BINARY = pathlib.Path(options.binaries).resolve() / "switchboard"
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65_536), hard))
+    kinds = [kind for kind in KINDS if options.only in (None, kind)]
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {options.rounds} rounds of {options.seconds} s; "
+          f"aim: p99 at most {AIM_TIMES} times, nothing more lost, memory {AIM_MEMORY >> 20} MiB more at most")
+    results: dict[str | None, list[Figures]] = {kind: [] for kind in [None, *kinds]}
+    for _ in range(options.rounds):
+        for kind, runs in results.items():
+            runs.append(measure(options, kind))
+    for kind, runs in results.items():
+        show(kind or "without", runs, results[None])
+
+
+if __name__ == "__main__":
+    main()
