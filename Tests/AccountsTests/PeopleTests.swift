@@ -1,5 +1,6 @@
 import Accounts
 import Model
+import PasswordHashing
 import Storage
 import Testing
 import Tokens
@@ -52,6 +53,17 @@ import Tokens
         #expect(replaced.value.photoURL == "/v1/photos/\(second)" && replaced.removedFile == first)
         let (isFirst, isSecond) = (try await isThere(first), try await isThere(second))
         #expect(!isFirst && isSecond)
+        // It counts for the user, once, and is refused over what a user may have.
+        #expect(try await scratch.store.read { try $0.mediaBytes(of: ann.user.id) } == 9)
+        let settings = AccountSettings(quota: MediaQuota(userBytes: 8))
+        let narrow = AccountCommands(
+            database: scratch.store, passwords: Argon2Hasher(), secrets: SystemSecrets(), tokens: scratch.tokens,
+            settings: settings, uptime: { 0 })
+        let large = MediaFile(
+            id: .make(at: scratch.time.value), kind: .photo, resource: ann.user.id.text, contentType: "image/png",
+            byteCount: 9, createdAt: scratch.time.value, owner: ann.user.id)
+        #expect(await problem { _ = try await narrow.setPhoto(large, of: ann.principal) }?.kind == .quotaExceeded)
+        #expect(try await commands.me(ann.principal).photoURL == "/v1/photos/\(second)")
         // Two ways to remove it, of which the second finds nothing.
         let cleared = try await commands.updateProfile(of: ann.principal, ProfileUpdate(photoURL: ""))
         #expect(cleared.value.photoURL == nil && cleared.removedFile == second)
@@ -60,6 +72,7 @@ import Tokens
         let (third, _) = try await set()
         #expect(try await commands.removePhoto(of: ann.principal).removedFile == third)
         #expect(try await !isThere(third))
+        #expect(try await scratch.store.read { try $0.mediaBytes(of: ann.user.id) } == 0)
         for address in ["https://a.example/p.png", "/v1/photos/\(third)", " "] {
             let refused = await problem {
                 _ = try await commands.updateProfile(of: ann.principal, ProfileUpdate(photoURL: address))

@@ -76,8 +76,9 @@ package enum PhotoOperations {
                 headers[.contentLength] = String(file.byteCount)
                 return .init(status: 200, contentType: about.contentType, headers: headers)
             }
-            return .init(
-                status: 200, body: .file(file, 0..<file.byteCount), contentType: about.contentType, headers: headers)
+            // Whoever was shown the address may have it, now and later.
+            let body = FileBody(file: file, range: 0..<file.byteCount, interval: .seconds(60)) {}
+            return .init(status: 200, body: .file(body), contentType: about.contentType, headers: headers)
         }
     }
 }
