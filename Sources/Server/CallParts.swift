@@ -37,6 +37,7 @@ struct CallParts: Sendable {
             hub: hub, bus: bus, relay: relay, gateway: link, logger: Logger(label: "calls"))
         let link = link
         gateway = try gatewayConfiguration.map { try GatewayLegs($0, link) }
+        if let warning = gateway?.warning { Logger(label: "gateway").warning("\(warning)") }
         if let gateway { try relay?.openToPeers(gateway.addresses) }
         link.open(gateway, clock)
         service = CallService(store: store, commands: commands, performer: clock)

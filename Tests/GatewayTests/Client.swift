@@ -9,6 +9,8 @@ struct Client {
     var audio: UInt32?
     var video: [UInt32] = []
     var rids: [String] = []
+    /// What `a=rid` says of them.
+    var restrictions: [String: String] = [:]
     var audioSlots = 2
     /// The sections of its slots are `inactive`.
     var hasInactiveSlots = false
@@ -29,6 +31,7 @@ struct Client {
     var ridID: UInt8 { UInt8(extensionBase + 1) }
     var transportID: UInt8 { UInt8(extensionBase + 2) }
     var levelID: UInt8 { UInt8(extensionBase + 3) }
+    var allocationID: UInt8 { UInt8(extensionBase + 5) }
     var descriptorID: UInt8 { UInt8(extensionBase + 4) }
 
     /// The header extensions by which a packet of the section with simulcast says which of `rids` it belongs to.
@@ -80,6 +83,7 @@ struct Client {
                     "a=rtpmap:\(vp8) VP8/90000", "a=rtcp-fb:\(vp8) nack", "a=rtcp-fb:\(vp8) nack pli",
                     "a=rtcp-fb:\(vp8) transport-cc", "a=rtpmap:\(rtx) rtx/90000", "a=fmtp:\(rtx) apt=\(vp8)",
                     "a=extmap:\(extensionBase + 4) \(HeaderExtension.dependencyDescriptor.uri)",
+                    "a=extmap:\(extensionBase + 5) \(HeaderExtension.videoLayersAllocation.uri)",
                 ]
                 if let av1 { lines.append("a=rtpmap:\(av1) AV1/90000") }
             }
@@ -90,7 +94,9 @@ struct Client {
         for _ in 0...repeatedSections where !rids.isEmpty {
             add(
                 "video", "sendonly",
-                rids.map { "a=rid:\($0) send" } + ["a=simulcast:send \(rids.joined(separator: ";"))"])
+                rids.map { "a=rid:\($0) send\(restrictions[$0].map { " " + $0 } ?? "")" } + [
+                    "a=simulcast:send \(rids.joined(separator: ";"))"
+                ])
         }
         let direction = hasInactiveSlots ? "inactive" : "recvonly"
         for _ in 0..<audioSlots { add("audio", direction, []) }
@@ -124,10 +130,15 @@ struct Client {
     /// One packet of a frame of VP8 that is made of several. Its last byte is the layer.
     func part(
         _ sequence: UInt16, timestamp: UInt32, ssrc: UInt32, picture: UInt16, bytes: Int, isKey: Bool, isFirst: Bool,
-        isLast: Bool, elements: [(UInt8, [UInt8])], layer: UInt8
+        isLast: Bool, elements: [(UInt8, [UInt8])], layer: UInt8, width: UInt16? = nil
     ) -> [UInt8] {
         let descriptor: [UInt8] = [isFirst ? 0x90 : 0x80, 0x80] + (0x8000 | picture & 0x7FFF).bigEndianBytes
-        let body = [isKey ? 0x00 : 0x01] + [UInt8](repeating: 7, count: max(bytes - 6, 1)) + [layer]
+        var body = [isKey ? 0x00 : 0x01] + [UInt8](repeating: 7, count: max(bytes - 6, 1)) + [layer]
+        if let width, isKey, isFirst, body.count > 10 {
+            // RFC 6386 section 9.1: the start code, and twice two bytes, the low one first.
+            body.replaceSubrange(
+                3..<10, with: [0x9D, 0x01, 0x2A] + width.byteSwapped.bigEndianBytes + width.byteSwapped.bigEndianBytes)
+        }
         return packet(
             vp8, sequence, timestamp, ssrc, marker: isLast, payload: descriptor + body, elements: elements)
     }

@@ -74,7 +74,7 @@ struct SentToLegs: GatewayOutbox {
         return room.bytes
     }
 
-    mutating func commit(_ byteCount: Int) -> Bool {
+    mutating func commit(_ byteCount: Int, isVideo: Bool) -> Bool {
         guard let target, !refuses else { return false }
         packets[target, default: []].append(Array(room.bytes.prefix(byteCount)))
         return true

@@ -20,15 +20,23 @@ struct Stage: ~Copyable {
     private let client: Client
     private let publisher: LegID
     private let hasSound: Bool
+    /// Key frames say how wide they are.
+    private let hasSizes: Bool
+    private var widths: [UInt16] = [160, 320, 640]
     private var layers = [PublishedLayer(71, 600), PublishedLayer(72, 2_000), PublishedLayer(73, 7_000)]
     private var timestamp: UInt32 = 0
     private var speech: UInt16 = 0
     private var milliseconds = 0
 
-    init(viewers rates: [Double], hasSound: Bool = false, feedback: Viewer.Feedback = .transport) throws {
+    /// - Parameter rids: the layers as the publisher's offer lists them; q is the lowest, f the best.
+    init(
+        viewers rates: [Double], hasSound: Bool = false, feedback: Viewer.Feedback = .transport,
+        rids: [String] = ["q", "h", "f"], restrictions: [String: String] = [:], hasSizes: Bool = false
+    ) throws {
         var made = Conference()
         var legs: [LegID] = []
-        let client = Client(audio: hasSound ? 11 : nil, rids: ["q", "h", "f"])
+        let client = Client(audio: hasSound ? 11 : nil, rids: rids, restrictions: restrictions)
+        self.hasSizes = hasSizes
         do {
             legs.append(try made.join("ann", client))
             for index in rates.indices { legs.append(try made.join("viewer \(index)", Client())) }
@@ -77,6 +85,12 @@ struct Stage: ~Copyable {
         }
     }
 
+    /// The best layer's pictures are so wide from now on, as the next key frame says.
+    mutating func shrink(to width: UInt16) {
+        widths[2] = width
+        frame(isKey: true)
+    }
+
     /// One frame of each layer; of the best one as large as told.
     mutating func frame(bytes: Int? = nil, isKey: Bool = false) {
         timestamp &+= UInt32(interval) * 90
@@ -91,7 +105,8 @@ struct Stage: ~Copyable {
                 let packet = client.part(
                     layers[index].sequence, timestamp: timestamp, ssrc: layers[index].ssrc,
                     picture: layers[index].picture, bytes: min(left, 1_100), isKey: isEntry, isFirst: isFirst,
-                    isLast: left <= 1_100, elements: client.named(["q", "h", "f"][index]), layer: UInt8(index))
+                    isLast: left <= 1_100, elements: client.named(["q", "h", "f"][index]), layer: UInt8(index),
+                    width: hasSizes ? widths[index] : nil)
                 for _ in 0...(index == 0 ? repeats : 0) { conference.send(packet, from: publisher) }
                 left -= 1_100
                 isFirst = false

@@ -43,6 +43,33 @@ struct ComposerTests {
             ])
     }
 
+    @Test("what a publisher asks of its receivers is bounded, and its clock is told in ours")
+    func adapted() throws {
+        func written(_ kind: HeaderExtension, _ value: [UInt8], _ values: ExtensionValues = .init()) throws -> [UInt8] {
+            var ids = HeaderExtensionIDs()
+            ids[kind] = 6
+            var block = [0x60 | UInt8(value.count - 1)] + value
+            while block.count % 4 != 0 { block.append(0) }
+            let source = [0x90, 96, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0xBE, 0xDE, 0, UInt8(block.count / 4)] + block + [7]
+            let bytes = try #require(try Self.compose(PacketComposer(from: ids, to: ids), source, header, values))
+            let packet = try RTPPacket(bytes.span.bytes)
+            guard let element = packet.element(kind, ids) else { return [] }
+            return element.copyToArray()
+        }
+        // 10 s at least and 40.95 s at most; 500 and 510 ms; none.
+        #expect(try written(.playoutDelay, [0x3E, 0x8F, 0xFF]) == [0x03, 0x2F, 0xFF])
+        #expect(try written(.playoutDelay, [0x03, 0x20, 0x33]) == [0x03, 0x20, 0x33])
+        #expect(try written(.playoutDelay, [0, 0, 0]) == [0, 0, 0])
+        var values = ExtensionValues()
+        values.captureClockOffset = -2
+        let time: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
+        #expect(
+            try written(.absoluteCaptureTime, time + [0, 0, 0, 0, 0, 0, 0, 1], values)
+                == time + [UInt8](repeating: 0xFF, count: 8))
+        #expect(try written(.absoluteCaptureTime, time, values) == time)
+        #expect(try written(.colorSpace, [1, 1, 1, 0]) == [1, 1, 1, 0])
+    }
+
     @Test("without extensions in common the block goes, and a retransmission begins with the sequence number")
     func stripped() throws {
         let composer = PacketComposer(from: HeaderExtensionIDs(), to: HeaderExtensionIDs())

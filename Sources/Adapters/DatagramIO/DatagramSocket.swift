@@ -31,7 +31,9 @@ package struct DatagramSocket: ~Copyable {
     }
 
     /// Opens and binds. Port 0 lets the kernel choose.
-    package init(_ address: TransportAddress, _ sharing: Sharing, receiveBuffer: Int32? = nil) throws(Failure) {
+    package init(
+        _ address: TransportAddress, _ sharing: Sharing, receiveBuffer: Int32? = nil, sendBuffer: Int32? = nil
+    ) throws(Failure) {
         let isIPv6 = address.address.family == .ipv6
         let opened = clinux_socket(isIPv6 ? AF_INET6 : AF_INET)
         guard opened >= 0 else { throw Failure(code: clinux_errno()) }
@@ -47,6 +49,10 @@ package struct DatagramSocket: ~Copyable {
             set(opened, SOL_SOCKET, SO_RCVBUF, receiveBuffer)
             // Beyond the system's bound when this process may.
             set(opened, SOL_SOCKET, SO_RCVBUFFORCE, receiveBuffer)
+        }
+        if let sendBuffer {
+            set(opened, SOL_SOCKET, SO_SNDBUF, sendBuffer)
+            set(opened, SOL_SOCKET, SO_SNDBUFFORCE, sendBuffer)
         }
         var target = SocketAddress(address)
         let status = withUnsafePointer(to: &target.storage) { pointer in
@@ -74,10 +80,14 @@ package struct DatagramSocket: ~Copyable {
     }
 
     /// The size of the receive buffer that the system granted, in the bytes that were asked for: it counts double.
-    package var receiveBuffer: Int {
+    package var receiveBuffer: Int { half(SO_RCVBUF) }
+    /// The same of the send buffer.
+    package var sendBuffer: Int { half(SO_SNDBUF) }
+
+    private func half(_ option: Int32) -> Int {
         var value: Int32 = 0
         var size = UInt32(MemoryLayout<Int32>.size)
-        getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &value, &size)
+        getsockopt(descriptor, SOL_SOCKET, option, &value, &size)
         return Int(value) / 2
     }
 

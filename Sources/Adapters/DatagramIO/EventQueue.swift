@@ -52,6 +52,11 @@ package struct EventQueue: ~Copyable {
         _ = control(EPOLL_CTL_MOD, socket, number, EPOLLIN.rawValue)
     }
 
+    /// The same, and reports it once more when it has room to send.
+    package func remindOfRoom(in socket: Int32, as number: UInt64) {
+        _ = control(EPOLL_CTL_MOD, socket, number, EPOLLIN.rawValue | EPOLLOUT.rawValue)
+    }
+
     private func control(_ operation: Int32, _ socket: Int32, _ number: UInt64, _ events: UInt32) -> Bool {
         var event = epoll_event()
         event.events = events | EPOLLET.rawValue

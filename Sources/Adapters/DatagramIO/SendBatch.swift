@@ -4,7 +4,8 @@ package import Wire
 /// Datagrams to be sent with as few system calls, and as few walks through the kernel, as their sockets allow.
 ///
 /// `append` keeps only where the bytes lie, so they must stay until `flush`; `appendCopy` is for bytes that do not.
-/// What the kernel refuses is lost, as on a wire: `dropped` counts it.
+/// What the kernel refuses is lost, as on a wire: `dropped` counts it. A batch that keeps what a full socket does not take
+/// sends it when the socket has room again (`sendKept`), and what comes later behind it.
 ///
 /// Most of a relay's time is the kernel's way from `sendmsg` to the device, once for each datagram. Datagrams of one size
 /// from one socket to one destination, which a burst of video is made of, go that way together (generic segmentation
@@ -24,6 +25,11 @@ package struct SendBatch: ~Copyable {
 
     package private(set) var count = 0
     package private(set) var dropped: UInt64 = 0
+    /// Datagrams that waited until their socket had room.
+    package private(set) var kept: UInt64 = 0
+    /// Bytes for each socket; 0: nothing is kept.
+    private let keptLimit: Int
+    private var unsent: [UnsentDatagrams] = []
     /// Calls made and datagrams sent by them.
     package private(set) var calls: UInt64 = 0
     package private(set) var sent: UInt64 = 0
@@ -42,10 +48,19 @@ package struct SendBatch: ~Copyable {
     // Messages that `flush` makes of them: runs of `vectors`, which are datagrams in the order in which they are sent.
     private let headers: UnsafeMutablePointer<mmsghdr>
     private let vectors: UnsafeMutablePointer<iovec>
+    /// Which of the datagrams are video, as they were appended and as they lie in `vectors`.
+    private let videos: UnsafeMutablePointer<Bool>
+    private let vectorVideos: UnsafeMutablePointer<Bool>
     private let messageSockets: UnsafeMutablePointer<Int32>
     private let controls: UnsafeMutableRawPointer
 
-    package init() {
+    /// - Parameter keptLimit: bytes of what a full socket does not take that are kept for it; 0: it is lost.
+    package init(keeping keptLimit: Int = 0) {
+        self.keptLimit = keptLimit
+        videos = .allocate(capacity: Self.capacity)
+        vectorVideos = .allocate(capacity: Self.capacity)
+        videos.initialize(repeating: false, count: Self.capacity)
+        vectorVideos.initialize(repeating: false, count: Self.capacity)
         arena = .allocate(byteCount: Self.arenaByteCount, alignment: 64)
         datagrams = .allocate(capacity: Self.capacity)
         names = .allocate(capacity: Self.capacity)
@@ -68,6 +83,8 @@ package struct SendBatch: ~Copyable {
     }
 
     deinit {
+        videos.deallocate()
+        vectorVideos.deallocate()
         arena.deallocate()
         datagrams.deallocate()
         names.deallocate()
@@ -87,9 +104,10 @@ package struct SendBatch: ~Copyable {
 
     /// Sends these bytes at the next `flush`, which happens by itself when the batch is full.
     package mutating func append(
-        _ bytes: UnsafeRawBufferPointer, from socket: Int32, to destination: TransportAddress
+        _ bytes: UnsafeRawBufferPointer, from socket: Int32, to destination: TransportAddress, isVideo: Bool = false
     ) {
         if count == Self.capacity { flush() }
+        videos[count] = isVideo
         datagrams[count] = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
         nameSizes[count] = write(destination, to: names + count)
         sockets[count] = socket
@@ -132,6 +150,7 @@ package struct SendBatch: ~Copyable {
             let first = laidOut
             let size = datagrams[index].iov_len
             vectors[laidOut] = datagrams[index]
+            vectorVideos[laidOut] = videos[index]
             laidOut &+= 1
             if size > 0, size <= largestSegment {
                 laidOut = gather(after: index, from: first, upTo: laidOut)
@@ -168,6 +187,7 @@ package struct SendBatch: ~Copyable {
                 end &- first < Self.segmentLimit
             else { break }
             vectors[end] = datagrams[other]
+            vectorVideos[end] = videos[other]
             end &+= 1
             byteCount &+= next
             // It is on its way: nobody else sends it.
@@ -191,6 +211,10 @@ package struct SendBatch: ~Copyable {
     private mutating func send(_ range: Range<Int>) {
         var next = range.lowerBound
         var attempts = 0
+        if holdsUnsent(for: messageSockets[next]) {
+            keep(range)
+            return
+        }
         while next < range.upperBound {
             let status = Int(
                 clinux_send(
@@ -200,6 +224,9 @@ package struct SendBatch: ~Copyable {
                 countSent(next..<min(next &+ status, range.upperBound))
                 next &+= status
                 attempts = 0
+            } else if keptLimit > 0, clinux_errno() == EAGAIN {
+                keep(next..<range.upperBound)
+                return
             } else if attempts < Self.attempts, clinux_errno() != EAGAIN, clinux_errno() != EINVAL,
                 clinux_errno() != EIO
             {
@@ -246,9 +273,82 @@ package struct SendBatch: ~Copyable {
             if clinux_send(messageSockets[message], single, 1) > 0 {
                 sent &+= 1
                 sizes.count(1)
+            } else if keptLimit > 0, clinux_errno() == EAGAIN {
+                single.pointee.msg_hdr.msg_iovlen = count &- index
+                keep(message..<message &+ 1)
+                return
             } else {
                 dropped &+= 1
             }
         }
+    }
+
+    // MARK: What sockets do not take
+
+    /// Bytes that wait for any socket.
+    package var unsentByteCount: Int {
+        unsent.reduce(0) { $0 &+ $1.byteCount }
+    }
+
+    package func holdsUnsent(for socket: Int32) -> Bool {
+        unsent.contains { $0.socket == socket && !$0.isEmpty }
+    }
+
+    /// Copies the datagrams of messages, which are all of one socket.
+    private mutating func keep(_ messages: Range<Int>) {
+        guard let first = messages.first else { return }
+        let socket = messageSockets[first]
+        let queue: UnsentDatagrams
+        if let known = unsent.first(where: { $0.socket == socket }) {
+            queue = known
+        } else {
+            queue = UnsentDatagrams(socket, byteLimit: keptLimit)
+            unsent.append(queue)
+        }
+        for message in messages {
+            let header = headers[message].msg_hdr
+            guard let parts = header.msg_iov, let name = header.msg_name?.assumingMemoryBound(to: sockaddr_in6.self)
+            else { continue }
+            for part in 0..<Int(clamping: header.msg_iovlen) {
+                let bytes = UnsafeRawBufferPointer(start: parts[part].iov_base, count: parts[part].iov_len)
+                let isVideo = vectorVideos[max(0, parts.advanced(by: part) - vectors)]
+                kept &+= 1
+                dropped &+= UInt64(
+                    queue.append(bytes, isVideo: isVideo, name: name.pointee, nameSize: header.msg_namelen))
+            }
+        }
+    }
+
+    /// Sends what waits for a socket as far as it has room now. False when some still waits.
+    @discardableResult
+    package mutating func sendKept(from socket: Int32) -> Bool {
+        guard let queue = unsent.first(where: { $0.socket == socket }) else { return true }
+        var lost: UInt64 = 0
+        var passed: UInt64 = 0
+        queue.drain { bytes, count, name, nameSize in
+            withUnsafeMutablePointer(to: &name) { name in
+                var vector = iovec(iov_base: bytes, iov_len: count)
+                return withUnsafeMutablePointer(to: &vector) { vector in
+                    var message = mmsghdr()
+                    message.msg_hdr.msg_name = UnsafeMutableRawPointer(name)
+                    message.msg_hdr.msg_namelen = nameSize
+                    message.msg_hdr.msg_iov = vector
+                    message.msg_hdr.msg_iovlen = 1
+                    for _ in 0...Self.attempts {
+                        if clinux_send(socket, &message, 1) > 0 {
+                            passed &+= 1
+                            return .gone
+                        }
+                        if clinux_errno() == EAGAIN { return .waits }
+                    }
+                    lost &+= 1
+                    return .gone
+                }
+            }
+        }
+        sent &+= passed
+        dropped &+= lost
+        calls &+= passed &+ lost
+        return queue.isEmpty
     }
 }

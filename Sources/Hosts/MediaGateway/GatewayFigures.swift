@@ -18,6 +18,9 @@ package struct GatewayFigures: Hashable, Sendable {
     package var packetsLost: UInt64 = 0
     /// What SRTP refused to protect, since its number was used before or lies too far back.
     package var packetsRefused: UInt64 = 0
+    /// Packets that waited until their socket had room, and the bytes that do so now.
+    package var packetsKept: UInt64 = 0
+    package var unsentBytes = 0
     package var checksAnswered: UInt64 = 0
     package var handshakes: UInt64 = 0
     /// Times that a leg's handshake had to wait, since others had had their share of the thread.
@@ -74,6 +77,8 @@ package struct GatewayFigures: Hashable, Sendable {
         left.bytesSent &+= right.bytesSent
         left.packetsLost &+= right.packetsLost
         left.packetsRefused &+= right.packetsRefused
+        left.packetsKept &+= right.packetsKept
+        left.unsentBytes += right.unsentBytes
         left.checksAnswered &+= right.checksAnswered
         left.handshakes &+= right.handshakes
         left.handshakesDelayed &+= right.handshakesDelayed

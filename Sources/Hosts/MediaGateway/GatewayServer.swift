@@ -26,6 +26,8 @@ package final class GatewayServer: Sendable {
     private let threads: [WorkerThread]
     private let fingerprint: SDP.CertificateFingerprint
     private let shared: GatewayShared
+    /// What is to be told to whoever operates it, in words that name what to do; nil when all is well.
+    package let warning: String?
     private let state: Mutex<State>
 
     /// Binds every address and starts the workers. Nothing is left open when it throws. Deadlines are kept by the clock:
@@ -90,7 +92,8 @@ package final class GatewayServer: Sendable {
         let candidates = HostCandidate.all(
             udp: owners.map(\.address), tcp: listeners.map(\.address), external: configuration.externals(local))
         let place = GatewayPlace(
-            mailbox: mailbox, addresses: owners.map(\.address) + listeners.map(\.address),
+            mailbox: mailbox, sendBuffer: owners.map(\.sendBuffer).min() ?? 0,
+            addresses: owners.map(\.address) + listeners.map(\.address),
             candidates: candidates.map(Candidate.init))
         return (place, thread)
     }
@@ -105,8 +108,17 @@ package final class GatewayServer: Sendable {
         self.fingerprint = SDP.CertificateFingerprint(
             algorithm: fingerprint.function.name, digest: fingerprint.bytes)
         self.shared = shared
+        warning = Self.warning(ofSendBuffer: workers.map(\.sendBuffer).min() ?? 0)
         state = Mutex(State(load: Array(repeating: 0, count: workers.count)))
         shared.ended.withLock { $0.call = { [weak self] key, number in self?.forget(key, number) } }
+    }
+
+    private static func warning(ofSendBuffer granted: Int) -> String? {
+        let wanted = Int(DatagramSocketOwner.sendBuffer)
+        guard granted < wanted else { return nil }
+        return
+            "The system gives the gateway's sockets \(granted) bytes to send from, not \(wanted): key frames for many "
+            + "are delayed. Set net.core.wmem_max to \(wanted) or more."
     }
 
     /// Ends every leg and waits for the workers, which takes milliseconds.

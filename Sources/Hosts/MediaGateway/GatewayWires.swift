@@ -27,6 +27,8 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         case connection(GatewayConnection)
     }
 
+    /// For each socket, of what it does not take at once: 30 ms of a gigabit a second.
+    private static let keptByteCount = 4 << 20
     private static let arenaByteCount = 256 * 1024
     /// No packet grows by more on its way through: header extensions, the original number in a repair, SRTP.
     private static let growth = 256
@@ -37,7 +39,7 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     private var sessions: [SecureSession?] = []
     var connections: GatewayConnections
     let tap: SoundTap
-    private var batch = SendBatch()
+    private var batch = SendBatch(keeping: GatewayWires.keptByteCount)
     private let arena: UnsafeMutableRawPointer
     private var used = 0
     /// The path of the packet that is being written.
@@ -60,6 +62,9 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     }
 
     var dropped: UInt64 { batch.dropped &+ connections.dropped }
+    /// Datagrams that waited until their socket had room, and how many bytes do so now.
+    var kept: UInt64 { batch.kept }
+    var unsentByteCount: Int { batch.unsentByteCount }
 
     // MARK: Paths
 
@@ -108,7 +113,7 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         return UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room &- SRTPSender.maximumExpansion)
     }
 
-    mutating func commit(_ byteCount: Int) -> Bool {
+    mutating func commit(_ byteCount: Int, isVideo: Bool) -> Bool {
         guard let place = reserved, let path = paths[place], byteCount <= Self.room else { return false }
         let room = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room)
         let protected = path.session._withUnsafeGuaranteedRef { session in
@@ -118,7 +123,7 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
             refused &+= 1
             return false
         }
-        send(count, path)
+        send(count, path, isVideo: isVideo)
         return true
     }
 
@@ -139,11 +144,11 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         send(count, path)
     }
 
-    private mutating func send(_ count: Int, _ path: Path) {
+    private mutating func send(_ count: Int, _ path: Path, isVideo: Bool = false) {
         let packet = UnsafeRawBufferPointer(start: arena + used, count: count)
         switch path.way {
         case .datagrams(let descriptor, let destination):
-            batch.append(packet, from: descriptor, to: destination)
+            batch.append(packet, from: descriptor, to: destination, isVideo: isVideo)
             used &+= count
         case .connection(let connection):
             connections.send(packet, on: connection)
@@ -176,6 +181,11 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         defer { shown = [] }
         return shown
     }
+
+    func holdsUnsent(for descriptor: Int32) -> Bool { batch.holdsUnsent(for: descriptor) }
+
+    /// False when the socket still does not take all that waits for it.
+    mutating func sendKept(from descriptor: Int32) -> Bool { batch.sendKept(from: descriptor) }
 
     mutating func flush() {
         batch.flush()

@@ -25,6 +25,8 @@ package struct GatewayWorker: ~Copyable {
     let exchange = DTLSExchange()
     let authentication: OpenSSLAuthentication
     private let sockets: [DatagramSocketOwner]
+    /// Those of which it is to be told that they have room.
+    private var awaiting: [Bool]
     private var received = ReceiveBatch()
     /// For what is read from connections.
     let buffer = SharedBuffer(byteCount: 64 * 1024)
@@ -83,6 +85,7 @@ package struct GatewayWorker: ~Copyable {
     ) {
         handshakeBudget = handshakes
         self.sockets = sockets
+        awaiting = sockets.map { _ in false }
         self.queue = queue
         self.authentication = authentication
         self.shared = shared
@@ -152,7 +155,9 @@ package struct GatewayWorker: ~Copyable {
         case .wake:
             mailbox.wake.clear()
             for command in mailbox.takeAll() { obey(command) }
-        case .datagrams(let index): read(index, event)
+        case .datagrams(let index):
+            if readiness.isWritable { sendKept(index, event) }
+            read(index, event)
         case .listener(let index): accept(listener: index)
         case .connection(let number): serve(number, readiness)
         }
@@ -175,12 +180,34 @@ package struct GatewayWorker: ~Copyable {
             }
             if slots.count < wanted { return }
         }
-        queue.remind(of: descriptor, as: event)
+        if wires.holdsUnsent(for: descriptor) {
+            queue.remindOfRoom(in: descriptor, as: event)
+        } else {
+            queue.remind(of: descriptor, as: event)
+        }
+    }
+
+    /// Sends what waits for a socket, which is to be reported again for as long as some does.
+    private mutating func sendKept(_ index: Int, _ event: UInt64) {
+        guard index < sockets.count, wires.holdsUnsent(for: sockets[index].descriptor) else { return }
+        if wires.sendKept(from: sockets[index].descriptor) {
+            queue.remind(of: sockets[index].descriptor, as: event)
+            awaiting[index] = false
+        }
+    }
+
+    /// Sockets that became full are reported as soon as they have room; that is looked at with each tick too.
+    private mutating func awaitRoom() {
+        for index in sockets.indices where !awaiting[index] && wires.holdsUnsent(for: sockets[index].descriptor) {
+            awaiting[index] = true
+            queue.remindOfRoom(in: sockets[index].descriptor, as: GatewayEventTag.datagrams(index).bits)
+        }
     }
 
     /// Sends what was written and tells what has changed.
     private mutating func finish() {
         wires.flush()
+        awaitRoom()
         received.reset()
         for (id, slots) in wires.takeShown() {
             guard let number = numbers[id], let leg = legs[number] else { continue }
@@ -193,6 +220,7 @@ package struct GatewayWorker: ~Copyable {
     private mutating func tick() {
         nextTick = now.adding(
             nanoseconds: legs.isEmpty && wires.connections.count == 0 ? 1_000_000_000 : GatewayEngine.tickNanoseconds)
+        for index in sockets.indices { sendKept(index, GatewayEventTag.datagrams(index).bits) }
         engine.advance(to: now, into: &wires)
         for leg in Array(shaking.values) where leg.retransmission <= now { retransmit(leg) }
         guard now >= nextSweep else { return }
@@ -223,6 +251,8 @@ package struct GatewayWorker: ~Copyable {
         figures.bytesSent = wires.bytesSent
         figures.packetsLost = wires.dropped
         figures.packetsRefused = wires.refused
+        figures.packetsKept = wires.kept
+        figures.unsentBytes = wires.unsentByteCount
         figures.tapBytes = mailbox.tap.waitingByteCount
         figures.tapDropped = mailbox.tap.droppedCount
         return figures

@@ -36,6 +36,8 @@ final class LegRecord: Sendable {
 /// A worker, seen from outside.
 struct GatewayPlace: Sendable {
     let mailbox: GatewayMailbox
+    /// What the system granted its sockets, in bytes.
+    let sendBuffer: Int
     let addresses: [TransportAddress]
     let candidates: [Candidate]
 }
@@ -72,13 +74,16 @@ package final class GatewayShared: Sendable {
 package final class DatagramSocketOwner: Sendable {
     /// 15 ms of a gigabit a second.
     private static let receiveBuffer: Int32 = 2 << 20
+    /// A key frame for fifty receivers. Linux counts what a packet takes in memory, which is up to twice its bytes.
+    static let sendBuffer: Int32 = 1 << 20
 
     private let socket: DatagramSocket
     package let address: TransportAddress
 
     package init(_ wanted: TransportAddress) throws(GatewayError) {
         do {
-            socket = try DatagramSocket(wanted, .exclusive, receiveBuffer: Self.receiveBuffer)
+            socket = try DatagramSocket(
+                wanted, .exclusive, receiveBuffer: Self.receiveBuffer, sendBuffer: Self.sendBuffer)
         } catch {
             throw GatewayError(error, wanted, "UDP")
         }
@@ -86,6 +91,8 @@ package final class DatagramSocketOwner: Sendable {
     }
 
     package var descriptor: Int32 { socket.descriptor }
+    /// What the system granted of the send buffer.
+    var sendBuffer: Int { socket.sendBuffer }
 }
 
 extension LocalCredentials {

@@ -141,7 +141,7 @@ package struct GatewayEngine: ~Copyable {
         for track in legs[place].tracks where !published.contains(where: { goesOn(track, in: $0) }) {
             remove(track: track, at: now)
         }
-        for section in published { publish(section, sources[section.mid], place) }
+        for section in published { publish(section, sources[section.mid], place, at: now) }
         adoptSlots(negotiated.sections.filter { $0.rejection == nil }, place, at: now)
     }
 
@@ -154,7 +154,9 @@ package struct GatewayEngine: ~Copyable {
         return announced.ssrc == known
     }
 
-    private mutating func publish(_ section: NegotiatedSection, _ source: TrackSource?, _ place: Int) {
+    private mutating func publish(
+        _ section: NegotiatedSection, _ source: TrackSource?, _ place: Int, at now: Instant
+    ) {
         guard let kind = section.kind else { return }
         if let known = legs[place].tracks.first(where: { tracks[$0].name.mid == section.mid }) {
             tracks[known].codecs = section.codecs.map(\.codec)
@@ -169,12 +171,16 @@ package struct GatewayEngine: ~Copyable {
         for (index, rid) in rids.enumerated() {
             let announced = section.rids.isEmpty && index < section.sources.count ? section.sources[index] : nil
             track.encodings.append(
-                Encoding(number: nextEncoding, rid: rid, source: announced, kind: kind, clockRate: clockRate))
+                Encoding(
+                    number: nextEncoding, rid: rid, limits: section.encodingLimits[rid] ?? EncodingLimits(),
+                    source: announced, kind: kind, clockRate: clockRate))
             nextEncoding &+= 1
         }
+        track.order = LayerOrder(count: rids.count)
         let trackPlace = freeTracks.popLast() ?? tracks.count
         if trackPlace < tracks.count { tracks[trackPlace] = track } else { tracks.append(track) }
         legs[place].tracks.append(trackPlace)
+        order(trackPlace, at: now)
         for index in 0..<rids.count {
             let stream = StreamPlace(track: trackPlace, encoding: index, isRepair: false)
             encodings[tracks[trackPlace].encodings[index].number] = stream

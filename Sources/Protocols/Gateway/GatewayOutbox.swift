@@ -5,7 +5,7 @@ package protocol GatewayOutbox: ~Copyable {
     /// Room for one packet to the leg, at least as large as any datagram that was received; nil when there is none now,
     /// and then the packet is lost, as on a wire. `commit` says how many bytes were written, and whether they can be sent.
     mutating func reserve(for leg: LegID) -> UnsafeMutableRawBufferPointer?
-    mutating func commit(_ byteCount: Int) -> Bool
+    mutating func commit(_ byteCount: Int, isVideo: Bool) -> Bool
     /// A compound of RTCP for the leg.
     mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID)
     /// What the leg's slots show has changed: all of them, in the order of the sections.

@@ -18,6 +18,9 @@ final class GatewayLegs: MediaLegs {
         recorder = SoundRecorder(server.taps, clock: SystemClock.now)
     }
 
+    /// What is to be told to the operator at the start.
+    var warning: String? { server.warning }
+
     func answer(_ offer: Calls.LegOffer) async throws -> Calls.LegAnswer {
         let sources = offer.sources.mapValues { TrackSource($0) }
         let key = LegKey(call: offer.call.text, participant: offer.endpoint.text)

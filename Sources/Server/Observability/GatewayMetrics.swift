@@ -28,6 +28,8 @@ extension OperatorFigures {
         set("gateway_packets_forwarded_total", figures.tally.forwarded)
         set("gateway_packets_repaired_total", figures.tally.repaired)
         set("gateway_packets_paced_total", figures.tally.waited)
+        set("gateway_packets_kept_total", figures.packetsKept)
+        set("gateway_unsent_bytes", figures.unsentBytes)
         set("gateway_probes_total", figures.tally.probes)
         set("gateway_probe_packets_total", figures.tally.padded)
         set("gateway_key_frames_asked_total", figures.tally.keyFramesAsked)

@@ -49,7 +49,7 @@ struct CheckedOutbox: GatewayOutbox {
         return room.bytes
     }
 
-    mutating func commit(_ byteCount: Int) -> Bool {
+    mutating func commit(_ byteCount: Int, isVideo: Bool) -> Bool {
         guard let target, byteCount <= room.bytes.count else { fatalError("a packet that nobody reserved") }
         let bytes = UnsafeRawBufferPointer(rebasing: room.bytes[..<byteCount])
         guard let packet = try? RTPPacket(bytes.bytes) else { fatalError("no RTP came out") }

@@ -48,6 +48,12 @@ private func checkPacket(_ bytes: RawSpan) {
     for codec in VideoCodec.allCases {
         _ = codec.beginsKeyFrame(packet.payload, dependencyDescriptor: packet.element(.dependencyDescriptor, source))
     }
+    for codec in VideoCodec.allCases { _ = codec.pictureSize(packet.payload) }
+    if let element = packet.element(.videoLayersAllocation, source), let allocation = LayersAllocation(element),
+        !(1...4).contains(allocation.sizes.count)
+    {
+        fatalError("more encodings than two bits can count")
+    }
     if let descriptor = VP8Descriptor(packet.payload) {
         var copy = packet.payload.copyToArray()
         var span = copy.mutableSpan

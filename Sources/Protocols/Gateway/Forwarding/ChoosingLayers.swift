@@ -50,10 +50,11 @@ extension GatewayEngine {
 
     /// Bits per second of what the slot shows at the moment.
     private func cost(of slot: Slot, _ demand: LayerSelection.Demand) -> UInt64 {
-        guard let source = slot.rewriter.source, let stream = encodings[source], stream.track == slot.track,
-            demand.bitrates.indices.contains(stream.encoding)
-        else { return 0 }
-        return demand.bitrates[stream.encoding]
+        guard let source = slot.rewriter.source, let stream = encodings[source], stream.track == slot.track else {
+            return 0
+        }
+        let layer = tracks[stream.track].order.layer(of: stream.encoding)
+        return demand.bitrates.indices.contains(layer) ? demand.bitrates[layer] : 0
     }
 
     /// Nothing more of the layers that are left is sent, though their successors have not begun: it would be in their
@@ -81,7 +82,7 @@ extension GatewayEngine {
 
     private func demand(of slot: Slot, at now: Instant) -> LayerSelection.Demand {
         guard let track = slot.track else { return LayerSelection.Demand(bitrates: []) }
-        let bitrates = (0..<tracks[track].encodings.count).map { index in
+        let bitrates = tracks[track].order.encodings.map { index in
             tracks[track].encodings[index].isHeard(at: now)
                 // Of what is sent something is known, and be it that it is there.
                 ? max(tracks[track].encodings[index].bitrate.bitsPerSecond(at: now), 1) : 0

@@ -115,7 +115,10 @@ extension GatewayEngine {
         }
         if tracks[stream.track].payloadType != packet.payloadType { change(stream.track, to: meaning.codec) }
         let arrival = Arrival(packet, number, meaning.codec, legs[place].payloads, extensions)
-        if arrival.traits.isEntry { tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived() }
+        if arrival.traits.isEntry {
+            tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived()
+            noteSize(packet, meaning.codec.codec, extensions, stream, at: now)
+        }
         tracks[stream.track].encodings[stream.encoding].history?.store(packet)
         for index in 0..<tracks[stream.track].subscribers.count {
             send(packet, arrival, to: tracks[stream.track].subscribers[index], at: now, into: &outbox)
@@ -249,6 +252,9 @@ extension GatewayEngine {
         if composer.targetIDs[.transportSequence] != 0 { values.transportSequence = legs[place.leg].transportSequence }
         if composer.targetIDs[.absoluteSendTime] != 0 { values.absoluteSendTime = AbsoluteSendTime.value(at: now) }
         values.frameNumber = numbers.frameNumber
+        if composer.targetIDs[.absoluteCaptureTime] != 0, let track = legs[place.leg].slots[place.slot].track {
+            values.captureClockOffset = legs[tracks[track].leg].clock.offset
+        }
         var target = room.mutableBytes
         guard
             let composed = composer.write(
@@ -264,7 +270,8 @@ extension GatewayEngine {
         if let (old, new) = form.blocks {
             RedundantAudio.renumber(old, to: new, in: &target, at: composed.payloadOffset)
         }
-        guard outbox.commit(composed.byteCount) else { return false }
+        let isVideo = legs[place.leg].slots[place.slot].kind == .video
+        guard outbox.commit(composed.byteCount, isVideo: isVideo) else { return false }
         noteSent(composed, probe: probe, to: place, at: now)
         if repairs {
             legs[place.leg].slots[place.slot].repairSequence &+= 1

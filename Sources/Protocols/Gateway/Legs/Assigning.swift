@@ -140,7 +140,7 @@ extension GatewayEngine {
         legs[place.leg].isUntold = true
     }
 
-    private mutating func forgetLayer(of place: SlotPlace) {
+    mutating func forgetLayer(of place: SlotPlace) {
         guard let bandwidth = legs[place.leg].bandwidth else { return }
         // Places among the slots for video.
         let index = legs[place.leg].slots[..<place.slot].count(where: { $0.kind == .video })

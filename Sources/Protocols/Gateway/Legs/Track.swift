@@ -15,6 +15,10 @@ struct Track: ~Copyable {
     var payloadType: UInt8?
     var encodings = UniqueArray<Encoding>()
     var rate = TrackRate()
+    /// Layers are counted in it.
+    var order = LayerOrder(count: 0)
+    /// The order is another one as soon as nothing is shown.
+    var isMisordered = false
     /// The slots that show it, in the order in which they came.
     var subscribers: [SlotPlace] = []
 
@@ -47,11 +51,12 @@ struct Track: ~Copyable {
         return false
     }
 
-    /// The encoding for a slot that may show this layer: the best of those that are being sent up to there, since clients
-    /// name the best one last, else the next one above. Nil while none is sent of several.
+    /// The encoding for a slot that may show this layer: the best of those that are being sent up to there, else the next
+    /// one above. Nil while none is sent of several.
     func encoding(upTo layer: Int, at now: Instant) -> Int? {
         var best: Int?
-        for index in 0..<encodings.count where encodings[index].isHeard(at: now) && (index <= layer || best == nil) {
+        for (place, index) in order.encodings.enumerated()
+        where encodings[index].isHeard(at: now) && (place <= layer || best == nil) {
             best = index
         }
         return best ?? (encodings.count == 1 ? 0 : nil)
@@ -67,6 +72,9 @@ struct Encoding: ~Copyable {
     let number: UInt32
     /// Empty without simulcast.
     let rid: String
+    /// Of its pictures, as far as it is known; and bits per second that it has at most, as its publisher said.
+    var pixelCount: UInt64?
+    let bitrateLimit: UInt64?
     var ssrc: UInt32?
     var repairSSRC: UInt32?
     var statistics: ReceiveStatistics
@@ -80,9 +88,14 @@ struct Encoding: ~Copyable {
     var tapped: UInt16?
     private var heardAt: Instant?
 
-    init(number: UInt32, rid: String, source: AnnouncedSource?, kind: MediaKind, clockRate: UInt32) {
+    init(
+        number: UInt32, rid: String, limits: EncodingLimits, source: AnnouncedSource?, kind: MediaKind,
+        clockRate: UInt32
+    ) {
         self.number = number
         self.rid = rid
+        pixelCount = limits.pixelCount
+        bitrateLimit = limits.bitrate
         ssrc = source?.ssrc
         repairSSRC = source?.retransmission
         statistics = ReceiveStatistics(clockRate: clockRate)

@@ -12,6 +12,9 @@ package struct ExtensionValues: Hashable, Sendable {
     package var audioLevel: AudioLevel?
     /// In place of the one in the dependency descriptor.
     package var frameNumber: UInt16?
+    /// What is added to the offset of an absolute capture time: our wall clock minus its sender's, in 1/2^32 s. Its
+    /// receiver compares it with our reports, not with its sender's.
+    package var captureClockOffset: Int64?
 
     package init() {}
 }
@@ -61,6 +64,7 @@ package struct PacketComposer: Hashable, Sendable {
                 continue
             }
             let offset = block.append(id, value, into: &target)
+            if let offset { adapt(id, value, values, at: offset, into: &target) }
             if let number = values.frameNumber, let offset, id == targetIDs[.dependencyDescriptor],
                 value.byteCount >= DependencyDescriptor.frameNumberOffset &+ 2
             {
@@ -80,6 +84,21 @@ package struct PacketComposer: Hashable, Sendable {
         return ComposedPacket(
             byteCount: offset &+ content.byteCount, payloadOffset: offset, transportSequenceOffset: marks.0,
             absoluteSendTimeOffset: marks.1)
+    }
+
+    /// Changes what holds for its receiver in another way than it did here.
+    private func adapt(
+        _ id: UInt8, _ value: RawSpan, _ values: ExtensionValues, at offset: Int, into target: inout MutableRawSpan
+    ) {
+        if id == targetIDs[.playoutDelay], let delay = PlayoutDelay(value) {
+            target.store(delay.clamped.bits, at: offset)
+            target.store(delay.clamped.lastByte, at: offset &+ 2)
+        }
+        if id == targetIDs[.absoluteCaptureTime], let more = values.captureClockOffset,
+            let theirs = value.integer(at: 8, as: Int64.self)
+        {
+            target.store(theirs &+ more, at: offset &+ 8)
+        }
     }
 
     /// A packet of padding alone, to probe with (RFC 3550 section 5.1). `padding` is at most 255 and at least 1.

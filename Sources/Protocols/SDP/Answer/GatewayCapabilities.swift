@@ -14,7 +14,8 @@ package struct GatewayCapabilities: Hashable, Sendable {
     package var extensions: Set<String> = [
         ExtensionURI.audioLevel, ExtensionURI.mid, ExtensionURI.rid, ExtensionURI.repairedRID,
         ExtensionURI.absoluteSendTime, ExtensionURI.transportWide, ExtensionURI.dependencyDescriptor,
-        ExtensionURI.videoOrientation,
+        ExtensionURI.videoOrientation, ExtensionURI.layersAllocation, ExtensionURI.absoluteCaptureTime,
+        ExtensionURI.colorSpace, ExtensionURI.playoutDelay,
     ]
     /// Encodings of one track that are taken at the same time.
     package var maximumEncodings = 3

@@ -108,4 +108,8 @@ package enum ExtensionURI {
     package static let dependencyDescriptor =
         "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
     package static let videoOrientation = "urn:3gpp:video-orientation"
+    package static let absoluteCaptureTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
+    package static let colorSpace = "http://www.webrtc.org/experiments/rtp-hdrext/color-space"
+    package static let playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
+    package static let layersAllocation = "http://www.webrtc.org/experiments/rtp-hdrext/video-layers-allocation00"
 }

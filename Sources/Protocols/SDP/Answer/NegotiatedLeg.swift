@@ -37,6 +37,8 @@ package struct NegotiatedSection: Hashable, Sendable {
     package var extensions: [NegotiatedExtension] = []
     /// The names of the simulcast encodings that the client sends, in its order; empty without simulcast.
     package var rids: [String] = []
+    /// What the client says of these encodings, by name.
+    package var encodingLimits: [String: EncodingLimits] = [:]
     /// The sources that the client announced; one that uses rids announces none.
     package var sources: [AnnouncedSource] = []
     /// The client's own name for what it sends.

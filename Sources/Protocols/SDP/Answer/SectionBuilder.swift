@@ -61,6 +61,9 @@ struct SectionBuilder {
             made.stream = section.streams.first
             made.sources = section.announcedSources
             made.rids = encodings(section, maps)
+            for rid in section.restrictionIDs where made.rids.contains(rid.id) && rid.direction == .send {
+                made.encodingLimits[rid.id] = rid.limits
+            }
             answer.restrictionIDs = made.rids.map { RestrictionID($0, .recv) }
             if !made.rids.isEmpty { answer.simulcast = Simulcast(receive: made.rids.map { [.init($0)] }) }
             if let bitrate = kind == .audio ? capabilities.audioBitrate : capabilities.videoBitrate {
@@ -83,7 +86,9 @@ struct SectionBuilder {
             let isUsed =
                 own.receives && direction.receives || own.sends && direction.sends || direction == .inactive
             // Which encoding a packet belongs to is told by clients only: a slot has one.
-            let isOfEncodings = map.uri == ExtensionURI.rid || map.uri == ExtensionURI.repairedRID
+            let isOfEncodings =
+                map.uri == ExtensionURI.rid || map.uri == ExtensionURI.repairedRID
+                || map.uri == ExtensionURI.layersAllocation
             guard isUsed, !isOfEncodings || own.receives && direction.receives, seen.insert(map.uri).inserted else {
                 return nil
             }

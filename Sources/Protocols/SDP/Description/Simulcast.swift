@@ -26,6 +26,9 @@ package struct RestrictionID: Hashable, Sendable {
         restrictions = rest.isEmpty ? nil : String(rest)
     }
 
+    /// What is said of its size and its rate.
+    package var limits: EncodingLimits { EncodingLimits(restrictions ?? "") }
+
     static func isName(_ text: Substring) -> Bool {
         (1...255).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -38,6 +41,30 @@ package struct RestrictionID: Hashable, Sendable {
 
     var text: String {
         "\(id) \(direction.rawValue)" + (restrictions.map { " \($0)" } ?? "")
+    }
+}
+
+/// What an encoding has at most, where `a=rid` says so (RFC 8851 section 5).
+package struct EncodingLimits: Hashable, Sendable {
+    /// Of a picture: `max-fs`, or `max-width` times `max-height`, whichever is less.
+    package var pixelCount: UInt64?
+    /// `max-br`, in bits per second.
+    package var bitrate: UInt64?
+
+    package init() {}
+
+    /// What is malformed, or not known, limits nothing.
+    init(_ restrictions: String) {
+        var values: [Substring: UInt32] = [:]
+        for parameter in restrictions.split(separator: ";") {
+            let (name, value) = parameter.cut(at: "=")
+            if let value = value?.number(as: UInt32.self), value > 0 { values[name] = value }
+        }
+        bitrate = values["max-br"].map { UInt64($0) }
+        pixelCount = values["max-fs"].map { UInt64($0) }
+        if let width = values["max-width"], let height = values["max-height"] {
+            pixelCount = min(pixelCount ?? .max, UInt64(width) &* UInt64(height))
+        }
     }
 }
 
