@@ -198,12 +198,8 @@ struct ServiceGraph: Sendable {
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
             documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
                 + VoiceOperations.documents(voice.service, calls.link.voices, issuer) + takes.documents
-<<<<<<< HEAD
-                + TranscriptOperations.documents(voice.service, transcribed) + media.operations(checkers).all,
-=======
                 + TranscriptOperations.documents(voice.service, transcribed) + PhotoOperations.documents(photos)
-                + media.operations(gate, checkers).all,
->>>>>>> c9cc4ac (Add photos that lie on this server)
+                + media.operations(checkers).all,
             schemas: Schemas.all,
             version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
     }
