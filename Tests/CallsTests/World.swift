@@ -119,7 +119,8 @@ extension World {
                 #expect(recorded.removeValue(forKey: call) == recording)
             case .captionsBegan(let call): captioned.insert(call)
             case .captionsEnded(let call): captioned.remove(call)
-            case .attachUser, .attachEndpoint, .dropEndpoint, .detach, .ringPush, .legEnded, .relayEnded, .caption, .ended:
+            case .attachUser, .attachEndpoint, .dropEndpoint, .detach, .ringPush, .legEnded, .relayEnded, .caption,
+                .ended:
                 break
             }
         }
