@@ -311,7 +311,7 @@ def test_ranges(server):
 def signed(server, file: str, user: str, expires: int) -> str:
     """An address as only who has the key can make it."""
     key = base64.urlsafe_b64decode((server.data / "media-key").read_text().strip() + "=")
-    text = f"switchboard media\n{file}\n{user}\n{expires}".encode()
+    text = f"switchboard media\n{file}\n{user}\n-\n{expires}".encode()
     signature = base64.urlsafe_b64encode(hmac.new(key, text, hashlib.sha256).digest()).decode().rstrip("=")
     return f"/v1/media/{file}?user={user}&expires={expires}&signature={signature}"
 
