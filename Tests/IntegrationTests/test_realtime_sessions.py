@@ -184,7 +184,9 @@ def roomy_server(make_server):
     if hard != resource.RLIM_INFINITY and hard < wanted:
         pytest.fail(f"this test needs {wanted} file descriptors, and the hard limit is {hard}")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
-    server = make_server({"limits": {"requestsPerMinute": 10_000_000}})
+    server = make_server(
+        {"limits": {"requestsPerMinute": 10_000_000}, "http": {"limits": {"connectionsPerAddress": 20_000}}}
+    )
     yield server
     server.stop()
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -308,12 +308,13 @@ def test_ranges(server):
     assert fetch(bob, url, "POST").status_code == 405
 
 
-def signed(server, file: str, user: str, expires: int) -> str:
+def signed(server, file: str, user: str, expires: int, session: str | None = None) -> str:
     """An address as only who has the key can make it."""
     key = base64.urlsafe_b64decode((server.data / "media-key").read_text().strip() + "=")
-    text = f"switchboard media\n{file}\n{user}\n-\n{expires}".encode()
+    text = f"switchboard media\n{file}\n{user}\n{session or '-'}\n{expires}".encode()
     signature = base64.urlsafe_b64encode(hmac.new(key, text, hashlib.sha256).digest()).decode().rstrip("=")
-    return f"/v1/media/{file}?user={user}&expires={expires}&signature={signature}"
+    by = f"&session={session}" if session else ""
+    return f"/v1/media/{file}?user={user}{by}&expires={expires}&signature={signature}"
 
 
 def test_an_address_is_for_one_user_and_a_while(server):
@@ -324,7 +325,7 @@ def test_an_address_is_for_one_user_and_a_while(server):
     parts = urlsplit(url)
     file = parts.path.rpartition("/")[2]
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    assert url == signed(server, file, alice.id, int(query["expires"]))
+    assert url == signed(server, file, alice.id, int(query["expires"]), query["session"])
     assert abs(int(query["expires"]) - time.time() - 3600) < 30
     assert os.stat(server.data / "media-key").st_mode & 0o777 == 0o600
     assert os.stat(server.data / "media").st_mode & 0o777 == 0o700

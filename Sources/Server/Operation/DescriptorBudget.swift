@@ -1,8 +1,9 @@
 import DatagramIO
 import Foundation
 
-/// How many of the process's file descriptors each part may take, so that none of them starves another: when all limits
-/// together are more than the system allows, each part gets the same share of what its limits ask for.
+/// How many of the process's file descriptors each part may take, so that none of them starves another. When all limits
+/// together are more than the system allows, a part that asks for no more than an equal share gets what it asks for, and
+/// the others get the same share of what their limits ask for.
 struct DescriptorBudget: Hashable, Sendable {
     /// Connections of the API's port.
     let connections: Int
@@ -30,14 +31,16 @@ struct DescriptorBudget: Hashable, Sendable {
 
     init(limit: Int, connections: Int, relayConnections: Int, allocations: Int, gatewayWorkers: Int) {
         let gateway = gatewayWorkers * Self.perGatewayWorker
-        let wanted = connections + relayConnections + allocations * Self.perAllocation + gateway
+        let demands = [connections, relayConnections, allocations * Self.perAllocation, gateway]
+        let wanted = demands.reduce(0, +)
         let available = max(limit - Self.others, limit / 2, 1)
-        func share(_ limit: Int) -> Int {
-            wanted <= available ? limit : max(1, Int(Double(limit) * Double(available) / Double(wanted)))
+        let (modest, large) = Self.division(of: demands, available)
+        func share(_ limit: Int, descriptors: Int = 1) -> Int {
+            limit * descriptors <= modest ? limit : max(1, Int(Double(limit) * min(large, 1)))
         }
         self.connections = share(connections)
         self.relayConnections = share(relayConnections)
-        self.allocations = share(allocations)
+        self.allocations = share(allocations, descriptors: Self.perAllocation)
         gatewayConnections = share(gateway)
         warning =
             wanted <= available
@@ -46,5 +49,19 @@ struct DescriptorBudget: Hashable, Sendable {
                 + "http.limits.connections is \(self.connections), relay.limits.connections \(self.relayConnections) "
                 + "and relay.limits.allocations \(self.allocations) instead. Raise LimitNOFILE of the systemd unit, "
                 + "or ulimit -n."
+    }
+
+    /// Up to which demand each is met whole, and which share the larger ones get of theirs.
+    private static func division(of demands: [Int], _ available: Int) -> (modest: Int, large: Double) {
+        var rest = available
+        var left = demands.sorted()
+        var modest = 0
+        while let smallest = left.first, smallest <= rest / left.count {
+            modest = smallest
+            rest -= smallest
+            left.removeFirst()
+        }
+        let wanted = left.reduce(0, +)
+        return (modest, wanted == 0 ? 1 : Double(rest) / Double(wanted))
     }
 }
