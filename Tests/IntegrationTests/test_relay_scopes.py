@@ -110,11 +110,11 @@ def test_without_a_call_the_relay_can_be_tried(server, clients):
     for query in ({}, {"scope": "test"}):
         given = answer(ann, **query)
         assert given["scope"] == "test" and given["lifetime"] == 60
-    first, second, third = (clients(server, credential(ann)) for _ in range(3))
-    for client in (first, second):
+    *served, refused = (clients(server, credential(ann)) for _ in range(9))
+    for client in served:
         error, attributes = client.request(stun.ALLOCATE, ASK + stun.attribute(stun.LIFETIME, (3600).to_bytes(4, "big")))
         assert error == 0 and int.from_bytes(attributes[stun.LIFETIME], "big") <= 60
-    assert allocates(third) == 486
+    assert allocates(refused) == 486
     # A test takes nothing from calls.
     one = call(ann, server.user())
     clients(server, credential(ann, call=one)).allocate()
@@ -196,11 +196,11 @@ def test_a_relay_that_shares_only_the_secret_knows_the_scope(server, make_server
     other.url = other.admin_url
     other.start()
     ann = server.user()
-    first, second, third = (clients(other, credential(ann)) for _ in range(3))
-    for client in (first, second):
+    *served, refused = (clients(other, credential(ann)) for _ in range(9))
+    for client in served:
         error, attributes = client.request(stun.ALLOCATE, ASK + stun.attribute(stun.LIFETIME, (3600).to_bytes(4, "big")))
         assert error == 0 and int.from_bytes(attributes[stun.LIFETIME], "big") <= 60
-    assert allocates(third) == 486
+    assert allocates(refused) == 486
     confined = clients(other, credential(ann, scope="gateway"))
     confined.allocate()
     assert confined.permit("127.0.0.1", 9) == 403

@@ -16,7 +16,7 @@ public struct ICEServers: Codable, Hashable, Sendable {
     public enum Purpose: String, Hashable, Sendable, CaseIterable {
         /// A voice message that the server records while it is spoken: they lead to its media gateway and nowhere else.
         case voiceMessage = "gateway"
-        /// Trying whether the relay can be reached: two allocations for a minute, at 64 kB/s.
+        /// Trying whether the relay can be reached: eight allocations for a minute, at 64 kB/s.
         case test
     }
 

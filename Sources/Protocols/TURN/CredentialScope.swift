@@ -22,8 +22,9 @@ package enum CredentialScope: Hashable, Sendable {
     /// An app with signalling of its own, which the operator trusts: `relay.credentials: open`.
     case open
 
-    /// Allocations of one user at a time in a test.
-    package static let testAllocations = 2
+    /// Allocations of one user at a time in a test: two connections of a browser, each of which takes one for every network
+    /// and address family that it has.
+    package static let testAllocations = 8
     /// What they may carry together, in bytes per second.
     package static let testBytesPerSecond: UInt64 = 64_000
 

@@ -9,7 +9,7 @@ package enum RelayScope: Hashable, Sendable {
     case call(CallID)
     /// Voice messages that the media gateway records: nothing but the gateway is reached.
     case gateway
-    /// Trying the relay: two allocations for a minute, at 64 kB/s.
+    /// Trying the relay: eight allocations for a minute, at 64 kB/s.
     case test
     /// An app with signalling of its own, where the operator allows that.
     case open
@@ -137,7 +137,7 @@ package enum RelayOperations {
                     .query(
                         "scope", .choice(["gateway", "test"]),
                         "Instead of a call: gateway, to record a voice message (nothing but the media gateway is reached), or "
-                            + "test, to try the relay (two allocations for a minute, at 64 kB/s). Without either it is test, "
+                            + "test, to try the relay (eight allocations for a minute, at 64 kB/s). Without either it is test, "
                             + "or open where relay.credentials says so."),
                 ],
                 answers: [

@@ -70,7 +70,7 @@ function failure(server, errors) {
 const isAboutName = ({ text }) => /lookup|resolve/i.test(text);
 
 function worksText({ pings }) {
-    if (!pings) return "The relay takes connections. Nothing was sent through it: this device has several networks, and each takes one of the two connections of a test.";
+    if (!pings) return "The relay takes connections. Nothing was sent through it: this device has several networks, and each takes one of the eight connections of a test.";
     if (pings.received === pings.sent) return "The relay carries data there and back.";
     return `The relay carries data, but ${lossText(pings)} got lost: calls may stutter.`;
 }

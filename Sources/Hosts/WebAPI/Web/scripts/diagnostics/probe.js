@@ -49,7 +49,7 @@ async function relay(here, there, signal) {
     await Promise.all([here.gather("relay"), connected.then(() => there.gather("relay"))]);
     const errors = [...here.errors, ...there.errors];
     const findings = { ...here.findings, errors };
-    // A browser takes a relay for each network that it has, and two are all that a test is given.
+    // A browser takes a relay for each network that it has, and eight are all that a test is given.
     if (here.relayCount > 1 && errors.some(({ code }) => code === 486)) return { ...findings, outcome: "works" };
     if (!here.hasRelay || !there.hasRelay) return { ...findings, outcome: errors.length > 0 ? "refused" : "silent" };
     signal.throwIfAborted();

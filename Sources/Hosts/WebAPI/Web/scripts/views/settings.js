@@ -51,7 +51,7 @@ function profileSection() {
 
 /** One's photo, with ways to change it. */
 function photoRow() {
-    const face = h("div", { class: "face" });
+    const preview = h("div", { class: "photo-preview" });
     const input = h("input", { type: "file", accept: "image/*", class: "unseen", id: "photo-file", tabindex: "-1", "aria-hidden": "true" });
     const choose = button({ name: "upload", label: "Choose a photo", class: "small soft", data: { action: "choose-photo" },
         onclick: () => input.click() });
@@ -59,7 +59,7 @@ function photoRow() {
         onclick: () => busy(remove, async () => { show(await authorized("DELETE", "/v1/me/photo")); toast("Photo removed."); }, report) });
     const show = ({ positions: _, ...user }) => {
         credentials.setUser(user);
-        face.replaceChildren(avatar(user, { size: "large" }));
+        preview.replaceChildren(avatar(user, { size: "large" }));
         remove.hidden = !user.photoURL;
     };
     input.addEventListener("change", () => {
@@ -71,7 +71,7 @@ function photoRow() {
         }, report);
     });
     show(credentials.user);
-    return h("div", { class: "photo-row", id: "photo" }, face, h("div", {}, choose, input, remove,
+    return h("div", { class: "photo-row", id: "photo" }, preview, h("div", {}, choose, input, remove,
         h("p", { class: "hint" }, "Everyone who can find you sees it.")));
 }
 
