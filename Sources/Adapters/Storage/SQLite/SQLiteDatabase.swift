@@ -77,20 +77,7 @@ package final class SQLiteDatabase: SQLDatabase {
     }
 
     package func read<T: Sendable>(_ job: @escaping @Sendable (any SQLTransaction) throws -> T) async throws -> T {
-        // GRDB's own async read interrupts the connection when the caller's task is cancelled; this one does not.
-        try await withCheckedThrowingContinuation { continuation in
-            pool.asyncRead { [path] access in
-                do {
-                    let connection = SQLiteConnection(try access.get(), path: path)
-                    defer { connection.isOpen = false }
-                    continuation.resume(returning: try job(connection))
-                } catch let error as DatabaseError {
-                    continuation.resume(throwing: SQLError(error, path: path))
-                } catch {
-                    continuation.resume(throwing: error)
-                }
-            }
-        }
+        try await pool.run(job, path: path)
     }
 
     package func releaseFreeSpace() async throws -> Bool {
@@ -195,6 +182,28 @@ package final class SQLiteDatabase: SQLDatabase {
                 writer.close()
                 try? pool.close()
                 continuation.resume()
+            }
+        }
+    }
+}
+
+extension DatabaseReader {
+    /// Runs `job` in a read of its own. GRDB's own async read interrupts the connection when the caller's task is cancelled;
+    /// this one does not.
+    func run<T: Sendable>(
+        _ job: @escaping @Sendable (any SQLTransaction) throws -> T, path: String
+    ) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            asyncRead { access in
+                do {
+                    let connection = SQLiteConnection(try access.get(), path: path)
+                    defer { connection.isOpen = false }
+                    continuation.resume(returning: try job(connection))
+                } catch let error as DatabaseError {
+                    continuation.resume(throwing: SQLError(error, path: path))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
             }
         }
     }

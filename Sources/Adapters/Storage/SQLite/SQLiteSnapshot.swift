@@ -18,18 +18,6 @@ package final class SQLiteSnapshot: Sendable {
     }
 
     package func read<T: Sendable>(_ job: @escaping @Sendable (any SQLTransaction) throws -> T) async throws -> T {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.asyncRead { [path] access in
-                do {
-                    let connection = SQLiteConnection(try access.get(), path: path)
-                    defer { connection.isOpen = false }
-                    continuation.resume(returning: try job(connection))
-                } catch let error as DatabaseError {
-                    continuation.resume(throwing: SQLError(error, path: path))
-                } catch {
-                    continuation.resume(throwing: error)
-                }
-            }
-        }
+        try await queue.run(job, path: path)
     }
 }
