@@ -3,7 +3,8 @@ import Model
 import Storage
 import Testing
 
-@Suite struct SQLiteDatabaseTests {
+/// One after the other: how much the pages take is known of the whole process.
+@Suite(.serialized) struct SQLiteDatabaseTests {
     struct Refused: Error {}
     /// A callback: the how-manieth job it was, and how many rows another connection saw by then.
     struct Sighting { let ran: Int, visible: Int }
