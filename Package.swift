@@ -187,6 +187,7 @@ let package = Package(
             ]),
 
         tests("WireTests", ["Wire"]),
+        tests("DatagramIOTests", ["DatagramIO", "CLinux"]),
         tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "DTLS", "Wire"]),
         tests("SecureMediaTests", ["SecureMedia", "RTP", "Wire", "OpenSSLCrypto", "CSRTP"]),
         tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),

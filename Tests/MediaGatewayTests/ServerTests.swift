@@ -1,11 +1,12 @@
 import Gateway
-import MediaGateway
 import OpenSSLCrypto
 import SDP
 import SecureMedia
 import Synchronization
 import Testing
 import Wire
+
+@testable import MediaGateway
 
 /// The whole gateway with its threads, over real sockets and in real time, so only what happens at once.
 @Suite("The gateway's server")
@@ -51,6 +52,26 @@ struct ServerTests {
             server.end(offer.key)
         }
         try await running.waitUntilEmpty()
+    }
+
+    @Test("an operator is told when the system gives the sockets less to send from, and what to set")
+    func sendBuffer() throws {
+        let warning = GatewayServer.warning(ofSendBuffer: 425_984)
+        #expect(warning?.contains("425984 bytes") ?? false)
+        #expect(warning?.contains("net.core.wmem_max to 1048576") ?? false)
+        #expect(GatewayServer.warning(ofSendBuffer: 1_048_576) == nil)
+        let running = try RunningGateway()
+        defer { running.server.stop() }
+        let granted = running.server.workers.map(\.sendBuffer).min() ?? 0
+        #expect(granted > 0 && (running.server.warning != nil) == (granted < 1_048_576))
+    }
+
+    @Test("each thread has its share of the connections", arguments: [(nil, nil), (8, 2), (9, 2), (1, 1)])
+    func connectionShare(all: Int?, each: Int?) {
+        var configuration = GatewayConfiguration()
+        configuration.workers = 4
+        configuration.connections = all
+        #expect(configuration.workerConnections == each)
     }
 
     @Test("offers that cannot be answered leave no record, and say why")

@@ -20,12 +20,17 @@ package struct GatewayConfiguration: Sendable {
     package var workers: Int?
     /// Legs of all calls.
     package var legs = 4_000
+    /// ICE-TCP connections of all threads together, each of which has an equal share; nil means 4,096 for each thread.
+    package var connections: Int?
     /// Of each published track.
     package var trackLimits = TrackLimits()
 
     package init() {}
 
     var workerCount: Int { max(1, workers ?? ProcessorCount.available) }
+
+    /// Of each thread.
+    var workerConnections: Int? { connections.map { max(1, $0 / workerCount) } }
 
     /// Where it listens, each address by itself: an answer has to leave from where it was asked.
     func localAddresses(_ own: [IPAddress]) -> [IPAddress] {

@@ -22,7 +22,7 @@ package final class GatewayServer: Sendable {
     }
 
     private let configuration: GatewayConfiguration
-    private let workers: [GatewayPlace]
+    let workers: [GatewayPlace]
     private let threads: [WorkerThread]
     private let fingerprint: SDP.CertificateFingerprint
     private let shared: GatewayShared
@@ -76,12 +76,14 @@ package final class GatewayServer: Sendable {
         }
         let refusal = GatewayError("the system refuses more threads or descriptors: raise its limits (ulimit -n, -u)")
         guard let mailbox = GatewayMailbox() else { throw refusal }
-        let (owners, listeners) = (sockets, entrances)
+        let (owners, listeners, connections) = (sockets, entrances, configuration.workerConnections)
         guard
             let thread = WorkerThread.start(
                 "gateway-\(index)",
                 {
-                    guard var worker = GatewayWorker.make(owners, listeners, shared, mailbox, at: clock())
+                    guard
+                        var worker = GatewayWorker.make(
+                            owners, listeners, shared, mailbox, at: clock(), connections: connections)
                     else {
                         for command in mailbox.close() { command.refuse() }
                         return
@@ -113,7 +115,7 @@ package final class GatewayServer: Sendable {
         shared.ended.withLock { $0.call = { [weak self] key, number in self?.forget(key, number) } }
     }
 
-    private static func warning(ofSendBuffer granted: Int) -> String? {
+    static func warning(ofSendBuffer granted: Int) -> String? {
         let wanted = Int(DatagramSocketOwner.sendBuffer)
         guard granted < wanted else { return nil }
         return

@@ -14,10 +14,13 @@ struct GatewaySettings: Hashable, Sendable {
     /// 0: one for each core.
     let workers: Int
     let trackLimits: TrackLimits
+    /// As many as the system's descriptors allow beside everything else.
+    let connections: Int
 
     init(_ configuration: ServerConfiguration) throws(ConfigurationError) {
         port = configuration.integer("gateway.port")
         workers = configuration.integer("gateway.workers")
+        connections = DescriptorBudget(configuration).gatewayConnections
         trackLimits = TrackLimits(
             bitsPerSecond: UInt64(clamping: configuration.integer("gateway.limits.trackBitsPerSecond")),
             packetsPerSecond: UInt64(clamping: configuration.integer("gateway.limits.trackPacketsPerSecond")))
@@ -52,6 +55,7 @@ struct GatewaySettings: Hashable, Sendable {
         configuration.profiles = profiles
         configuration.videoCodecs = videoCodecs
         configuration.trackLimits = trackLimits
+        configuration.connections = connections
         configuration.workers = workers == 0 ? nil : workers
         let externals = relay.externalAddresses
         configuration.externals = { RelayAddresses(local: $0, externals: externals).toldByLocal }
