@@ -7,6 +7,40 @@ import Wire
 /// Legs behind links that carry so much and no more: a publisher with three layers, viewers who answer with real
 /// feedback, virtual time.
 @Suite struct BandwidthTests {
+    /// Every second, of all its video together; who gets transport-wide feedback is left to find out by itself.
+    @Test(arguments: [false, true]) func aPublisherWithoutTransportFeedbackIsToldWhatItCanSend(hasFeedback: Bool) throws
+    {
+        var conference = Conference()
+        var ann = Client(video: [33, 35])
+        ann.hasTransportFeedback = hasFeedback
+        let leg = try conference.join("ann", ann)
+        var told: [(bitrate: UInt64, at: Instant)] = []
+        for number in 0..<400 as Range<UInt16> {
+            let sendTime = AbsoluteSendTime.value(at: conference.now)
+            let bytes =
+                [UInt8(truncatingIfNeeded: sendTime >> 16)] + UInt16(truncatingIfNeeded: sendTime).bigEndianBytes
+            for ssrc in [33, 35] as [UInt32] {
+                conference.send(
+                    ann.part(
+                        number, timestamp: UInt32(number) * 900, ssrc: ssrc, picture: number, bytes: 900,
+                        isKey: number == 0, isFirst: true, isLast: true,
+                        elements: hasFeedback ? [] : [(ann.sendTimeID, bytes)], layer: 0),
+                    from: leg)
+            }
+            conference.advance(milliseconds: 10)
+            for report in conference.outbox.takeReports(leg) {
+                if let bitrate = report.estimatedMaximumBitrate { told.append((bitrate, conference.now)) }
+            }
+        }
+        guard !hasFeedback else {
+            #expect(told.isEmpty)
+            return
+        }
+        #expect((3...5).contains(told.count), "\(told)")
+        // What arrives without a queue that grows is carried: 1.45 Mbit/s with headers.
+        #expect(told.allSatisfy { (1_400_000...2_300_000).contains($0.bitrate) }, "\(told)")
+    }
+
     @Test func aViewerWithRoomIsShownTheBestAndNobodyElseIsHeeded() throws {
         var stage = try Stage(viewers: [8_000_000, 300_000])
         stage.run(seconds: 15)

@@ -11,6 +11,8 @@ struct Client {
     var rids: [String] = []
     /// What `a=rid` says of them.
     var restrictions: [String: String] = [:]
+    /// It gets transport-wide feedback; else REMB, and its packets say when they left.
+    var hasTransportFeedback = true
     var audioSlots = 2
     /// The sections of its slots are `inactive`.
     var hasInactiveSlots = false
@@ -32,6 +34,7 @@ struct Client {
     var transportID: UInt8 { UInt8(extensionBase + 2) }
     var levelID: UInt8 { UInt8(extensionBase + 3) }
     var allocationID: UInt8 { UInt8(extensionBase + 5) }
+    var sendTimeID: UInt8 { UInt8(extensionBase + 6) }
     var descriptorID: UInt8 { UInt8(extensionBase + 4) }
 
     /// The header extensions by which a packet of the section with simulcast says which of `rids` it belongs to.
@@ -70,8 +73,10 @@ struct Client {
                 "a=setup:actpass", "a=\(direction)",
                 "a=extmap:\(extensionBase) \(HeaderExtension.mediaIdentification.uri)",
                 "a=extmap:\(extensionBase + 1) \(HeaderExtension.streamIdentification.uri)",
-                "a=extmap:\(extensionBase + 2) \(HeaderExtension.transportSequence.uri)",
                 "a=extmap:\(extensionBase + 3) \(HeaderExtension.audioLevel.uri)",
+                hasTransportFeedback
+                    ? "a=extmap:\(extensionBase + 2) \(HeaderExtension.transportSequence.uri)"
+                    : "a=extmap:\(extensionBase + 6) \(HeaderExtension.absoluteSendTime.uri)",
             ]
             if kind == "audio" {
                 lines.append("a=rtpmap:\(opus) opus/48000/2")
@@ -81,7 +86,8 @@ struct Client {
             } else {
                 lines += [
                     "a=rtpmap:\(vp8) VP8/90000", "a=rtcp-fb:\(vp8) nack", "a=rtcp-fb:\(vp8) nack pli",
-                    "a=rtcp-fb:\(vp8) transport-cc", "a=rtpmap:\(rtx) rtx/90000", "a=fmtp:\(rtx) apt=\(vp8)",
+                    "a=rtcp-fb:\(vp8) \(hasTransportFeedback ? "transport-cc" : "goog-remb")",
+                    "a=rtpmap:\(rtx) rtx/90000", "a=fmtp:\(rtx) apt=\(vp8)",
                     "a=extmap:\(extensionBase + 4) \(HeaderExtension.dependencyDescriptor.uri)",
                     "a=extmap:\(extensionBase + 5) \(HeaderExtension.videoLayersAllocation.uri)",
                 ]

@@ -226,6 +226,33 @@ import Wire
         #expect(conference.engine.tally.repairsRefused > 0, "Nobody has the same packets sent again for ever.")
     }
 
+    /// The publisher is 300 ms away: asked again after 125 ms, as for 100 ms, each packet would be sent thrice.
+    @Test func whatIsLostIsAskedForAgainAfterARoundTripThatWasMeasured() throws {
+        var conference = Conference()
+        let ann = Client(video: [33])
+        let first = try conference.join("ann", ann)
+        conference.send(ann.frame(1, timestamp: 0, ssrc: 33, picture: 1, isKey: true), from: first)
+        var questions: [Int] = []
+        for number in 1...12 as ClosedRange<UInt16> {
+            let lost = 2 * number
+            conference.send(
+                ann.frame(lost + 1, timestamp: 3000 * UInt32(lost), ssrc: 33, picture: lost), from: first)
+            var asked = 0
+            for step in 0..<32 {
+                conference.advance(milliseconds: 10)
+                asked += conference.outbox.takeReports(first).count { $0.asks(for: lost, of: 33) }
+                guard step == 30 else { continue }
+                let repaired = ann.frame(lost, timestamp: 3000 * UInt32(lost), ssrc: 34, picture: lost)
+                var bytes = Array(repaired.prefix(12)) + lost.bigEndianBytes + repaired.dropFirst(12)
+                bytes[1] = ann.rtx
+                bytes[2...3] = number.bigEndianBytes[...]
+                conference.send(bytes, from: first)
+            }
+            questions.append(asked)
+        }
+        #expect(questions.prefix(1).allSatisfy { $0 > 1 } && questions.suffix(4).allSatisfy { $0 == 1 }, "\(questions)")
+    }
+
     /// A client without RTX sends repairs as they were, under the media's own SSRC.
     @Test func lateRepairsPassWhenTheyWereAskedForAndBeginNothingAnew() throws {
         var conference = Conference()

@@ -45,6 +45,12 @@ extension [UInt8] {
         return asks
     }
 
+    var estimatedMaximumBitrate: UInt64? {
+        var bitrate: UInt64?
+        visit { bitrate = bitrate ?? $0.estimatedMaximumBitrate }
+        return bitrate
+    }
+
     var blocks: [ReportBlock] {
         var blocks: [ReportBlock] = []
         visit { $0.visitReportBlocks { blocks.append($0) } }

@@ -70,3 +70,21 @@ def test_a_client_that_closes_its_connection_is_told_that_its_leg_ended(server):
             await ben.hears(ann)
 
     asyncio.run(run())
+
+
+def test_a_publisher_is_told_what_it_can_send(server):
+    """aiortc has no transport-wide feedback: it keeps to REMB, and begins with 500 kbit/s where it gets none."""
+
+    async def run():
+        async with group(server, 2) as (ann, ben):
+            await ann.join()
+            await ben.join()
+            await ben.sees(ann)
+            (sender,) = [
+                one.sender for one in ann.connection.getTransceivers() if one.kind == "video" and one.sender.track
+            ]
+            # Nothing public shows what an encoder was told.
+            rate = lambda: sender._RTCRtpSender__encoder.target_bitrate  # noqa: E731
+            await ann.until("a bitrate of the gateway's", lambda: rate() >= 600_000)
+
+    asyncio.run(run())

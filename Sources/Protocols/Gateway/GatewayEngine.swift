@@ -106,8 +106,7 @@ package struct GatewayEngine: ~Copyable {
         guard let place = place(of: id) else { return false }
         // What waits names its slots by their places.
         legs[place].bandwidth?.waiting.removeAll()
-        legs[place].payloads = PayloadTable(negotiated.sections)
-        legs[place].extensions = HeaderExtensionIDs(negotiated)
+        legs[place].adopt(negotiated)
         adopt(negotiated, sources, place, at: now)
         tellEndedTaps(into: &outbox)
         assign(legs[place].call, at: now, into: &outbox)

@@ -123,7 +123,7 @@ enum Shape {
             let codecs =
                 kind == "audio"
                 ? "a=rtpmap:111 opus/48000/2"
-                : "a=rtpmap:96 VP8/90000\r\na=rtcp-fb:96 nack\r\na=rtcp-fb:96 nack pli\r\na=rtpmap:97 rtx/90000\r\n"
+                : "a=rtpmap:96 VP8/90000\r\na=rtcp-fb:96 nack\r\na=rtcp-fb:96 nack pli\r\na=rtcp-fb:96 goog-remb\r\na=rtpmap:97 rtx/90000\r\n"
                     + "a=fmtp:97 apt=96"
             text += """
                 m=\(kind) 9 UDP/TLS/RTP/SAVPF \(types)\r\nc=IN IP4 0.0.0.0\r\na=mid:\(index)\r\na=rtcp-mux\r
@@ -131,7 +131,8 @@ enum Shape {
                 a=fingerprint:sha-256 \([String](repeating: "AA", count: 32).joined(separator: ":"))\r
                 a=extmap:1 \(HeaderExtension.mediaIdentification.uri)\r
                 a=extmap:2 \(HeaderExtension.streamIdentification.uri)\r
-                a=extmap:3 \(HeaderExtension.transportSequence.uri)\r\n\(codecs)\r\n\(more)\r\n
+                a=extmap:3 \(HeaderExtension.transportSequence.uri)\r
+                a=extmap:4 \(HeaderExtension.absoluteSendTime.uri)\r\n\(codecs)\r\n\(more)\r\n
                 """
         }
         var negotiation = LegNegotiation(session: 1)

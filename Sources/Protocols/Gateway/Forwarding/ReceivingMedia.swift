@@ -50,6 +50,9 @@ extension GatewayEngine {
         if let sequence = packet.transportSequence(extensions) {
             legs[place].arrivals.record(sequence, at: now)
         }
+        if legs[place].received != nil, let sendTime = packet.absoluteSendTime(extensions) {
+            legs[place].received?.receive(sendTime: sendTime, byteCount: bytes.byteCount, at: now)
+        }
         if let known { return known }
         guard let found = discover(packet, extensions, place), note(packet.ssrc, found, place) else {
             tally.unknownStream &+= 1
@@ -165,7 +168,9 @@ extension GatewayEngine {
         }
         if !wasHeard { chooseAgain(stream.track, at: now) }
         // Audio is not asked for again, but what came twice is known all the same.
-        switch tracks[stream.track].encodings[stream.encoding].losses.receive(packet.sequence, at: now) {
+        switch tracks[stream.track].encodings[stream.encoding].losses.receive(
+            packet.sequence, isRepair: stream.isRepair, at: now)
+        {
         case .old:
             tally.repeated &+= 1
             return false

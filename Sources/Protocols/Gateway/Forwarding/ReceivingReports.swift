@@ -63,15 +63,20 @@ extension GatewayEngine {
         }
     }
 
-    /// What a client that gives no transport-wide feedback says of the slots for video.
-    private func receiveBlocks(_ packet: borrowing RTCPPacket, _ place: Int, at now: Instant) {
-        guard let bandwidth = legs[place].bandwidth, !bandwidth.estimate.hasTransportFeedback else { return }
+    /// What a client says of its slots: how far away it is, and, of those for video, how much it loses where it gives no
+    /// transport-wide feedback.
+    private mutating func receiveBlocks(_ packet: borrowing RTCPPacket, _ place: Int, at now: Instant) {
         let compact = wallClock(at: now).compact
-        packet.visitReportBlocks { block in
-            guard let slot = legs[place].slot(sending: block.ssrc), legs[place].slots[slot].kind == .video else {
-                return
-            }
-            bandwidth.estimate.receive(block, roundTrip: block.roundTrip(at: compact), at: now)
+        var blocks: [ReportBlock] = []
+        packet.visitReportBlocks { blocks.append($0) }
+        for block in blocks {
+            guard let slot = legs[place].slot(sending: block.ssrc) else { continue }
+            let roundTrip = block.roundTrip(at: compact)
+            if let roundTrip { legs[place].noteRoundTrip(roundTrip) }
+            guard let bandwidth = legs[place].bandwidth, !bandwidth.estimate.hasTransportFeedback,
+                legs[place].slots[slot].kind == .video
+            else { continue }
+            bandwidth.estimate.receive(block, roundTrip: roundTrip, at: now)
         }
     }
 

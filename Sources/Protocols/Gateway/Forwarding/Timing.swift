@@ -37,6 +37,12 @@ extension GatewayEngine {
                 if tracks[track].encodings[index].keyFrames.advance(to: now) {
                     sendPictureLoss(of: stream, into: &outbox)
                 }
+                if let sample = tracks[track].encodings[index].losses.takeRoundTrip() {
+                    legs[place].noteRoundTrip(sample)
+                }
+                if let roundTrip = legs[place].roundTrip {
+                    tracks[track].encodings[index].losses.roundTripNanoseconds = roundTrip
+                }
                 tracks[track].encodings[index].losses.collect(at: now, into: &lost)
                 guard !lost.isEmpty, let ssrc = tracks[track].encodings[index].ssrc else { continue }
                 writer.begin()
@@ -66,6 +72,7 @@ extension GatewayEngine {
         legs[place].nextFeedback = now.adding(
             nanoseconds: hasVideo ? Leg.videoFeedbackNanoseconds : Leg.audioFeedbackNanoseconds)
         guard let media = legs[place].streams.keys.first else { return }
+        sendBandwidth(place, at: now, into: &outbox)
         while legs[place].arrivals.hasNews {
             writer.begin()
             writer.appendReceiverReport(from: own)
@@ -74,18 +81,40 @@ extension GatewayEngine {
         }
     }
 
+    /// Tells a publisher that gets no transport-wide feedback how much it can send, all its video together (REMB).
+    private mutating func sendBandwidth(
+        _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    ) {
+        let roundTrip = legs[place].roundTrip ?? NACKGenerator.assumedRoundTripNanoseconds
+        guard let bitrate = legs[place].received?.takeReport(roundTrip: roundTrip, at: now) else { return }
+        var sources: [UInt32] = []
+        for track in legs[place].tracks where tracks[track].kind == .video {
+            for index in 0..<tracks[track].encodings.count {
+                if let ssrc = tracks[track].encodings[index].ssrc { sources.append(ssrc) }
+            }
+        }
+        guard !sources.isEmpty else { return }
+        writer.begin()
+        writer.appendReceiverReport(from: legs[place].ssrc)
+        writer.appendEstimatedMaximumBitrate(bitrate, of: sources, from: legs[place].ssrc)
+        outbox.sendReport(writer.bytes, to: legs[place].id)
+    }
+
     /// The reports of RFC 3550 section 6.4: on each slot as its sender, and on each stream as its receiver.
     private mutating func report(_ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
         let (id, own) = (legs[place].id, legs[place].ssrc)
         guard legs[place].nextReport <= now else { return }
         legs[place].nextReport = now.adding(nanoseconds: Leg.reportNanoseconds)
         var blocks: [ReportBlock] = []
+        var fractionLost: UInt8 = 0
         for (ssrc, stream) in legs[place].streams where !stream.isRepair {
             guard let block = tracks[stream.track].encodings[stream.encoding].report(of: ssrc, at: now) else {
                 continue
             }
             blocks.append(block)
+            if tracks[stream.track].kind == .video { fractionLost = max(fractionLost, block.fractionLost) }
         }
+        legs[place].received?.receive(fractionLost: fractionLost, at: now)
         writer.begin()
         writer.appendReceiverReport(from: own, blocks: blocks)
         for slot in legs[place].slots.indices { append(slot, place, at: now, into: &outbox) }

@@ -38,11 +38,16 @@ struct Leg: ~Copyable {
     var isUntold = false
     var tellings = TellBudget()
     var arrivals = ArrivalLog()
+    /// What the client can send; nil where it finds that out by itself, from transport-wide feedback, or cannot be told.
+    var received: ReceiveBandwidthEstimate?
     /// The next transport-wide number of what is sent to it.
     var transportSequence: UInt16 = 0
     /// Nil for a leg without slots for video.
     var bandwidth: LegBandwidth?
     var clock = PublisherClock()
+    /// To the client and back, smoothed, in nanoseconds: from its reports, and from how long its repairs took. Nil before
+    /// the first of either.
+    private(set) var roundTrip: UInt64?
     var nextReport: Instant
     /// A slot of it does.
     var owesReports = false
@@ -57,6 +62,7 @@ struct Leg: ~Copyable {
         self.ssrc = ssrc
         payloads = PayloadTable(negotiated.sections)
         extensions = HeaderExtensionIDs(negotiated)
+        received = negotiated.wantsBandwidthReports ? ReceiveBandwidthEstimate() : nil
         nextReport = now.adding(nanoseconds: Self.reportNanoseconds)
         nextFeedback = now.adding(nanoseconds: Self.videoFeedbackNanoseconds)
     }
@@ -70,6 +76,14 @@ struct Leg: ~Copyable {
         parkedSlots = []
         bandwidth = nil
         arrivals = ArrivalLog()
+        received = nil
+    }
+
+    /// A later offer was answered.
+    mutating func adopt(_ negotiated: NegotiatedLeg) {
+        payloads = PayloadTable(negotiated.sections)
+        extensions = HeaderExtensionIDs(negotiated)
+        received = negotiated.wantsBandwidthReports ? received ?? ReceiveBandwidthEstimate() : nil
     }
 
     /// The slots are others than before.
@@ -84,8 +98,25 @@ struct Leg: ~Copyable {
         self.bandwidth = bandwidth
     }
 
+    mutating func noteRoundTrip(_ sample: UInt64) {
+        let sample = min(sample, 10_000_000_000)
+        roundTrip = roundTrip.map { ($0 &* 7 &+ sample) / 8 } ?? sample
+    }
+
     func slot(sending ssrc: UInt32) -> Int? {
         slots.firstIndex { $0.identity.ssrc == ssrc }
+    }
+}
+
+extension NegotiatedLeg {
+    /// It publishes video under REMB, and its packets say when they left. SDP agrees on REMB only where there is no
+    /// transport-wide feedback.
+    fileprivate var wantsBandwidthReports: Bool {
+        sections.contains { section in
+            section.kind == .video && section.rejection == nil && section.direction.receives
+                && section.extensions.contains { $0.uri == HeaderExtension.absoluteSendTime.uri }
+                && section.codecs.contains { $0.feedback.contains(.receiverEstimatedBitrate) }
+        }
     }
 }
 

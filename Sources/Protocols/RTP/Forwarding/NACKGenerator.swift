@@ -20,9 +20,12 @@ package struct NACKGenerator: Sendable {
         let sequence: Int64
         let since: Instant
         var next: Instant
+        var asked: Instant?
         var tries = 0
     }
 
+    /// Where nothing is known.
+    package static let assumedRoundTripNanoseconds: UInt64 = 100_000_000
     private static let missingLimit = 256
     private static let triesLimit = 10
     private static let patience: UInt64 = 10_000_000
@@ -30,7 +33,9 @@ package struct NACKGenerator: Sendable {
     private static let longestWait: UInt64 = 1_000_000_000
 
     /// To the publisher and back; the host sets it when it learns it.
-    package var roundTripNanoseconds: UInt64 = 100_000_000
+    package var roundTripNanoseconds = Self.assumedRoundTripNanoseconds
+    /// From the first question for a packet to its repair, for the latest one that came.
+    private var measured: UInt64?
     /// Packets that were given up.
     package private(set) var abandonedCount: UInt64 = 0
     private var unwrapper = SequenceUnwrapper()
@@ -41,13 +46,14 @@ package struct NACKGenerator: Sendable {
 
     package var missingCount: Int { missing.count }
 
-    package mutating func receive(_ sequence: UInt16, at now: Instant) -> Verdict {
+    /// - Parameter isRepair: it came because it was asked for (RFC 4588), and not merely late.
+    package mutating func receive(_ sequence: UInt16, isRepair: Bool = false, at now: Instant) -> Verdict {
         let sequence = unwrapper.unwrap(sequence)
         guard let highest else {
             self.highest = sequence
             return .inOrder
         }
-        guard sequence > highest else { return recover(sequence) ? .recovered : .old }
+        guard sequence > highest else { return recover(sequence, isRepair, at: now) ? .recovered : .old }
         self.highest = sequence
         let gap = sequence &- highest &- 1
         guard gap > 0 else { return .inOrder }
@@ -62,11 +68,23 @@ package struct NACKGenerator: Sendable {
         return .inOrder
     }
 
-    private mutating func recover(_ sequence: Int64) -> Bool {
+    private mutating func recover(_ sequence: Int64, _ isRepair: Bool, at now: Instant) -> Bool {
         guard let index = missing.firstIndex(where: { $0.sequence >= sequence }), missing[index].sequence == sequence
         else { return false }
+        // Of what was asked for twice nobody knows which question was answered: it took as long at most (the ambiguity of
+        // RFC 6298 section 3, but a guess that is too short must grow).
+        if isRepair, let asked = missing[index].asked {
+            let elapsed = now.nanoseconds(since: asked)
+            measured = missing[index].tries == 1 ? elapsed : min(elapsed, roundTripNanoseconds &* 2)
+        }
         missing.remove(at: index)
         return true
+    }
+
+    /// The round trip that was measured since the last time; nil when none was.
+    package mutating func takeRoundTrip() -> UInt64? {
+        defer { measured = nil }
+        return measured
     }
 
     /// When `collect` has something to do next.
@@ -87,6 +105,7 @@ package struct NACKGenerator: Sendable {
         for index in missing.indices where missing[index].next <= now {
             lost.append(UInt16(truncatingIfNeeded: missing[index].sequence))
             missing[index].tries &+= 1
+            missing[index].asked = missing[index].asked ?? now
             missing[index].next = now.adding(nanoseconds: missing[index].tries > 3 ? repeated &* 2 : repeated)
         }
     }
