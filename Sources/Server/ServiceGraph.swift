@@ -239,7 +239,8 @@ struct ServiceGraph: Sendable {
         router.add(middleware: ClientAddressMiddleware { addresses.client(of: $0, header: $1) })
         router.add(middleware: BrowserMiddleware(allowedOrigins: origins))
         table.register(on: router)
-        router.get("/openapi.json") { _, _ in Response(json: Array(table.openAPI.utf8), status: 200) }
+        let document = ByteBuffer(string: table.openAPI)
+        router.get("/openapi.json") { _, _ in Response(json: document, status: 200) }
         HealthRoutes(isReady: isReady).register(on: router)
         WebFiles.client.register(on: router)
         EventStreamRoutes(door: EventStreamDoor(hub: hub, services: realtime), gate: gate).register(on: router)

@@ -41,6 +41,8 @@ class Figures:
     packets: int
     memory: int
     """Resident bytes at the highest, from the beginning of the attack on."""
+    processor: float
+    """Seconds of the server's own, from the beginning of the attack on."""
     errors: dict
     did: dict
 
@@ -57,6 +59,11 @@ class Memory(threading.Thread):
             with contextlib.suppress(OSError):
                 pages = int(pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[1])
                 self.highest = max(self.highest, pages * resource.getpagesize())
+
+
+def processor_seconds(pid: int) -> float:
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def tokens(server: conftest.Server, count: int, path: pathlib.Path, prefix: str) -> pathlib.Path:
@@ -105,11 +112,13 @@ def measure(options, kind: str | None) -> Figures:
             ]
             time.sleep(LEAD)
             memory.start()
+            used = processor_seconds(server.pid)
             attacker = hostile(options, server, kind) if kind else None
             for process, _ in loads:
                 errors = process.communicate()[1]
                 if process.returncode not in (0, 1):
                     raise SystemExit(f"bench/hostile: the load ended with {process.returncode}: {errors[-2000:]}")
+            used = processor_seconds(server.pid) - used
             did = {}
             if attacker is not None:
                 output, errors = attacker.stdout.read(), attacker.stderr.read()
@@ -125,7 +134,7 @@ def measure(options, kind: str | None) -> Figures:
                 accept=calls["milliseconds"]["accept"]["p99"],
                 residence=max(one["residenceMicroseconds"]["p99"] for one in streams),
                 lost=sum(one["lost"] for one in streams), packets=sum(one["packets"] for one in streams),
-                memory=memory.highest, errors=calls["errors"] | media["errors"], did=did)
+                memory=memory.highest, processor=used, errors=calls["errors"] | media["errors"], did=did)
         finally:
             if server.process is not None:
                 server.kill()
@@ -140,7 +149,7 @@ def show(name: str, runs: list[Figures], plain: list[Figures]) -> None:
     memory = median(runs, lambda run: run.memory)
     lost, packets = sum(run.lost for run in runs), sum(run.packets for run in runs)
     line = (f"  {name:16} accept p99 {accept:8.2f} ms, residence p99 {residence:8.0f} us, {lost} of {packets} packets lost, "
-            f"memory {memory / (1 << 20):.0f} MiB")
+            f"memory {memory / (1 << 20):.0f} MiB, {median(runs, lambda run: run.processor):.1f} s of the server's processor")
     if runs is not plain:
         times = [accept / median(plain, lambda run: run.accept), residence / median(plain, lambda run: run.residence)]
         grown = memory - median(plain, lambda run: run.memory)
@@ -159,7 +168,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--only", choices=KINDS, help="one kind of client")
-    parser.add_argument("--attack", help="one attack of a kind, by its name")
+    parser.add_argument("--attack", help="attacks of a kind, by their names, with commas between them")
     options = parser.parse_args()
     conftest.BINARY = pathlib.Path(options.binaries).resolve() / "switchboard"
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -478,7 +478,7 @@ KINDS = {
 
 async def run(kind: str, description: dict) -> None:
     target = Target(description)
-    wanted = [attack for attack in KINDS[kind] if description["only"] in (None, attack.__name__)]
+    wanted = [attack for attack in KINDS[kind] if description["only"] is None or attack.__name__ in description["only"].split(",")]
 
     async def attempt(attack) -> None:
         # One that ends early, such as by being refused, is told of, and does not end the others.

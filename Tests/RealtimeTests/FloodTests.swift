@@ -84,4 +84,17 @@ struct FloodTests {
         let sent = String(decoding: try client.takeBytes(), as: UTF8.self)
         #expect(sent.contains(#"{"bye":{"code":4029,"reason":"rate_limited""#))
     }
+
+    @Test("who floods is not read on after the close frame")
+    func floodAfterClose() throws {
+        let client = try SlowReader()
+        client.beginReading()
+        for _ in 0..<501 { try client.send(webSocketFrame(0x89, [])) }
+        let before = client.readCount
+        client.channel.read()
+        #expect(client.readCount == before + 1, "The client's close frame is awaited.")
+        for _ in 0..<512 { try client.send(webSocketFrame(0x89, [UInt8](repeating: 1, count: 125))) }
+        client.channel.read()
+        #expect(client.readCount == before + 1)
+    }
 }

@@ -8,13 +8,18 @@ package final class Argon2Hasher: PasswordHasher {
     private let threads: HashingThreads
 
     /// - Parameters:
-    ///   - threads: hashes computed at once; each takes a core and the parameters' memory.
+    ///   - threads: hashes computed at once; each takes a core and the parameters' memory. Usually half of the cores, so
+    ///     that calls go on while passwords are guessed, but no more than two.
     ///   - queueLimit: requests that may wait for a thread.
-    package init(parameters: Argon2Parameters = .standard, threads: Int = 2, queueLimit: Int = 64) {
+    package init(
+        parameters: Argon2Parameters = .standard, threads: Int = Argon2Hasher.usualThreads, queueLimit: Int = 64
+    ) {
         self.parameters = parameters
         self.threads = HashingThreads(count: threads, limit: queueLimit)
         self.threads.start()
     }
+
+    package static var usualThreads: Int { min(2, max(1, ProcessInfo.processInfo.activeProcessorCount / 2)) }
 
     deinit { threads.stop() }
 

@@ -6,7 +6,8 @@ import NIOCore
 /// enforce little of RFC 6455 and cost memory in every idle connection. No task belongs to the connection.
 ///
 /// What a client makes the server send is bounded by what it reads: a socket that takes no bytes is not read, and at most
-/// one pong waits to be sent, for the latest ping.
+/// one pong waits to be sent, for the latest ping. What it sends after the close frame is read up to `closingBytes`, enough
+/// for what was on its way before its own; the rest stays in the kernel until the connection ends.
 final class WebSocketDoor: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -24,6 +25,9 @@ final class WebSocketDoor: ChannelDuplexHandler {
     private var isPongUnsent = false
     /// The channel wanted to read while it could not write.
     private var isReadHeld = false
+    /// How much came after the close frame was sent.
+    private var bytesAfterClose = 0
+    private static let closingBytes = 64 * 1024
 
     private enum State {
         case open
@@ -65,8 +69,15 @@ final class WebSocketDoor: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .failed = state { return }
-        reader.append(unwrapInboundIn(data))
+        let bytes = unwrapInboundIn(data)
+        switch state {
+        case .open: break
+        case .closing: bytesAfterClose += bytes.readableBytes
+        case .failed:
+            bytesAfterClose += bytes.readableBytes
+            return
+        }
+        reader.append(bytes)
         do {
             while let event = try reader.next() { take(event, context) }
         } catch {
@@ -106,6 +117,7 @@ final class WebSocketDoor: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
+        guard bytesAfterClose <= Self.closingBytes else { return }
         if context.channel.isWritable {
             context.read()
         } else {

@@ -3,18 +3,23 @@ import Hummingbird
 package import HummingbirdCore
 import MediaFiles
 package import Model
-import NIOCore
+package import NIOCore
 
 extension Response {
     /// An answer with a JSON body, or with none.
     package init(json body: [UInt8], status: Int) {
-        guard !body.isEmpty else {
+        self.init(json: ByteBuffer(bytes: body), status: status)
+    }
+
+    /// The same from bytes that many responses may share.
+    package init(json body: ByteBuffer, status: Int) {
+        guard body.readableBytes > 0 else {
             self.init(status: .init(code: status), headers: [.cacheControl: "no-store"])
             return
         }
         self.init(
             status: .init(code: status), headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: .init(byteBuffer: ByteBuffer(bytes: body)))
+            body: .init(byteBuffer: body))
     }
 
     /// A problem document (RFC 9457).
