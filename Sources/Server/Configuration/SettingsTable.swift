@@ -35,7 +35,7 @@ package enum SettingsTable {
             "http.limits.connections", .integer(16...1_000_000), .integer(20_000),
             "Connections in total, realtime sessions among them. More are closed at once."),
         Setting(
-            "http.limits.connectionsPerAddress", .integer(1...1_000_000), .integer(2000),
+            "http.limits.connectionsPerAddress", .integer(1...1_000_000), .integer(1500),
             "Connections of one IPv4 address or IPv6 /64; those of http.trustedProxies count in total only."),
         Setting("admin.host", .text, .text("127.0.0.1"), "Address that the operator's pages listen on."),
         Setting("admin.port", .integer(ports), .integer(8081), "Port of /metrics and /admin."),
