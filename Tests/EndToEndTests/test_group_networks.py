@@ -6,7 +6,7 @@ from arrivals import Arrivals
 from camera import restless
 from namespaces import PORT_RESTRICTED
 from pages import everybody_sees_and_hears, meet
-from wire import Faults
+from impaired_link import Faults
 
 pytest_plugins = ["distant"]
 

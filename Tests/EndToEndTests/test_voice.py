@@ -9,7 +9,7 @@ import numpy
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from sounds import encode, opusinfo, tone
+from audio_files import encode, opusinfo, tone
 
 from browser import DESK, PHONE, Browser
 from firefox import firefox

@@ -15,7 +15,7 @@ import pathlib
 import shutil
 import subprocess
 
-from wire import Wire
+from impaired_link import Wire
 
 NEW_NET = 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)

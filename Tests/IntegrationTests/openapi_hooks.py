@@ -11,7 +11,7 @@ import zlib
 
 import httpx
 import schemathesis
-from sounds import encode, tone
+from audio_files import encode, tone
 
 SERVER = os.environ["SWITCHBOARD_URL"]
 ME, FRIEND = (json.loads(os.environ[name]) for name in ("SWITCHBOARD_ME", "SWITCHBOARD_FRIEND"))

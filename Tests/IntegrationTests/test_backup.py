@@ -11,8 +11,8 @@ import httpx
 import yaml
 from conftest import BINARY, User
 from endpoint import Endpoint
-from sounds import encode, tone
-from voices import fetch, listed, sent
+from audio_files import encode, tone
+from voice_messages import fetch, listed, sent
 
 PASSWORD = "correct horse battery"
 SHORT = encode(tone(0.3))

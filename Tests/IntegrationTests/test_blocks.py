@@ -9,8 +9,8 @@ import uuid
 import httpx
 import pytest
 from rawsocket import RawSocket
-from sounds import encode, tone
-from voices import send
+from audio_files import encode, tone
+from voice_messages import send
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+Z")

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 from gateway import group
-from test_doors import SDP, Door, part, until
-from test_doors import group as call_group
+from test_whip import SDP, Door, part, until
+from test_whip import group as call_group
 
 LEG = pathlib.Path(__file__).with_name("gstreamer_leg.py")
 PYTHON = "/usr/bin/python3"

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from conftest import User
-from sounds import encode, tone, voice
+from audio_files import encode, tone, voice
 from test_load import LOAD
 
 USERS = 12

@@ -13,10 +13,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import stun
 from conftest import ROOT, Server, User
-from sounds import encode, voice
+from audio_files import encode, voice
 from test_load import LOAD
 from test_operation import OPEN, tool, wait_until
-from voices import sent
+from voice_messages import sent
 
 ASK = stun.attribute(stun.TRANSPORT, b"\x11\0\0\0")
 

@@ -13,11 +13,11 @@ from conftest import User
 from disks import needs_mount, small_disk
 from endpoint import Refused
 from gateway import group
-from sounds import encode, tone
+from audio_files import encode, tone
 from test_metrics import value
 from test_operation import wait_until
 from test_recordings import ended, fetch, is_recorded, meet, person, samples
-from voices import send
+from voice_messages import send
 
 
 def strength(sound: numpy.ndarray, pitch: float) -> float:

@@ -18,10 +18,10 @@ import numpy
 import pytest
 from conftest import User
 from gateway import RATE, Participant, Talk, group
-from sounds import encode
+from audio_files import encode
 from test_recordings import is_recorded, person
 from test_transcripts import Liar
-from voices import sent
+from voice_messages import sent
 
 TALK = [(0, "one two three four five"), (1, "six seven eight nine ten"), (0, "one two three")]
 # Two that differ: what is the same is not asked for twice.

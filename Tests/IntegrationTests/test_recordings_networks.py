@@ -11,9 +11,9 @@ import pytest
 from conftest import Server
 from gateway import group
 from namespaces import PORT_RESTRICTED
-from sounds import RATE, opusinfo
+from audio_files import RATE, opusinfo
 from test_recordings import ended, fetch, is_recorded, meet, pitch
-from wire import Faults
+from impaired_link import Faults
 
 BAD = Faults(loss=0.1, jitter=0.03, reordered=0.05, late=0.06)
 SECONDS = 20

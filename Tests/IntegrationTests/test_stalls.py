@@ -10,7 +10,7 @@ import signal
 import legs
 import pytest
 from endpoint import Endpoint, client_id
-from test_doors import until
+from test_whip import until
 from test_metrics import value
 
 # More than a lease (30 s), consent and a handshake (30 s) and a silent session (45 s) last, and than media may take to

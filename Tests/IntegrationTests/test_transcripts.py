@@ -14,8 +14,8 @@ import wave
 import numpy
 import pytest
 from endpoint import Endpoint
-from sounds import RATE, encode, tone
-from voices import sent
+from audio_files import RATE, encode, tone
+from voice_messages import sent
 
 WORDS = "one two three four five"
 COMMAND = {"transcription": {"provider": "command"}}

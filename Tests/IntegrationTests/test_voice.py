@@ -19,10 +19,10 @@ import numpy
 import pytest
 from disks import needs_mount, small_disk
 from endpoint import Endpoint
-from sounds import RATE, decode, encode, ogg_page, opusinfo, tone, with_gap
+from audio_files import RATE, decode, encode, ogg_page, opusinfo, tone, with_gap
 from test_metrics import value
 from test_operation import wait_until
-from voices import fetch, listed, send, sent
+from voice_messages import fetch, listed, send, sent
 
 SHORT = encode(tone(0.3))
 

@@ -18,13 +18,13 @@ from aiortc.rtcconfiguration import RTCBundlePolicy
 from disks import needs_mount, small_disk
 from endpoint import PATIENCE, Endpoint, Refused
 from gateway import Tone, group
-from sounds import decode, opusinfo
+from audio_files import decode, opusinfo
 from test_legs import refused
 from test_metrics import value
 from test_operation import wait_until
 from test_recordings import pitch
 from test_transcripts import COMMAND, WORDS, speech, transcript  # noqa: F401 (speech is a fixture)
-from voices import fetch, listed
+from voice_messages import fetch, listed
 
 SDP = "application/sdp"
 FRAGMENT = "application/trickle-ice-sdpfrag"

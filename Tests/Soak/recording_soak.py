@@ -19,7 +19,7 @@ import numpy
 from aiortc.mediastreams import AudioStreamTrack
 from conftest import Server
 from gateway import group
-from sounds import RATE, decode, opusinfo
+from audio_files import RATE, decode, opusinfo
 from test_recordings import ended, fetch, is_recorded
 
 FRAME = RATE // 50

@@ -16,8 +16,8 @@ import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { Speakers } from "./speakers.js";
 import { Statistics } from "./statistics.js";
-import { departure, ending, namesOf, othersOf, sides } from "./words.js";
-import { Ways } from "./ways.js";
+import { departure, ending, namesOf, othersOf, sides } from "./format.js";
+import { Ways } from "./media-path.js";
 
 const ALIVE = 10;
 /** A leg that fails this often in a row is spoken of. */

@@ -10,7 +10,7 @@ import { endpoint } from "./identity.js";
 import { Problem, inWords } from "./problems.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
-import { firstName, sides } from "./words.js";
+import { firstName, sides } from "./format.js";
 
 const GRACE = 1_500;
 

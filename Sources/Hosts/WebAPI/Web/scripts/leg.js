@@ -10,7 +10,7 @@
 
 import { Emitter } from "./emitter.js";
 import { Slots } from "./slots.js";
-import { Wishes } from "./wishes.js";
+import { Wishes } from "./slot-preferences.js";
 
 /** A connection that is "disconnected" often comes back by itself; after this it looks for a new way. */
 const PATIENCE = 2_000;

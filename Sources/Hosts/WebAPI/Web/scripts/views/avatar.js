@@ -1,7 +1,7 @@
 // A round picture of a person: a photo, or initials on a colour that is always the same for them.
 
 import { h } from "../dom.js";
-import { initials } from "../words.js";
+import { initials } from "../format.js";
 
 const hues = [12, 32, 88, 150, 172, 198, 222, 258, 292, 330];
 

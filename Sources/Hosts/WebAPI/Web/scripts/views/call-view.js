@@ -3,7 +3,7 @@
 import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
 import { inWords } from "../problems.js";
-import { clockText, progress } from "../words.js";
+import { clockText, progress } from "../format.js";
 import { avatar } from "./avatar.js";
 import { CaptionsView, hasTranscription } from "./captions.js";
 import { DetailsPanel } from "./details.js";

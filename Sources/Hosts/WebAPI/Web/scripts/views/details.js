@@ -3,7 +3,7 @@
 import { Chart } from "../chart.js";
 import { button, h, toggle } from "../dom.js";
 import { preferences } from "../preferences.js";
-import { rateText } from "../words.js";
+import { rateText } from "../format.js";
 
 const kinds = { host: "own address", srflx: "seen from outside", prflx: "found on the way" };
 

@@ -4,7 +4,7 @@ import { meaning, verdict } from "../diagnostics/findings.js";
 import { probe } from "../diagnostics/probe.js";
 import { facts, reportText } from "../diagnostics/report.js";
 import { separate } from "../diagnostics/server-url.js";
-import { connection, device } from "../diagnostics/surroundings.js";
+import { connection, device } from "../diagnostics/environment.js";
 import { announce, button, h, icon, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { realtime } from "../realtime.js";

@@ -4,9 +4,9 @@ import { credentials } from "../credentials.js";
 import { announce, button, h, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { ownQuality, qualityOf } from "../statistics.js";
-import { firstName, presenceInCall } from "../words.js";
+import { firstName, presenceInCall } from "../format.js";
 import { avatar } from "./avatar.js";
-import { Sight } from "./sight.js";
+import { Sight } from "./visibility.js";
 import { Tile } from "./tile.js";
 
 const SHAPE = 4 / 3;

@@ -5,7 +5,7 @@ import { credentials } from "../credentials.js";
 import { button, h, icon, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { request } from "../requests.js";
-import { ending, lengthText, namesOf, othersOf, sides, whenText } from "../words.js";
+import { ending, lengthText, namesOf, othersOf, sides, whenText } from "../format.js";
 import { avatar } from "./avatar.js";
 import { callPeople } from "./people.js";
 import { showRecordings } from "./recordings.js";

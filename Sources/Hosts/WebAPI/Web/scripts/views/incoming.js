@@ -4,7 +4,7 @@ import { calls } from "../calls.js";
 import { announce, button, h } from "../dom.js";
 import { credentials } from "../credentials.js";
 import { callAttention, dismissAttention, player } from "../ring.js";
-import { namesOf, othersOf } from "../words.js";
+import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
 
 /** Enter accepts, but not the Enter somebody was just about to type when it began to ring. */

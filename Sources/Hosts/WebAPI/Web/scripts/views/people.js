@@ -7,7 +7,7 @@ import { Problem, inWords } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { credentials } from "../credentials.js";
-import { othersOf } from "../words.js";
+import { othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
 import { ask, showPerson } from "./dialogs.js";
 import { pickPeople } from "./picker.js";

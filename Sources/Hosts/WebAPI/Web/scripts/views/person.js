@@ -5,7 +5,7 @@ import { announce, button, h, icon, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { request } from "../requests.js";
 import { voice } from "../voice.js";
-import { firstName } from "../words.js";
+import { firstName } from "../format.js";
 import { avatar } from "./avatar.js";
 import { ask } from "./dialogs.js";
 import { callPerson } from "./people.js";

@@ -6,7 +6,7 @@ import { announce, busy, button, h, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
-import { clockText } from "../words.js";
+import { clockText } from "../format.js";
 
 const files = { text: ["Text", "txt"], srt: ["SRT", "srt"], vtt: ["WebVTT", "vtt"] };
 

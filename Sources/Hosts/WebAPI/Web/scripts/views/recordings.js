@@ -5,7 +5,7 @@ import { announce, button, h, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
-import { clockText, lengthText, whenText } from "../words.js";
+import { clockText, lengthText, whenText } from "../format.js";
 import { ask, open } from "./dialogs.js";
 import { recordingMix } from "./recording-mix.js";
 import { recordingTranscript } from "./recording-transcript.js";

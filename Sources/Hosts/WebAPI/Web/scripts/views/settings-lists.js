@@ -2,7 +2,7 @@
 
 import { busy, button, h, icon, toast } from "../dom.js";
 import { request } from "../requests.js";
-import { whenText } from "../words.js";
+import { whenText } from "../format.js";
 import { avatar } from "./avatar.js";
 import { ask } from "./dialogs.js";
 import { report, section } from "./settings.js";

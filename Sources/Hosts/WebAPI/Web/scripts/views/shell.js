@@ -5,7 +5,7 @@ import { credentials } from "../credentials.js";
 import { announce, button, h, icon } from "../dom.js";
 import { realtime } from "../realtime.js";
 import { voice } from "../voice.js";
-import { namesOf, othersOf } from "../words.js";
+import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
 import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";

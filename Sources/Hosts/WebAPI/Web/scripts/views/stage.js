@@ -3,7 +3,7 @@
 import { calls } from "../calls.js";
 import { announce, toast } from "../dom.js";
 import { player } from "../ring.js";
-import { progress } from "../words.js";
+import { progress } from "../format.js";
 import { CallView } from "./call-view.js";
 
 /** How long the last words of a call stay, in milliseconds. What asks for another try stays until it is closed. */

@@ -1,7 +1,7 @@
 // One tile of a group call: somebody's picture or initials, or their screen, and how they are.
 
 import { h, icon } from "../dom.js";
-import { presenceInCall, rateText } from "../words.js";
+import { presenceInCall, rateText } from "../format.js";
 import { avatar } from "./avatar.js";
 import { play } from "./pair-scene.js";
 

@@ -4,7 +4,7 @@ import { announce, button, busy, h, toast } from "../dom.js";
 import { inWords } from "../problems.js";
 import { Recorder } from "../recorder.js";
 import { voice } from "../voice.js";
-import { clockText, lengthText } from "../words.js";
+import { clockText, lengthText } from "../format.js";
 
 const SHORTEST = 500;
 

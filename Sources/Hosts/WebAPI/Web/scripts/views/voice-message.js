@@ -4,7 +4,7 @@ import { busy, button, h, icon, toast } from "../dom.js";
 import { Player } from "../player.js";
 import { inWords } from "../problems.js";
 import { voice } from "../voice.js";
-import { clockText, firstName, whenText } from "../words.js";
+import { clockText, firstName, whenText } from "../format.js";
 import { waveform } from "./waveform.js";
 
 /** `remove` is called when the person wants the message gone; absent for those of others. */

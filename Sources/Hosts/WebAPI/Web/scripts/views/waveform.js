@@ -1,6 +1,6 @@
 // How loud a voice message is over its length, and where it is played: a slider that is clicked, dragged or moved by keys.
 
-import { clockText } from "../words.js";
+import { clockText } from "../format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 40;

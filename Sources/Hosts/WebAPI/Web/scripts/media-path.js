@@ -12,7 +12,7 @@ import { preferences } from "./preferences.js";
 import { request } from "./requests.js";
 import { randomID } from "./identity.js";
 import { slotsWanted } from "./slots.js";
-import { sides } from "./words.js";
+import { sides } from "./format.js";
 
 const LOOK = 100;
 /** How long the direct connection outlives its use. */

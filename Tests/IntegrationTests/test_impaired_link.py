@@ -8,7 +8,7 @@ import pytest
 
 import namespaces
 from namespaces import PORT_RESTRICTED, Internet
-from wire import Faults
+from impaired_link import Faults
 
 
 @pytest.fixture
