@@ -1,5 +1,5 @@
-"""Tells what a server's CPU time was spent on, out of `perf script -F comm,ip,sym`: each sample belongs to the first
-purpose that a frame of its stack, seen from the inside, gives away.
+"""Breaks a server's CPU time down by purpose, from `perf script -F comm,ip,sym`: each sample counts for the first
+purpose that matches a frame of its stack, from the innermost frame outwards.
 """
 
 import collections

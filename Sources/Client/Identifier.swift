@@ -1,18 +1,18 @@
-/// An entity's id as the server wrote it: a UUID in lower case. The phantom type keeps a user's id from being handed
-/// over where a call's is expected.
+/// An entity's id: a UUID in lower case. The phantom type keeps a user's id from being passed where a call's is
+/// expected.
 public struct Identifier<Entity>: RawRepresentable, Hashable, Sendable {
-    /// The id's text, as it stands in JSON.
+    /// The id's text, as in JSON.
     public let rawValue: String
 
-    /// Takes an id's text as it is; the server is the one who judges it.
+    /// Creates an id from any text; only the server validates it.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Takes an id's text as it is; the server is the one who judges it.
+    /// Creates an id from any text; only the server validates it.
     public init(_ text: String) { self.rawValue = text }
 }
 
 extension Identifier: ExpressibleByStringLiteral {
-    /// Takes a literal's text as it is.
+    /// Creates an id from a literal.
     public init(stringLiteral value: String) { self.rawValue = value }
 }
 
@@ -34,13 +34,13 @@ extension Identifier: Codable {
     }
 }
 
-/// What the ids stand for; nothing is ever made of these types.
+/// Phantom types of the ids; they have no values.
 public enum Entities {
     /// A person with an account.
     public enum User {}
     /// An installation that a user signed in on.
     public enum Device {}
-    /// One signing in of a user on a device.
+    /// One sign-in of a user on a device.
     public enum SignIn {}
     /// One running client, such as an app's process.
     public enum Endpoint {}
@@ -60,7 +60,7 @@ public enum Entities {
 public typealias UserID = Identifier<Entities.User>
 /// An installation that a user signed in on.
 public typealias DeviceID = Identifier<Entities.Device>
-/// One signing in of a user on a device, which can be revoked.
+/// One sign-in of a user on a device, which can be revoked.
 public typealias SignInID = Identifier<Entities.SignIn>
 /// One running client: calls are accepted, joined and kept alive by endpoints.
 public typealias EndpointID = Identifier<Entities.Endpoint>

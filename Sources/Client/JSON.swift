@@ -1,6 +1,6 @@
 import Foundation
 
-/// How this library writes and reads JSON: camelCase as the properties are named, times in RFC 3339.
+/// JSON encoding and decoding: camelCase like the properties, times in RFC 3339.
 enum JSON {
     static func encode(_ value: some Encodable) throws(SwitchboardError) -> [UInt8] {
         do {
@@ -27,7 +27,7 @@ enum JSON {
             }
             return try decoder.decode(type, from: Data(bytes))
         } catch {
-            throw .invalidAnswer("\(error)")
+            throw .invalidResponse("\(error)")
         }
     }
 
@@ -38,5 +38,5 @@ enum JSON {
     }
 }
 
-/// A request without parameters, or an answer of which nothing is wanted.
+/// A request without parameters, or a result that is ignored.
 struct Nothing: Codable, Sendable {}

@@ -1,8 +1,8 @@
-/// Why the server refused a request: its problem document (RFC 9457) as a value.
+/// Why the server rejected a request: its problem document (RFC 9457).
 public struct Problem: Error, Hashable, Sendable {
-    /// The stable token by which programs tell problems apart. Servers may learn new ones.
+    /// The stable token by which programs tell problems apart. Newer servers may have more.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The token as it stands in JSON.
+        /// The token in JSON.
         public let rawValue: String
         /// Takes any token.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -11,25 +11,26 @@ public struct Problem: Error, Hashable, Sendable {
         public static let invalidRequest = Self(rawValue: "invalid_request")
         /// The token, or the e-mail address and password, are not valid. Status 401.
         public static let unauthenticated = Self(rawValue: "unauthenticated")
-        /// The session's tokens are not known any more, since the server was restored from a backup. Status 401.
+        /// The session's tokens are no longer valid, since the server was restored from a backup. Status 401.
         public static let signInAgain = Self(rawValue: "sign_in_again")
         /// The user may not do this. Status 403.
         public static let forbidden = Self(rawValue: "forbidden")
-        /// There is no such thing, or the user may not see it. Status 404.
+        /// It does not exist, or the user may not see it. Status 404.
         public static let notFound = Self(rawValue: "not_found")
-        /// The request collides with what is there; for an offer, ``Problem/winner`` is the other side's. Status 409.
+        /// The request conflicts with the current state; for an offer, ``Problem/winner`` is the other side's. Status
+        /// 409.
         public static let conflict = Self(rawValue: "conflict")
-        /// The client id was used for something else. Status 409.
+        /// The client id was used for another request. Status 409.
         public static let clientIDReused = Self(rawValue: "client_id_reused")
         /// Another endpoint of the user accepted the call first. Status 409.
         public static let answeredElsewhere = Self(rawValue: "answered_elsewhere")
         /// The call is over. Status 409.
         public static let callEnded = Self(rawValue: "call_ended")
-        /// The request is larger than the server takes. Status 413.
+        /// The request is too large. Status 413.
         public static let payloadTooLarge = Self(rawValue: "payload_too_large")
         /// Too many requests; try again after ``Problem/retryAfter``. Status 429.
         public static let rateLimited = Self(rawValue: "rate_limited")
-        /// The user's files have as many bytes as they may have. Status 403.
+        /// The user's quota of file bytes is exhausted. Status 403.
         public static let quotaExceeded = Self(rawValue: "quota_exceeded")
         /// The server failed. Status 500.
         public static let internalError = Self(rawValue: "internal")
@@ -37,20 +38,19 @@ public struct Problem: Error, Hashable, Sendable {
         public static let unavailable = Self(rawValue: "unavailable")
     }
 
-    /// By what to tell this problem from others.
+    /// The kind of the problem, for programs.
     public var kind: Kind
-    /// The kind in words, the same every time.
+    /// A short summary of the kind, always the same.
     public var title: String
-    /// The HTTP status that goes with the kind, over realtime too.
+    /// The HTTP status of the kind, also for realtime requests.
     public var status: Int
-    /// What happened this time, for a person to read.
+    /// A human-readable explanation of this occurrence.
     public var detail: String
-    /// The member of the request that is at fault, such as `callees[2]`.
+    /// The invalid member of the request, such as `callees[2]`.
     public var field: String?
     /// How long to wait before trying again.
     public var retryAfter: Duration?
-    /// The offer that was committed first, where an offer collided with it: roll back one's own, answer this one, and
-    /// offer again.
+    /// The winning offer, if an offer collided with it: roll back your own, answer this one, and offer again.
     public var winner: Signal?
 }
 

@@ -25,125 +25,125 @@ extension Switchboard {
     }
     private struct PasswordChange: Encodable { var currentPassword: String; var newPassword: String }
 
-    /// Makes an account and signs in with it.
+    /// Creates an account and signs in.
     ///
     /// - Parameters:
     ///   - email: The address to sign in with.
     ///   - password: At least 8 characters, at most 512 bytes.
     ///   - displayName: The name that others see, 1 to 80 characters.
     ///   - languages: The languages the user speaks, as BCP 47 tags.
-    ///   - invite: Where ``ServerDescription/signUp`` is `invite`.
-    ///   - device: What to call this installation in the list of the user's devices.
+    ///   - invite: The invite code, if ``ServerDescription/signUp`` is `invite`.
+    ///   - device: How this installation appears in the list of the user's devices.
     @discardableResult
     public func signUp(
         email: String, password: String, displayName: String, languages: [String]? = nil, invite: String? = nil,
         device: DeviceDescription? = nil
     ) async throws -> Me {
-        let answer: SignedIn = try await door.ask(
+        let response: SignedIn = try await rest.request(
             .POST, "/v1/accounts",
             body: SignUp(
                 email: email, password: password, displayName: displayName, languages: languages, invite: invite,
                 device: device))
-        return await signedIn(answer)
+        return await signedIn(response)
     }
 
     /// Signs in.
     @discardableResult
     public func signIn(email: String, password: String, device: DeviceDescription? = nil) async throws -> Me {
-        let answer: SignedIn = try await door.ask(
+        let response: SignedIn = try await rest.request(
             .POST, "/v1/sessions", body: SigningIn(email: email, password: password, device: device))
-        return await signedIn(answer)
+        return await signedIn(response)
     }
 
-    /// Goes on with the tokens of an earlier sign-in.
+    /// Uses the tokens of an earlier sign-in.
     public func use(_ tokens: Tokens) async {
         await realtime.changeUser()
         await credentials.use(.tokens(tokens))
     }
 
-    /// Speaks with a token of an outside issuer, or one that an operator made. Once it has run out, everything throws
+    /// Uses a token of an external issuer, or one that an operator issued. Once it has expired, all requests throw
     /// ``SwitchboardError/signedOut``.
     public func use(token: String) async {
         await realtime.changeUser()
         await credentials.use(.token(token))
     }
 
-    /// Speaks with tokens that `provider` gets, which is asked whenever one is needed.
+    /// Uses tokens of `provider`, which is called whenever one is needed.
     public func use(provider: @escaping @Sendable () async throws -> String) async {
         await realtime.changeUser()
         await credentials.use(.provider(provider))
     }
 
-    /// Signs out: the server forgets the sign-in, where it can be reached, and this object the user.
+    /// Signs out: ends the sign-in on the server, if it is reachable, and removes the user from this object.
     public func signOut() async throws {
         let token = try? await credentials.accessToken()
         await realtime.changeUser()
         await credentials.use(.none)
         if let token {
-            let _: Nothing = try await door.ask(.DELETE, "/v1/sessions/current", token: token.text)
+            let _: Nothing = try await rest.request(.DELETE, "/v1/sessions/current", token: token.text)
         }
     }
 
-    /// The tokens to store; nil when signed out, or when tokens come from elsewhere.
+    /// The tokens to store; nil if signed out, or if the tokens are not from a sign-in here.
     public var tokens: Tokens? {
         get async { await credentials.tokens }
     }
 
-    /// The tokens to store, now and whenever they change; nil when signed out.
+    /// The tokens to store: now, then whenever they change; nil if signed out.
     public var tokenChanges: AsyncStream<Tokens?> {
         get async { await credentials.changes() }
     }
 
-    /// Oneself.
-    public func me() async throws -> Me { try await realtime.ask("me.get", Nothing()) }
+    /// The signed-in user.
+    public func me() async throws -> Me { try await realtime.request("me.get", Nothing()) }
 
-    /// One's profile whenever it changes, here or elsewhere.
+    /// The user's profile whenever it changes, on this or another client.
     public var profileChanges: AsyncStream<Me> {
         get async { await realtime.profileChanges() }
     }
 
-    /// Changes one's profile; what is nil stays as it is.
+    /// Changes the user's profile; nil members stay unchanged.
     @discardableResult
     public func changeProfile(_ change: ProfileChange) async throws -> Me {
-        try await realtime.ask("me.update", change)
+        try await realtime.request("me.update", change)
     }
 
-    /// Changes the password and revokes all other sign-ins. Not repeated when the connection breaks, since the second
-    /// time the current password would be wrong.
+    /// Changes the password and revokes all other sign-ins. Not retried if the connection breaks, since the current
+    /// password would be wrong the second time.
     public func changePassword(from current: String, to new: String) async throws {
         let token = try await credentials.accessToken()
-        let _: Nothing = try await door.ask(
+        let _: Nothing = try await rest.request(
             .POST, "/v1/me/password", token: token.text,
             body: PasswordChange(currentPassword: current, newPassword: new))
     }
 
-    /// Where the user is signed in.
+    /// The user's sign-ins.
     public func signIns() async throws -> [SignIn] {
-        struct Answer: Decodable { var sessions: [SignIn] }
-        let answer: Answer = try await realtime.ask("sessions.list", Nothing())
-        return answer.sessions
+        struct Response: Decodable { var sessions: [SignIn] }
+        let response: Response = try await realtime.request("sessions.list", Nothing())
+        return response.sessions
     }
 
-    /// Ends a sign-in; whoever uses it is disconnected at once.
+    /// Ends a sign-in; its clients are disconnected immediately.
     public func revoke(_ signIn: SignInID) async throws {
-        let _: Nothing = try await realtime.ask("sessions.revoke", ["session": signIn])
+        let _: Nothing = try await realtime.request("sessions.revoke", ["session": signIn])
     }
 
-    /// The devices the user signed in on.
+    /// The user's devices.
     public func devices() async throws -> [Device] {
-        struct Answer: Decodable { var devices: [Device] }
-        let answer: Answer = try await realtime.ask("devices.list", Nothing())
-        return answer.devices
+        struct Response: Decodable { var devices: [Device] }
+        let response: Response = try await realtime.request("devices.list", Nothing())
+        return response.devices
     }
 
-    /// Forgets a device and ends its sign-ins.
+    /// Removes a device and ends its sign-ins.
     public func revoke(_ device: DeviceID) async throws {
-        let _: Nothing = try await realtime.ask("devices.revoke", ["device": device])
+        let _: Nothing = try await realtime.request("devices.revoke", ["device": device])
     }
 
-    private func signedIn(_ answer: SignedIn) async -> Me {
+    private func signedIn(_ response: SignedIn) async -> Me {
         await realtime.changeUser()
-        await credentials.use(.tokens(answer.tokens))
-        return answer.user
+        await credentials.use(.tokens(response.tokens))
+        return response.user
     }
 }

@@ -11,65 +11,65 @@ extension Switchboard {
     }
     private struct Listing: Encodable { var limit: Int?; var cursor: String? }
 
-    /// A part of a list, and where the next one begins.
+    /// A page of a list of calls.
     public struct Page: Decodable, Hashable, Sendable {
-        /// The calls, the newest first.
+        /// The calls, newest first.
         public var calls: [Call]
-        /// What to give ``Switchboard/history(limit:after:)`` for the next part; nil where there is none.
+        /// The cursor of the next page for ``Switchboard/history(limit:after:)``; nil on the last page.
         public var nextCursor: String?
     }
 
     /// Calls people.
     ///
-    /// When a callee called at the same moment, their call is accepted instead: look whether
-    /// ``Call/caller`` is somebody else, and answer their offer.
+    /// If the callee called at the same time, their call is accepted instead: check whether ``Call/caller`` is somebody
+    /// else, and answer their offer.
     ///
     /// - Parameters:
-    ///   - callees: Whom to ring, 1 to 49.
-    ///   - kind: What the call begins as.
-    ///   - mode: `direct` or `gateway`; nil is direct between two people, and for more the gateway, which the server
-    ///     must have.
+    ///   - callees: The users to ring, 1 to 49.
+    ///   - kind: The kind of the call.
+    ///   - mode: `direct` or `gateway`; nil is `direct` between two people and `gateway` for more, which the server
+    ///     must support.
     ///   - offer: The SDP to offer, at most 256 KiB; only the endpoint that accepts gets it. It is generation 1.
     ///   - ringFor: Seconds to ring, 10 to 120; nil is the server's 60.
-    ///   - other: What becomes of another call one is in.
-    /// - Returns: The call; its ``LiveCall/updates`` tell how it goes on.
+    ///   - other: What to do with the user's current call.
+    /// - Returns: The call; its ``LiveCall/updates`` show its progress.
     public func call(
         _ callees: [UserID], kind: Call.Kind, mode: String? = nil, offer: String? = nil, ringFor: Int? = nil,
         other: OtherCall? = nil
     ) async throws -> LiveCall {
-        try await realtime.askForCall(
+        try await realtime.requestCall(
             "calls.create",
             Creation(
                 callees: callees, kind: kind, mode: mode, offer: offer.map(Creation.Offer.init), ringSeconds: ringFor,
                 other: other))
     }
 
-    /// The calls that ring for the user, those that do so now and each that will. Asking opens the connection. A reader
-    /// who falls 64 calls behind misses the oldest.
+    /// The calls that ring for the user: the current ones, then new ones. Opens the connection. A reader who falls 64
+    /// calls behind misses the oldest.
     public var incomingCalls: AsyncStream<LiveCall> {
         get async { await realtime.incomingCalls() }
     }
 
-    /// The handle of a call one is in or was in, by its id: from a push message, or from the last run of the app.
+    /// A call of the user by its id, for example from a push message or from the last run of the app.
     public func liveCall(_ id: CallID) async throws -> LiveCall {
-        try await realtime.askForCall("calls.get", ["call": id])
+        try await realtime.requestCall("calls.get", ["call": id])
     }
 
-    /// The calls one was in, the newest first.
+    /// The user's calls, newest first.
     ///
     /// - Parameters:
     ///   - limit: How many at most, 1 to 100.
-    ///   - cursor: ``Page/nextCursor`` of the part before.
+    ///   - cursor: ``Page/nextCursor`` of the previous page.
     public func history(limit: Int? = nil, after cursor: String? = nil) async throws -> Page {
-        try await realtime.ask("calls.list", Listing(limit: limit, cursor: cursor))
+        try await realtime.request("calls.list", Listing(limit: limit, cursor: cursor))
     }
 
-    /// STUN and TURN servers that belong to no call; those of a call are ``LiveCall/iceServers()``.
+    /// STUN and TURN servers without a call; for a call use ``LiveCall/iceServers()``.
     ///
-    /// - Parameter purpose: What they are for. Without it they are for a test too, unless the server is configured for apps
-    ///   with signalling of their own (`relay.credentials: open`).
+    /// - Parameter purpose: The purpose. The default is a test, unless the server is configured for apps with their own
+    ///   signalling (`relay.credentials: open`).
     public func iceServers(for purpose: ICEServers.Purpose? = nil) async throws -> ICEServers {
-        try await realtime.ask("iceServers.get", RelayPurpose(scope: purpose?.rawValue))
+        try await realtime.request("iceServers.get", RelayPurpose(scope: purpose?.rawValue))
     }
 
     private struct RelayPurpose: Encodable, Sendable {

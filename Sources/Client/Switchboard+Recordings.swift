@@ -3,56 +3,56 @@ import NIOHTTP1
 
 extension Switchboard {
     private struct Listing: Decodable { var recordings: [Recording] }
-    private struct Answer: Decodable { var recording: Recording }
-    private struct TranscriptAnswer: Decodable { var transcript: RecordingTranscript }
-    /// Hours of words.
+    private struct Response: Decodable { var recording: Recording }
+    private struct TranscriptResponse: Decodable { var transcript: RecordingTranscript }
+    /// Enough for a transcript of many hours.
     private static let transcriptLimit = 16 << 20
     private static let fileSeconds: Int64 = 60
 
-    /// The recordings of a call that one was in, in the order in which they began.
+    /// The recordings of a call that the user may access, in the order of their start.
     public func recordings(of call: CallID) async throws -> [Recording] {
-        let answer: Listing = try await realtime.ask("calls.recordings", ["call": call])
-        return answer.recordings
+        let response: Listing = try await realtime.request("calls.recordings", ["call": call])
+        return response.recordings
     }
 
-    /// One recording, with new addresses of its files.
+    /// One recording, with new links to its files.
     public func recording(_ id: RecordingID) async throws -> Recording {
-        let answer: Answer = try await realtime.ask("recordings.get", ["recording": id])
-        return answer.recording
+        let response: Response = try await realtime.request("recordings.get", ["recording": id])
+        return response.recording
     }
 
-    /// Deletes a recording, its files and what is written down of it; only who began it may.
+    /// Deletes a recording with its files and transcript; only the user who started it may.
     public func deleteRecording(_ id: RecordingID) async throws {
-        let _: Nothing = try await realtime.ask("recordings.remove", ["recording": id])
+        let _: Nothing = try await realtime.request("recordings.remove", ["recording": id])
     }
 
-    /// Has all tracks of a recording that has ended put into one file, or tries again after that failed. The answer says
-    /// how far that is, in ``Recording/mix``; it is made once, for everybody.
+    /// Requests a mix of all tracks of an ended recording into one file, or retries a failed one. ``Recording/mix`` of
+    /// the result has its status; the mix is made once, for everybody.
     public func mix(_ recording: RecordingID) async throws -> Recording {
-        let answer: Answer = try await realtime.ask("recordings.mix", ["recording": recording])
-        return answer.recording
+        let response: Response = try await realtime.request("recordings.mix", ["recording": recording])
+        return response.recording
     }
 
-    /// What was said in a recording, as far as it is written down.
+    /// The transcript of a recording, as far as it is complete.
     ///
-    /// - Throws: ``Problem`` with the kind `not_found` when nobody has asked for that yet.
+    /// - Throws: ``Problem`` with the kind `not_found` if nobody has requested it yet.
     public func transcript(of recording: RecordingID) async throws -> RecordingTranscript {
-        let answer: TranscriptAnswer = try await realtime.ask("recordings.transcript", ["recording": recording])
-        return answer.transcript
+        let response: TranscriptResponse = try await realtime.request("recordings.transcript", ["recording": recording])
+        return response.transcript
     }
 
-    /// Has a recording that has ended written down, or tries again with those of its tracks that failed.
+    /// Requests the transcript of an ended recording, or retries its failed tracks.
     ///
-    /// - Throws: ``Problem`` with the kind `provider_not_configured` where the server has nobody who does it.
+    /// - Throws: ``Problem`` with the kind `provider_not_configured` if the server has no transcription provider.
     public func transcribe(_ recording: RecordingID) async throws -> RecordingTranscript {
-        let answer: TranscriptAnswer = try await realtime.ask("recordings.transcribe", ["recording": recording])
-        return answer.transcript
+        let response: TranscriptResponse = try await realtime.request("recordings.transcribe", ["recording": recording])
+        return response.transcript
     }
 
-    /// A complete transcript as a file, in which everybody stands by name.
+    /// A complete transcript as a file with the speakers' names.
     public func transcript(of recording: RecordingID, as format: RecordingTranscript.Format) async throws -> String {
         let token = try await credentials.accessToken()
-        let bytes = try await door.exchange(
+        let bytes = try await rest.exchange(
             .GET, "/v1/recordings/\(recording)/transcript/\(format.rawValue)", token: token.text, body: nil,
             timeout: .seconds(Self.fileSeconds), limit: Self.transcriptLimit)
         return String(decoding: bytes, as: UTF8.self)

@@ -1,34 +1,35 @@
 extension Switchboard {
     private struct Users: Decodable { var users: [User] }
 
-    /// Finds people by their whole e-mail address or the beginning of a word of their name (at least 2 characters).
+    /// Searches users by a complete e-mail address or the prefix of a word of the name (at least 2 characters).
     public func searchUsers(_ query: String) async throws -> [User] {
-        let answer: Users = try await realtime.ask("users.search", ["query": query])
-        return answer.users
+        let response: Users = try await realtime.request("users.search", ["query": query])
+        return response.users
     }
 
-    /// One person.
+    /// One user.
     public func user(_ id: UserID) async throws -> User {
-        try await realtime.ask("users.get", ["user": id])
+        try await realtime.request("users.get", ["user": id])
     }
 
-    /// The people one has blocked.
+    /// The users that the signed-in user has blocked.
     public func blockedUsers() async throws -> [User] {
-        let answer: Users = try await realtime.ask("blocks.list", Nothing())
-        return answer.users
+        let response: Users = try await realtime.request("blocks.list", Nothing())
+        return response.users
     }
 
-    /// Blocks somebody: their calls and voice messages do not arrive here, and to them it looks as if nobody answered.
+    /// Blocks a user: their calls and voice messages do not arrive, and to them it looks as if nobody answered.
     public func block(_ user: UserID) async throws {
-        let _: Nothing = try await realtime.ask("blocks.add", ["user": user])
+        let _: Nothing = try await realtime.request("blocks.add", ["user": user])
     }
 
-    /// Lets somebody call again.
+    /// Unblocks a user.
     public func unblock(_ user: UserID) async throws {
-        let _: Nothing = try await realtime.ask("blocks.remove", ["user": user])
+        let _: Nothing = try await realtime.request("blocks.remove", ["user": user])
     }
 
-    /// Whether somebody is online, now and whenever that changes. Nobody who blocked one, or hides it, is ever online.
+    /// Whether a user is online: now, then whenever it changes. Users who blocked the signed-in user, or hide their
+    /// presence, always seem offline.
     public func presence(of user: UserID) async -> AsyncStream<Presence> {
         await realtime.presence(of: user)
     }

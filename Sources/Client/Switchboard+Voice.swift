@@ -3,14 +3,14 @@ import NIOCore
 import NIOHTTP1
 
 extension Switchboard {
-    private struct Answer: Decodable { var message: VoiceMessage }
-    private struct TranscriptAnswer: Decodable { var transcript: Transcript }
+    private struct Response: Decodable { var message: VoiceMessage }
+    private struct TranscriptResponse: Decodable { var transcript: Transcript }
     private struct Description: Codable { var sdp: String }
     private struct Offer: Encodable {
         var to: UserID
         var offer: Description
     }
-    private struct Begun: Decodable {
+    private struct RecordResult: Decodable {
         var recording: VoiceRecordingID
         var answer: Description
     }
@@ -19,88 +19,89 @@ extension Switchboard {
         var limit: Int?
         var cursor: String?
     }
-    /// A sound takes longer than a request, and is sent again where it is not known whether it came.
+    /// An upload takes longer than other requests, and is retried if it is unknown whether it arrived.
     private static let uploadSeconds: Int64 = 120
-    private static let tries = 3
+    private static let maxAttempts = 3
 
-    /// Sends a voice message: a file with Opus in Ogg or WebM, within the bounds that the server has.
+    /// Sends a voice message: a file with Opus in Ogg or WebM, within the server's limits.
     ///
     /// - Parameters:
-    ///   - file: What the file holds.
-    ///   - user: Who is to hear it.
+    ///   - file: The content of the file.
+    ///   - user: The recipient.
     public func sendVoiceMessage(_ file: Data, to user: UserID) async throws -> VoiceMessage {
         let route = "/v1/voice-messages?to=\(user)&clientID=\(newUUID())"
-        // WebM begins like this (RFC 8794 section 11.2.1).
+        // The EBML header of WebM (RFC 8794 section 11.2.1).
         let type = file.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) ? "audio/webm" : "audio/ogg"
         var attempt = 1
         while true {
             do {
                 let token = try await credentials.accessToken()
-                let answer = try await door.exchange(
+                let response = try await rest.exchange(
                     .POST, route, token: token.text, body: (type, Array(file)), timeout: .seconds(Self.uploadSeconds))
-                return try JSON.decode(Answer.self, from: answer).message
+                return try JSON.decode(Response.self, from: response).message
             } catch let error as SwitchboardError {
-                guard attempt < Self.tries, error.isOfTheWay else { throw error }
+                guard attempt < Self.maxAttempts, error.isConnectionError else { throw error }
                 attempt += 1
                 try await Task.sleep(for: .seconds(attempt))
             }
         }
     }
 
-    /// Records a voice message on the server while it is spoken, which needs no recorder and nothing to be uploaded: for
-    /// servers with a media gateway, as ``ServerDescription/voice`` tells.
+    /// Records a voice message on the server, without a local recorder or an upload: for servers with a media gateway,
+    /// see ``ServerDescription/voice``.
     ///
-    /// Where only a relay gets through, give the connection ``iceServers(for:)`` with ``ICEServers/Purpose/voiceMessage``.
+    /// If the network requires a relay, pass ``iceServers(for:)`` with ``ICEServers/Purpose/voiceMessage`` to the peer
+    /// connection.
     ///
-    /// What comes from the first packet on is recorded. An app has one recording at a time: another one takes its place.
+    /// The recording begins with the first packet. An endpoint has one recording at a time: a new one replaces it.
     ///
     /// - Parameters:
-    ///   - offer: The session description of a new peer connection that sends a microphone's track in Opus; other sections
-    ///     are answered without. At most 256 KiB.
-    ///   - user: Who is to hear it.
-    /// - Throws: ``Problem/Kind/conflict`` where the server has no media gateway, and ``Problem/Kind/invalidRequest`` with
+    ///   - offer: The session description of a new peer connection that sends a microphone track in Opus, at most
+    ///     256 KiB; other sections are rejected.
+    ///   - user: The recipient.
+    /// - Throws: ``Problem/Kind/conflict`` if the server has no media gateway, and ``Problem/Kind/invalidRequest`` with
     ///   the field `offer.sdp` for an offer that cannot be answered.
     public func recordVoiceMessage(offer: String, to user: UserID) async throws -> VoiceRecording {
-        let begun: Begun = try await realtime.ask("voice.record", Offer(to: user, offer: .init(sdp: offer)))
-        return VoiceRecording(id: begun.recording, answer: begun.answer.sdp, endpoint: realtime)
+        let result: RecordResult = try await realtime.request("voice.record", Offer(to: user, offer: .init(sdp: offer)))
+        return VoiceRecording(id: result.recording, answer: result.answer.sdp, endpoint: realtime)
     }
 
-    /// The voice messages between oneself and another, the newest first.
+    /// The voice messages between the signed-in user and another, newest first.
     ///
     /// - Parameters:
-    ///   - user: The other one.
+    ///   - user: The other user.
     ///   - limit: How many at most, 1 to 100.
-    ///   - cursor: ``VoiceMessagePage/nextCursor`` of the part before.
+    ///   - cursor: ``VoiceMessagePage/nextCursor`` of the previous page.
     public func voiceMessages(
         with user: UserID, limit: Int? = nil, after cursor: String? = nil
     ) async throws -> VoiceMessagePage {
-        try await realtime.ask("voice.list", Listing(with: user, limit: limit, cursor: cursor))
+        try await realtime.request("voice.list", Listing(with: user, limit: limit, cursor: cursor))
     }
 
-    /// One voice message, with a new address of its sound.
+    /// One voice message, with a new link to its audio.
     public func voiceMessage(_ id: VoiceMessageID) async throws -> VoiceMessage {
-        let answer: Answer = try await realtime.ask("voice.get", ["message": id])
-        return answer.message
+        let response: Response = try await realtime.request("voice.get", ["message": id])
+        return response.message
     }
 
-    /// Has a voice message written down, or tries again after that failed.
+    /// Requests the transcript of a voice message, or retries it after a failure.
     ///
-    /// - Throws: ``Problem`` with the kind `provider_not_configured` where the server has nobody who does it.
+    /// - Throws: ``Problem`` with the kind `provider_not_configured` if the server has no transcription provider.
     public func transcribeVoiceMessage(_ id: VoiceMessageID) async throws -> Transcript {
-        let answer: TranscriptAnswer = try await realtime.ask("voice.transcribe", ["message": id])
-        return answer.transcript
+        let response: TranscriptResponse = try await realtime.request("voice.transcribe", ["message": id])
+        return response.transcript
     }
 
-    /// Takes a voice message back, for both; only who sent it may.
+    /// Deletes a voice message for both users; only the sender may.
     public func deleteVoiceMessage(_ id: VoiceMessageID) async throws {
-        let _: Nothing = try await realtime.ask("voice.remove", ["message": id])
+        let _: Nothing = try await realtime.request("voice.remove", ["message": id])
     }
 
-    /// What a voice message sounds like: an Ogg file with Opus.
-    public func sound(of message: VoiceMessage) async throws -> Data {
+    /// Loads the audio of a voice message: an Ogg file with Opus.
+    public func audio(of message: VoiceMessage) async throws -> Data {
         var message = message
         if message.audio.expiresAt.timeIntervalSinceNow < 10 { message = try await voiceMessage(message.id) }
-        let bytes = try await door.exchange(
+        let bytes = try await rest.exchange(
             .GET, message.audio.url, token: nil, body: nil, timeout: .seconds(Self.uploadSeconds),
             limit: max(message.byteCount, 0))
         return Data(bytes)
@@ -108,8 +109,8 @@ extension Switchboard {
 }
 
 extension SwitchboardError {
-    /// Nothing was refused: the way to the server is broken.
-    fileprivate var isOfTheWay: Bool {
+    /// Whether the connection failed, rather than the server rejecting the request.
+    fileprivate var isConnectionError: Bool {
         switch self {
         case .unreachable, .timedOut: true
         default: false

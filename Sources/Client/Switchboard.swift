@@ -2,58 +2,58 @@ public import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A Switchboard server, as one user on one endpoint sees it: sign in, find people, call and be called.
+/// A client of a Switchboard server, for one user on one endpoint: sign in, find users, make and receive calls.
 ///
-/// Signing in makes no connection by itself. The realtime connection is opened by the first thing that needs it and kept
-/// from then on: it is opened again when it breaks, every stream goes on where it was, and requests that were under way
-/// are sent again without being done twice. ``close()`` ends everything.
+/// Signing in opens no connection by itself. The first request or stream that needs the realtime connection opens it.
+/// When it breaks, it is opened again, streams are resumed, and pending requests are sent again without being carried
+/// out twice. ``close()`` ends everything.
 ///
-/// All functions throw ``SwitchboardError``, and `CancellationError` where their task was cancelled.
+/// All functions throw ``SwitchboardError``, and `CancellationError` if their task was cancelled.
 public final class Switchboard: Sendable {
-    let door: RESTDoor
+    let rest: RESTClient
     let credentials: Credentials
     let realtime: RealtimeEndpoint
 
-    /// Speaks to the server at `address`, such as `https://calls.example.org`.
+    /// Creates a client for the server at `address`, such as `https://calls.example.org`.
     ///
     /// - Parameters:
-    ///   - address: An `http` or `https` address; a path in it stands before `/v1`.
-    ///   - options: How to behave; the defaults suit an app.
-    ///   - group: The event loops to run on; nil uses the process's own.
-    /// - Throws: ``SwitchboardError/invalidArgument(_:)`` where the address cannot be used.
+    ///   - address: An `http` or `https` URL; its path is prepended to `/v1`.
+    ///   - options: The options; the defaults suit an app.
+    ///   - group: The event loops to run on; nil uses the process's global ones.
+    /// - Throws: ``SwitchboardError/invalidArgument(_:)`` if the address is invalid.
     public init(
         _ address: String, options: SwitchboardOptions = SwitchboardOptions(), group: (any EventLoopGroup)? = nil
     ) throws {
         let address = try ServerAddress(address)
         let group = group ?? MultiThreadedEventLoopGroup.singleton
-        door = RESTDoor(address, options: options, group: group)
-        credentials = Credentials(door: door)
+        rest = RESTClient(address, options: options, group: group)
+        credentials = Credentials(rest: rest)
         realtime = RealtimeEndpoint(address, options: options, group: group, credentials: credentials)
     }
 
     deinit {
-        Task { [door, realtime] in
+        Task { [rest, realtime] in
             await realtime.stop(.closed)
-            await door.close()
+            await rest.close()
         }
     }
 
-    /// Ends the connection and every sequence. The object cannot be used any more.
+    /// Closes the connection and ends all sequences. The object cannot be used after that.
     public func close() async {
         await realtime.stop(.closed)
-        await door.close()
+        await rest.close()
     }
 
-    /// The identity that this process joins calls with. Store it where the app is to take up its calls after a restart.
+    /// The endpoint of this process. Store it if the app should resume its calls after a restart.
     public var endpoint: Endpoint { realtime.identity }
 
-    /// Whether there is a connection, now and whenever that changes. Asking opens one.
+    /// Whether there is a connection: now, then whenever it changes. Opens one.
     public var connectionChanges: AsyncStream<Bool> {
         get async { await realtime.connectionChanges() }
     }
 
-    /// What the server says of itself; needs no sign-in.
+    /// The server's description; needs no sign-in.
     public func serverDescription() async throws -> ServerDescription {
-        try await door.ask(.GET, "/v1/server")
+        try await rest.request(.GET, "/v1/server")
     }
 }

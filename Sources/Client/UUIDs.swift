@@ -1,4 +1,4 @@
 import Foundation
 
-/// A new random UUID in lower case, as ids are written here.
+/// A new random UUID in lower case.
 func newUUID() -> String { UUID().uuidString.lowercased() }

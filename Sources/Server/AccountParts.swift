@@ -8,7 +8,7 @@ import PasswordHashing
 import Storage
 import Tokens
 
-/// The store, the keys and the accounts: what the server and the command line both need.
+/// The store, the keys and the accounts, which the server and the command line both need.
 struct AccountParts: Sendable {
     let database: SQLiteDatabase
     let store: Store
@@ -16,7 +16,7 @@ struct AccountParts: Sendable {
     let verifier: TokenVerifier
     let accounts: AccountCommands
 
-    /// Milliseconds that only go forward.
+    /// Milliseconds of a monotonic clock.
     static let uptime: @Sendable () -> Int64 = { Int64(ProcessInfo.processInfo.systemUptime * 1000) }
 
     init(
@@ -38,28 +38,28 @@ struct AccountParts: Sendable {
                 quota: MediaQuota(configuration)),
             uptime: Self.uptime, signInsEnded: signInsEnded, userDisabled: userDisabled)
         let issuers = configuration.records("accounts.issuers").map { record in
-            OutsideIssuer(
+            ExternalIssuer(
                 issuer: record["issuer"] ?? "", audience: record["audience"] ?? "", jwksURL: record["jwksURL"] ?? "")
         }
         let accounts = accounts
         verifier = TokenVerifier(
-            own: tokens, outside: OutsideIssuers(issuers, client: .shared, uptime: Self.uptime),
+            own: tokens, external: ExternalIssuers(issuers, client: .shared, uptime: Self.uptime),
             user: { try await accounts.user(of: $0) }, clock: Timestamp.systemClock)
         try await accounts.loadRevocations()
     }
 
-    /// Answers what the command line asks.
+    /// Handles a request of the command line.
     ///
-    /// - Parameter media: the directory of media, which backups have a copy of.
-    func answer(_ request: ControlRequest, media: MediaFiles?) async -> ControlAnswer {
+    /// - Parameter media: the directory of media files, which backups copy.
+    func handle(_ request: ControlRequest, media: MediaFiles?) async -> ControlResponse {
         do {
             switch request {
             case .token(let count, let prefix):
                 let users = try await accounts.virtualUsers(count: count, prefix: prefix)
-                return ControlAnswer(lines: users.map { "{\"user\":\"\($0.user)\",\"token\":\"\($0.accessToken)\"}" })
+                return ControlResponse(lines: users.map { "{\"user\":\"\($0.user)\",\"token\":\"\($0.accessToken)\"}" })
             case .accountCreate(let email, let password, let displayName):
                 let me = try await accounts.createAccount(email: email, password: password, displayName: displayName)
-                return ControlAnswer(lines: [me.id.text])
+                return ControlResponse(lines: [me.id.text])
             case .accountList:
                 var lines: [String] = []
                 var cursor: String?
@@ -74,23 +74,23 @@ struct AccountParts: Sendable {
                     }
                     cursor = page.nextCursor
                 } while cursor != nil
-                return ControlAnswer(lines: lines)
+                return ControlResponse(lines: lines)
             case .accountDisable(let email):
                 let me = try await accounts.setDisabled(true, email: email)
-                return ControlAnswer(lines: ["\(me.email ?? email) is disabled and signed out everywhere."])
+                return ControlResponse(lines: ["\(me.email ?? email) is disabled and signed out everywhere."])
             case .accountEnable(let email):
                 let me = try await accounts.setDisabled(false, email: email)
-                return ControlAnswer(lines: ["\(me.email ?? email) may sign in again."])
+                return ControlResponse(lines: ["\(me.email ?? email) may sign in again."])
             case .backup(let path):
-                return ControlAnswer(lines: try await BackupWork(source: database, files: media).run(to: path))
+                return ControlResponse(lines: try await BackupWork(source: database, files: media).run(to: path))
             case .reload, .drain, .systemWarnings:
-                return ControlAnswer(error: "No server is running on the data directory of storage.path.")
-            case .invite(let count): return ControlAnswer(lines: try await accounts.createInvites(count: count))
+                return ControlResponse(error: "No server is running on the data directory of storage.path.")
+            case .invite(let count): return ControlResponse(lines: try await accounts.createInvites(count: count))
             }
         } catch let problem as Problem {
-            return ControlAnswer(error: problem.detail)
+            return ControlResponse(error: problem.detail)
         } catch {
-            return ControlAnswer(error: "\(error)")
+            return ControlResponse(error: "\(error)")
         }
     }
 }

@@ -5,16 +5,16 @@ import ServiceLifecycle
 import Storage
 import Tokens
 
-/// Keeps the database from growing for ever: old changes and long unused sign-ins go, a few at a time. So do tokens
-/// that have run out, from memory, and recordings and voice messages that are kept for so many days.
+/// Keeps the database from growing without bound: removes old changes and unused sign-ins in small batches. It also
+/// removes expired tokens from memory, and recordings and voice messages past their retention period.
 struct Housekeeping: Service {
-    /// A client that was away for longer starts over with a snapshot.
+    /// A client that was away for longer starts over from a snapshot.
     static let keptSeconds: Int64 = 7 * 86_400
 
     let store: Store
     let accounts: AccountCommands
     let tokens: TokenVerifier
-    /// Nil where there are no files.
+    /// Nil if there are no files.
     let retention: Retention?
     let logger: Logger
 
@@ -34,7 +34,7 @@ struct Housekeeping: Service {
         }
     }
 
-    /// Does all of it in small transactions, so that nobody waits for it.
+    /// Works in small transactions, so that other writers do not wait.
     private func sweep() async throws {
         while try await trim() > 0, !Task.isCancelled {}
         while try await store.write({ try $0.removeEndedSignals() }).value, !Task.isCancelled {}

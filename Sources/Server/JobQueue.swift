@@ -1,22 +1,23 @@
 import ServiceLifecycle
 
-/// Work that nobody waits for beside a call: in the order in which it came, so many at a time, until the server ends.
-struct Backlog<Job: Sendable>: Sendable {
+/// Runs background jobs in order, a limited number at a time, until the server stops.
+struct JobQueue<Job: Sendable>: Sendable {
     private let jobs = AsyncStream.makeStream(of: Job.self)
-    private let most: Int
+    private let maxConcurrent: Int
 
-    /// - Parameter most: how many are done at a time.
-    init(most: Int) { self.most = most }
+    /// - Parameter maxConcurrent: how many jobs run at a time.
+    init(maxConcurrent: Int) { self.maxConcurrent = maxConcurrent }
 
     func add(_ job: Job) { jobs.continuation.yield(job) }
 
-    /// Does what comes. When the server ends, what is being done is cancelled, and the rest left to the next process.
+    /// Runs jobs as they are added. When the server stops, running jobs are cancelled and the rest is left to the next
+    /// process.
     func run(_ work: @escaping @Sendable (Job) async -> Void) async {
-        await cancelWhenGracefulShutdown { [jobs, most] in
+        await cancelWhenGracefulShutdown { [jobs, maxConcurrent] in
             await withTaskGroup(of: Void.self) { group in
                 var running = 0
                 for await job in jobs.stream {
-                    if running >= most {
+                    if running >= maxConcurrent {
                         await group.next()
                         running -= 1
                     }

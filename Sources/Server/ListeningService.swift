@@ -1,8 +1,8 @@
 import NIOCore
 import ServiceLifecycle
 
-/// A service that listens on a configured port, and says which one when it cannot.
-struct NamedPort: Service {
+/// A service that listens on a configured port. Its error names the setting if it cannot.
+struct ListeningService: Service {
     let service: any Service
     /// The setting, such as `http.port`.
     let setting: String
@@ -20,10 +20,11 @@ struct NamedPort: Service {
     private static func explain(_ error: IOError, setting: String, host: String, port: Int) -> String {
         let name = setting.split(separator: ".").first.map(String.init) ?? setting
         return switch error.errnoCode {
-        case 98: "Port \(port) on \(host) is taken by another program: stop it, or choose another port with \(setting)."
-        case 13: "Port \(port) may not be used by this user: choose one from 1024 on with \(setting)."
-        case 99: "The address \(host) is not one of this machine's: choose another with \(name).host."
-        default: "\(host):\(port) cannot be listened on (\(error)): check \(name).host and \(setting)."
+        case 98:
+            "Port \(port) on \(host) is in use by another program: stop it, or choose another port with \(setting)."
+        case 13: "This user may not listen on port \(port): choose a port of 1024 or above with \(setting)."
+        case 99: "This machine does not have the address \(host): choose another with \(name).host."
+        default: "Cannot listen on \(host):\(port) (\(error)): check \(name).host and \(setting)."
         }
     }
 }

@@ -5,7 +5,7 @@ import Storage
 import Tokens
 import WebAPI
 
-/// The directory of media, and the addresses at which it is served.
+/// The directory of media files, and the URLs at which they are served.
 struct MediaParts: Sendable {
     let files: MediaFiles
     let links: MediaLinks
@@ -20,14 +20,14 @@ struct MediaParts: Sendable {
             path: directory.file("media"), minFreeBytes: configuration.integer("media.minFreeBytes"))
         links = MediaLinks(key: key, seconds: configuration.integer("media.linkSeconds"))
         let removed = try await Self.sweep(files, store)
-        if removed > 0 { logger.notice("removed files of nobody", metadata: ["count": "\(removed)"]) }
+        if removed > 0 { logger.notice("removed orphaned files", metadata: ["count": "\(removed)"]) }
     }
 
     func operations(_ checkers: [MediaFile.Kind: MediaOperations.Checker]) -> MediaOperations {
         MediaOperations(files: files, links: links, store: store, checkers: checkers)
     }
 
-    /// Removes the files that belong to nothing: a crash came between them and their rows.
+    /// Removes files without a row in the database, which a crash can leave behind.
     private static func sweep(_ files: MediaFiles, _ store: Store) async throws -> Int {
         let found = try await files.all()
         let unknown = try await store.read { store in try found.filter { try store.mediaFile($0) == nil } }

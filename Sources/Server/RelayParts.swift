@@ -3,18 +3,18 @@ import Relay
 import Storage
 import WebAPI
 
-/// The relay, where this process runs it, and what the rest of the server needs of it.
+/// The relay, if this process runs it, and what the rest of the server needs from it.
 struct RelayParts: Sendable {
     let settings: RelaySettings
     let server: RelayServer?
-    /// What credentials are issued for, as it is after reloads.
+    /// The configuration that credentials are issued for, updated by reloads.
     let current: CurrentRelay
-    /// nil without a relay.
+    /// Nil without a relay.
     let issuer: ICEServerIssuer?
-    /// What the operating system allows too little of.
+    /// Limits of the operating system that are too low.
     let warnings: [String]
 
-    /// Starts it.
+    /// Starts the relay.
     init(
         _ configuration: ServerConfiguration, _ roles: Set<ServerRole>, directory: DataDirectory, logger: Logger
     ) throws {

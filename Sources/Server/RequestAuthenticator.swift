@@ -5,21 +5,22 @@ import Synchronization
 import Tokens
 import WebAPI
 
-/// How often something may be asked.
+/// How often a request may be made.
 enum RequestRate: Hashable, Sendable {
-    /// In the long run, and at once.
+    /// The sustained rate, and how many may come at once.
     case perMinute(Int, burst: Int)
-    /// Within any hour.
+    /// Within any one hour.
     case perHour(Int)
 }
 
-/// What every request passes before anything is done for it, however it comes: over REST, in a `hello`, as server-sent
-/// events, or at the signed address of a media file.
+/// Authenticates every request and applies its rate limits before it is processed, whether it comes over REST, in a
+/// `hello`, over server-sent events, or with the signed URL of a media file.
 ///
-/// The order is the same everywhere: the bucket of the address, the token or signature, the bucket of the user, the
-/// endpoint, and then the body. So whoever may not ask costs no signature check, no row and no decoding.
-final class Gate: RequestGate, RealtimeAuthenticator {
-    /// So many users may share an address, such as that of an office.
+/// The order is the same everywhere: the rate limit of the address, the token or signature, the rate limit of the user,
+/// the endpoint, and then the body. A rejected request therefore costs as little as possible: no signature check, no
+/// row and no decoding.
+final class RequestAuthenticator: RequestAuthenticating, RealtimeAuthenticator {
+    /// How many users may share an address, such as that of an office.
     static let usersPerAddress = 20
 
     private let accounts: AccountCommands
@@ -27,7 +28,8 @@ final class Gate: RequestGate, RealtimeAuthenticator {
     private let limiters: Mutex<[RequestLimit: RequestLimiter]>
     private let uptime: @Sendable () -> Int64
 
-    /// - Parameter limits: how often a user (or, where there is none, an address) may ask; no entry, no limit.
+    /// - Parameter limits: how often a user (or an address, for requests without a user) may make requests; without an
+    ///   entry there is no limit.
     init(
         accounts: AccountCommands, tokens: TokenVerifier, limits: [RequestLimit: RequestRate],
         uptime: @escaping @Sendable () -> Int64
@@ -38,7 +40,7 @@ final class Gate: RequestGate, RealtimeAuthenticator {
         limiters = Mutex(limits.mapValues { RequestLimiter($0) })
     }
 
-    /// Takes other limits from now on; who was counted under a limit that stays goes on being counted.
+    /// Applies other limits from now on. Limits that did not change keep their counts.
     func adopt(_ limits: [RequestLimit: RequestRate]) {
         self.limiters.withLock { limiters in
             for (limit, rate) in limits where limiters[limit]?.rate != rate {
@@ -49,7 +51,7 @@ final class Gate: RequestGate, RealtimeAuthenticator {
 }
 
 // Requests over HTTP, and those of realtime sessions.
-extension Gate {
+extension RequestAuthenticator {
     func admit(_ request: AdmissionRequest) async throws -> Principal? {
         try admit(address: request.address)
         var principal: Principal
@@ -93,8 +95,8 @@ extension Gate {
     }
 }
 
-// Realtime sessions that begin.
-extension Gate {
+// Realtime sessions that start.
+extension RequestAuthenticator {
     func admit(from origin: SessionOrigin) throws { try admit(address: origin.address) }
 
     func admit(
@@ -120,19 +122,19 @@ extension Gate {
     }
 }
 
-// The buckets.
-extension Gate {
+// Rate limits.
+extension RequestAuthenticator {
     private func admit(address: String) throws { try take(.address, of: address) }
 
     private func take(_ limit: RequestLimit, of key: String) throws {
         guard limit != .none else { return }
         let now = uptime()
         let wait = limiters.withLock { $0[limit]?.take(key, at: now) }
-        if let wait { throw Problem(.rateLimited, "That was too often: wait a little.", retryAfter: wait) }
+        if let wait { throw Problem(.rateLimited, "Too many requests: wait a moment.", retryAfter: wait) }
     }
 }
 
-/// Counts by one rate: one of the two limiters is there.
+/// Limits requests to one rate; exactly one of the two limiters is set.
 private struct RequestLimiter: Sendable {
     let rate: RequestRate
     private var buckets: RateLimiter<String>?
@@ -146,26 +148,26 @@ private struct RequestLimiter: Sendable {
         }
     }
 
-    /// Returns nil when there was a permit, else the milliseconds until there will be.
+    /// Returns nil if a permit was available, else the milliseconds until one will be.
     mutating func take(_ key: String, at now: Int64) -> Int64? {
         buckets?.take(key, at: now) ?? hours?.take(key, at: now)
     }
 }
 
-/// Answers realtime requests from the route table.
+/// Handles realtime requests with the route table.
 struct RouteTableRequests: RequestHandler {
     let table: RouteTable
 
     func handle(
         _ name: String, params: [UInt8], principal: Principal, from origin: SessionOrigin
-    ) async -> RequestAnswer {
+    ) async -> RequestResult {
         let host = origin.host.flatMap { HostName.withoutPort($0) }
         return
             switch await table.handle(
                 name, params: params, principal: principal, clientAddress: origin.address, host: host)
         {
-        case .success(let answer):
-            .result(answer.body.isEmpty ? Array("{}".utf8) : answer.body, positions: answer.positions)
+        case .success(let response):
+            .result(response.body.isEmpty ? Array("{}".utf8) : response.body, positions: response.positions)
         case .failure(let problem): .problem(problem)
         }
     }

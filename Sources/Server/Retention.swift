@@ -7,10 +7,10 @@ import Storage
 import Voice
 import WebAPI
 
-/// Removes recordings and voice messages that are older than they are to be kept, with their files and all that was made
-/// of them, a few at a time. Everybody who had them is told as when a person removes them.
+/// Removes recordings and voice messages past their retention period, with their files and everything derived from
+/// them, in small batches. Users are notified as when a person removes them.
 struct Retention: Sendable {
-    /// Days; 0 for ever.
+    /// Retention periods in days; 0 keeps them for ever.
     struct Days: Hashable, Sendable {
         var recordings = 0
         var voiceMessages = 0
@@ -23,7 +23,7 @@ struct Retention: Sendable {
     let voice: VoiceCommands
     let files: MediaFiles
     let days: Days
-    /// Told of each recording that goes.
+    /// Called for each recording that is removed.
     let forget: @Sendable (RecordingID) -> Void
     let logger: Logger
 
@@ -49,11 +49,11 @@ struct Retention: Sendable {
     private struct Removed: Sendable {
         let count: Int
         let files: [FileID]
-        /// To be done once it is so for good.
+        /// To be run after the commit.
         let committed: @Sendable () -> Void
     }
 
-    /// In small transactions, so that nobody waits for it.
+    /// Works in small transactions, so that other writers do not wait.
     private func remove(
         _ kind: String, olderThan days: Int, _ body: @escaping @Sendable (Timestamp, StoreTransaction) throws -> Removed
     ) async throws {
@@ -63,14 +63,15 @@ struct Retention: Sendable {
                 try body(store.now.adding(seconds: Int64(days) * -86_400), store)
             }.value
             removed.committed()
-            // What cannot be removed now belongs to nothing, and goes with the next start.
+            // A file that cannot be removed now is an orphan, which the next start removes.
             for file in removed.files { try? await files.remove(file) }
             Counter(label: "retention_removed_total", dimensions: [("kind", kind)]).increment(by: removed.count)
             total += removed.count
             if removed.count < Self.batch { break }
         }
         if total > 0 {
-            logger.notice("removed what was kept for long enough", metadata: ["kind": "\(kind)", "count": "\(total)"])
+            logger.notice(
+                "removed items past their retention period", metadata: ["kind": "\(kind)", "count": "\(total)"])
         }
     }
 }

@@ -13,7 +13,7 @@ package enum ServerRole: String, CaseIterable, Sendable {
         for name in list.split(separator: ",") {
             guard let role = ServerRole(rawValue: String(name)) else {
                 throw ConfigurationError(
-                    "There is no role \(name): --role takes \(allCases.map(\.rawValue).joined(separator: ", ")).")
+                    "Unknown role \(name): --role takes \(allCases.map(\.rawValue).joined(separator: ", ")).")
             }
             roles.insert(role)
         }

@@ -22,9 +22,9 @@ import Voice
 import WebAPI
 import Wire
 
-/// The composition root: from a configuration to everything that runs, and how the parts know each other.
+/// The composition root: makes every service from the configuration, and connects them.
 struct ServiceGraph: Sendable {
-    /// In the order in which they start; they stop the other way round.
+    /// In the order in which they start; they stop in reverse order.
     let services: [any Service]
     let reloader: Reloader
     let draining: Draining
@@ -32,7 +32,7 @@ struct ServiceGraph: Sendable {
     private let relay: RelayServer?
     private let gateway: GatewayLegs?
     private let transcription: TranscriptionParts
-    /// Held until the process ends.
+    /// Locked until the process ends.
     private let directory: DataDirectory
 
     init(
@@ -52,14 +52,14 @@ struct ServiceGraph: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, limits: RealtimeLimits(configuration),
             logger: Logger(label: "realtime"), clock: Timestamp.systemClock)
         let clock = Mutex<CallClock?>(nil)
-        let link = Mutex<GatewayLink?>(nil)
+        let coordinator = Mutex<LegCoordinator?>(nil)
         let accounts = try await AccountParts(configuration, directory: directory) { user, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
-            link.withLock { $0 }?.signInsEnded(signIns)
+            coordinator.withLock { $0 }?.signInsEnded(signIns)
             clock.withLock { $0 }?.signedOut(signIns, of: user)
         } userDisabled: { user in
             hub.revoke(user: user)
-            link.withLock { $0 }?.userDisabled(user)
+            coordinator.withLock { $0 }?.userDisabled(user)
             server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.maximumLifetimeSeconds)
             clock.withLock { $0 }?.withdraw(user)
         } publish: { changes in
@@ -67,7 +67,7 @@ struct ServiceGraph: Sendable {
         }
         database = accounts.database
 
-        // Legs belong to calls, which the api has.
+        // The gateway's legs belong to calls, so it needs the api.
         let hasGateway = roles.isSuperset(of: [.api, .gateway])
         let calls = try await CallParts(
             configuration, store: accounts.store, hub: hub, bus: bus, relay: server,
@@ -75,7 +75,7 @@ struct ServiceGraph: Sendable {
             transcription: transcription.queue)
         gateway = calls.gateway
         clock.withLock { $0 = calls.clock }
-        link.withLock { $0 = calls.link }
+        coordinator.withLock { $0 = calls.coordinator }
 
         let media =
             roles.contains(.api)
@@ -90,23 +90,24 @@ struct ServiceGraph: Sendable {
                 store: accounts.store, commands: calls.commands, files: $0.files, logger: Logger(label: "mixes"))
         }
 
-        let gate = Gate(
+        let authenticator = RequestAuthenticator(
             accounts: accounts.accounts, tokens: accounts.verifier, limits: configuration.requestLimits,
             uptime: AccountParts.uptime)
         let certificate = try CertificateFiles(configuration).map { LiveCertificate($0) }
         reloader = try Reloader(
             source, running: configuration,
             LiveParts(
-                directory: directory, logLevel: level, relay: server, currentRelay: relay.current, gate: gate,
-                certificate: certificate), logger: Logger(label: "reload"))
+                directory: directory, logLevel: level, relay: server, currentRelay: relay.current,
+                authenticator: authenticator, certificate: certificate), logger: Logger(label: "reload"))
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
-        let figures = OperatorFigures(
-            hub: hub, calls: calls.clock, relay: server, gateway: gateway, voices: calls.link.voices,
-            voice: voice, mixes: mixes, transcription: transcription, registry: registry)
+        let stats = ServerMetrics(
+            hub: hub, calls: calls.clock, relay: server, gateway: gateway,
+            voiceRecorder: calls.coordinator.voiceRecorder, voice: voice, mixes: mixes,
+            transcription: transcription, registry: registry)
         var services: [any Service] = [
             Self.control(directory, accounts, media?.files, reloader, draining, warnings: relay.warnings),
-            Self.admin(configuration, figures, registry, isReady: { !draining.isOn }),
+            Self.admin(configuration, stats, registry, isReady: { !draining.isOn }),
             Housekeeping(
                 store: accounts.store, accounts: accounts.accounts, tokens: accounts.verifier,
                 retention: Self.retention(configuration, accounts.store, calls, media, voice, mixes),
@@ -119,19 +120,19 @@ struct ServiceGraph: Sendable {
             try await calls.keepRecordings(in: media.files, logger: Logger(label: "recorder")) {
                 transcripts.ended($0)
             }
-            if let gateway { calls.link.voices.open(gateway, voice.service, media.files) }
+            if let gateway { calls.coordinator.voiceRecorder.open(gateway, voice.service, media.files) }
             try await calls.clock.restore()
-            services += [calls.clock, calls.link.recorder, voice.transcripts, transcripts, mixes]
+            services += [calls.clock, calls.coordinator.recorder, voice.transcripts, transcripts, mixes]
             let table = Self.routes(
-                configuration, accounts, calls, media, voice, transcripts, mixes, relay.issuer, hub, gate)
+                configuration, accounts, calls, media, voice, transcripts, mixes, relay.issuer, hub, authenticator)
             let realtime = RealtimeServices(
-                authenticator: gate,
+                authenticator: authenticator,
                 source: StoreStreams(
                     store: accounts.store, commands: calls.commands, presence: { hub.presence(of: $0) }),
                 handler: RouteTableRequests(table: table), observer: calls.clock)
             services.append(
                 try Self.api(
-                    configuration, table, hub, realtime, gate, certificate, isReady: { !draining.isOn },
+                    configuration, table, hub, realtime, authenticator, certificate, isReady: { !draining.isOn },
                     logger: logger))
             services.append(HubShutdown(hub: hub))
         } else {
@@ -140,7 +141,7 @@ struct ServiceGraph: Sendable {
         self.services = services
     }
 
-    /// Lets go of what the services used; after the last of them has stopped.
+    /// Releases what the services used, after the last of them has stopped.
     func close() async {
         await transcription.queue?.close()
         gateway?.stop()
@@ -154,21 +155,21 @@ struct ServiceGraph: Sendable {
     ) -> ControlSocket {
         ControlSocket(
             path: directory.file("control.sock"),
-            answer: { request in
+            handle: { request in
                 switch request {
                 case .reload: reloader.reload()
-                case .drain(let isOn): draining.answer(isOn: isOn)
-                case .systemWarnings: ControlAnswer(lines: warnings)
-                default: await accounts.answer(request, media: files)
+                case .drain(let isOn): draining.handleDrain(isOn: isOn)
+                case .systemWarnings: ControlResponse(lines: warnings)
+                default: await accounts.handle(request, media: files)
                 }
             }, logger: Logger(label: "control"))
     }
 
-    /// Everything that can be asked of the server, over HTTP and over realtime.
+    /// Every operation of the server, over HTTP and over realtime.
     private static func routes(
         _ configuration: ServerConfiguration, _ accounts: AccountParts, _ calls: CallParts, _ media: MediaParts,
         _ voice: VoiceParts, _ transcripts: RecordingTranscripts, _ mixes: RecordingMixes,
-        _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ gate: Gate
+        _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ authenticator: RequestAuthenticator
     ) -> RouteTable {
         let people = accounts.accounts
         let photos = PhotoService(store: accounts.store, accounts: people, files: media.files)
@@ -181,27 +182,28 @@ struct ServiceGraph: Sendable {
             calls: calls.service, files: media.files, links: media.links, mixing: mixes)
         let transcribed = RecordingTranscriptService(
             store: accounts.store, commands: calls.commands, transcribing: transcripts)
-        let takes = VoiceTakeOperations(calls.link.voices, voice.service)
+        let voiceRecordings = VoiceRecordingOperations(calls.coordinator.voiceRecorder, voice.service)
         let checkers = [
             MediaFile.Kind.voice: VoiceOperations.checker(voice.service.commands), .recording: recordings.checker,
         ]
         return RouteTable(
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
-                voice: voice.service.commands.rules, records: calls.link.voices.isPossible,
+                voice: voice.service.commands.rules, records: calls.coordinator.voiceRecorder.isPossible,
                 transcribes: transcripts.isConfigured, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + profiles + PhotoOperations.all(photos)
-                + CallOperations.all(calls.service) + LegOperations.all(calls.link)
+                + CallOperations.all(calls.service) + LegOperations.all(calls.coordinator)
                 + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
-                + VoiceOperations.all(voice.service) + takes.all
+                + VoiceOperations.all(voice.service) + voiceRecordings.all
                 + TranscriptOperations.all(voice.service, transcribed)
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
-            documents: DoorOperations(service: calls.link.doors, issuer: issuer).all
-                + VoiceOperations.documents(voice.service, calls.link.voices, issuer) + takes.documents
+            documents: WHIPOperations(service: calls.coordinator.whipSessions, issuer: issuer).all
+                + VoiceOperations.documents(voice.service, calls.coordinator.voiceRecorder, issuer)
+                + voiceRecordings.documents
                 + TranscriptOperations.documents(voice.service, transcribed) + PhotoOperations.documents(photos)
                 + media.operations(checkers).all,
             schemas: Schemas.all,
-            version: ServerVersion.text, gate: gate, logger: Logger(label: "api"))
+            version: ServerVersion.text, authenticator: authenticator, logger: Logger(label: "api"))
     }
 
     private static func retention(
@@ -215,22 +217,23 @@ struct ServiceGraph: Sendable {
     }
 
     private static func admin(
-        _ configuration: ServerConfiguration, _ figures: OperatorFigures, _ registry: PrometheusRegistry,
+        _ configuration: ServerConfiguration, _ stats: ServerMetrics, _ registry: PrometheusRegistry,
         isReady: @escaping @Sendable () -> Bool
     ) -> any Service {
         let pages = AdminPages(
-            registry: registry, collect: { await figures.collect() }, figures: { figures.json }, isReady: isReady)
+            registry: registry, collect: { await stats.collect() }, stats: { stats.json }, isReady: isReady)
         let host = configuration.text("admin.host")
         let port = configuration.integer("admin.port")
         let application = Application(
             router: pages.router(), configuration: .init(address: .hostname(host, port: port), serverName: nil),
             logger: Logger(label: "admin"))
-        return NamedPort(service: application, setting: "admin.port", host: host, port: port)
+        return ListeningService(service: application, setting: "admin.port", host: host, port: port)
     }
 
     private static func api(
         _ configuration: ServerConfiguration, _ table: RouteTable, _ hub: RealtimeHub, _ realtime: RealtimeServices,
-        _ gate: Gate, _ certificate: LiveCertificate?, isReady: @escaping @Sendable () -> Bool, logger: Logger
+        _ authenticator: RequestAuthenticator, _ certificate: LiveCertificate?,
+        isReady: @escaping @Sendable () -> Bool, logger: Logger
     ) throws -> any Service {
         let origins = configuration.texts("http.allowedOrigins")
         let connections = try ConnectionSettings(configuration)
@@ -243,7 +246,8 @@ struct ServiceGraph: Sendable {
         router.get("/openapi.json") { _, _ in Response(json: document, status: 200) }
         HealthRoutes(isReady: isReady).register(on: router)
         WebFiles.client.register(on: router)
-        EventStreamRoutes(door: EventStreamDoor(hub: hub, services: realtime), gate: gate).register(on: router)
+        EventStreamRoutes(handler: EventStreamHandler(hub: hub, services: realtime), authenticator: authenticator)
+            .register(on: router)
 
         let host = configuration.text("http.host")
         let port = configuration.integer("http.port")
@@ -268,11 +272,11 @@ struct ServiceGraph: Sendable {
                 fflush(nil)
                 logger.notice("ready", metadata: ["address": "\(address)"])
             }, logger: Logger(label: "http"))
-        return NamedPort(service: application, setting: "http.port", host: host, port: port)
+        return ListeningService(service: application, setting: "http.port", host: host, port: port)
     }
 }
 
-/// Says goodbye to the realtime sessions before the doors close.
+/// Sends a bye to the realtime sessions before the listeners close.
 private struct HubShutdown: Service {
     let hub: RealtimeHub
 

@@ -7,11 +7,12 @@ import ServiceLifecycle
 import Storage
 import UnixSignals
 
-/// What the command line can have done: serve, migrate, and commands to the accounts.
+/// What the command line runs: the server, migrations, and control requests.
 package enum SwitchboardServer {
-    /// Serves until SIGTERM or SIGINT. Throws an error whose description says what to do when it cannot.
+    /// Serves until SIGTERM or SIGINT. The description of a thrown error says what to do.
+    ///
     /// - Parameters:
-    ///   - configuration: what `source` gave.
+    ///   - configuration: what was read from `source`.
     ///   - source: read again on SIGHUP.
     package static func run(
         _ configuration: ServerConfiguration, from source: ConfigurationSource, roles: Set<ServerRole>
@@ -43,7 +44,7 @@ package enum SwitchboardServer {
         let stops = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let signals = StopSignals(
             draining: graph.draining, drainSeconds: configuration.integer("shutdown.drainSeconds"), logger: logger)
-        let stopping = Task { await signals.obey(stops) { await group.triggerGracefulShutdown() } }
+        let stopping = Task { await signals.handle(stops) { await group.triggerGracefulShutdown() } }
         let reloading = Task { for await _ in reloads { graph.reloader.reload() } }
         defer {
             stopping.cancel()
@@ -59,7 +60,7 @@ package enum SwitchboardServer {
         logger.notice("stopped")
     }
 
-    /// Brings the database up to date and tells what was done, a line for each step.
+    /// Migrates the database, and returns a line for each step that was done.
     package static func migrate(_ configuration: ServerConfiguration) async throws -> [String] {
         let directory = try DataDirectory(path: configuration.text("storage.path"))
         let database = try SQLiteDatabase(path: directory.file("switchboard.sqlite"))
@@ -75,32 +76,32 @@ package enum SwitchboardServer {
         switch compaction {
         case .notNeeded: []
         case .done(let before, let after):
-            ["Wrote the database's file anew, so that it can shrink: it had \(before) bytes and has \(after)."]
-        case .noRoom(let needed, let free):
+            ["Rewrote the database file, so that it can shrink: it had \(before) bytes and has \(after)."]
+        case .insufficientSpace(let needed, let free):
             [
-                "The database's file cannot shrink until it was written anew once, for which \(needed) bytes must be free "
-                    + "on its disk: \(free) are. Make room there and run this again."
+                "The database file cannot shrink until it is rewritten once, which needs \(needed) free bytes on its "
+                    + "disk: \(free) are free. Free some space there and run this again."
             ]
         }
     }
 
-    /// Makes a data directory out of the backup at `path`, and tells what was done and what to know.
+    /// Makes a data directory from the backup at `path`, and returns a report for the operator.
     package static func restore(_ configuration: ServerConfiguration, from path: String) async throws -> [String] {
         try await RestoreWork.run(configuration, from: path)
     }
 
-    /// Has the running server answer, or this process when no server runs on the data directory.
+    /// Has the request handled by the running server, or by this process if no server runs on the data directory.
     package static func control(
         _ request: ControlRequest, _ configuration: ServerConfiguration
-    ) async throws -> ControlAnswer {
+    ) async throws -> ControlResponse {
         let path = configuration.text("storage.path")
-        if let answer = try await ControlClient.ask(request, at: path + "/control.sock") { return answer }
+        if let response = try await ControlClient.send(request, at: path + "/control.sock") { return response }
         let directory = try DataDirectory(path: path)
         let parts = try await AccountParts(configuration, directory: directory) { _ in }
         var media: MediaFiles?
         if case .backup = request { media = try MediaFiles(path: directory.file("media")) }
-        let answer = await parts.answer(request, media: media)
+        let response = await parts.handle(request, media: media)
         await parts.database.close()
-        return answer
+        return response
     }
 }

@@ -2,16 +2,16 @@ import Foundation
 import Logging
 import Transcription
 
-/// Who writes down what is said, and the queue before them.
+/// The transcription provider, and its queue.
 struct TranscriptionParts: Sendable {
-    /// Nil where no provider is configured.
+    /// Nil if no provider is configured.
     let queue: TranscriptionQueue?
 
     init(_ configuration: ServerConfiguration, logger: Logger) throws(ConfigurationError) {
         let language = configuration.text("transcription.language")
         guard language.isEmpty || Self.isLanguage(language) else {
             throw ConfigurationError(
-                "transcription.language must be a language as BCP 47 writes it, such as en or pt-BR.")
+                "transcription.language must be a BCP 47 language tag, such as en or pt-BR.")
         }
         var limits = TranscriptionQueue.Limits()
         limits.running = configuration.integer("transcription.concurrency")
@@ -29,9 +29,9 @@ struct TranscriptionParts: Sendable {
             let model = configuration.text("transcription.model")
             guard !model.isEmpty else { throw ConfigurationError("transcription.model must name a model.") }
             let key = configuration.text("transcription.apiKey")
-            // It becomes part of a header.
+            // The key becomes part of a header.
             guard key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw ConfigurationError("transcription.apiKey must be of printable characters without spaces.")
+                throw ConfigurationError("transcription.apiKey must consist of printable characters without spaces.")
             }
             return OpenAITranscriber(url: try url(configuration), model: model, key: key.isEmpty ? nil : key)
         case "webhook":
@@ -49,7 +49,7 @@ struct TranscriptionParts: Sendable {
             let command = arguments.isEmpty ? CommandTranscriber.pocketsphinx() : CommandTranscriber(arguments)
             if !command.isInstalled {
                 logger.warning(
-                    "transcription.command: there is no program \(command.program): nothing is written down until there is"
+                    "transcription.command: the program \(command.program) is not installed: nothing is transcribed"
                 )
             }
             return command
@@ -58,7 +58,7 @@ struct TranscriptionParts: Sendable {
     }
 
     private static let noURL = ConfigurationError(
-        "transcription.url must be an address that begins with http:// or https://, without a user.")
+        "transcription.url must be an http:// or https:// URL without a user.")
 
     private static func url(_ configuration: ServerConfiguration) throws(ConfigurationError) -> String {
         let text = configuration.text("transcription.url")

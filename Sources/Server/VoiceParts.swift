@@ -4,17 +4,17 @@ import Storage
 import Voice
 import WebAPI
 
-/// Voice messages: their commands, and where sounds are decoded.
+/// Voice messages: their commands, and the limiter of audio decoding.
 struct VoiceParts: Sendable {
     let service: VoiceService
     let transcripts: VoiceTranscripts
-    private let work: BoundedWork
+    private let work: ConcurrencyLimiter
 
     init(
         _ configuration: ServerConfiguration, store: Store, media: MediaParts, transcription: TranscriptionParts
     ) {
-        // Half of the machine, since calls are what it is for.
-        work = BoundedWork(atATime: ProcessInfo.processInfo.activeProcessorCount / 2, mostWaiting: 32)
+        // Half of the processors: calls come first.
+        work = ConcurrencyLimiter(maxConcurrent: ProcessInfo.processInfo.activeProcessorCount / 2, maxWaiting: 32)
         let commands = VoiceCommands(rules: VoiceRules(configuration))
         transcripts = VoiceTranscripts(
             store: store, commands: commands, files: media.files, work: work, queue: transcription.queue,
@@ -24,6 +24,6 @@ struct VoiceParts: Sendable {
             transcribing: transcripts)
     }
 
-    /// Uploads that wait for a processor.
+    /// Uploads that wait to be decoded.
     var decodingsWaiting: Int { work.waitingCount }
 }

@@ -205,7 +205,7 @@ import Tokens
         #expect(won == 5)
     }
 
-    @Test func ofTooManyEndpointsThoseUnusedForLongestGo() async throws {
+    @Test func theLeastRecentlyUsedOfTooManyEndpointsAreRemoved() async throws {
         let scratch = try await ScratchAccounts()
         let (ann, ben) = (try await scratch.signUp("Ann"), try await scratch.signUp("Ben"))
         let (commands, secret) = (scratch.commands, "a-secret-of-the-client")
@@ -232,10 +232,10 @@ import Tokens
                 == .forbidden)
     }
 
-    @Test func outsidersBecomeUsersOnce() async throws {
+    @Test func externalIdentitiesBecomeUsersOnce() async throws {
         let scratch = try await ScratchAccounts()
         let ann = try await scratch.signUp("Ann")
-        let identity = OutsideIdentity(issuer: "https://i", subject: "s", name: "Otto", email: "otto@example.org")
+        let identity = ExternalIdentity(issuer: "https://i", subject: "s", name: "Otto", email: "otto@example.org")
         let users = await withTaskGroup(of: UserID?.self) { group in
             for _ in 0..<10 { group.addTask { try? await scratch.commands.user(of: identity) } }
             return await group.reduce(into: Set<UserID?>()) { $0.insert($1) }
@@ -245,12 +245,12 @@ import Tokens
         let me = try await scratch.commands.me(Principal(user: user))
         #expect(me.displayName == "Otto" && me.email == "otto@example.org")
         // What nobody sees in a name of elsewhere is left out of it.
-        let hidden = OutsideIdentity(issuer: "https://i", subject: "t", name: "\u{202E}Ot\u{200B}to\u{200D}")
+        let hidden = ExternalIdentity(issuer: "https://i", subject: "t", name: "\u{202E}Ot\u{200B}to\u{200D}")
         let named = try await scratch.commands.user(of: hidden)
         #expect(try await scratch.commands.profile(of: named).displayName == "Otto")
         // The same subject elsewhere is somebody else, and an address that is taken stays its owner's.
         let thief = try await scratch.commands.user(
-            of: OutsideIdentity(issuer: "https://j", subject: "s", email: "ann@example.org"))
+            of: ExternalIdentity(issuer: "https://j", subject: "s", email: "ann@example.org"))
         #expect(thief != user && thief != ann.user.id)
         let other = try await scratch.commands.me(Principal(user: thief))
         #expect(other.email == nil && other.displayName == "ann")

@@ -12,11 +12,11 @@ import Testing
     }
 
     /// Shows a token and gives out `successor` for it.
-    func show(
+    func redeem(
         _ rotation: inout RefreshRotation, _ counter: Int64, _ hash: UInt8, next successor: UInt8,
         after seconds: Int64 = 0, family: [UInt8] = family, restoredAt: Timestamp? = nil
     ) -> RefreshRotation.Verdict {
-        rotation.show(
+        rotation.redeem(
             counter: counter, familyHash: family, secretHash: [hash], successor: [successor],
             at: Self.start.adding(seconds: seconds), grace: 60, lifetime: 1000,
             restoredAt: restoredAt)
@@ -24,53 +24,53 @@ import Testing
 
     @Test func tokensFollowOneAnother() {
         var rotation = rotation()
-        #expect(show(&rotation, 1, 1, next: 2) == .accepted(counter: 2))
-        #expect(show(&rotation, 2, 2, next: 3, after: 900) == .accepted(counter: 3))
-        #expect(show(&rotation, 3, 3, next: 4, after: 1800) == .accepted(counter: 4))
+        #expect(redeem(&rotation, 1, 1, next: 2) == .accepted(counter: 2))
+        #expect(redeem(&rotation, 2, 2, next: 3, after: 900) == .accepted(counter: 3))
+        #expect(redeem(&rotation, 3, 3, next: 4, after: 1800) == .accepted(counter: 4))
     }
 
     /// The store is older than the client's token: that is nobody's theft, until a token was taken since.
     @Test func aRestoredStoreDoesNotKnowWhatItGaveOut() {
         let restored = Self.start.adding(seconds: 100)
         var ahead = rotation()
-        #expect(show(&ahead, 5, 77, next: 2, after: 200, restoredAt: restored) == .unknownSinceRestore)
-        #expect(show(&ahead, 1, 77, next: 2, after: 200, restoredAt: restored) == .unknownSinceRestore)
-        #expect(show(&ahead, 5, 77, next: 2, after: 200, family: [1, 1], restoredAt: restored) == .unknown)
-        #expect(show(&ahead, 1, 1, next: 2, after: 200, restoredAt: restored) == .accepted(counter: 2))
-        #expect(show(&ahead, 5, 77, next: 3, after: 201, restoredAt: restored) == .reused)
+        #expect(redeem(&ahead, 5, 77, next: 2, after: 200, restoredAt: restored) == .unknownSinceRestore)
+        #expect(redeem(&ahead, 1, 77, next: 2, after: 200, restoredAt: restored) == .unknownSinceRestore)
+        #expect(redeem(&ahead, 5, 77, next: 2, after: 200, family: [1, 1], restoredAt: restored) == .unknown)
+        #expect(redeem(&ahead, 1, 1, next: 2, after: 200, restoredAt: restored) == .accepted(counter: 2))
+        #expect(redeem(&ahead, 5, 77, next: 3, after: 201, restoredAt: restored) == .reused)
     }
 
     @Test func aLostAnswerIsForgiven() {
         var rotation = rotation()
-        #expect(show(&rotation, 1, 1, next: 2) == .accepted(counter: 2))
-        #expect(show(&rotation, 1, 1, next: 3, after: 60) == .accepted(counter: 2))
+        #expect(redeem(&rotation, 1, 1, next: 2) == .accepted(counter: 2))
+        #expect(redeem(&rotation, 1, 1, next: 3, after: 60) == .accepted(counter: 2))
         // Whichever of the two answers arrived after all.
         var first = rotation
-        #expect(show(&first, 2, 2, next: 4, after: 61) == .accepted(counter: 3))
-        #expect(show(&rotation, 2, 3, next: 4, after: 61) == .accepted(counter: 3))
+        #expect(redeem(&first, 2, 2, next: 4, after: 61) == .accepted(counter: 3))
+        #expect(redeem(&rotation, 2, 3, next: 4, after: 61) == .accepted(counter: 3))
     }
 
     @Test func twoHoldersAreFoundOut() {
         var rotation = rotation()
-        #expect(show(&rotation, 1, 1, next: 2) == .accepted(counter: 2))
-        #expect(show(&rotation, 1, 1, next: 3) == .accepted(counter: 2))
-        #expect(show(&rotation, 2, 2, next: 4) == .accepted(counter: 3))
+        #expect(redeem(&rotation, 1, 1, next: 2) == .accepted(counter: 2))
+        #expect(redeem(&rotation, 1, 1, next: 3) == .accepted(counter: 2))
+        #expect(redeem(&rotation, 2, 2, next: 4) == .accepted(counter: 3))
         var late = rotation
-        #expect(show(&late, 2, 3, next: 5) == .reused)
-        #expect(show(&rotation, 1, 1, next: 5) == .reused)
+        #expect(redeem(&late, 2, 3, next: 5) == .reused)
+        #expect(redeem(&rotation, 1, 1, next: 5) == .reused)
     }
 
     @Test func theGraceEnds() {
         var rotation = rotation()
-        #expect(show(&rotation, 1, 1, next: 2) == .accepted(counter: 2))
-        #expect(show(&rotation, 1, 1, next: 3, after: 61) == .reused)
+        #expect(redeem(&rotation, 1, 1, next: 2) == .accepted(counter: 2))
+        #expect(redeem(&rotation, 1, 1, next: 3, after: 61) == .reused)
     }
 
     @Test func madeUpTokensDoNothing() {
         var rotation = rotation()
         let before = rotation
-        #expect(show(&rotation, 1, 7, next: 2, family: [1, 2]) == .unknown)
-        #expect(show(&rotation, 1, 1, next: 2, after: 1000) == .expired)
+        #expect(redeem(&rotation, 1, 7, next: 2, family: [1, 2]) == .unknown)
+        #expect(redeem(&rotation, 1, 1, next: 2, after: 1000) == .expired)
         #expect(rotation == before)
     }
 
@@ -94,9 +94,9 @@ import Testing
         var owner: (counter: Int64, hash: UInt8) = (1, 1)
         for step in 0..<60 {
             secret &+= 1
-            let verdict = show(&rotation, owner.counter, owner.hash, next: secret, after: Int64(step))
+            let verdict = redeem(&rotation, owner.counter, owner.hash, next: secret, after: Int64(step))
             #expect(verdict == .accepted(counter: owner.counter + 1), "seed \(seed)")
-            let isLost = random.next() % 3 == 0 && rotation.next.count < RefreshRotation.longestSeries
+            let isLost = random.next() % 3 == 0 && rotation.next.count < RefreshRotation.maxSuccessors
             if !isLost { owner = (owner.counter + 1, secret) }
         }
         var thief = owner
@@ -105,7 +105,7 @@ import Testing
             secret &+= 1
             let isThief = random.next() % 2 == 0
             let shown = isThief ? thief : owner
-            switch show(&rotation, shown.counter, shown.hash, next: secret, after: Int64(step)) {
+            switch redeem(&rotation, shown.counter, shown.hash, next: secret, after: Int64(step)) {
             case .accepted(let counter): if isThief { thief = (counter, secret) } else { owner = (counter, secret) }
             default: ended = true
             }
@@ -115,9 +115,9 @@ import Testing
         }
         if thief.hash != owner.hash, !ended {
             secret &+= 1
-            let first = show(&rotation, owner.counter, owner.hash, next: secret, after: 71)
+            let first = redeem(&rotation, owner.counter, owner.hash, next: secret, after: 71)
             secret &+= 1
-            let second = show(&rotation, thief.counter, thief.hash, next: secret, after: 71)
+            let second = redeem(&rotation, thief.counter, thief.hash, next: secret, after: 71)
             #expect(first == .reused || second == .reused, "seed \(seed)")
         }
     }

@@ -44,7 +44,7 @@ final class ScratchAccounts: Sendable {
             userDisabled: { user in disabled.update { $0.append(user) } })
         self.commands = commands
         verifier = TokenVerifier(
-            own: tokens, outside: OutsideIssuers([], client: .shared, uptime: { 0 }),
+            own: tokens, external: ExternalIssuers([], client: .shared, uptime: { 0 }),
             user: { try await commands.user(of: $0) }, clock: { time.value })
     }
 
@@ -54,7 +54,7 @@ final class ScratchAccounts: Sendable {
 
     @discardableResult
     func signUp(_ name: String, email: String? = nil, device: DeviceClaim? = nil) async throws -> SignedIn {
-        let email = email ?? NameWords.words(in: name).joined(separator: ".") + "@example.org"
+        let email = email ?? SearchTerms.terms(in: name).joined(separator: ".") + "@example.org"
         return try await commands.signUp(
             SignUpRequest(email: email, password: "correct horse", displayName: name, device: device))
     }

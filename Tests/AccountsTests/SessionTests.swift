@@ -41,7 +41,7 @@ import Tokens
         // A made-up token of somebody else's session changes nothing and learns nothing.
         let ben = try await scratch.signUp("Ben")
         let made = RefreshToken(signIn: ben.session.id, counter: 1, family: "guess", secret: "guess").text
-        #expect(await problem { _ = try await scratch.commands.refresh(made) }?.detail.contains("not known") == true)
+        #expect(await problem { _ = try await scratch.commands.refresh(made) }?.detail.contains("unknown") == true)
         _ = try await scratch.commands.refresh(ben.refreshToken)
     }
 
@@ -72,7 +72,7 @@ import Tokens
         _ = try await scratch.commands.endpoint(nil, secret: nil, of: ann.principal)
         scratch.advance(seconds: 1001)
         let problem = await problem { _ = try await scratch.commands.refresh(ann.refreshToken) }
-        #expect(problem?.detail.contains("too long") == true)
+        #expect(problem?.detail.contains("expired") == true)
         #expect(try await scratch.commands.sessions(of: ann.principal).items.isEmpty)
         #expect(try await scratch.commands.devices(of: ann.principal).items.count == 1)
         #expect(try await scratch.commands.removeStale() == 3)
@@ -123,7 +123,7 @@ import Tokens
         )
     }
 
-    @Test func theSignInThatWasUnusedForLongestMakesWay() async throws {
+    @Test func theLeastRecentlyUsedSignInIsEnded() async throws {
         let scratch = try await ScratchAccounts()
         let commands = scratch.commands
         let ann = try await scratch.signUp("Ann")
@@ -185,8 +185,8 @@ import Tokens
         #expect(short?.field == "newPassword")
         _ = try await commands.changePassword(of: ann.principal, from: "correct horse", to: "battery staple")
         #expect(scratch.ended.value == [other.session.id])
-        let told = await problem { _ = try await commands.refresh(other.refreshToken) }
-        #expect(told?.detail.contains("password was changed") == true)
+        let rejection = await problem { _ = try await commands.refresh(other.refreshToken) }
+        #expect(rejection?.detail.contains("password was changed") == true)
         _ = try await commands.refresh(ann.refreshToken)
         let old = SignInRequest(email: "ann@example.org", password: "correct horse")
         #expect(await problem { _ = try await commands.signIn(old, from: "1") }?.kind == .unauthenticated)

@@ -138,7 +138,7 @@ import Tokens
 
     @Test func whoWasDisabledWhileBeingReadStaysOut() async throws {
         let scratch = try await ScratchAccounts()
-        let identity = OutsideIdentity(issuer: "https://i", subject: "s", name: "Otto", email: "otto@example.org")
+        let identity = ExternalIdentity(issuer: "https://i", subject: "s", name: "Otto", email: "otto@example.org")
         let user = try await scratch.commands.user(of: identity)
         let database = HeldDatabase(scratch.store)
         let commands = AccountCommands(

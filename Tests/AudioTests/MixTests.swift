@@ -4,7 +4,7 @@ import Testing
 
 @testable import Audio
 
-@Suite("Mixes of voices")
+@Suite("Mixes")
 struct MixTests {
     /// A tone of one pitch, at 48 kHz, of so many milliseconds.
     private func tone(_ pitch: Double, _ milliseconds: Int, peak: Double = 8_000) -> [Int16] {
@@ -16,14 +16,14 @@ struct MixTests {
         let encoder = try VoiceEncoder(.full, .init(bitrate: 64_000))
         var writer = OggOpusWriter(serial: 1, head: OpusHead(preSkip: encoder.preSkip))
         var file = writer.begin(OpusTags(vendor: "test"))
-        let wanted = samples.count + Int(encoder.preSkip)
+        let target = samples.count + Int(encoder.preSkip)
         var count = 0
-        while count < wanted {
+        while count < target {
             let part = samples.dropFirst(count).prefix(encoder.frameCount)
             file += writer.append(try encoder.encode(part)[...], duration: UInt32(encoder.frameCount))
             count += encoder.frameCount
         }
-        return file + writer.end(leavingOut: UInt64(count - wanted))
+        return file + writer.end(leavingOut: UInt64(count - target))
     }
 
     private func voice(_ file: [UInt8], at offset: Int64, by size: Int = 4_096) -> VoiceMix.Voice {
@@ -45,11 +45,11 @@ struct MixTests {
         } check: {
         }
         let track = try OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: 10_000))
-        #expect(!track.isCutOff && track.sampleCount == count)
-        return (file, try heard(track))
+        #expect(!track.isTruncated && track.sampleCount == count)
+        return (file, try decodedSamples(track))
     }
 
-    private func heard(_ track: OpusTrack) throws -> [Int16] {
+    private func decodedSamples(_ track: OpusTrack) throws -> [Int16] {
         let decoder = try VoiceDecoder(.full)
         var samples: [Int16] = []
         for index in 0..<track.packetCount { #expect(decoder.decode(track.packet(index).bytes, into: &samples)) }
@@ -69,7 +69,7 @@ struct MixTests {
         samples[min(from * 48, samples.count)..<min(to * 48, samples.count)]
     }
 
-    @Test("each is heard at its time, as loud as it was")
+    @Test("each track plays at its time and level")
     func offsets() throws {
         let (_, samples) = try mix([
             voice(try track(tone(400, 1_000)), at: 0), voice(try track(tone(900, 500)), at: 1_203),
@@ -92,7 +92,7 @@ struct MixTests {
         }
     }
 
-    @Test("forty at full scale are turned down, and nothing crackles")
+    @Test("forty tracks at full scale are limited without clipping")
     func loud() throws {
         let pitches = (0..<40).map { 200 + 10 * Double($0 % 4) }
         let files = try Dictionary(
@@ -111,12 +111,12 @@ struct MixTests {
         #expect(abs(peak(1_000, part(samples, 2_850, 2_950)) - 6_000) < 600)
     }
 
-    @Test("the limiter leaves alone what fits, and keeps what does not within its ceiling")
+    @Test("the limiter leaves quiet audio alone, and keeps loud audio below its ceiling")
     func limiter() {
         func limited(_ samples: [Int32]) -> [Int16] {
             var (limiter, out) = (SoftLimiter(), [Int16]())
             for start in stride(from: 0, to: samples.count, by: SoftLimiter.blockCount) {
-                limiter.take(Array(samples[start..<min(start + SoftLimiter.blockCount, samples.count)]), into: &out)
+                limiter.process(Array(samples[start..<min(start + SoftLimiter.blockCount, samples.count)]), into: &out)
             }
             limiter.finish(into: &out)
             return out
@@ -141,7 +141,7 @@ struct MixTests {
         #expect(limited([.max, .min, 0, .max]).allSatisfy { abs(Float($0)) <= SoftLimiter.ceiling + 1 })
     }
 
-    @Test("what is cut off is heard as far as it goes, and what is no sound is an error in words")
+    @Test("a truncated file is mixed as far as it goes, and a file without audio is an error")
     func cut() throws {
         let whole = try track(tone(500, 4_000))
         let (_, samples) = try mix([voice(Array(whole.prefix(whole.count / 2)), at: 0), voice(whole, at: 5_000)])
@@ -154,7 +154,7 @@ struct MixTests {
         #expect(try mix([]).samples.isEmpty)
     }
 
-    @Test("it stops when told, and lets an error of its files through")
+    @Test("it can be cancelled, and passes on errors of its files")
     func stopped() throws {
         struct Stop: Error {}
         let file = try track(tone(500, 3_000))

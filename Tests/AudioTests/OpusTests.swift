@@ -3,7 +3,7 @@ import Containers
 import Testing
 
 /// A tone whose pitch goes up and down, as that of speech does.
-func tone(_ rate: VoiceRate, seconds: Double) -> [Int16] {
+func tone(_ rate: SampleRate, seconds: Double) -> [Int16] {
     var phase = 0.0
     return (0..<Int(seconds * Double(rate.rawValue))).map { index in
         let time = Double(index) / Double(rate.rawValue)
@@ -31,35 +31,35 @@ func likeness(_ first: ArraySlice<Int16>, _ second: ArraySlice<Int16>, latest: I
 
 @Suite("Opus")
 struct OpusTests {
-    private func encoded(_ samples: [Int16], _ rate: VoiceRate, _ options: VoiceEncoder.Options) throws -> [[UInt8]] {
+    private func encoded(_ samples: [Int16], _ rate: SampleRate, _ options: VoiceEncoder.Options) throws -> [[UInt8]] {
         let encoder = try VoiceEncoder(rate, options)
         return try stride(from: 0, to: samples.count, by: encoder.frameCount).map { start in
             try encoder.encode(samples[start..<min(start + encoder.frameCount, samples.count)])
         }
     }
 
-    @Test("what stands for silence is silent, and what stands for loss fades")
+    @Test("fillers for silence are silent, and fillers for loss fade out")
     func fillers() throws {
         let voice = try encoded(tone(.full, seconds: 0.5), .full, .init())
         let decoder = try VoiceDecoder(.full)
-        var heard: [Int16] = []
-        for packet in voice { #expect(decoder.decode(packet, into: &heard)) }
-        let spoken = heard.count
-        for filler in OpusFiller.lost(19_200) { #expect(decoder.decode(filler.bytes, into: &heard)) }
-        #expect(heard.count == spoken + 19_200)
-        let first = Waveform.level(of: heard[spoken..<spoken + 480])
+        var decoded: [Int16] = []
+        for packet in voice { #expect(decoder.decode(packet, into: &decoded)) }
+        let spoken = decoded.count
+        for filler in OpusFiller.lost(19_200) { #expect(decoder.decode(filler.bytes, into: &decoded)) }
+        #expect(decoded.count == spoken + 19_200)
+        let first = Waveform.level(of: decoded[spoken..<spoken + 480])
         #expect(first > -30, "made up from what came before")
-        #expect(Waveform.level(of: heard[(heard.count - 4_800)...]) < first - 15)
-        for packet in voice { #expect(decoder.decode(packet, into: &heard)) }
-        let again = heard.count
-        for filler in OpusFiller.silence(19_320) { #expect(decoder.decode(filler.bytes, into: &heard)) }
-        #expect(heard.count == again + 19_320)
-        // The first frame overlaps with the last that was heard.
-        #expect(heard[(again + 960)...].allSatisfy { abs(Int($0)) <= 1 })
+        #expect(Waveform.level(of: decoded[(decoded.count - 4_800)...]) < first - 15)
+        for packet in voice { #expect(decoder.decode(packet, into: &decoded)) }
+        let again = decoded.count
+        for filler in OpusFiller.silence(19_320) { #expect(decoder.decode(filler.bytes, into: &decoded)) }
+        #expect(decoded.count == again + 19_320)
+        // The first frame overlaps with the last decoded one.
+        #expect(decoded[(again + 960)...].allSatisfy { abs(Int($0)) <= 1 })
     }
 
-    @Test("encoded and decoded, at every rate", arguments: VoiceRate.allCases, VoiceRate.allCases)
-    func roundTrip(from: VoiceRate, to: VoiceRate) throws {
+    @Test("encoded and decoded, at every rate", arguments: SampleRate.allCases, SampleRate.allCases)
+    func roundTrip(from: SampleRate, to: SampleRate) throws {
         let packets = try encoded(tone(from, seconds: 1), from, .init())
         let decoder = try VoiceDecoder(to)
         var samples: [Int16] = []
@@ -69,7 +69,7 @@ struct OpusTests {
         #expect(likeness(tone(to, seconds: 1)[...], samples[...], latest: Int(to.rawValue) * 13 / 1_000) > 0.9)
     }
 
-    @Test("what is no packet leaves nothing, and the next is heard")
+    @Test("an invalid packet decodes to nothing, and the next one is decoded")
     func damaged() throws {
         let packets = try encoded(tone(.wide, seconds: 1), .wide, .init())
         let decoder = try VoiceDecoder(.wide)
@@ -82,10 +82,10 @@ struct OpusTests {
         #expect(samples.count == 320)
     }
 
-    @Test("a lost packet comes back from the next one, if its encoder knew of losses")
+    @Test("a lost packet is repaired from the next one, if the encoder uses FEC")
     func repair() throws {
         let original = tone(.wide, seconds: 1)
-        func heard(_ options: VoiceEncoder.Options) throws -> Double {
+        func decoded(_ options: VoiceEncoder.Options) throws -> Double {
             let packets = try encoded(original, .wide, options)
             let decoder = try VoiceDecoder(.wide)
             var samples: [Int16] = []
@@ -97,12 +97,12 @@ struct OpusTests {
             #expect(samples.count == 16_000)
             return likeness(original[...], samples[...], latest: 208)
         }
-        let without = try heard(.init(bitrate: 24_000))
-        let with = try heard(.init(bitrate: 24_000, repairsLoss: true))
+        let without = try decoded(.init(bitrate: 24_000))
+        let with = try decoded(.init(bitrate: 24_000, repairsLoss: true))
         #expect(with > without && with > 0.8, "\(with), without \(without)")
     }
 
-    @Test("concealment is as long as asked, and fades")
+    @Test("concealment has the requested length, and fades out")
     func concealment() throws {
         let packets = try encoded(tone(.wide, seconds: 1), .wide, .init())
         let decoder = try VoiceDecoder(.wide)
@@ -118,7 +118,7 @@ struct OpusTests {
         }
     }
 
-    @Test("nearly nothing is sent while nobody speaks, where that is wanted")
+    @Test("almost nothing is sent during silence with DTX")
     func discontinuous() throws {
         let silence = [Int16](repeating: 0, count: 32_000)
         let small = try encoded(silence, .wide, .init(isDiscontinuous: true)).suffix(50).filter { $0.count <= 2 }

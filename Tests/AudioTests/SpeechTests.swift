@@ -4,10 +4,10 @@ import RTP
 import Testing
 import Wire
 
-/// Words that flite speaks, and that pocketsphinx hears in what is left of them behind Opus and a bad network.
+/// Words that flite speaks, and that pocketsphinx recognizes after Opus and a bad network.
 @Suite("Speech", .enabled(if: Speech.isInstalled, "flite and pocketsphinx are not installed"))
 struct SpeechTests {
-    @Test("words are understood behind Opus", arguments: [false, true])
+    @Test("words are recognized after Opus", arguments: [false, true])
     func understood(isBadNetwork: Bool) throws {
         let words = "one two three four five"
         let spoken = try Speech.say(words)
@@ -15,15 +15,15 @@ struct SpeechTests {
         let encoder = try VoiceEncoder(.wide, .init(repairsLoss: isBadNetwork, isDiscontinuous: true))
         var random = SeededRandom(seed: 11)
         var buffer = JitterBuffer()
-        var timeline = SoundTimeline(begin: Instant(nanoseconds: 0))
+        var timeline = AudioTimeline(begin: Instant(nanoseconds: 0))
         let voice = try RecordedVoice(.wide)
-        var heard: [Int16] = []
+        var decoded: [Int16] = []
         var isAfterLoss = false
         func pass(_ output: JitterBuffer.Output) {
             switch output {
             case .lost: isAfterLoss = true
             case .packet(let packet):
-                for piece in timeline.take(packet, isAfterLoss: isAfterLoss) { voice.take(piece, into: &heard) }
+                for segment in timeline.take(packet, isAfterLoss: isAfterLoss) { voice.take(segment, into: &decoded) }
                 isAfterLoss = false
             }
         }
@@ -35,17 +35,17 @@ struct SpeechTests {
             let late = isBadNetwork ? UInt64.random(in: 0...40_000_000, using: &random) : 0
             let now = Instant(nanoseconds: UInt64(number) * 20_000_000 + late)
             buffer.insert(
-                SoundPacket(
+                AudioPacket(
                     sequence: UInt16(truncatingIfNeeded: number), timestamp: UInt32(number) * 960, arrival: now,
                     payload: payload))
             while let output = buffer.next(at: now) { pass(output) }
         }
         while let output = buffer.drain() { pass(output) }
         let end = Instant(nanoseconds: UInt64(number) * 20_000_000)
-        for piece in timeline.finish(at: end) { voice.take(piece, into: &heard) }
-        voice.finish(into: &heard)
-        #expect(abs(heard.count - number * 320) < 640)
-        let understood = try Speech.hear(heard)
+        for segment in timeline.finish(at: end) { voice.take(segment, into: &decoded) }
+        voice.finish(into: &decoded)
+        #expect(abs(decoded.count - number * 320) < 640)
+        let understood = try Speech.recognize(decoded)
         if isBadNetwork {
             #expect(understood.contains("three"), "\(understood)")
         } else {
@@ -57,7 +57,7 @@ struct SpeechTests {
 enum Speech {
     static let isInstalled = ["flite", "pocketsphinx_continuous"].allSatisfy { path(of: $0) != nil }
 
-    /// What flite says, at 16 kHz.
+    /// Speech from flite, at 16 kHz.
     static func say(_ words: String) throws -> [Int16] {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).wav")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -67,7 +67,7 @@ enum Speech {
         return stride(from: 44, to: bytes.count - 1, by: 2).map { Int16(bytes[$0]) | Int16(bytes[$0 + 1]) << 8 }
     }
 
-    static func hear(_ samples: [Int16]) throws -> String {
+    static func recognize(_ samples: [Int16]) throws -> String {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).raw")
         defer { try? FileManager.default.removeItem(at: file) }
         let silence = [Int16](repeating: 0, count: 8_000)

@@ -1,4 +1,5 @@
-"""Runs the same load of calls and media without and with a hostile client, and prints what it cost the innocent."""
+"""Runs the same load of calls and media without and with a hostile client, and prints its cost for the other
+clients."""
 
 from __future__ import annotations
 
@@ -23,16 +24,16 @@ import conftest  # noqa: E402
 from hostile_clients import KINDS  # noqa: E402
 from ports import free_port  # noqa: E402
 
-# The innocent: far below what two cores carry, so that what is measured is what others take from them.
+# The regular load: far below what two cores carry, so that the effect of the hostile client is measured.
 CALLERS, LIFE_CYCLES = 200, 20
 CALLS, PARTICIPANTS, PUBLISHERS = 4, 4, 2
-AIM_TIMES, AIM_MEMORY = 2, 64 << 20
-# The hostile client begins when everybody has joined.
+GOAL_TIMES, GOAL_MEMORY = 2, 64 << 20
+# The hostile client starts when everybody has joined.
 LEAD = 3
 
 
 @dataclasses.dataclass
-class Figures:
+class Results:
     accept: float
     """p99 in milliseconds."""
     residence: float
@@ -40,15 +41,15 @@ class Figures:
     lost: int
     packets: int
     memory: int
-    """Resident bytes at the highest, from the beginning of the attack on."""
+    """Peak resident bytes since the start of the attack."""
     processor: float
-    """Seconds of the server's own, from the beginning of the attack on."""
+    """Processor seconds of the server since the start of the attack."""
     errors: dict
     did: dict
 
 
 class Memory(threading.Thread):
-    """Looks at the server's resident memory four times a second."""
+    """Samples the server's resident memory four times a second."""
 
     def __init__(self, pid: int):
         super().__init__(daemon=True)
@@ -80,7 +81,7 @@ def load(options, server: conftest.Server, name: str, *arguments: str) -> tuple[
 
 
 def hostile(options, server: conftest.Server, kind: str) -> subprocess.Popen:
-    """A process of its own, with people: most attacks need one, a call needs two."""
+    """Starts the hostile process, with users: most attacks need one, a call needs two."""
     people = [{"id": one.id, "token": one.token} for one in server.users(6)]
     target = {
         "port": server.port, "relay": server.relay_port, "media": server.settings["gateway"]["port"], "people": people,
@@ -94,9 +95,9 @@ def hostile(options, server: conftest.Server, kind: str) -> subprocess.Popen:
     return process
 
 
-def measure(options, kind: str | None) -> Figures:
+def measure(options, kind: str | None) -> Results:
     with tempfile.TemporaryDirectory() as name:
-        # The limits are the defaults: they are what is measured. Only a port has to be known.
+        # With the default limits, which are measured. Only the gateway's port must be known.
         server = conftest.Server(pathlib.Path(name), {"gateway": {"port": free_port()}, "log": {"level": "error"}})
         server.start()
         try:
@@ -130,7 +131,7 @@ def measure(options, kind: str | None) -> Figures:
                 raise SystemExit(f"bench/hostile: the server died:\n{server.log_tail()}")
             calls, media = (json.loads(result.read_text()) for _, result in loads)
             streams = [media["audioStreams"], media["videoStreams"]]
-            return Figures(
+            return Results(
                 accept=calls["milliseconds"]["accept"]["p99"],
                 residence=max(one["residenceMicroseconds"]["p99"] for one in streams),
                 lost=sum(one["lost"] for one in streams), packets=sum(one["packets"] for one in streams),
@@ -140,11 +141,11 @@ def measure(options, kind: str | None) -> Figures:
                 server.kill()
 
 
-def median(runs: list[Figures], key) -> float:
+def median(runs: list[Results], key) -> float:
     return statistics.median(key(run) for run in runs)
 
 
-def show(name: str, runs: list[Figures], plain: list[Figures]) -> None:
+def show(name: str, runs: list[Results], plain: list[Results]) -> None:
     accept, residence = median(runs, lambda run: run.accept), median(runs, lambda run: run.residence)
     memory = median(runs, lambda run: run.memory)
     lost, packets = sum(run.lost for run in runs), sum(run.packets for run in runs)
@@ -152,12 +153,12 @@ def show(name: str, runs: list[Figures], plain: list[Figures]) -> None:
             f"memory {memory / (1 << 20):.0f} MiB, {median(runs, lambda run: run.processor):.1f} s of the server's processor")
     if runs is not plain:
         times = [accept / median(plain, lambda run: run.accept), residence / median(plain, lambda run: run.residence)]
-        grown = memory - median(plain, lambda run: run.memory)
-        holds = max(times) <= AIM_TIMES and grown <= AIM_MEMORY and lost <= sum(run.lost for run in plain)
-        line += f"\n  {'':16} {times[0]:.2f} and {times[1]:.2f} times, {grown / (1 << 20):+.0f} MiB: {'holds' if holds else 'DOES NOT HOLD'}"
+        growth = memory - median(plain, lambda run: run.memory)
+        passes = max(times) <= GOAL_TIMES and growth <= GOAL_MEMORY and lost <= sum(run.lost for run in plain)
+        line += f"\n  {'':16} {times[0]:.2f} and {times[1]:.2f} times, {growth / (1 << 20):+.0f} MiB: {'passes' if passes else 'FAILS'}"
     print(line)
     for what, count in {what: count for run in runs for what, count in run.errors.items()}.items():
-        print(f"  {'':16} error of the innocent, {count} times: {what}")
+        print(f"  {'':16} error of the regular load, {count} times: {what}")
     for what, count in runs[-1].did.items():
         print(f"  {'':16}   {what}: {count}")
 
@@ -175,8 +176,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65_536), hard))
     kinds = [kind for kind in KINDS if options.only in (None, kind)]
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {options.rounds} rounds of {options.seconds} s; "
-          f"aim: p99 at most {AIM_TIMES} times, nothing more lost, memory {AIM_MEMORY >> 20} MiB more at most")
-    results: dict[str | None, list[Figures]] = {kind: [] for kind in [None, *kinds]}
+          f"goal: p99 at most {GOAL_TIMES} times, nothing more lost, memory {GOAL_MEMORY >> 20} MiB more at most")
+    results: dict[str | None, list[Results]] = {kind: [] for kind in [None, *kinds]}
     for _ in range(options.rounds):
         for kind, runs in results.items():
             runs.append(measure(options, kind))

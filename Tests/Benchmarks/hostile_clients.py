@@ -1,9 +1,9 @@
-"""What one hostile client does, by the kind that it is: attacks that run side by side in one process, for so many seconds.
+"""The attacks of a hostile client, by its kind: they run concurrently in one process, for so many seconds.
 
     hostile_clients.py KIND < target.json
 
-Each is bounded in what it opens and in how often it asks, and goes to the given ports of loopback alone. At the end it
-prints what it did.
+Each is bounded in its connections and its rate, and attacks only the given ports of loopback. At the end it prints its
+actions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HOST = "127.0.0.1"
 
 
 class Target:
-    """The server that is attacked, and until when."""
+    """The attacked server, and the end of the attack."""
 
     def __init__(self, description: dict):
         self.port, self.relay, self.media = (description[name] for name in ("port", "relay", "media"))
@@ -38,7 +38,7 @@ class Target:
         self.url, self.realtime_url = f"http://{HOST}:{self.port}", f"ws://{HOST}:{self.port}/v1/realtime"
 
     def two_people(self) -> list[dict]:
-        """Others for each attack that makes a call, since who is in one is busy."""
+        """Different users for each attack that makes a call, since a user in a call is busy."""
         return [self.people.pop(), self.people.pop()]
 
     @property
@@ -46,7 +46,7 @@ class Target:
         return self.ends - time.monotonic()
 
     async def paced(self, per_second: float, work, *arguments) -> None:
-        """Does something so often until the end, also when the server hangs up in between."""
+        """Repeats something at a rate until the end, even if the server closes the connection."""
         started, count = time.monotonic(), 0
         while self.left > 0:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.TimeoutError, EOFError):
@@ -82,7 +82,7 @@ class Target:
 
 
 def frame(payload: bytes, opcode: int = 1) -> bytes:
-    """A masked frame (RFC 6455 section 5.2) whose mask is nothing."""
+    """A masked frame (RFC 6455 section 5.2) with a zero mask."""
     if len(payload) < 126:
         head = struct.pack(">BB", 0x80 | opcode, 0x80 | len(payload))
     else:
@@ -91,7 +91,7 @@ def frame(payload: bytes, opcode: int = 1) -> bytes:
 
 
 async def fill(target: Target, writer, data: bytes, name: str, most: int) -> None:
-    """Writes for as long as the server reads, reading nothing."""
+    """Writes as long as the server reads, without reading."""
     for _ in range(most):
         if target.left <= 0:
             return
@@ -104,7 +104,7 @@ async def fill(target: Target, writer, data: bytes, name: str, most: int) -> Non
 
 
 async def unread_pings(target: Target) -> None:
-    """Pings whose pongs are not read, before anybody has said who they are."""
+    """Pings before the hello, whose pongs are not read."""
     burst = frame(bytes(125), 9) * 64
 
     async def one() -> None:
@@ -137,7 +137,7 @@ async def kept_connections(target: Target) -> None:
 
 
 async def unread_answers(target: Target) -> None:
-    """Two hundred pipelined requests for a large document, of which nothing is read."""
+    """Two hundred pipelined requests for a large document, without reading the responses."""
     requests = f"GET /openapi.json HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode() * 200
 
     async def one() -> None:
@@ -177,7 +177,8 @@ async def guessed_passwords(target: Target) -> None:
 
 
 async def silent_streams(target: Target) -> None:
-    """Connections to the media port and the relay's that say nothing, at most 1,000 each; and others that come and go."""
+    """Silent connections to the media port and the relay's, at most 1,000 each; and others that are opened and
+    closed."""
     for_long: list = []
 
     async def one(port: int, name: str) -> None:
@@ -196,7 +197,7 @@ async def silent_streams(target: Target) -> None:
 
 
 async def bindings(target: Target) -> None:
-    """STUN Bindings to the relay, and checks of nobody to the gateway."""
+    """STUN Bindings to the relay, and checks with unknown credentials to the gateway."""
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_datagram_endpoint(asyncio.DatagramProtocol, remote_addr=(HOST, target.relay))
     other, _ = await loop.create_datagram_endpoint(asyncio.DatagramProtocol, remote_addr=(HOST, target.media))
@@ -216,7 +217,7 @@ async def bindings(target: Target) -> None:
 
 
 async def made_up_endpoints(target: Target) -> None:
-    """Each request names an endpoint that nobody has heard of."""
+    """Each request names a new endpoint."""
     token = target.people[0]["token"]
 
     async def one() -> None:
@@ -227,7 +228,7 @@ async def made_up_endpoints(target: Target) -> None:
 
 
 async def large_bodies(target: Target) -> None:
-    """Half a megabyte of parameters that say nothing, over REST and over the socket."""
+    """Half a megabyte of meaningless parameters, over REST and over the socket."""
     body = json.dumps({"callees": [], "kind": "audio", "more": ["x" * 50] * 9_000}).encode()
 
     async def one() -> None:
@@ -238,7 +239,7 @@ async def large_bodies(target: Target) -> None:
 
 
 async def slow_bodies(target: Target) -> None:
-    """Uploads of which a byte comes now and then."""
+    """Uploads that send a byte now and then."""
     token = target.people[0]["token"]
 
     async def one() -> None:
@@ -260,7 +261,7 @@ async def slow_bodies(target: Target) -> None:
 
 
 async def unread_results(target: Target) -> None:
-    """Sessions that ask and ask, and read nothing."""
+    """Sessions that send requests without reading responses."""
     hello = frame(json.dumps({"id": 1, "hello": {"token": target.people[0]["token"]}}).encode())
     asks = b"".join(frame(json.dumps({"id": 2, "request": "me.get"}).encode()) for _ in range(20))
 
@@ -299,7 +300,7 @@ async def relay_credentials(target: Target) -> None:
 
 
 async def pair(target: Target):
-    """The hostile client and an accomplice, as endpoints of the tests."""
+    """The hostile client and an accomplice, as test endpoints."""
     from endpoint import Endpoint
 
     both = [Endpoint(target.realtime_url, one["id"], one["token"]) for one in target.two_people()]
@@ -310,8 +311,8 @@ async def pair(target: Target):
 
 
 async def superseded_offers(target: Target) -> None:
-    """A direct call whose two ends go on offering anew, with descriptions as large as they may be."""
-    from endpoint import Refused, client_id
+    """A direct call whose two ends keep sending offers of the maximum size."""
+    from endpoint import RequestError, client_id
 
     ann, ben = await pair(target)
     made = await ann.ask("calls.create", clientID=client_id(), callees=[ben.user], kind="audio", mode="direct")
@@ -329,7 +330,7 @@ async def superseded_offers(target: Target) -> None:
                 "calls.signals", call=call, clientID=client_id(), kind="offer", generation=generation, payload=payload)
             generation += 1
             target.did["offers that supersede another"] += 1
-        except Refused as refused:
+        except RequestError as refused:
             target.did[f"offers refused: {refused.type}"] += 1
             if refused.type == "conflict":
                 generation = refused.problem.get("winner", {}).get("generation", generation + 1)
@@ -341,7 +342,7 @@ async def superseded_offers(target: Target) -> None:
 
 
 async def slow_mailboxes(target: Target, call: str, owner) -> None:
-    """The mailbox is asked for again and again, and what comes is not read."""
+    """Repeated requests for the mailbox, whose responses are not read."""
     listen = frame(json.dumps({"id": 3, "listen": {"stream": f"signals:{call}:{owner.id}"}}).encode())
     hello = frame(json.dumps({"id": 1, "hello": {"token": owner.token}}).encode())
 
@@ -361,7 +362,7 @@ async def slow_mailboxes(target: Target, call: str, owner) -> None:
 
 
 async def recordings_on_and_off(target: Target) -> None:
-    from endpoint import Refused, client_id
+    from endpoint import RequestError, client_id
 
     ann, ben = await pair(target)
     made = await ann.ask("calls.create", clientID=client_id(), callees=[ben.user], kind="audio", mode="gateway")
@@ -374,7 +375,7 @@ async def recordings_on_and_off(target: Target) -> None:
                 more = {"held": bool(os.urandom(1)[0] & 1)} if name == "calls.media" else {}
                 await ann.ask(name, call=call, **more)
                 target.did[name] += 1
-            except Refused as refused:
+            except RequestError as refused:
                 target.did[f"{name} refused: {refused.type}"] += 1
 
     await target.paced(20, one)
@@ -390,7 +391,7 @@ async def reports(target: Target) -> None:
     import aioice.ice
     from gateway import Participant
 
-    # Where there is no other network than loopback, its address is one too.
+    # If loopback is the only network, its address is used too.
     aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: [HOST]
 
     class Server:
@@ -437,7 +438,7 @@ async def reports(target: Target) -> None:
 
 
 async def many_whips(target: Target) -> None:
-    """Twenty requests at a time for sessions of which one is meant."""
+    """Twenty simultaneous requests for sessions of which only one can remain."""
     import httpx
     from aiortc import RTCPeerConnection
     from endpoint import client_id
@@ -455,8 +456,8 @@ async def many_whips(target: Target) -> None:
         async def one() -> None:
             async def post() -> None:
                 with contextlib.suppress(httpx.HTTPError):
-                    answer = await http.post(f"{target.url}/v1/calls/{call}/whip", content=sdp, headers=headers)
-                    target.did[f"WHIP offers answered {answer.status_code}"] += 1
+                    response = await http.post(f"{target.url}/v1/calls/{call}/whip", content=sdp, headers=headers)
+                    target.did[f"WHIP offers answered {response.status_code}"] += 1
 
             await asyncio.gather(*(post() for _ in range(20)))
 
@@ -481,11 +482,11 @@ async def run(kind: str, description: dict) -> None:
     wanted = [attack for attack in KINDS[kind] if description["only"] is None or attack.__name__ in description["only"].split(",")]
 
     async def attempt(attack) -> None:
-        # One that ends early, such as by being refused, is told of, and does not end the others.
+        # An attack that ends early, such as by an error, is reported, and does not end the others.
         try:
             await asyncio.wait_for(attack(target), max(1, target.left) + 15)
         except asyncio.TimeoutError:
-            target.did[f"{attack.__name__} was cut off at the end"] += 1
+            target.did[f"{attack.__name__} was cancelled at the end"] += 1
         except Exception as error:  # noqa: BLE001
             target.did[f"{attack.__name__} gave up: {type(error).__name__}: {error}"] += 1
 
@@ -493,7 +494,7 @@ async def run(kind: str, description: dict) -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     target.did["seconds of its own processor"] = round(used.ru_utime + used.ru_stime)
     print(json.dumps(dict(sorted(target.did.items()))), flush=True)
-    # Connections that the server still holds are let go with the process.
+    # Open connections are closed with the process.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""Runs switchboard-load media by turns against Janus and against our gateway, and prints what forwarding costs."""
+"""Runs switchboard-load media alternately against Janus and our gateway, and prints the cost of forwarding."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LOADS = {
     "audio, 10 calls of ten": ["--calls", "10", "--participants", "10", "--publishers", "5"],
     "video, 5 calls of four at 1 Mbit/s": ["--calls", "5", "--participants", "4", "--video", "--bitrate", "1000"],
 }
-# About half of what a processor carries, which the server has for itself: how long packets are in it when it need not
-# wait for its turn.
+# About half of the capacity of a processor that the server has for itself: the residence time of packets without
+# waiting for the CPU.
 APART = {
     "residence, 20 calls of ten": ["--calls", "20", "--participants", "10", "--publishers", "5"],
     "residence, video, 20 calls of four at 1 Mbit/s": ["--calls", "20", "--participants", "4", "--video", "--bitrate", "1000"],
@@ -32,7 +32,7 @@ def median(runs: list[dict], key) -> float:
 
 
 def by_turns(servers: Servers, load: list[str], options) -> dict[str, list[dict]]:
-    """The machine's other work hits each kind alike."""
+    """Alternates, so that other work on the machine affects each kind alike."""
     results: dict[str, list[dict]] = {kind: [] for kind in KINDS}
     for _ in range(options.rounds):
         for kind in KINDS:
@@ -71,7 +71,7 @@ def show(name: str, results: dict[str, list[dict]], load: list[str]) -> None:
             + (f"; {int(load[1]) / median(runs, lambda run: run['serverShareOfCore']):.0f} calls for a core"
                if int(load[3]) == 2 else ""))
     pairs = [cost(ours) / cost(theirs) for ours, theirs in zip(results["switchboard"], results["janus"])]
-    print(f"  switchboard / janus: {statistics.median(pairs):.2f} ({min(pairs):.2f} to {max(pairs):.2f}), aim: at most 0.5")
+    print(f"  switchboard / janus: {statistics.median(pairs):.2f} ({min(pairs):.2f} to {max(pairs):.2f}), goal: at most 0.5")
 
 
 def show_shares(servers: Servers, load: list[str], options) -> None:

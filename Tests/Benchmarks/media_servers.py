@@ -1,4 +1,4 @@
-"""The servers that forward media and are compared, each started anew for a run on 127.0.0.1."""
+"""The compared media servers, each restarted for a run on 127.0.0.1."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ import tempfile
 import time
 import urllib.request
 
-# Of the processors that this may use: where the two do not share one, the load never keeps the server waiting.
+# The allowed processors: if the two do not share one, the load never delays the server.
 SERVER_PROCESSOR, LOAD_PROCESSOR = sorted(os.sched_getaffinity(0))[:1], sorted(os.sched_getaffinity(0))[-1:]
 HTTP, ADMIN, RELAY, MEDIA, JANUS = 28080, 28081, 28478, 28500, 28088
-# Seconds for a whole run of the load: to join takes Janus the longest, some 0.2 s for each of hundreds of people.
-PATIENCE = 150
+# Seconds for a whole run of the load: joining takes longest with Janus, some 0.2 s for each of hundreds of
+# participants.
+TIMEOUT = 150
 LIBRARIES = "/usr/lib/x86_64-linux-gnu/janus"
 OTHER_PLUGINS = ["audiobridge", "duktape", "echotest", "lua", "nosip", "recordplay", "sip", "streaming", "textroom", "videocall", "voicemail"]  # fmt: skip
 OTHER_TRANSPORTS = ["mqtt", "nanomsg", "pfunix", "rabbitmq", "websockets"]
 
 
-def wait_until_answers(process: subprocess.Popen, url: str, log: pathlib.Path) -> None:
+def wait_until_ready(process: subprocess.Popen, url: str, log: pathlib.Path) -> None:
     for _ in range(300):
         if process.poll() is not None:
             raise SystemExit(f"the server ended with {process.returncode}: {log.read_text(errors='replace')[-2000:]}")
         with contextlib.suppress(OSError):
-            with urllib.request.urlopen(url, timeout=1) as answer:
-                if answer.status == 200:
+            with urllib.request.urlopen(url, timeout=1) as response:
+                if response.status == 200:
                     return
         time.sleep(0.1)
-    raise SystemExit(f"nothing answers on {url}")
+    raise SystemExit(f"nothing responds on {url}")
 
 
 @contextlib.contextmanager
@@ -39,7 +40,7 @@ def running(arguments: list[str], url: str, directory: pathlib.Path, before=None
     with log.open("wb") as output:
         process = subprocess.Popen(arguments, stdout=output, stderr=output, cwd=directory, preexec_fn=before)
     try:
-        wait_until_answers(process, url, log)
+        wait_until_ready(process, url, log)
         yield process
     finally:
         process.kill()
@@ -47,7 +48,7 @@ def running(arguments: list[str], url: str, directory: pathlib.Path, before=None
 
 
 def switchboard_configuration(directory: pathlib.Path, more: dict) -> pathlib.Path:
-    # A few people call all the time, which the limits are there to stop.
+    # A few users call all the time, which the default limits would prevent.
     settings = {
         "http": {"host": "127.0.0.1", "port": HTTP}, "admin": {"host": "127.0.0.1", "port": ADMIN},
         "storage": {"path": str(directory / "data")}, "log": {"level": "warning"},
@@ -91,12 +92,12 @@ admin: {{ admin_http = false }}
 
 
 class Servers:
-    """Starts servers by name, and says how the load reaches them."""
+    """Starts servers by name, and returns the load's options for them."""
 
     def __init__(self, binaries: str):
         self.binaries = pathlib.Path(binaries).resolve()
         self.is_apart = False
-        # Of ours, beside those of every run.
+        # Extra settings of our server.
         self.settings: dict = {}
 
     @contextlib.contextmanager
@@ -107,14 +108,14 @@ class Servers:
         self.is_apart = False
 
     def on(self, processors: list[int]):
-        """What a process does before it begins."""
+        """A process's preexec_fn."""
         return (lambda: os.sched_setaffinity(0, processors)) if self.is_apart else None
 
     @contextlib.contextmanager
     def start(self, kind: str, people: int):
-        """Gives the process, and the options that the load needs."""
-        with tempfile.TemporaryDirectory() as place:
-            directory = pathlib.Path(place)
+        """Yields the process, and the options for the load."""
+        with tempfile.TemporaryDirectory() as folder:
+            directory = pathlib.Path(folder)
             with {"switchboard": self.switchboard, "janus": self.janus}[kind](directory, people) as started:
                 yield started
 
@@ -139,20 +140,20 @@ class Servers:
             yield process, ["--door", "janus", "--server", f"http://127.0.0.1:{JANUS}"]
 
     def load(self, process: subprocess.Popen, more: list[str]) -> dict:
-        """Runs the load and gives its figures."""
-        with tempfile.NamedTemporaryFile(suffix=".json") as figures:
+        """Runs the load and returns its report."""
+        with tempfile.NamedTemporaryFile(suffix=".json") as results:
             command = [
-                str(self.binaries / "switchboard-load"), "media", *more, "--pid", str(process.pid), "--json", figures.name,
+                str(self.binaries / "switchboard-load"), "media", *more, "--pid", str(process.pid), "--json", results.name,
             ]  # fmt: skip
             try:
                 done = subprocess.run(
-                    command, capture_output=True, text=True, timeout=PATIENCE, preexec_fn=self.on(LOAD_PROCESSOR))
+                    command, capture_output=True, text=True, timeout=TIMEOUT, preexec_fn=self.on(LOAD_PROCESSOR))
             except subprocess.TimeoutExpired as late:
-                said = b"".join(part or b"" for part in (late.stdout, late.stderr)).decode(errors="replace")
+                printed = b"".join(part or b"" for part in (late.stdout, late.stderr)).decode(errors="replace")
                 state = "runs" if process.poll() is None else f"has ended with {process.returncode}"
                 raise SystemExit(
-                    f"after {PATIENCE} s the load was not over; the server {state}: {' '.join(command)}\n{said[-2000:]}"
+                    f"after {TIMEOUT} s the load was not over; the server {state}: {' '.join(command)}\n{printed[-2000:]}"
                 ) from None
             if done.returncode != 0:
                 raise SystemExit(f"the load failed:\n{done.stdout}{done.stderr}")
-            return json.load(open(figures.name))
+            return json.load(open(results.name))

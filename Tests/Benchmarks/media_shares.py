@@ -1,4 +1,4 @@
-"""What a server's media threads spend their time on: the kernel, cryptography, and the rest, by perf."""
+"""The CPU time of a server's media threads by purpose: the kernel, cryptography, and the rest, from perf."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def purpose(library: str) -> str:
 
 
 class Shares:
-    """Samples a process while a load runs, of which only the time that it measured is counted."""
+    """Samples a process while a load runs; only the load's measuring period counts."""
 
     def __init__(self) -> None:
         if not shutil.which("perf"):
@@ -43,7 +43,8 @@ class Shares:
                 raise SystemExit(f"perf took no samples: {errors}")
 
     def read(self, run: dict, threads: str) -> tuple[dict[str, float], list[tuple[float, str]]]:
-        """The shares of what the threads of this name did in the time that the run measured, and its dearest functions."""
+        """The shares of the threads with this name by purpose in the run's measuring period, and the most expensive
+        functions."""
         begin = run["began"] / 1e9
         text = subprocess.run(
             ["perf", "script", "-i", self.file, "--time", f"{begin:.6f},{begin + run['seconds']:.6f}", "-F",

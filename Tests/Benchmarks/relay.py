@@ -1,6 +1,6 @@
-"""Runs turnutils_uclient by turns against coturn, against our relay and against a forwarder that does nothing else, and
-prints CPU time for each relayed packet, over UDP, TCP and TLS; then how long packets stay inside, and what an
-allocation costs in time and memory.
+"""Runs turnutils_uclient alternately against coturn, our relay and a bare forwarder, and prints the CPU time per
+relayed packet, over UDP, TCP and TLS; then the residence time of packets, and the cost of an allocation in time and
+memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import statistics
 import tempfile
 
 import relay_servers
-from relay_loads import allocating, load, residence, strangers
+from relay_loads import allocating, load, residence, unauthenticated
 
 # 100 clients send every 20 ms; 10 send as fast as they can.
 GENTLE, FULL = (100, 20), (10, 0)
@@ -24,7 +24,7 @@ def median(runs: list[dict[str, float]], key: str) -> float:
 
 
 def by_turns(kinds: list[str], rounds: int, run) -> dict[str, list[dict[str, float]]]:
-    """The machine's other work hits each kind alike."""
+    """Alternates, so that other work on the machine affects each kind alike."""
     results: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
     for _ in range(rounds):
         for kind in kinds:
@@ -33,12 +33,12 @@ def by_turns(kinds: list[str], rounds: int, run) -> dict[str, list[dict[str, flo
 
 
 def ratios(results: dict[str, list[dict[str, float]]], kind: str, other: str) -> str:
-    """The median of the ratios of runs that were neighbours, with its range."""
+    """The median of the ratios of consecutive runs, with its range."""
     pairs = [a["microseconds"] / b["microseconds"] for a, b in zip(results[kind], results[other])]
     return f"{statistics.median(pairs):.2f} ({min(pairs):.2f} to {max(pairs):.2f})"
 
 
-def processor_time(servers, name, kinds, transport, shape, packets, rounds, aims) -> None:
+def processor_time(servers, name, kinds, transport, shape, packets, rounds, goals) -> None:
     def run(kind: str) -> dict[str, float]:
         with servers.start(kind) as process:
             return load(servers.network, process.pid, transport, *shape, packets)
@@ -50,9 +50,9 @@ def processor_time(servers, name, kinds, transport, shape, packets, rounds, aims
         user = sum(run["user"] for run in runs) / max(1, sum(run["ticks"] for run in runs))
         print(f"  {kind:14} {cost:6.2f} us/packet ({user:.0%} user), {median(runs, 'pps'):8.0f} packets/s, "
               f"{1e6 / cost:8.0f} for each second of a worker, {median(runs, 'lost'):.3f} % lost")
-    for (kind, other), aim in aims.items():
+    for (kind, other), goal in goals.items():
         if kind in results and other in results:
-            print(f"  {kind} / {other}: {ratios(results, kind, other)}" + (f", aim: at most {aim}" if aim else ""))
+            print(f"  {kind} / {other}: {ratios(results, kind, other)}" + (f", goal: at most {goal}" if goal else ""))
 
 
 def residences(servers, options) -> None:
@@ -80,14 +80,14 @@ def residences(servers, options) -> None:
 def allocations(servers, options) -> None:
     def run(kind: str) -> dict[str, float]:
         with servers.start(kind) as process:
-            return allocating(servers, process.pid, 400) | {"kept": strangers(servers, process.pid, 5_000)}
+            return allocating(servers, process.pid, 400) | {"leaked": unauthenticated(servers, process.pid, 5_000)}
 
     results = by_turns(["coturn", "switchboard"], options.rounds, run)
-    print("\nallocating (aims: at most 50 us, at most 4096 bytes, 0 bytes)")
+    print("\nallocating (goals: at most 50 us, at most 4096 bytes, 0 bytes)")
     for kind, runs in results.items():
         print(f"  {kind:14} {median(runs, 'microseconds'):6.1f} us for 401, Allocate and Refresh(0), "
               f"{median(runs, 'bytes'):.0f} bytes for an idle allocation, "
-              f"{median(runs, 'kept'):.0f} for a source without credentials")
+              f"{median(runs, 'leaked'):.0f} for a source without credentials")
 
 
 def main() -> None:
@@ -118,9 +118,9 @@ def main() -> None:
         pem = relay_servers.certificate(directory)
         servers = relay_servers.Servers(network, options.binaries, options.turnserver, pem)
         with servers.peer():
-            for name, (kinds, transport, shape, packets, aims) in loads.items():
+            for name, (kinds, transport, shape, packets, goals) in loads.items():
                 if wants(name):
-                    processor_time(servers, name, kinds, transport, shape, packets, options.rounds, aims)
+                    processor_time(servers, name, kinds, transport, shape, packets, options.rounds, goals)
             if wants("residence"):
                 residences(servers, options)
             if wants("allocating"):

@@ -1,4 +1,4 @@
-"""What is done to a relay, and what the kernel says of it meanwhile."""
+"""Loads for a relay, measured with the kernel's statistics."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import stun
 from relay_servers import PASSWORD, PEER_PORT, PORT, USER, Servers
 
 PAYLOAD = 160
-# Debian's numbers channels as RFC 5766 did, which newer servers refuse.
+# Debian's uses the channel numbers of RFC 5766, which newer servers reject.
 UCLIENT = os.environ.get("UCLIENT", "turnutils_uclient")
 
 
 def cpu_seconds(pid: int) -> float:
-    """Time on a processor, of all threads, in nanosecond steps."""
+    """The CPU time of all threads, with nanosecond resolution."""
     total = 0
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(OSError):
@@ -79,7 +79,7 @@ def residence(servers: Servers, kind: str, allocations: int, interval: int, pack
             )
         try:
             if tap.stdout.readline() != "ready\n":
-                raise SystemExit("the packet socket that residence is measured with needs root")
+                raise SystemExit("measuring residence needs root for a packet socket")
             under = load(servers.network, process.pid, [], allocations, interval, packets)
             tap.send_signal(signal.SIGTERM)
             found = json.loads(tap.stdout.readline())
@@ -97,7 +97,7 @@ def allocating(servers: Servers, pid: int, count: int) -> dict[str, float]:
         return stun.Client(servers.network.server, PORT, USER, PASSWORD, local=servers.network.client)
 
     with servers.network.at_clients():
-        # None is closed before the end: a port that comes again too soon is refused by coturn.
+        # None is closed before the end: coturn rejects a port that is reused too soon.
         clients = [client() for _ in range(2 * count)]
         spent = cpu_seconds(pid)
         for one in clients[:count]:
@@ -108,14 +108,14 @@ def allocating(servers: Servers, pid: int, count: int) -> dict[str, float]:
         before = resident_kilobytes(pid)
         for one in clients[count:]:
             one.allocate()
-        grown = resident_kilobytes(pid) - before
+        growth = resident_kilobytes(pid) - before
         for one in clients:
             one.close()
-    return {"microseconds": spent * 1e6 / count, "bytes": grown * 1024 / count}
+    return {"microseconds": spent * 1e6 / count, "bytes": growth * 1024 / count}
 
 
-def strangers(servers: Servers, pid: int, count: int) -> float:
-    """Bytes that stay for each source which sent a Binding and an Allocate without credentials, and got its answers."""
+def unauthenticated(servers: Servers, pid: int, count: int) -> float:
+    """Leaked bytes per source that sent a Binding and an Allocate without credentials, and got the responses."""
     def ask(numbers: range) -> None:
         for _ in numbers:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
@@ -125,7 +125,7 @@ def strangers(servers: Servers, pid: int, count: int) -> float:
                     one.recv(1500)
 
     with servers.network.at_clients():
-        # What is there for all, or for the first, is there before.
+        # Shared state and first-time allocations are made before measuring.
         ask(range(count // 10))
         before = resident_kilobytes(pid)
         ask(range(count))

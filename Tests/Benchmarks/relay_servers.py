@@ -1,4 +1,4 @@
-"""The relays that are compared, each started anew for a run, and the networks between clients, relay and peers."""
+"""The compared relays, each restarted for a run, and the networks between clients, relay and peers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORKERS = 2
 
 
 class Loopback:
-    """Everything on 127.0.0.1, in the namespace that the bench was started in."""
+    """Everything on 127.0.0.1, in the current namespace."""
 
     client = server = peer = "127.0.0.1"
 
@@ -62,8 +62,8 @@ class Veth:
 NETWORKS = {"loopback": Loopback, "veth": Veth}
 
 
-def wait_until_answers(address: str, port: int) -> None:
-    """Waits until a STUN Binding is answered, or turnutils_peer echoes."""
+def wait_until_ready(address: str, port: int) -> None:
+    """Waits until a STUN Binding gets a response, or turnutils_peer echoes."""
     request = bytes.fromhex("000100002112a442") + os.urandom(12)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.settimeout(0.1)
@@ -72,17 +72,17 @@ def wait_until_answers(address: str, port: int) -> None:
                 probe.sendto(request, (address, port))
                 probe.recv(1500)
                 return
-    raise SystemExit(f"nothing answers on {address}, UDP port {port}")
+    raise SystemExit(f"nothing responds on {address}, UDP port {port}")
 
 
 @contextlib.contextmanager
 def running(inside, arguments: list[str], address: str, port: int, **options):
-    """A process in one of the network's places, once it answers."""
+    """A process in one of the network's namespaces, once it responds."""
     with inside():
         process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
     try:
         with inside():
-            wait_until_answers(address, port)
+            wait_until_ready(address, port)
         yield process
     finally:
         process.kill()
@@ -127,7 +127,7 @@ class Servers:
         return [f"{self.binaries}/bare-forwarder", self.network.server, str(PORT), str(WORKERS)], {}
 
     def coturn(self):
-        # It tells TLS apart on its plain port too.
+        # It detects TLS on its plain port too.
         return [self.turnserver, "-n", "--no-cli", "-L", self.network.server, "-p", str(PORT), "--user",
                 f"{USER}:{PASSWORD}", "-r", REALM, "-a", "--allow-loopback-peers", "--log-file=/dev/null",
                 "--simple-log", "-m", str(WORKERS), "--pidfile", f"/tmp/bench-turnserver-{os.getpid()}.pid", "--cert",

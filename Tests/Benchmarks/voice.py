@@ -1,4 +1,4 @@
-"""Runs switchboard-load media by turns with and without recording and captions, and prints what they cost."""
+"""Runs switchboard-load media alternately with and without recording and captions, and prints their cost."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ import urllib.request
 
 from media_servers import ADMIN, LOAD_PROCESSOR, Servers
 
-# Each once in a run, since what was heard before is known from then on.
+# Each once per run, since transcriptions of equal audio are cached.
 SENTENCES = [
     "go forward ten meters", "we meet at seven in the evening", "please send the letter to my brother", "the train was late again",
     "nobody knows where the key is", "it will rain in the afternoon", "she wrote three books last year",
     "open the window and close the door", "they live in a small house", "there is no more water in the well",
     "he was the first to answer", "can you hear me now",
 ]  # fmt: skip
-# Speech of half a minute with the pauses that readers make, for steps alone.
+# Half a minute of speech with natural pauses, for single steps.
 STORY = (
     "The call was long, and nobody wrote down what was said. A week later they wanted to know who had promised what, and "
     "by when. So somebody began to record every call that mattered. That was easy. To find the one sentence in an hour of "
     "voices was not, until a machine wrote down the words, with the time at which each was said. Now they read what they "
     "had heard, and heard what they had read."
 )
-# So many tracks, of whom each is forwarded to three others: about a third of what a processor carries.
+# Tracks that are each forwarded to three others: about a third of a processor's capacity.
 CALLS, PEOPLE = 15, 4
 TRACKS = CALLS * PEOPLE
 FORWARDING = {"without": [], "recorded": ["--record"], "captioned": ["--transcribe"]}
@@ -37,7 +37,7 @@ SPHINX = {"provider": "command", "language": "en"}
 
 
 def speak(directory: pathlib.Path, name: str, text: str) -> pathlib.Path:
-    """What flite says, as Opus in packets of 20 ms."""
+    """flite's speech as Opus in packets of 20 ms."""
     sound, file = directory / f"{name}.wav", directory / f"{name}.ogg"
     subprocess.run(["flite", "-voice", "slt", "-t", text, "-o", str(sound)], check=True)
     subprocess.run(["opusenc", "--quiet", "--bitrate", "24", "--framesize", "20", str(sound), str(file)], check=True)
@@ -45,17 +45,17 @@ def speak(directory: pathlib.Path, name: str, text: str) -> pathlib.Path:
 
 
 class Instant(http.server.BaseHTTPRequestHandler):
-    """Answers as OpenAI's endpoint does, and at once."""
+    """Responds like OpenAI's endpoint, immediately."""
 
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
-        answer = b'{"text": "hello"}'
+        response = b'{"text": "hello"}'
         self.send_response(200)
-        self.send_header("Content-Length", str(len(answer)))
+        self.send_header("Content-Length", str(len(response)))
         self.end_headers()
-        self.wfile.write(answer)
+        self.wfile.write(response)
 
     def log_message(self, *_):
         pass
@@ -63,12 +63,12 @@ class Instant(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def instant():
-    """The settings of a provider that answers at once, and is elsewhere, as those are that need a GPU."""
+    """The settings of a provider that responds immediately, on another processor, like one with a GPU."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Instant)
     server.daemon_threads = True
 
     def serve() -> None:
-        # Its threads, too, are where the load is.
+        # Its threads run on the load's processor.
         os.sched_setaffinity(0, LOAD_PROCESSOR)
         server.serve_forever()
 
@@ -80,8 +80,8 @@ def instant():
 
 
 def metrics() -> dict[str, float]:
-    with urllib.request.urlopen(f"http://127.0.0.1:{ADMIN}/metrics", timeout=5) as answer:
-        lines = answer.read().decode().splitlines()
+    with urllib.request.urlopen(f"http://127.0.0.1:{ADMIN}/metrics", timeout=5) as response:
+        lines = response.read().decode().splitlines()
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line and line[0] != "#")}
 
 
@@ -89,7 +89,7 @@ def median(values) -> float:
     return statistics.median(values)
 
 
-class Bench:
+class Benchmark:
     def __init__(self, options, directory: pathlib.Path):
         self.options, self.servers = options, Servers(options.binaries)
         self.sentences = [speak(directory, f"sentence{number}", text) for number, text in enumerate(SENTENCES)]
@@ -102,7 +102,7 @@ class Bench:
         print("".join(f"  {line}\n" for line in done.stdout.splitlines()), end="")
 
     def run(self, calls: int, people: int, seconds: int, more: list[str], transcription: dict) -> dict:
-        """One run of the load on a server of its own, with what the server told at the end."""
+        """One run of the load on a server of its own, with the server's metrics at the end."""
         self.servers.settings = {"transcription": transcription}
         with self.servers.start("switchboard", calls * people) as (process, reach):
             found = self.servers.load(
@@ -143,7 +143,7 @@ class Bench:
         self.captioned("captions by a provider that answers at once", runs["captioned"])
 
     def captions(self) -> None:
-        print("\ncaptions: a call of two of whom one says a sentence, and nothing for two seconds, and another")
+        print("\ncaptions: a call of two; one speaks sentences with pauses of two seconds")
         with instant() as provider:
             for name, settings in (("at once", provider), ("by pocketsphinx", SPHINX)):
                 self.captioned(name, [self.run(1, 2, 40, ["--transcribe", "--publishers", "1"], settings)])
@@ -177,8 +177,8 @@ def main() -> None:
     options = parser.parse_args()
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors", flush=True)
     with tempfile.TemporaryDirectory() as name:
-        bench = Bench(options, pathlib.Path(name))
-        for part in (bench.steps, bench.forwarding, bench.captions):
+        benchmark = Benchmark(options, pathlib.Path(name))
+        for part in (benchmark.steps, benchmark.forwarding, benchmark.captions):
             if not options.only or options.only in part.__name__:
                 part()
 

@@ -11,29 +11,28 @@ struct Client: Hashable {
     var principal: Principal { Principal(user: user, signIn: signIn, endpoint: endpoint) }
 }
 
-/// Calls with everything around them simulated: a store, a clock that moves when told, timers and leases as the server
-/// keeps them, and ids from a seed.
-final class World {
+/// Calls in a simulated environment: a store, a manual clock, timers and leases as in the server, and ids from a seed.
+final class CallsHarness {
     static let start = Timestamp(milliseconds: 1_790_000_000_000)
 
-    let bench: any Bench
+    let backend: any StoreHarness
     private(set) var commands: CallCommands
-    var now = World.start
+    var now = CallsHarness.start
     var random: SeededRandom
     private(set) var timers: [CallDeadline.Key: CallDeadline] = [:]
     private(set) var leases = CallLeases()
-    /// What a recorder would record now.
+    /// The recordings in progress.
     private(set) var recorded: [CallID: RecordingID] = [:]
-    /// Of which calls captions would be made now.
+    /// The calls with captions in progress.
     private(set) var captioned: Set<CallID> = []
 
-    init(_ bench: any Bench, rules: CallRules = CallRules(), seed: UInt64 = 1) {
-        self.bench = bench
+    init(_ backend: any StoreHarness, rules: CallRules = CallRules(), seed: UInt64 = 1) {
+        self.backend = backend
         commands = CallCommands(rules: rules)
         random = SeededRandom(seed: seed)
     }
 
-    /// The server begins anew with other rules; rows stay, and what is done outside of them is forgotten.
+    /// Restarts the server with other rules: rows stay, state in memory is lost.
     func restart(with rules: CallRules) {
         commands = CallCommands(rules: rules)
         captioned = []
@@ -43,41 +42,42 @@ final class World {
 
     func person(_ name: String, callWaiting: Bool = false) throws -> Client {
         let client = Client(user: id(), endpoint: id())
-        try bench.add(client.user, name: name, callWaiting: callWaiting)
+        try backend.add(client.user, name: name, callWaiting: callWaiting)
         return client
     }
 
     /// Another endpoint of the same person.
     func another(_ client: Client) -> Client { Client(user: client.user, endpoint: id()) }
 
-    /// Somebody without an account.
-    func stranger() -> Client { Client(user: id(), endpoint: id()) }
+    /// A client of a user without an account.
+    func unknownUser() -> Client { Client(user: id(), endpoint: id()) }
 
-    func strangers(_ count: Int) -> [Client] { (0..<count).map { _ in stranger() } }
+    func unknownUsers(_ count: Int) -> [Client] { (0..<count).map { _ in unknownUser() } }
 
-    func block(_ blocked: Client, by blocker: Client) throws { try bench.block(blocked.user, by: blocker.user) }
+    func block(_ blocked: Client, by blocker: Client) throws { try backend.block(blocked.user, by: blocker.user) }
 }
 
-// Commands, with their effects carried out.
-extension World {
+// Commands and their effects.
+extension CallsHarness {
     @discardableResult
     func run(
         _ command: (CallCommands, Timestamp, any CallStore) throws -> CallOutcome
     ) throws -> CallOutcome {
-        let outcome = try bench.transact { try command(commands, now, bench.store) }
+        let outcome = try backend.transact { try command(commands, now, backend.store) }
         carryOut(outcome.effects)
         return outcome
     }
 
     @discardableResult
     func create(
-        by caller: Client, to callees: [Client], kind: Call.Kind = .audio, mode: ModeWish? = nil, offer: String? = nil,
+        by caller: Client, to callees: [Client], kind: Call.Kind = .audio, mode: RequestedMode? = nil,
+        offer: String? = nil,
         clientID: ClientID? = nil, ringSeconds: Int64? = nil, other: OtherCalls? = nil
     ) throws -> CallOutcome {
-        // Most tests are about groups, and not about which way their media takes.
-        let way = mode ?? (commands.rules.gatewayEpoch == nil && callees.count > 1 ? .direct : nil)
+        // Most tests of groups do not depend on the media path.
+        let requestedMode = mode ?? (commands.rules.gatewayEpoch == nil && callees.count > 1 ? .direct : nil)
         let request = CreateCall(
-            clientID: clientID ?? id(), callees: callees.map(\.user), kind: kind, mode: way,
+            clientID: clientID ?? id(), callees: callees.map(\.user), kind: kind, mode: requestedMode,
             offer: offer.map { SessionDescription(sdp: $0) }, ringSeconds: ringSeconds, other: other)
         let callID: CallID = id()
         return try run { try $0.create(request, by: caller.principal, id: callID, at: $1, in: $2) }
@@ -100,8 +100,8 @@ extension World {
             : .description(SessionDescription(sdp: "v=0 \(kind.rawValue) on \(generation)"))
         let request = SendSignal(
             clientID: clientID ?? id(), to: to?.endpoint, kind: kind, generation: generation, payload: payload)
-        return try bench.transact {
-            try commands.send(request, in: call, by: client.principal, at: now, store: bench.store)
+        return try backend.transact {
+            try commands.send(request, in: call, by: client.principal, at: now, store: backend.store)
         }
     }
 
@@ -130,8 +130,8 @@ extension World {
 }
 
 // Time.
-extension World {
-    /// Moves the clock from one thing that falls due to the next; the endpoints in `alive` give signs of life meanwhile.
+extension CallsHarness {
+    /// Advances the clock from one deadline to the next; the endpoints in `alive` give signs of life meanwhile.
     func advance(seconds: Int64, renewing alive: [Client] = []) throws {
         let end = now.adding(seconds: seconds)
         while now < end {
@@ -151,69 +151,69 @@ extension World {
     func fire() throws {
         while let due = timers.values.filter({ $0.at <= now }).min(by: { $0.at < $1.at }) {
             timers[due.key] = nil
-            try runIfAny { try commands.expire(due, at: now, in: bench.store) }
+            try runIfAny { try commands.expire(due, at: now, in: backend.store) }
         }
         for holder in leases.lapsed(at: nanoseconds) {
-            try runIfAny { try commands.leaseLapsed(holder.call, holder.user, at: now, in: bench.store) }
+            try runIfAny { try commands.leaseLapsed(holder.call, holder.user, at: now, in: backend.store) }
         }
     }
 
-    /// The server was killed and runs again: what is in memory is gone, what is in the store is not.
+    /// Restarts the server after a kill: state in memory is lost, the store is kept.
     func restart() throws {
         timers = [:]
         leases = CallLeases()
-        for deadline in try commands.deadlines(in: bench.store) { timers[deadline.key] = deadline }
-        for holder in try commands.leases(in: bench.store) { leases.start(holder, at: nanoseconds) }
+        for deadline in try commands.deadlines(in: backend.store) { timers[deadline.key] = deadline }
+        for holder in try commands.leases(in: backend.store) { leases.start(holder, at: nanoseconds) }
     }
 
     func detach(_ client: Client) throws {
-        try runAll { try commands.detached(client.endpoint, of: client.user, at: now, in: bench.store) }
+        try runAll { try commands.detached(client.endpoint, of: client.user, at: now, in: backend.store) }
     }
 
     func attach(_ client: Client) throws {
         leases.renew(client.endpoint, at: nanoseconds)
-        try runAll { try commands.attached(client.endpoint, of: client.user, at: now, in: bench.store) }
+        try runAll { try commands.attached(client.endpoint, of: client.user, at: now, in: backend.store) }
     }
 
     func withdraw(_ client: Client) throws {
-        try bench.disable(client.user)
-        try runAll { try commands.withdraw(client.user, at: now, in: bench.store) }
+        try backend.disable(client.user)
+        try runAll { try commands.withdraw(client.user, at: now, in: backend.store) }
     }
 
     private func runIfAny(_ command: () throws -> CallOutcome?) throws {
-        carryOut(try bench.transact(command)?.effects ?? [])
+        carryOut(try backend.transact(command)?.effects ?? [])
     }
 
     private func runAll(_ command: () throws -> [CallOutcome]) throws {
-        for outcome in try bench.transact(command) { carryOut(outcome.effects) }
+        for outcome in try backend.transact(command) { carryOut(outcome.effects) }
     }
 }
 
-// Looking.
-extension World {
+// Queries.
+extension CallsHarness {
     func mailbox(of client: Client, in call: CallID) throws -> [StreamEntry] {
         try entries(.signals(call, client.endpoint))
     }
 
-    func entries(_ stream: StreamName) throws -> [StreamEntry] { try bench.entries(of: stream) }
+    func entries(_ stream: StreamName) throws -> [StreamEntry] { try backend.entries(of: stream) }
 
-    func call(_ id: CallID) throws -> Call { try #require(try bench.store.call(id)) }
+    func call(_ id: CallID) throws -> Call { try #require(try backend.store.call(id)) }
 
     func state(of client: Client, in call: CallID) throws -> String {
         try #require(try self.call(call).participant(client.user)).state.name
     }
 
     func calls(of client: Client) throws -> [Call] {
-        try commands.list(limit: 100, by: client.principal, in: bench.store).calls
+        try commands.list(limit: 100, by: client.principal, in: backend.store).calls
     }
 
     func liveCalls(of client: Client) throws -> [Call] {
-        try commands.liveCalls(of: client.user, in: bench.store)
+        try commands.liveCalls(of: client.user, in: backend.store)
     }
 }
 
-// Short names for what scenarios do most.
-extension World {
+// Shorthands for common commands.
+extension CallsHarness {
     @discardableResult
     func ringing(_ call: CallID, by client: Client) throws -> CallOutcome {
         try run { try $0.ringing(call, by: client.principal, at: $1, in: $2) }
@@ -254,8 +254,8 @@ extension World {
     }
 
     @discardableResult
-    func hangUp(_ call: CallID, _ wish: Call.HangUp = .leave, by client: Client) throws -> CallOutcome {
-        try run { try $0.hangUp(call, wish, by: client.principal, at: $1, in: $2) }
+    func hangUp(_ call: CallID, _ request: Call.HangUp = .leave, by client: Client) throws -> CallOutcome {
+        try run { try $0.hangUp(call, request, by: client.principal, at: $1, in: $2) }
     }
 
     @discardableResult
@@ -278,7 +278,7 @@ extension World {
     }
 }
 
-/// SplitMix64: a schedule is told by its seed.
+/// SplitMix64: a seed reproduces a schedule.
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 

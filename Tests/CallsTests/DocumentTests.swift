@@ -9,9 +9,9 @@ import Testing
     }
 
     @Test func theJSONIsThatOfTheContract() throws {
-        let world = World(MemoryBench())
-        let anna = try world.person("Anna \"\u{1}\\\n"), ben = try world.person("Ben")
-        let ringing = try object(try world.create(by: anna, to: [ben]).callJSON)
+        let harness = CallsHarness(MemoryStoreHarness())
+        let anna = try harness.person("Anna \"\u{1}\\\n"), ben = try harness.person("Ben")
+        let ringing = try object(try harness.create(by: anna, to: [ben]).callJSON)
         #expect(
             Set(ringing.keys) == ["id", "kind", "mode", "status", "version", "caller", "createdAt", "participants"])
         let invited = try #require((ringing["participants"] as? [[String: Any]])?.last)
@@ -28,10 +28,10 @@ import Testing
 
         let id = try #require(ringing["id"] as? String).lowercased()
         let call = try #require(CallID(id))
-        try world.accept(call, by: ben)
+        try harness.accept(call, by: ben)
         let report = QualityReport(loss: 0.01, jitter: 5, roundTrip: 40, relayed: true)
-        _ = try world.commands.quality(call, report, by: ben.principal, at: world.now, in: world.bench.store)
-        let ended = try object(try world.hangUp(call, by: ben).callJSON)
+        _ = try harness.commands.quality(call, report, by: ben.principal, at: harness.now, in: harness.backend.store)
+        let ended = try object(try harness.hangUp(call, by: ben).callJSON)
         #expect(ended["endReason"] as? String == "hung_up" && ended["endedBy"] as? String == ben.user.text)
         #expect(ended["answeredAt"] is String && ended["endedAt"] is String)
         let left = try #require((ended["participants"] as? [[String: Any]])?.last)
@@ -41,7 +41,7 @@ import Testing
                 "loss", "jitter", "roundTrip", "relayed", "mos", "seconds",
             ])
         // The summary in the call's stream has no participants.
-        let last = try object(try #require(try world.entries(.call(call)).last).data)
+        let last = try object(try #require(try harness.entries(.call(call)).last).data)
         #expect(last["participants"] == nil && last["status"] as? String == "ended")
     }
 
@@ -74,18 +74,19 @@ import Testing
 
     @Test(arguments: Backing.allCases)
     func reportsAddUpToASummary(_ backing: Backing) async throws {
-        try await backing.run { world in
-            let anna = try world.person("Anna"), ben = try world.person("Ben")
-            let id = try world.talk(anna, [ben])
+        try await backing.run { harness in
+            let anna = try harness.person("Anna"), ben = try harness.person("Ben")
+            let id = try harness.talk(anna, [ben])
             func report(_ loss: Double, _ seconds: Double) throws {
                 let report = QualityReport(loss: loss, jitter: 4, roundTrip: 50, relayed: false, seconds: seconds)
-                _ = try world.commands.quality(id, report, by: ben.principal, at: world.now, in: world.bench.store)
+                _ = try harness.commands.quality(
+                    id, report, by: ben.principal, at: harness.now, in: harness.backend.store)
             }
             try report(0, 30)
             try report(0.04, 10)
-            try world.hangUp(id, by: ben)
+            try harness.hangUp(id, by: ben)
             try report(0.01, 40)
-            let quality = try #require(try world.call(id).participants[1].quality)
+            let quality = try #require(try harness.call(id).participants[1].quality)
             #expect(abs(quality.loss - 0.01) < 1e-9 && quality.seconds == 80)
             #expect(problem { try report(1.1, 1) } == .invalidRequest)
             #expect(problem { try report(.nan, 1) } == .invalidRequest)
@@ -95,37 +96,37 @@ import Testing
 
     @Test(arguments: Backing.allCases)
     func mediaStateIsShownToTheOthers(_ backing: Backing) async throws {
-        try await backing.run { world in
-            let anna = try world.person("Anna"), ben = try world.person("Ben")
-            let id = try world.talk(anna, [ben])
+        try await backing.run { harness in
+            let anna = try harness.person("Anna"), ben = try harness.person("Ben")
+            let id = try harness.talk(anna, [ben])
             let video = MediaState.Change(video: true)
-            let changed = try world.run { try $0.media(id, video, by: ben.principal, at: $1, in: $2) }
+            let changed = try harness.run { try $0.media(id, video, by: ben.principal, at: $1, in: $2) }
             #expect(changed.call.participants[1].media == MediaState(video: true))
-            #expect(try world.entries(.call(id)).last?.data.contains(#""video":true"#) == true)
-            let count = try world.entries(.call(id)).count
-            try world.run { try $0.media(id, video, by: ben.principal, at: $1, in: $2) }
-            #expect(try world.entries(.call(id)).count == count)
-            let tablet = world.another(ben)
+            #expect(try harness.entries(.call(id)).last?.data.contains(#""video":true"#) == true)
+            let count = try harness.entries(.call(id)).count
+            try harness.run { try $0.media(id, video, by: ben.principal, at: $1, in: $2) }
+            #expect(try harness.entries(.call(id)).count == count)
+            let tablet = harness.another(ben)
             #expect(
-                problem { try world.run { try $0.media(id, video, by: tablet.principal, at: $1, in: $2) } }
+                problem { try harness.run { try $0.media(id, video, by: tablet.principal, at: $1, in: $2) } }
                     == .answeredElsewhere)
         }
     }
 
     @Test(arguments: Backing.allCases)
     func theHistoryIsPagedNewestFirst(_ backing: Backing) async throws {
-        try await backing.run { world in
-            let anna = try world.person("Anna"), ben = try world.person("Ben")
+        try await backing.run { harness in
+            let anna = try harness.person("Anna"), ben = try harness.person("Ben")
             var ids: [CallID] = []
             for _ in 0..<5 {
-                world.now = world.now.adding(seconds: 1)
-                ids.append(try world.create(by: anna, to: [ben]).call.id)
-                try world.decline(try #require(ids.last), by: ben)
+                harness.now = harness.now.adding(seconds: 1)
+                ids.append(try harness.create(by: anna, to: [ben]).call.id)
+                try harness.decline(try #require(ids.last), by: ben)
             }
-            let first = try world.commands.list(limit: 3, by: ben.principal, in: world.bench.store)
+            let first = try harness.commands.list(limit: 3, by: ben.principal, in: harness.backend.store)
             #expect(first.calls.map(\.id) == [ids[4], ids[3], ids[2]] && first.next == ids[2])
-            let rest = try world.commands.list(
-                before: first.next, limit: 3, by: ben.principal, in: world.bench.store)
+            let rest = try harness.commands.list(
+                before: first.next, limit: 3, by: ben.principal, in: harness.backend.store)
             #expect(rest.calls.map(\.id) == [ids[1], ids[0]] && rest.next == nil)
         }
     }
@@ -133,9 +134,9 @@ import Testing
 
 @Suite struct LeaseTests {
     @Test func leasesLapseUnlessTheyAreRenewed() throws {
-        let world = World(MemoryBench())
-        let anna = try world.person("Anna"), ben = try world.person("Ben")
-        let one: CallID = world.id(), two: CallID = world.id()
+        let harness = CallsHarness(MemoryStoreHarness())
+        let anna = try harness.person("Anna"), ben = try harness.person("Ben")
+        let one: CallID = harness.id(), two: CallID = harness.id()
         var leases = CallLeases(duration: 30)
         leases.start(.init(call: one, user: anna.user, endpoint: anna.endpoint), at: 0)
         leases.start(.init(call: two, user: anna.user, endpoint: anna.endpoint), at: 0)
@@ -146,20 +147,20 @@ import Testing
         #expect(leases.lapsed(at: 39).isEmpty)
         #expect(Set(leases.lapsed(at: 40).map(\.call)) == [one, two])
         #expect(!leases.holds(anna.endpoint) && leases.holds(ben.endpoint))
-        let tablet = world.another(ben)
+        let tablet = harness.another(ben)
         leases.start(.init(call: one, user: ben.user, endpoint: tablet.endpoint), at: 41)
         leases.renew(ben.endpoint, at: 60)
         #expect(leases.lapsed(at: 71).map(\.endpoint) == [tablet.endpoint] && leases.count == 0)
     }
 
     @Test func timeInWhichNobodyListenedIsAdded() throws {
-        let world = World(MemoryBench())
-        let anna = try world.person("Anna"), ben = try world.person("Ben")
-        let call: CallID = world.id()
+        let harness = CallsHarness(MemoryStoreHarness())
+        let anna = try harness.person("Anna"), ben = try harness.person("Ben")
+        let call: CallID = harness.id()
         var leases = CallLeases(duration: 30)
         leases.start(.init(call: call, user: anna.user, endpoint: anna.endpoint), at: 0)
         leases.start(.init(call: call, user: ben.user, endpoint: ben.endpoint), at: 20)
-        // From 20 to 100 nobody listened, and then Ben was heard before it was made up for.
+        // From 20 to 100 the server was stalled; Ben's lease was renewed before the extension.
         leases.renew(ben.endpoint, at: 100)
         leases.extend(by: 80, at: 100)
         #expect(leases.deadline == 110)

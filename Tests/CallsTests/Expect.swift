@@ -2,10 +2,10 @@ import Calls
 import Model
 import Testing
 
-/// The kind of problem that `body` is refused with, and the field it names.
-func problem(_ body: () throws -> some Any) -> Problem.Kind? { refusal(body)?.kind }
+/// The kind of the problem that `body` throws.
+func problem(_ body: () throws -> some Any) -> Problem.Kind? { rejection(body)?.kind }
 
-func refusal(_ body: () throws -> some Any) -> Problem? {
+func rejection(_ body: () throws -> some Any) -> Problem? {
     do {
         _ = try body()
         return nil

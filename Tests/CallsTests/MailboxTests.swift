@@ -12,9 +12,9 @@ import Testing
         var stream: StreamName { .signals(call, owner) }
 
         init(_ sql: any SQLTransaction) {
-            transaction = StoreTransaction(sql, now: World.start)
-            call = .make(at: World.start)
-            owner = .make(at: World.start)
+            transaction = StoreTransaction(sql, now: CallsHarness.start)
+            call = .make(at: CallsHarness.start)
+            owner = .make(at: CallsHarness.start)
         }
 
         func send(_ kind: Signal.Kind, from sender: EndpointID, generation: Int64 = 1, bytes: Int) throws {
@@ -48,7 +48,7 @@ import Testing
     @Test func theOldestOfWhoeverHasTheMostGo() async throws {
         try await Backing.database { sql in
             let mailbox = Mailbox(sql)
-            let (loud, quiet) = (EndpointID.make(at: World.start), EndpointID.make(at: World.start))
+            let (loud, quiet) = (EndpointID.make(at: CallsHarness.start), EndpointID.make(at: CallsHarness.start))
             try mailbox.send(.offer, from: loud, bytes: 300_000)
             try mailbox.send(.answer, from: quiet, bytes: 10_000)
             for _ in 0..<40 { try mailbox.send(.candidates, from: loud, bytes: 100_000) }
@@ -65,7 +65,7 @@ import Testing
                 case .changes(let changes, _, true) = try mailbox.transaction.changes(
                     of: mailbox.stream, after: start, byteLimit: 2 << 20)
             else {
-                Issue.record("The mailbox has a hole.")
+                Issue.record("The mailbox has a gap.")
                 return
             }
             #expect(changes.count == 43)
@@ -76,7 +76,7 @@ import Testing
     @Test func numbersWithoutPayloadsGoAtLast() async throws {
         try await Backing.database { sql in
             let mailbox = Mailbox(sql)
-            let sender = EndpointID.make(at: World.start)
+            let sender = EndpointID.make(at: CallsHarness.start)
             try mailbox.send(.answer, from: sender, generation: 5000, bytes: 10)
             for generation in 1...3000 {
                 try mailbox.transaction.supersede([.offer], from: sender, in: mailbox.stream, before: Int64(generation))
@@ -100,15 +100,15 @@ import Testing
         }
     }
 
-    @Test func aLargeMailboxIsRemovedInPieces() async throws {
+    @Test func aLargeMailboxIsRemovedInBatches() async throws {
         try await Backing.database { sql in
             let mailbox = Mailbox(sql)
             for _ in 0..<1000 { try mailbox.send(.candidates, from: mailbox.owner, bytes: 10) }
             try mailbox.transaction.removeSignals(in: mailbox.call)
             #expect(try mailbox.rows() == 800)
-            var pieces = 0
-            while try mailbox.transaction.removeEndedSignals(limit: 300) { pieces += 1 }
-            #expect(pieces == 3)
+            var batches = 0
+            while try mailbox.transaction.removeEndedSignals(limit: 300) { batches += 1 }
+            #expect(batches == 3)
             #expect(try mailbox.rows() == 0)
             #expect(try mailbox.transaction.position(of: mailbox.stream).sequence == 0)
         }

@@ -43,7 +43,7 @@ extension MemoryCallStore {
         return Array(old.sorted { $0.startedAt < $1.startedAt }.prefix(limit))
     }
     func save(_ mix: RecordingMix, of recording: RecordingID) { state.recordings[recording]?.mix = mix }
-    func askForMix(of recording: RecordingID, for user: UserID) {
+    func requestMix(of recording: RecordingID, for user: UserID) {
         save(.pending, of: recording)
         state.mixOwners[recording] = user
     }
@@ -51,7 +51,7 @@ extension MemoryCallStore {
     func mediaBytes(of user: UserID) -> Int64 {
         state.recordings.values.reduce(0) { sum, recording in
             sum + (recording.by == user ? recording.tracks.reduce(0) { $0 + ($1.byteCount ?? 0) } : 0)
-                + (state.mixOwners[recording.id] == user ? recording.mix?.sound?.byteCount ?? 0 : 0)
+                + (state.mixOwners[recording.id] == user ? recording.mix?.audio?.byteCount ?? 0 : 0)
         }
     }
     func unmixedRecordings() -> [RecordingID] {
@@ -84,10 +84,10 @@ extension MemoryCallStore {
         state.transcripts.filter { files.contains($0.key) }
     }
     func save(_ transcript: FileTranscript, of file: FileID) { state.transcripts[file] = transcript }
-    func unwrittenTracks() -> [UnwrittenTrack] {
+    func untranscribedTracks() -> [UntranscribedTrack] {
         state.recordings.values.sorted { $0.id.text < $1.id.text }.flatMap { recording in
             recording.tracks.filter { state.transcripts[$0.file]?.status == .pending }.map {
-                UnwrittenTrack(recording: recording.id, file: $0.file)
+                UntranscribedTrack(recording: recording.id, file: $0.file)
             }
         }
     }

@@ -2,9 +2,9 @@ import Calls
 import Model
 import Testing
 
-/// Ten thousand schedules of people who do anything at any time, on a clock that runs when told.
+/// Ten thousand random schedules of people who do anything at any time, on a manual clock.
 ///
-/// Each schedule is told by its seed, which a failure prints: `Schedule(seed:).run()` repeats it exactly.
+/// A seed reproduces its schedule, and a failure prints it: `Schedule(seed:).run()` repeats it exactly.
 @Suite struct RandomScheduleTests {
     @Test(arguments: 0..<20)
     func tenThousandSchedulesKeepTheInvariants(_ part: Int) throws {
@@ -18,8 +18,8 @@ import Testing
 
     @Test func theDatabaseKeepsThemToo() async throws {
         for seed in UInt64(100_000)..<100_010 {
-            try await Backing.database.run(seed: seed) { world in
-                if let failure = try Schedule(world, seed: seed).run(steps: 60) {
+            try await Backing.database.run(seed: seed) { harness in
+                if let failure = try Schedule(harness, seed: seed).run(steps: 60) {
                     Issue.record("seed \(seed): \(failure)")
                 }
             }

@@ -2,24 +2,24 @@ import Calls
 import Model
 import Testing
 
-/// What is said in recordings: put together from its tracks, and told to who was in the call.
+/// Transcripts of recordings: merged from the tracks, with notifications for who was in the call.
 @Suite struct RecordingTranscriptTests {
     private struct Talk {
         let recording: RecordingID
         let tracks: [Recording.Track]
 
         /// Two tracks that can be heard, the second from 2 s on, and one of which there is nothing.
-        init(_ world: World, _ anna: Client, _ ben: Client) throws {
-            let id = try world.talk(anna, [ben, try world.person("Cleo")])
-            let recording = try #require(try world.record(id, by: anna).call.recording?.id)
-            let store = world.bench.store
+        init(_ harness: CallsHarness, _ anna: Client, _ ben: Client) throws {
+            let id = try harness.talk(anna, [ben, try harness.person("Cleo")])
+            let recording = try #require(try harness.record(id, by: anna).call.recording?.id)
+            let store = harness.backend.store
             var tracks: [Recording.Track] = []
             for (endpoint, offset, duration) in [
                 (anna.endpoint, 100, 9_000), (ben.endpoint, 2_000, 5_000), (ben.endpoint, 8_000, 0),
             ] {
                 var track = try #require(
-                    try world.commands.track(
-                        endpoint, .microphone, of: recording, in: id, offset: Int64(offset), file: world.id(),
+                    try harness.commands.track(
+                        endpoint, .microphone, of: recording, in: id, offset: Int64(offset), file: harness.id(),
                         also: [:],
                         in: store))
                 track.duration = Int64(duration)
@@ -30,17 +30,19 @@ import Testing
             self.recording = recording
             self.tracks = tracks
             #expect(
-                problem { try world.commands.askForTranscript(of: recording, by: anna.principal, in: store) }
+                problem { try harness.commands.requestTranscript(of: recording, by: anna.principal, in: store) }
                     == .conflict,
                 "It goes on.")
             #expect(
-                problem { try world.commands.transcript(of: recording, by: anna.principal, in: store) } == .conflict)
-            let outcome = try world.commands.recordingEnded(
-                recording, of: id, failure: nil, at: world.now, in: store)
-            try world.run { _, _, _ in try #require(outcome) }
+                problem { try harness.commands.transcript(of: recording, by: anna.principal, in: store) } == .conflict)
+            let outcome = try harness.commands.recordingEnded(
+                recording, of: id, failure: nil, at: harness.now, in: store)
+            try harness.run { _, _, _ in try #require(outcome) }
         }
 
-        func work(_ index: Int) -> UnwrittenTrack { UnwrittenTrack(recording: recording, file: tracks[index].file) }
+        func work(_ index: Int) -> UntranscribedTrack {
+            UntranscribedTrack(recording: recording, file: tracks[index].file)
+        }
     }
 
     private static func said(_ segments: (Int64, Int64, String)...) -> FileTranscript {
@@ -51,20 +53,20 @@ import Testing
 
     @Test(arguments: Backing.allCases)
     func tracksAreOneTalk(_ backing: Backing) async throws {
-        try await backing.run(rules: GatewayModeTests.rules) { world in
-            let anna = try world.person("Anna"), ben = try world.person("Ben"), eve = try world.person("Eve")
-            let talk = try Talk(world, anna, ben)
-            let (store, commands) = (world.bench.store, world.commands)
-            func news(_ user: UserID) throws -> [String] {
-                try world.bench.entries(of: .user(user)).filter { $0.type == "recording.transcribed" }.map(\.data)
+        try await backing.run(rules: GatewayModeTests.rules) { harness in
+            let anna = try harness.person("Anna"), ben = try harness.person("Ben"), eve = try harness.person("Eve")
+            let talk = try Talk(harness, anna, ben)
+            let (store, commands) = (harness.backend.store, harness.commands)
+            func notices(_ user: UserID) throws -> [String] {
+                try harness.backend.entries(of: .user(user)).filter { $0.type == "recording.transcribed" }.map(\.data)
             }
             #expect(problem { try commands.transcript(of: talk.recording, by: anna.principal, in: store) } == .notFound)
 
-            let asked = try commands.askForTranscript(of: talk.recording, by: ben.principal, in: store)
+            let asked = try commands.requestTranscript(of: talk.recording, by: ben.principal, in: store)
             #expect(asked.work == [talk.work(0), talk.work(1)], "Nothing is heard in the third.")
             #expect(asked.transcript.status == .pending && asked.transcript.tracks.map(\.track) == [0, 1])
-            #expect(try store.unwrittenTracks() == asked.work, "Another process finds them.")
-            #expect(try commands.askForTranscript(of: talk.recording, by: anna.principal, in: store).work.isEmpty)
+            #expect(try store.untranscribedTracks() == asked.work, "Another process finds them.")
+            #expect(try commands.requestTranscript(of: talk.recording, by: anna.principal, in: store).work.isEmpty)
 
             try commands.transcribed(
                 talk.work(1), Self.said((200, 900, "two"), (4_000, 4_800, "four")), in: store)
@@ -81,14 +83,14 @@ import Testing
             #expect(whole.segments.map(\.track) == [0, 1, 0, 1])
             #expect(names[anna.user] == "Anna" && names[ben.user] == "Ben" && names.count == 3)
 
-            // Who was in it is told, without the words.
+            // The audience is notified, without the text.
             for user in [anna.user, ben.user] {
-                let told = try news(user)
-                #expect(told.count == 2 && told[0].contains("pending") && told[1].contains("complete"))
-                #expect(told.allSatisfy { $0.contains(talk.recording.text) && !$0.contains("three") })
+                let received = try notices(user)
+                #expect(received.count == 2 && received[0].contains("pending") && received[1].contains("complete"))
+                #expect(received.allSatisfy { $0.contains(talk.recording.text) && !$0.contains("three") })
             }
-            #expect(try news(eve.user).isEmpty)
-            let ask = { try commands.askForTranscript(of: talk.recording, by: eve.principal, in: store) }
+            #expect(try notices(eve.user).isEmpty)
+            let ask = { try commands.requestTranscript(of: talk.recording, by: eve.principal, in: store) }
             #expect(problem { try commands.transcript(of: talk.recording, by: eve.principal, in: store) } == .notFound)
             #expect(
                 problem { try commands.namedTranscript(of: talk.recording, by: eve.principal, in: store) } == .notFound)
@@ -105,11 +107,11 @@ import Testing
 
     @Test(arguments: Backing.allCases)
     func whatFailedIsTriedAgainAndNothingElse(_ backing: Backing) async throws {
-        try await backing.run(rules: GatewayModeTests.rules) { world in
-            let anna = try world.person("Anna"), ben = try world.person("Ben")
-            let talk = try Talk(world, anna, ben)
-            let (store, commands) = (world.bench.store, world.commands)
-            _ = try commands.askForTranscript(of: talk.recording, by: ben.principal, in: store)
+        try await backing.run(rules: GatewayModeTests.rules) { harness in
+            let anna = try harness.person("Anna"), ben = try harness.person("Ben")
+            let talk = try Talk(harness, anna, ben)
+            let (store, commands) = (harness.backend.store, harness.commands)
+            _ = try commands.requestTranscript(of: talk.recording, by: ben.principal, in: store)
             let failure = FileTranscript.Failure(type: "timed_out", detail: "Too long.", mayRetry: true)
             try commands.transcribed(talk.work(0), .failed(failure), in: store)
             let pending = try commands.transcript(of: talk.recording, by: anna.principal, in: store)
@@ -119,7 +121,7 @@ import Testing
             #expect(failed.status == .failed && failed.failure == failure && failed.segments.map(\.text) == ["two"])
             #expect(failed.tracks.map(\.status) == [.failed, .complete] && failed.tracks[0].failure == failure)
 
-            let again = try commands.askForTranscript(of: talk.recording, by: anna.principal, in: store)
+            let again = try commands.requestTranscript(of: talk.recording, by: anna.principal, in: store)
             #expect(again.work == [talk.work(0)])
             #expect(again.transcript.status == .pending && again.transcript.failure == nil)
             #expect(again.transcript.segments.map(\.text) == ["two"], "What is known stays.")

@@ -4,11 +4,11 @@ import Foundation
 import Model
 import Storage
 
-/// A store of calls with what a test needs around it. Every scenario runs on both kinds, which is what holds the
-/// database to the behaviour of the plain one.
-protocol Bench: AnyObject {
+/// A store of calls with test helpers. Every scenario runs on both implementations, so that the database must behave
+/// like the plain one.
+protocol StoreHarness: AnyObject {
     var store: any CallStore { get }
-    /// Runs a command as a transaction: what throws leaves no trace.
+    /// Runs a command as a transaction: a thrown error rolls it back.
     func transact<T>(_ job: () throws -> T) throws -> T
     func add(_ user: UserID, name: String, callWaiting: Bool) throws
     func disable(_ user: UserID) throws
@@ -19,7 +19,7 @@ protocol Bench: AnyObject {
     func entries(of stream: StreamName) throws -> [StreamEntry]
 }
 
-final class MemoryBench: Bench {
+final class MemoryStoreHarness: StoreHarness {
     private let memory = MemoryCallStore()
     var store: any CallStore { memory }
 
@@ -45,7 +45,7 @@ final class MemoryBench: Bench {
 }
 
 /// The real store, inside one transaction of a database: a command is a savepoint in it.
-final class DatabaseBench: Bench {
+final class DatabaseStoreHarness: StoreHarness {
     private let transaction: StoreTransaction
     private let now: Timestamp
     var store: any CallStore { transaction }
@@ -127,18 +127,20 @@ final class CountingTransaction: SQLTransaction {
     }
 }
 
-/// Where a scenario runs.
+/// The store that a scenario runs on.
 enum Backing: String, CaseIterable, Sendable {
     case memory, database
 
-    func run(seed: UInt64 = 1, rules: CallRules = CallRules(), _ scenario: @escaping @Sendable (World) throws -> Void)
+    func run(
+        seed: UInt64 = 1, rules: CallRules = CallRules(), _ scenario: @escaping @Sendable (CallsHarness) throws -> Void
+    )
         async throws
     {
         switch self {
-        case .memory: try scenario(World(MemoryBench(), rules: rules, seed: seed))
+        case .memory: try scenario(CallsHarness(MemoryStoreHarness(), rules: rules, seed: seed))
         case .database:
             try await Self.database { sql in
-                try scenario(World(DatabaseBench(sql, now: World.start), rules: rules, seed: seed))
+                try scenario(CallsHarness(DatabaseStoreHarness(sql, now: CallsHarness.start), rules: rules, seed: seed))
             }
         }
     }
@@ -150,7 +152,7 @@ enum Backing: String, CaseIterable, Sendable {
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + suffix) }
         }
         let database = try SQLiteDatabase(path: file, readers: 1)
-        try await Store(database: database, clock: { World.start }, publish: { _ in }).prepare()
+        try await Store(database: database, clock: { CallsHarness.start }, publish: { _ in }).prepare()
         try await database.submit(job)
         await database.close()
     }

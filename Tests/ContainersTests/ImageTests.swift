@@ -2,7 +2,7 @@ import Containers
 import Testing
 import Wire
 
-/// Pictures that FFmpeg wrote (Fixtures/make_images.py), with what phones and programs put into them.
+/// Images that FFmpeg wrote (Fixtures/make_images.py), with what phones and programs put into them.
 @Suite struct ImageTests {
     static let stills = [
         ("photo.jpg", ImageFile.Format.jpeg), ("grey.png", .png), ("picture.png", .png), ("lossy.webp", .webp),
@@ -75,8 +75,8 @@ extension ImageTests {
         }
         let maker = short(0x010F) + short(2) + long(6) + long(50)
         let turned = short(0x0112) + short(type) + long(1) + short(orientation) + short(0)
-        let places = short(0x8825) + short(4) + long(1) + long(60)
-        return Array((isLittle ? "II" : "MM").utf8) + short(42) + long(8) + short(3) + maker + turned + places + long(0)
+        let gps = short(0x8825) + short(4) + long(1) + long(60)
+        return Array((isLittle ? "II" : "MM").utf8) + short(42) + long(8) + short(3) + maker + turned + gps + long(0)
             + Array("SECRET place".utf8)
     }
 
@@ -87,7 +87,7 @@ extension ImageTests {
 
     private func holds(_ bytes: [UInt8], _ text: String) -> Bool { bytes.firstRange(of: Array(text.utf8)) != nil }
 
-    @Test func whatAJPEGTellsOfItsSenderIsLeftOut() throws {
+    @Test func metadataOfJPEGIsRemoved() throws {
         let plain = try read(try Files.named("images/photo.jpg"))
         #expect(!holds(plain.bytes, "Lavc"))
         let jfif = Array("JFIF\0".utf8) + [1, 2, 0, 0, 1, 0, 1, 1, 1] + Array("SEC".utf8)
@@ -150,8 +150,8 @@ extension ImageTests {
         #expect(
             error(changed(frame + 1, 0xC9)) == .unsupported("a lossless, hierarchical or arithmetic JPEG encoding"))
         #expect(error(changed(frame + 4, 12)) == .unsupported("12 bits a sample"))
-        #expect(error(changed(frame + 11, 0x51)) == .malformed("a component makes no sense", at: frame))
-        #expect(error(changed(frame + 6, 0)) == .malformed("its size is nothing", at: frame))
+        #expect(error(changed(frame + 11, 0x51)) == .malformed("a component is invalid", at: frame))
+        #expect(error(changed(frame + 6, 0)) == .malformed("its width or height is 0", at: frame))
         #expect(error(changed(frame + 5, 0x40)) == .tooLarge(width: 16, height: 0x400C, limit: 2048))
         // A frame twice, none, and so many scans that a decoder would be busy for minutes.
         let again = Array(file[..<scan]) + Array(file[frame..<scan]) + Array(file[scan...])
@@ -176,10 +176,10 @@ extension ImageTests {
         return bytes + Array(type.utf8) + content + [1, 2, 3, 4]
     }
 
-    @Test func whatAPNGTellsOfItsSenderIsLeftOut() throws {
+    @Test func metadataOfPNGIsRemoved() throws {
         let file = try Files.named("images/picture.png")
-        let told = ["tEXt", "zTXt", "iTXt", "tIME", "dSIG", "acTL"].flatMap { pngChunk($0, Array("SECRET".utf8)) }
-        #expect(try read(Array(file[..<33]) + told + Array(file[33...])).bytes == file)
+        let metadata = ["tEXt", "zTXt", "iTXt", "tIME", "dSIG", "acTL"].flatMap { pngChunk($0, Array("SECRET".utf8)) }
+        #expect(try read(Array(file[..<33]) + metadata + Array(file[33...])).bytes == file)
         let kept = ["gAMA", "cHRM", "sRGB", "iCCP", "cICP", "sBIT", "tRNS"].flatMap { pngChunk($0, [1]) }
         let meant = Array(file[..<33]) + kept + Array(file[33...])
         #expect(try read(meant).bytes == meant)
@@ -221,15 +221,15 @@ extension ImageTests {
         return bytes + Array("WEBP".utf8) + chunks
     }
 
-    @Test func whatAWebPTellsOfItsSenderIsLeftOut() throws {
+    @Test func metadataOfWebPIsRemoved() throws {
         let file = try Files.named("images/lossy.webp")
         let picture = Array(file[12...])
         let canvas: [UInt8] = [0, 0, 0, 15, 0, 0, 11, 0, 0]
-        let told = riff(
+        let metadata = riff(
             webpChunk("VP8X", [0x2C] + canvas) + webpChunk("ICCP", [1, 2, 3]) + picture
                 + webpChunk("EXIF", exif(orientation: 5)) + webpChunk("XMP ", Array("SECRET".utf8))
                 + webpChunk("what", Array("SECRET".utf8)))
-        let image = try read(told)
+        let image = try read(metadata)
         let tiff: [UInt8] =
             Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 5, 0, 0, 0, 0, 0, 0]
         #expect(

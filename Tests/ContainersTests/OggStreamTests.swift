@@ -23,7 +23,7 @@ struct OggStreamTests {
     }
 
     @Test("in pieces of any size it is what the whole is", arguments: [1, 26, 27, 1_000, 1_000_000])
-    func pieces(step: Int) throws {
+    func chunks(step: Int) throws {
         for file in [try Files.named("tone.ogg"), try Files.named("stereo.ogg"), written(300).file] {
             let whole = try Files.read(file)
             let (stream, packets) = try read(file, by: step)

@@ -19,7 +19,7 @@ struct OggTests {
         #expect(track.head.channelCount == channels)
         #expect(track.head.preSkip == 312)
         #expect(track.sampleCount == samples)
-        #expect(!track.isCutOff)
+        #expect(!track.isTruncated)
         #expect(track.packetCount == Int(samples + 312 + 959) / 960)
     }
 
@@ -31,7 +31,7 @@ struct OggTests {
         #expect(track.packets == written)
         #expect(track.sampleCount == UInt64(written.count) * 960 - 312 - 100)
         #expect(track.head == OpusHead(preSkip: 312))
-        #expect(!track.isCutOff)
+        #expect(!track.isTruncated)
         #expect(track.packet(5).start == 4_800)
     }
 
@@ -44,7 +44,7 @@ struct OggTests {
     }
 
     @Test("a writer that is killed leaves all but its last page")
-    func cutOff() throws {
+    func truncated() throws {
         let written = packets((0..<120).map { 50 + $0 % 9 })
         var writer = OggOpusWriter(serial: 7, head: OpusHead(preSkip: 312))
         var file = writer.begin(OpusTags(vendor: "Switchboard"))
@@ -56,12 +56,12 @@ struct OggTests {
         }
         #expect(pages.count == 2, "a page for each second")
         let whole = try Files.read(file)
-        #expect(whole.isCutOff)
+        #expect(whole.isTruncated)
         #expect(whole.packets == Array(written.prefix(100)))
         // In the middle of a page, all before it is there.
         for end in (pages[0] + 1)..<pages[1] {
             let part = try Files.read(Array(file.prefix(end)))
-            #expect(part.isCutOff)
+            #expect(part.isTruncated)
             #expect(part.packetCount == 50)
         }
         var damaged = file
@@ -82,7 +82,7 @@ struct OggTests {
         #expect(track.sampleCount == 3 * 960 - 312)
     }
 
-    @Test("a file with a picture beside the sound")
+    @Test("a file with video besides the audio")
     func others() throws {
         let file = write(packets([30, 31, 32]))
         let starts = pageStarts(file)
@@ -102,7 +102,7 @@ struct OggTests {
         #expect(throws: ContainerError.malformed("the Ogg page ends too early", at: 0)) {
             try Files.read(Array(file.prefix(40)))
         }
-        #expect(throws: ContainerError.malformed("the file ends before its sound", at: starts[1])) {
+        #expect(throws: ContainerError.malformed("the file ends before its audio", at: starts[1])) {
             try Files.read(Array(file.prefix(starts[1])))
         }
         #expect(throws: ContainerError.malformed("an Ogg page is missing", at: starts[1])) {
@@ -113,8 +113,8 @@ struct OggTests {
         #expect(throws: ContainerError.malformed("the Ogg page is damaged", at: starts[1])) {
             try Files.read(damaged)
         }
-        // Files in a row: the second would not be heard.
-        #expect(throws: ContainerError.unsupported("a second stream behind the first")) { try Files.read(file + file) }
+        // Chained files: the second would not be played.
+        #expect(throws: ContainerError.unsupported("a second stream after the first")) { try Files.read(file + file) }
         #expect(try Files.read(file + Array("and so on".utf8)).packetCount == 3)
     }
 

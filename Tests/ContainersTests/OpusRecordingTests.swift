@@ -3,16 +3,16 @@ import RTP
 import Testing
 import Wire
 
-/// Voices that are recorded while they are heard.
+/// Live recordings.
 @Suite("Voice recordings")
-struct VoiceRecordingTests {
+struct OpusRecordingTests {
     /// A source whose packets come in over a network, and what is on the disk at each moment.
     private struct Line {
         var random: SeededRandom
-        var recording: VoiceRecording?
+        var recording: OpusRecording?
         var disk: [UInt8] = []
         var now = 1_000.0
-        private var onTheWay: [(at: Double, packet: SoundPacket)] = []
+        private var onTheWay: [(at: Double, packet: AudioPacket)] = []
         private var sequence: UInt16 = 65_500
         private var timestamp: UInt32 = 4_294_900_000
 
@@ -23,7 +23,7 @@ struct VoiceRecordingTests {
             if isSpeaking {
                 let isLost = Double.random(in: 0..<1, using: &random) < loss
                 let arrival = now + 20 + (jitter > 0 ? Double.random(in: 0..<jitter, using: &random) : 0)
-                let packet = SoundPacket(
+                let packet = AudioPacket(
                     sequence: sequence, timestamp: timestamp, arrival: instant(arrival),
                     payload: [0x78, UInt8(truncatingIfNeeded: sequence), UInt8(truncatingIfNeeded: sequence >> 8)])
                 if !isLost { onTheWay.append((arrival, packet)) }
@@ -37,7 +37,7 @@ struct VoiceRecordingTests {
         private mutating func deliver(until moment: Double) {
             for each in onTheWay.filter({ $0.at <= moment }).sorted(by: { $0.at < $1.at }) {
                 if recording == nil {
-                    recording = VoiceRecording(each.packet, serial: 7, tags: OpusTags(vendor: "test"))
+                    recording = OpusRecording(each.packet, serial: 7, tags: OpusTags(vendor: "test"))
                 } else {
                     recording?.take(each.packet)
                 }
@@ -68,7 +68,7 @@ struct VoiceRecordingTests {
         }
         line.finish()
         let track = try line.read()
-        #expect(!track.isCutOff)
+        #expect(!track.isTruncated)
         #expect(abs(Double(track.sampleCount) / 48 - line.age) < 10, "seed \(seed)")
         #expect(track.sampleCount == line.recording?.sampleCount)
     }
@@ -97,7 +97,7 @@ struct VoiceRecordingTests {
             // What nobody said is not missing.
             guard step % 10 == 0, (10..<300).contains(step % 400) else { continue }
             let track = try line.read()
-            #expect(track.isCutOff)
+            #expect(track.isTruncated)
             #expect(line.age - Double(track.sampleCount) / 48 < 1_000, "after \(line.age) ms")
         }
     }

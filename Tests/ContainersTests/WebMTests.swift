@@ -11,13 +11,13 @@ struct WebMTests {
         #expect(track.packets == same.packets)
         #expect(track.head.channelCount == 1)
         #expect(track.head.preSkip == 312)
-        #expect(!track.isCutOff)
+        #expect(!track.isTruncated)
         // The live one says nothing of the end of its last packet.
         #expect((60_000...60_000 + 959).contains(track.sampleCount))
     }
 
     @Test("it may end anywhere")
-    func cutOff() throws {
+    func truncated() throws {
         let file = try Files.named("live.webm")
         let whole = try Files.read(file)
         // With the first cluster it is known what there is.
@@ -58,10 +58,10 @@ struct WebMTests {
     @Test("what is wrong is said")
     func errors() throws {
         #expect(throws: ContainerError.noOpus) { try Files.read(webM([], codec: "A_VORBIS")) }
-        #expect(throws: ContainerError.unsupported("a file of EBML that is no WebM")) {
+        #expect(throws: ContainerError.unsupported("an EBML file that is not WebM")) {
             try Files.read(webM([], type: "anything"))
         }
-        #expect(throws: ContainerError.unsupported("compressed or encrypted sound in WebM")) {
+        #expect(throws: ContainerError.unsupported("compressed or encrypted audio in WebM")) {
             try Files.read(webM([], entry: element([0x6D, 0x80], [])))
         }
         #expect(throws: ContainerError.self) { try Files.read(webM([(time: 0, block: [0x02])])) }

@@ -51,16 +51,17 @@ enum Hello {
     }
 }
 
-/// A door, its clock and its clients.
-final class DoorLab {
+/// A verifier, its clock and its clients.
+final class HelloVerifierHarness {
     static let server = TransportAddress(IPAddress(ipv4: 0x0A00_0001), port: 5349)
-    private(set) var door: HelloDoor
+    private(set) var verifier: HelloVerifier
     var now = Instant(nanoseconds: 1_000_000_000_000)
 
     init() throws {
         let key = Array("cookie key".utf8)
-        door = HelloDoor(
-            cookies: CookieMint(key: Digest(key.span.bytes)), authentication: try #require(OpenSSLAuthentication()))
+        verifier = HelloVerifier(
+            cookies: CookieGenerator(key: Digest(key.span.bytes)), authentication: try #require(OpenSSLAuthentication())
+        )
     }
 
     static func flow(_ client: UInt16 = 4000, address: UInt32 = 0xC000_0207) -> Flow {
@@ -69,35 +70,35 @@ final class DoorLab {
 
     enum Result: Equatable {
         case nothing
-        case answered([UInt8])
-        case proven(ProvenHello)
+        case responded([UInt8])
+        case verified(VerifiedHello)
     }
 
-    func receive(_ datagram: [UInt8], on flow: Flow = DoorLab.flow()) -> Result {
-        switch door.receive(datagram.span.bytes, on: flow, at: now) {
+    func receive(_ datagram: [UInt8], on flow: Flow = HelloVerifierHarness.flow()) -> Result {
+        switch verifier.receive(datagram.span.bytes, on: flow, at: now) {
         case .nothing, .refused: .nothing
-        case .proven(let hello): .proven(hello)
-        case .unproven(let hello): .answered(door.challenge(hello, of: datagram.span.bytes, at: now) ?? [])
+        case .verified(let hello): .verified(hello)
+        case .unverified(let hello): .responded(verifier.challenge(hello, of: datagram.span.bytes, at: now) ?? [])
         }
     }
 
-    /// The cookie that the door gives for a message without one.
-    func cookie(for message: [UInt8], on flow: Flow = DoorLab.flow()) throws -> [UInt8] {
-        guard case .answered(let answer) = receive(Hello.fragment(of: message), on: flow) else {
-            Issue.record("no answer to a hello")
+    /// The cookie in the response to a message without one.
+    func cookie(for message: [UInt8], on flow: Flow = HelloVerifierHarness.flow()) throws -> [UInt8] {
+        guard case .responded(let response) = receive(Hello.fragment(of: message), on: flow) else {
+            Issue.record("no response to a hello")
             return []
         }
-        try #require(answer.count == 48)
-        return Array(answer[28...])
+        try #require(response.count == 48)
+        return Array(response[28...])
     }
 
     func advance(seconds: UInt32) {
         now = now.adding(seconds: seconds)
-        door.advance(to: now)
+        verifier.advance(to: now)
     }
 
     func rotate(to key: String) {
         let key = Array(key.utf8)
-        door.cookies.rotate(to: Digest(key.span.bytes))
+        verifier.cookies.rotate(to: Digest(key.span.bytes))
     }
 }

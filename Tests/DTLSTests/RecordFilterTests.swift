@@ -3,19 +3,19 @@ import Testing
 import Wire
 
 @Suite("The records that reach a session")
-struct RecordGateTests {
+struct RecordFilterTests {
     private func admits(
-        _ datagram: [UInt8], _ phase: RecordGate.Phase, gate: RecordGate = RecordGate()
+        _ datagram: [UInt8], _ phase: RecordFilter.Phase, filter: RecordFilter = RecordFilter()
     ) -> Bool {
         guard let record = RecordHeader(datagram.span.bytes, at: 0) else { return false }
-        return gate.admits(record, of: datagram.span.bytes, in: phase)
+        return filter.admits(record, of: datagram.span.bytes, in: phase)
     }
 
-    private static let phases: [RecordGate.Phase] = [.keyAwaited, .finishedAwaited, .established]
+    private static let phases: [RecordFilter.Phase] = [.keyAwaited, .finishedAwaited, .established]
 
     /// In which of the three phases a record is admitted.
-    private func phases(_ datagram: [UInt8], gate: RecordGate = RecordGate()) -> [Bool] {
-        Self.phases.map { admits(datagram, $0, gate: gate) }
+    private func phases(_ datagram: [UInt8], filter: RecordFilter = RecordFilter()) -> [Bool] {
+        Self.phases.map { admits(datagram, $0, filter: filter) }
     }
 
     private func key(_ count: Int = 33, messageSequence: UInt16 = 2, type: UInt8 = 16) -> [UInt8] {
@@ -66,15 +66,15 @@ struct RecordGateTests {
 
     @Test("a client's certificate is let in only where it was asked for")
     func certificates() {
-        let asking = RecordGate(asksForCertificate: true)
+        let asking = RecordFilter(asksForCertificate: true)
         #expect(phases(key(2000, type: 11)) == [false, false, false])
-        #expect(phases(key(2000, type: 11), gate: asking) == [true, false, false])
-        #expect(phases(key(messageSequence: 3), gate: asking) == [true, false, false])
-        #expect(phases(key(messageSequence: 4, type: 15), gate: asking) == [true, false, false])
-        #expect(phases(key(messageSequence: 5, type: 15), gate: asking) == [false, false, false])
+        #expect(phases(key(2000, type: 11), filter: asking) == [true, false, false])
+        #expect(phases(key(messageSequence: 3), filter: asking) == [true, false, false])
+        #expect(phases(key(messageSequence: 4, type: 15), filter: asking) == [true, false, false])
+        #expect(phases(key(messageSequence: 5, type: 15), filter: asking) == [false, false, false])
     }
 
-    @Test("the first byte tells DTLS from STUN and ChannelData")
+    @Test("the first byte distinguishes DTLS from STUN and ChannelData")
     func firstBytes() {
         let all: [UInt8] = (0...255).filter { RecordHeader.mayBegin(with: $0) }
         #expect(all == Array(20...63))

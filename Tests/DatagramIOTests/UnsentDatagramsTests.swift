@@ -4,7 +4,7 @@ import Testing
 @testable import DatagramIO
 
 /// What a full socket is owed, without a socket: each datagram is known by its first byte.
-@Suite("Datagrams that wait")
+@Suite("Unsent datagrams")
 struct UnsentDatagramsTests {
     private static let size = 100
 
@@ -17,15 +17,15 @@ struct UnsentDatagramsTests {
     private func drain(_ queue: UnsentDatagrams, limit: Int = .max) -> [UInt8] {
         var numbers: [UInt8] = []
         queue.drain { bytes, count, _, _ in
-            guard numbers.count < limit else { return .waits }
+            guard numbers.count < limit else { return .wouldBlock }
             numbers.append(bytes.load(as: UInt8.self))
             #expect(count == Self.size)
-            return .gone
+            return .done
         }
         return numbers
     }
 
-    @Test("they leave in their order, and what still has no room goes on waiting")
+    @Test("they are sent in order, and the rest keeps waiting")
     func order() {
         let queue = UnsentDatagrams(0, byteLimit: 1_000)
         for number in 0..<5 as Range<UInt8> {
@@ -38,7 +38,7 @@ struct UnsentDatagramsTests {
         #expect((queue.byteCount, queue.isEmpty) == (0, true))
     }
 
-    @Test("over the bound the oldest video goes, and sound stays")
+    @Test("beyond the limit the oldest video is dropped, and audio stays")
     func oldestVideo() {
         let queue = UnsentDatagrams(0, byteLimit: 1_000)
         for number in 0..<10 as Range<UInt8> {
@@ -52,8 +52,8 @@ struct UnsentDatagramsTests {
         #expect(drain(queue) == [0, 1, 3, 4, 6, 7, 8, 9, 10, 11])
     }
 
-    @Test("where there is only sound the oldest of it goes")
-    func onlySound() {
+    @Test("with audio only, the oldest audio is dropped")
+    func onlyAudio() {
         let queue = UnsentDatagrams(0, byteLimit: 300)
         var dropped = 0
         for number in 0..<8 as Range<UInt8> { dropped += append(number, isVideo: false, to: queue) }
@@ -61,7 +61,7 @@ struct UnsentDatagramsTests {
         #expect(drain(queue) == [5, 6, 7])
     }
 
-    @Test("the bound holds, whatever comes and goes")
+    @Test("the limit holds for any sequence")
     func bound() {
         let queue = UnsentDatagrams(0, byteLimit: 2_000)
         var (kept, dropped, sent) = (0, 0, 0)
@@ -77,7 +77,7 @@ struct UnsentDatagramsTests {
         #expect(queue.isEmpty && kept == dropped + sent)
     }
 
-    @Test("a datagram larger than the bound is given up alone")
+    @Test("a datagram larger than the limit is dropped alone")
     func tooLarge() {
         let queue = UnsentDatagrams(0, byteLimit: 50)
         let dropped = append(1, isVideo: false, to: queue)

@@ -1,9 +1,9 @@
-"""What a page receives of everybody in a group call, noted by the page itself every 100 ms.
+"""Samples what a page receives from everybody in a group call, every 100 ms in the page itself.
 
-A test that asks would come late on a busy machine; the page's own clock says when something changed.
+Polling from the test would be late on a busy machine; the page's own clock says when something changed.
 """
 
-# The seconds that the page waited for its turn are noted, too: what it sends and shows waited as long.
+# The seconds for which the page was starved of CPU time are recorded too: its own media is delayed as long.
 WATCH = """
 const [done] = arguments;
 const FIELDS = [
@@ -13,10 +13,10 @@ const FIELDS = [
 import("/scripts/calls.js").then(({ calls }) => {
     window.arrivals = [];
     let starved = 0;
-    let turn = performance.now();
-    const look = async () => {
-        starved += Math.max(0, performance.now() - turn - 150) / 1000;
-        turn = performance.now();
+    let due = performance.now();
+    const sample = async () => {
+        starved += Math.max(0, performance.now() - due - 150) / 1000;
+        due = performance.now();
         const reports = [...(await window.peers.at(-1).getStats()).values()];
         const streams = {};
         for (const { user, kind, track } of calls.current?.received ?? []) {
@@ -24,9 +24,9 @@ import("/scripts/calls.js").then(({ calls }) => {
             if (one) streams[`${user} ${kind}`] = Object.fromEntries(FIELDS.map((name) => [name, one[name] ?? 0]));
         }
         window.arrivals.push({ at: performance.now() / 1000, starved, streams });
-        setTimeout(look, 100);
+        setTimeout(sample, 100);
     };
-    look().then(done);
+    sample().then(done);
 });
 """
 
@@ -34,7 +34,7 @@ BETWEEN = "return window.arrivals.filter(({ at }) => at >= arguments[0] && at < 
 
 
 class Arrivals:
-    """What comes of others to one person, from now on. Times are the page's, in seconds."""
+    """What one person receives from others, from now on. Times are the page's, in seconds."""
 
     def __init__(self, person):
         self.driver = person.driver
@@ -54,12 +54,12 @@ class Arrivals:
         return [{"at": one["at"], **one["streams"][stream]} for one in samples if stream in one["streams"]]
 
     def growth(self, other, kind, since, until=None):
-        """How much every field has grown in that time."""
+        """How much every field has grown in that period."""
         samples = self.of(other, kind, since, until)
         return {name: samples[-1][name] - samples[0][name] for name in samples[0]}
 
     def starved(self, since, until=None):
-        """How long the page waited for its turn in that time."""
+        """How long the page was starved of CPU time in that period."""
         samples = self._samples(since, until)
         return samples[-1]["starved"] - samples[0]["starved"]
 

@@ -13,7 +13,7 @@ PHONE = (390, 844)
 
 FLAGS = [
     "--headless=new",
-    # Painting takes less than it does with a graphics card that the processor plays.
+    # Painting costs less without the software emulation of a graphics card.
     "--disable-gpu",
     "--no-sandbox",
     "--use-fake-device-for-media-stream",
@@ -24,12 +24,12 @@ FLAGS = [
     "--disable-dev-shm-usage",
     "--hide-scrollbars",
     "--mute-audio",
-    # It asks nobody but the server: its own start page has a name, and a network of the tests has nobody who knows it.
+    # Resolves no host names: its start page would look one up, and the tests' networks have no DNS.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE 20.0.0.*",
 ]
 
-# Keeps every connection that the page makes, so that tests can ask the browser itself how the media flows, and notes in
-# the console how each finds its way, for a failed test.
+# Keeps every connection that the page makes, so that tests can read the browser's own media statistics, and logs its
+# ICE progress to the console, for a failed test.
 WATCH_PEERS = """
 (() => {
     const Native = window.RTCPeerConnection;
@@ -38,14 +38,14 @@ WATCH_PEERS = """
         constructor(...options) {
             super(...options);
             const number = window.peers.push(this);
-            const note = (...words) => console.info(`peer ${number} at ${Math.round(performance.now())}:`, ...words);
-            this.addEventListener("icecandidate", ({ candidate }) => note(candidate ? candidate.candidate : "all candidates"));
-            this.addEventListener("icecandidateerror", (error) => note(error.url, error.errorCode, error.errorText));
-            this.addEventListener("iceconnectionstatechange", () => note("ICE", this.iceConnectionState));
-            this.addEventListener("connectionstatechange", () => note("connection", this.connectionState));
+            const log = (...words) => console.info(`peer ${number} at ${Math.round(performance.now())}:`, ...words);
+            this.addEventListener("icecandidate", ({ candidate }) => log(candidate ? candidate.candidate : "all candidates"));
+            this.addEventListener("icecandidateerror", (error) => log(error.url, error.errorCode, error.errorText));
+            this.addEventListener("iceconnectionstatechange", () => log("ICE", this.iceConnectionState));
+            this.addEventListener("connectionstatechange", () => log("connection", this.connectionState));
         }
         setRemoteDescription(description) {
-            console.info(`peer ${window.peers.indexOf(this) + 1} takes an`, description?.type);
+            console.info(`peer ${window.peers.indexOf(this) + 1} sets an`, description?.type);
             return super.setRemoteDescription(description);
         }
     };
@@ -88,7 +88,7 @@ return brightest;
 """
 
 
-# What the page shows: a call and what rings first, since the pages behind are long.
+# The visible text of the page: the call and the incoming call first, since the pages behind are long.
 SHOWN = """
 const of = (selector) => [...document.querySelectorAll(selector)].map((one) =>
     `${selector} ${JSON.stringify(one.dataset)} ${one.innerText.slice(0, 300)}`);
@@ -100,12 +100,12 @@ LIBC = ctypes.CDLL(None)
 PR_CAPBSET_DROP, CAP_SYS_NICE = 24, 23
 
 
-def stand_back():
-    """For a browser that is about to start: lets the server and peers in Python go first.
+def lower_priority():
+    """Run in a browser's process before it starts: gives the server and the Python peers precedence.
 
-    Three browsers keep two cores busy with painting alone. Chromium lifts its compositor above everybody when it is root,
-    and what is left between some twenty threads is less than aiortc needs for the packets of one call: then the answers
-    to its consent checks lie for seconds in its socket, or find no room there, and it takes the other end for gone.
+    Three browsers keep two cores busy with painting alone. As root, Chromium raises the priority of its compositor, and
+    the rest is less than aiortc needs for the packets of one call: then the responses to its consent checks wait for
+    seconds in its socket, or are dropped, and it considers the other end gone.
     """
     LIBC.prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0)
     os.nice(5)
@@ -113,7 +113,7 @@ def stand_back():
 
 class Browser:
     living = []
-    # What a test's script imports is what the page has.
+    # Scripts of tests share the page's modules.
     shares_modules = True
 
     def __init__(self, name, profile, flags=(), dark=False, home=None):
@@ -122,12 +122,12 @@ class Browser:
         for flag in [*FLAGS, *flags, f"--user-data-dir={profile}", f"--window-size={DESK[0]},{DESK[1]}"]:
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        # A tab that is in a call asks before it closes; the tests mean what they do.
+        # A tab that is in a call asks before it closes.
         options.set_capability("unhandledPromptBehavior", "accept")
-        # The certificate authorities that it trusts are in the home directory.
+        # Its trusted certificate authorities are in the home directory.
         environment = {**os.environ, "HOME": str(home)} if home else None
         service = webdriver.ChromeService(
-            "/usr/bin/chromedriver", env=environment, popen_kw={"preexec_fn": stand_back}
+            "/usr/bin/chromedriver", env=environment, popen_kw={"preexec_fn": lower_priority}
         )
         self.name = name
         self.driver = webdriver.Chrome(options, service)
@@ -156,16 +156,16 @@ class Browser:
         self.driver.save_screenshot(str(path))
 
     def open(self, url):
-        """Opens the page as somebody who was never here."""
+        """Opens the page with empty storage."""
         self.driver.get("about:blank")
         self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
-        # What belongs to the tab is not in that.
-        made = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "sessionStorage.clear()"})
+        # That does not clear the session storage.
+        script = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "sessionStorage.clear()"})
         self.driver.get(url)
-        self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
+        self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
     def new_tab(self, url):
-        """Opens another tab of the same profile and answers its handle and the one before."""
+        """Opens another tab of the same profile and returns its handle and the one before."""
         before = self.driver.current_window_handle
         self.driver.switch_to.new_window("tab")
         self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_PEERS})
@@ -189,7 +189,7 @@ class Browser:
     # Waiting
 
     def wait(self, what, condition, limit=15):
-        """Waits until `condition()` is true and answers its value; says `what` was waited for when it is not."""
+        """Waits until `condition()` is true and returns its value; fails with `what` it waited for."""
         try:
             return WebDriverWait(
                 self.driver, limit, poll_frequency=0.05, ignored_exceptions=(StaleElementReferenceException,)
@@ -198,7 +198,7 @@ class Browser:
             raise AssertionError(f"{self.name}: waited {limit} s for {what}\n{self.state()}") from error
 
     def state(self):
-        """What the page shows and said, for a failed test."""
+        """The page's text and console, for a failed test."""
         text = self.driver.execute_script(SHOWN)
         log = "\n".join(entry["message"][:200] for entry in self.driver.get_log("browser")[-40:])
         return f"--- page\n{text}\n--- console\n{log}\n--- media\n{self.media()}"

@@ -1,19 +1,19 @@
-"""A camera whose picture costs as much as its encoder may spend: nothing in it can be foreseen.
+"""A fake camera with random noise, which needs the encoder's full bit rate.
 
-What Chromium's own fake camera shows is so plain that the best layer of it goes through a link that is far too narrow
-for anybody's face.
+The picture of Chromium's own fake camera is so simple that its best layer fits a link that is far too narrow for real
+video.
 """
 
 import random
 
 WIDTH, HEIGHT = 640, 360
 BLOCK = 4
-# Grey, and so little different from it that even the smallest layer can be made as small as it has to be.
+# Low contrast, so that even the smallest layer meets its bit rate.
 LEVELS = range(112, 144)
 
 
-def restless(path, rate, frames=20, seed=1):
-    """Writes a film of pictures per second that share nothing, as YUV4MPEG2, and gives the flags that show it."""
+def write_noise_film(path, rate, frames=20, seed=1):
+    """Writes a film of unrelated noise frames as YUV4MPEG2, and returns the browser flags that play it."""
     levels = random.Random(seed)
     colours = bytes([128]) * (WIDTH * HEIGHT // 2)
     with path.open("wb") as film:

@@ -8,7 +8,7 @@ import time
 import pytest
 from selenium.common.exceptions import WebDriverException
 
-# The internet of the tests and its certificates.
+# The integration tests' network namespaces and certificates.
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "IntegrationTests"))
 
 from browser import Browser
@@ -20,13 +20,13 @@ from server import Server, default_binary
 def pytest_addoption(parser):
     here = pathlib.Path(__file__).parent
     parser.addoption("--binary", default=str(default_binary()), help="the switchboard binary")
-    parser.addoption("--screenshots", default=str(here / "screenshots"), help="where pictures of the screens go")
-    parser.addoption("--url", help="use a server that is running already (its restarts are not tested)")
+    parser.addoption("--screenshots", default=str(here / "screenshots"), help="folder for the screenshots")
+    parser.addoption("--url", help="use a running server (tests that restart it are skipped)")
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A failed test shows what every browser showed, since the fault may be another one's."""
+    """Adds the state of every browser to a failed test, since the cause may be in another one."""
     report = (yield).get_result()
     if report.when == "call" and report.failed:
         for one in Browser.living:
@@ -65,7 +65,7 @@ def people(browsers, url):
     yield [Person(one, url, name).sign_up() for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
     for one in browsers:
         one.keep_one_tab()
-        # Leaves the pages, so that nothing of this test rings in the next.
+        # Leaves the pages, so that no call of this test rings in the next.
         one.driver.get("about:blank")
 
 
@@ -94,7 +94,7 @@ def pictures(request):
     folder = pathlib.Path(request.config.getoption("--screenshots"))
 
     def take(browser, name):
-        # Transitions take at most a quarter of a second; a picture is nothing that is asserted on.
+        # Transitions take at most a quarter of a second; nothing is asserted on screenshots.
         time.sleep(0.35)
         browser.screenshot(folder / f"{name}.png")
 

@@ -1,6 +1,6 @@
-"""People whose browsers are in local networks of the tests' internet, and a server with public addresses.
+"""Browsers in private networks behind NATs, and a server with public addresses, in network namespaces.
 
-A test file takes the fixtures of this one by `pytest_plugins = ["distant"]`.
+A test file uses these fixtures by `pytest_plugins = ["distant"]`.
 """
 
 import contextlib
@@ -62,7 +62,7 @@ def internet(request, tmp_path_factory, authority):
 
 
 class DistantBrowser(Browser):
-    """A browser in a local network, whose every command is given there."""
+    """A browser in a private network; all of its commands run in that network's namespace."""
 
     def __init__(self, name, profile, network, home, flags=()):
         self.network = network
@@ -83,7 +83,7 @@ class DistantBrowser(Browser):
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, authority):
-    """A home directory whose browsers trust the authority of the tests."""
+    """A home directory whose browsers trust the tests' certificate authority."""
     directory = tmp_path_factory.mktemp("home")
     database = directory / ".pki" / "nssdb"
     database.mkdir(parents=True)
@@ -93,11 +93,10 @@ def home(tmp_path_factory, authority):
 
 
 @pytest.fixture(scope="module")
-def settle(internet, home, tmp_path_factory):
-    """Makes people, each at home behind another NAT; a context, after which the browser is gone.
+def make_person(internet, home, tmp_path_factory):
+    """Makes people, each behind a NAT of their own; a context manager that closes the browser.
 
-    With a `seed` their link can be made a bad one. They save data, as one machine makes all their pictures, unless told
-    otherwise.
+    With a `seed` their link can be impaired. They send small video by default, since one machine encodes all of it.
     """
 
     @contextlib.contextmanager
@@ -113,7 +112,7 @@ def settle(internet, home, tmp_path_factory):
 
 
 @pytest.fixture
-def person(settle):
-    """Makes people for one test: browsers that nobody needs any more would take time from the others."""
+def person(make_person):
+    """Makes people for one test, and closes their browsers after it, since idle ones would take CPU time."""
     with contextlib.ExitStack() as stack:
-        yield lambda *options, **more: stack.enter_context(settle(*options, **more))
+        yield lambda *options, **more: stack.enter_context(make_person(*options, **more))

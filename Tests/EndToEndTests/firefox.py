@@ -1,4 +1,4 @@
-"""A Firefox that is driven like the tests' Chromium, as far as they need it: Debian has no geckodriver."""
+"""A Firefox with the interface of the tests' Chromium, over Marionette, since Debian has no geckodriver."""
 
 import contextlib
 import json
@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-from browser import stand_back
+from browser import lower_priority
 from selenium.webdriver.support.wait import WebDriverWait
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "SDPTests" / "Fixtures"))
@@ -56,7 +56,7 @@ class Element:
 
 
 class Driver:
-    """What pages.py calls on Selenium's driver."""
+    """The part of Selenium's driver interface that pages.py uses."""
 
     def __init__(self, port):
         self.say = Marionette(port).say
@@ -84,9 +84,9 @@ class Driver:
 
 
 class Firefox:
-    """Stands for browser.Browser."""
+    """The interface of browser.Browser."""
 
-    # Scripts of tests live in a world of their own.
+    # Scripts of tests run in an isolated sandbox.
     shares_modules = False
 
     def __init__(self, name, driver):
@@ -101,7 +101,7 @@ class Firefox:
             try:
                 return condition()
             except RuntimeError as error:
-                # An element that was drawn anew in between is found again.
+                # A re-rendered element is looked up again.
                 if "stale" in str(error) or "no longer" in str(error) or "not known" in str(error):
                     return False
                 raise
@@ -122,7 +122,7 @@ def firefox(profile):
     (pathlib.Path(profile) / "user.js").write_text("\n".join(lines))
     process = subprocess.Popen(
         ["firefox-esr", "--headless", "--no-remote", "--marionette", "--profile", profile],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=stand_back,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lower_priority,
     )
     try:
         yield Firefox("firefox", Driver(port))

@@ -1,4 +1,4 @@
-"""What a person does and sees on the pages, by stable ids and data attributes."""
+"""Page objects: what a person does and sees on the pages, by stable ids and data attributes."""
 
 import uuid
 
@@ -7,23 +7,23 @@ from selenium.webdriver.common.keys import Keys
 
 PASSWORD = "a calm and long password"
 
-# Says when an element stands where it stood 60 ms before: the buttons of a call slide aside for the details, and a click
-# on one that moves goes beside it.
-STANDS_STILL = """
+# Waits until an element has not moved for 60 ms: the buttons of a call slide aside for the details, and a click on a
+# moving one misses it.
+WAIT_FOR_STILL = """
 const [element, done] = arguments;
 let last = "";
-const look = () => {
+const check = () => {
     const { x, y, width, height } = element.getBoundingClientRect();
     const now = [x, y, width, height].join();
     if (now === last) return done(true);
     last = now;
-    setTimeout(look, 60);
+    setTimeout(check, 60);
 };
-look();
+check();
 """
 
 
-# The tile of somebody in a group call, by the name on it: how it is marked, and what its picture does.
+# Somebody's tile in a group call, by name: its data attributes, and the state of its video.
 TILE = """
 const [name, source] = arguments;
 const tile = [...document.querySelectorAll(`#grid .tile[data-source=${source}]`)]
@@ -53,7 +53,7 @@ return {
 };
 """
 
-# The packets of each voice that arrives, and how loud all have been so far.
+# The packets of each received voice, and its total audio energy so far.
 VOICES = """
 const done = arguments[arguments.length - 1];
 (async () => {
@@ -70,7 +70,7 @@ const done = arguments[arguments.length - 1];
 })().then(done, () => done([]));
 """
 
-# What the form does when it is sent.
+# Does what submitting the form does.
 SIGN_UP = """
 const [form, saveData, done] = arguments;
 const parts = ["api", "credentials", "preferences"].map((one) => import(`/scripts/${one}.js`));
@@ -86,8 +86,8 @@ import("/scripts/credentials.js").then(({ credentials }) => done(credentials.use
 """
 
 
-# How good pictures the server has noted that this page wants of the cameras of others, by their names.
-WISHES = """
+# The video quality that the server has noted as this page's preference for the others' cameras, by their names.
+PREFERENCES = """
 const [done] = arguments;
 Promise.all([import("/scripts/calls.js"), import("/scripts/requests.js")]).then(async ([{ calls }, { request }]) => {
     const call = calls.current;
@@ -102,7 +102,7 @@ Promise.all([import("/scripts/calls.js"), import("/scripts/requests.js")]).then(
 
 
 class Person:
-    """Somebody with an account, in front of a browser."""
+    """A person with an account, using a browser."""
 
     def __init__(self, browser, url, name):
         self.browser = browser
@@ -117,7 +117,7 @@ class Person:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def find(self, selector, limit=15):
-        """The element once it is there and shown."""
+        """The element once it is visible."""
 
         def shown():
             found = [element for element in self.all(selector) if element.is_displayed()]
@@ -127,10 +127,10 @@ class Person:
 
     def click(self, selector, limit=15):
         def clicked():
-            # A list may be drawn anew between finding a line and clicking it: then it is found again.
+            # A list may be re-rendered between finding a row and clicking it: then it is looked up again.
             element = self.find(selector, limit)
             self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-            self.driver.execute_async_script(STANDS_STILL, element)
+            self.driver.execute_async_script(WAIT_FOR_STILL, element)
             element.click()
             return True
 
@@ -144,10 +144,10 @@ class Person:
     def text(self, selector):
         return self.find(selector).text
 
-    def says(self, selector, words, limit=15):
-        """Waits until the element's text contains the words."""
+    def says(self, selector, text, limit=15):
+        """Waits until the element's text contains the text."""
         self.browser.wait(
-            f"{selector} to say “{words}”", lambda: any(words in one.text for one in self.all(selector)), limit
+            f"{selector} to say “{text}”", lambda: any(text in one.text for one in self.all(selector)), limit
         )
 
     def press(self, key):
@@ -156,15 +156,15 @@ class Person:
     # Accounts
 
     def sign_up(self, save_data=False):
-        """Makes the account, without the form where the browser can. Who saves data sends a small picture, of which a
-        machine bears more."""
+        """Creates the account, without the form where possible. With `save_data` the video is small, which needs less
+        CPU time."""
         if not self.browser.shares_modules:
             return self.sign_up_by_form(save_data)
         self.browser.open(self.url)
         self.find("#sign-in-form")
         form = {"displayName": self.name, "email": self.email, "password": PASSWORD}
-        refused = self.driver.execute_async_script(SIGN_UP, form, save_data)
-        assert refused is None, refused
+        error = self.driver.execute_async_script(SIGN_UP, form, save_data)
+        assert error is None, error
         self.is_in()
         return self
 
@@ -213,7 +213,7 @@ class Person:
 
     # Calling
 
-    def look_for(self, other):
+    def search_for(self, other):
         self.go("people")
         field = self.find("#search")
         field.clear()
@@ -222,7 +222,7 @@ class Person:
         self.says("#people .row", other.name)
 
     def call(self, other, kind="video"):
-        self.look_for(other)
+        self.search_for(other)
         self.click(f"#people [data-action=call-{kind}]")
         self.find("#call")
 
@@ -255,17 +255,17 @@ class Person:
         self.phase("ended")
 
     def leave_call_screen(self):
-        """Closes it, unless it has closed by itself, as it does after a few seconds."""
+        """Closes it, unless it has closed by itself after a few seconds."""
         self.driver.execute_script("document.querySelector('#call [data-action=close]')?.click()")
         self.gone("#call")
 
     def has_video(self):
-        """Frames are being decoded, and they are not black."""
+        """Waits until frames are decoded that are not black."""
         start = self.browser.media()["frames"]
         self.browser.wait("decoded frames to rise", lambda: self.browser.media()["frames"] > start + 5)
         self.browser.wait("a picture that is not black", lambda: self.browser.brightness("#remote-video") > 60)
 
-    def hears(self):
+    def receives_audio(self):
         start = self.browser.media()["audio"]
         self.browser.wait("audio packets to rise", lambda: self.browser.media()["audio"] > start + 10)
 
@@ -305,59 +305,59 @@ class Person:
     def tile(self, other, source="camera"):
         return self.driver.execute_script(TILE, getattr(other, "name", other), source)
 
-    def tile_is(self, other, source="camera", limit=60, **marks):
-        """Waits for the tile and its marks, such as `muted="true"`."""
+    def tile_is(self, other, source="camera", limit=60, **attributes):
+        """Waits for the tile with such attributes, for example `muted="true"`."""
 
         def found():
             tile = self.tile(other, source)
-            return tile and all(tile.get(name) == value for name, value in marks.items()) and tile
+            return tile and all(tile.get(name) == value for name, value in attributes.items()) and tile
 
-        return self.browser.wait(f"the {source} of {getattr(other, 'name', other)} with {marks}", found, limit)
+        return self.browser.wait(f"the {source} of {getattr(other, 'name', other)} with {attributes}", found, limit)
 
     def sees(self, other, source="camera", limit=60):
-        """The other's picture moves, and is not black."""
+        """Waits until the other's video moves and is not black."""
         start = self.tile_is(other, source, limit, picture="true")["frames"]
 
         def moves():
             tile = self.tile(other, source)
             return tile and tile["frames"] > start + 5 and tile["brightness"] > 60
 
-        self.browser.wait(f"a moving picture of {getattr(other, 'name', other)}", moves, limit)
+        self.browser.wait(f"moving video of {getattr(other, 'name', other)}", moves, limit)
 
-    def wants(self, quality, *others, limit=15):
-        """Waits until the server knows that this page wants such pictures of all of them."""
-        asked = {}
+    def prefers(self, quality, *others, limit=15):
+        """Waits until the server knows that this page prefers this quality for all of them."""
+        preferences = {}
 
-        def told():
-            asked.clear()
-            asked.update(self.driver.execute_async_script(WISHES))
-            return asked == {other.name: quality for other in others}
+        def is_set():
+            preferences.clear()
+            preferences.update(self.driver.execute_async_script(PREFERENCES))
+            return preferences == {other.name: quality for other in others}
 
         try:
-            self.browser.wait(f"wishes for {quality}", told, limit)
+            self.browser.wait(f"the preference {quality}", is_set, limit)
         except AssertionError as error:
-            raise AssertionError(f"{asked} is what {self.name} wants") from error
+            raise AssertionError(f"{self.name} prefers {preferences}") from error
 
     def has_voice_without_picture(self):
-        """Whether no picture came with the next fifty packets of voice, which are of a second."""
+        """Whether no video frame arrived during the next fifty audio packets, which take a second."""
         before = self.browser.media()
-        self.browser.wait("fifty packets of voice", lambda: self.browser.media()["audio"] >= before["audio"] + 50)
+        self.browser.wait("fifty audio packets", lambda: self.browser.media()["audio"] >= before["audio"] + 50)
         return self.browser.media()["frames"] == before["frames"]
 
     def voices(self):
         return {one["id"]: one for one in self.driver.execute_async_script(VOICES)}
 
-    def hears_voices(self, count, packets=10, limit=60):
-        """That many voices arrive, so many packets of each, and something is to be heard."""
+    def receives_voices(self, count, packets=10, limit=60):
+        """Waits for so many packets of so many voices, of which some is not silence."""
         start = self.voices()
 
         def grown():
             now = self.voices().values()
-            news = [one for one in now if one["packets"] > start.get(one["id"], {"packets": 0})["packets"] + packets]
-            loud = any(one["energy"] > start.get(one["id"], {"energy": 0})["energy"] for one in news)
-            return len(news) >= count and loud
+            active = [one for one in now if one["packets"] > start.get(one["id"], {"packets": 0})["packets"] + packets]
+            loud = any(one["energy"] > start.get(one["id"], {"energy": 0})["energy"] for one in active)
+            return len(active) >= count and loud
 
-        self.browser.wait(f"{count} voices to be heard", grown, limit)
+        self.browser.wait(f"audio of {count} voices", grown, limit)
 
     # History
 
@@ -376,7 +376,7 @@ class Person:
 
 
 def connect(caller, callee):
-    """A video call between the two, both seeing each other."""
+    """Makes a video call between the two, in which both see each other."""
     caller.call(callee)
     callee.rings()
     callee.answer()
@@ -385,8 +385,8 @@ def connect(caller, callee):
         person.has_video()
 
 
-def meet(caller, *others, kind="video"):
-    """A group call of all of them."""
+def connect_group(caller, *others, kind="video"):
+    """Makes a group call of all of them."""
     caller.call_group(others, kind)
     for other in others:
         other.rings(limit=60)
@@ -395,9 +395,9 @@ def meet(caller, *others, kind="video"):
         person.is_connected(limit=60)
 
 
-def everybody_sees_and_hears(people):
+def everybody_receives_media(people):
     for person in people:
         for other in people:
             if other is not person:
                 person.sees(other)
-        person.hears_voices(len(people) - 1)
+        person.receives_voices(len(people) - 1)

@@ -1,4 +1,4 @@
-"""Somebody in a browser's call whose client is no browser: aiortc, on a thread of its own."""
+"""A participant in a browser's call whose client is aiortc, on a thread of its own."""
 
 import asyncio
 import contextlib
@@ -10,33 +10,33 @@ from aiortc import RTCIceServer
 from gateway import Participant
 from pages import PASSWORD
 
-LIMIT = 90
+TIMEOUT = 90
 
 
 class Account:
-    """Somebody who has signed up, without a browser."""
+    """A signed-up account, without a browser."""
 
     def __init__(self, url, name):
         self.url, self.name = url, name
         self.email = f"{name.split()[0].lower()}-{uuid.uuid4().hex[:10]}@example.org"
         body = {"displayName": name, "email": self.email, "password": PASSWORD}
-        made = httpx.post(url + "/v1/accounts", json=body, timeout=20)
-        made.raise_for_status()
-        self.token, self.id = made.json()["accessToken"], made.json()["user"]["id"]
+        response = httpx.post(url + "/v1/accounts", json=body, timeout=20)
+        response.raise_for_status()
+        self.token, self.id = response.json()["accessToken"], response.json()["user"]["id"]
         self.realtime_url = url.replace("http", "ws", 1) + "/v1/realtime"
 
     def ice_servers(self, call):
-        """All that the server offers for a call, as a page gets them."""
+        """The ICE servers for a call, as a page gets them."""
         headers = {"Authorization": f"Bearer {self.token}"}
-        made = httpx.get(self.url + "/v1/ice-servers", params={"call": call}, headers=headers, timeout=20)
-        made.raise_for_status()
+        response = httpx.get(self.url + "/v1/ice-servers", params={"call": call}, headers=headers, timeout=20)
+        response.raise_for_status()
         return [
-            RTCIceServer(one["urls"], one.get("username"), one.get("credential")) for one in made.json()["iceServers"]
+            RTCIceServer(one["urls"], one.get("username"), one.get("credential")) for one in response.json()["iceServers"]
         ]
 
 
 class Peer:
-    """One such person. Its methods wait; what they wait for happens on the thread."""
+    """One such participant. Its methods block until the work on the thread is done."""
 
     def __init__(self, url, name):
         self.account = Account(url, name)
@@ -47,7 +47,7 @@ class Peer:
         self.participant = self.run(self._open())
 
     def run(self, work):
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(LIMIT)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(TIMEOUT)
 
     async def _open(self):
         participant = Participant(self.account, self.account, pitch=700, brightness=140)
@@ -55,7 +55,7 @@ class Peer:
         return participant
 
     def answer(self, slots, **options):
-        """Waits for a call, and is in it with its media."""
+        """Waits for a call, accepts it and joins with media."""
 
         async def work():
             one = self.participant
@@ -65,23 +65,23 @@ class Peer:
 
         self.run(work())
 
-    def gets_everybody(self, count):
-        """Hears and sees so many others: what comes of each is decoded."""
+    def receives_everybody(self, count):
+        """Waits until audio and video of so many others are decoded."""
 
         async def work():
             one = self.participant
             for kind in ("audio", "video"):
                 await one.until(f"{count} slots of {kind}", lambda: len(self._filled(kind)) >= count)
-                before = {mid: one.heard[mid].frames for mid in self._filled(kind)}
+                before = {mid: one.received[mid].frames for mid in self._filled(kind)}
                 await one.until(
                     f"{kind} of everybody",
-                    lambda: all(one.heard[mid].frames > frames + 5 for mid, frames in before.items()),
+                    lambda: all(one.received[mid].frames > frames + 5 for mid, frames in before.items()),
                 )
 
         self.run(work())
 
     def _filled(self, kind):
-        return [slot["mid"] for slot in self.participant.shown() if slot["kind"] == kind and slot.get("track")]
+        return [slot["mid"] for slot in self.participant.current_slots() if slot["kind"] == kind and slot.get("track")]
 
     @property
     def protection(self):

@@ -1,4 +1,4 @@
-"""A TCP proxy between a browser and the server, whose connections can be cut: a network that goes away."""
+"""A TCP proxy between a browser and the server, whose connections can be broken, as by a lost network."""
 
 import socket
 import threading
@@ -19,7 +19,7 @@ class Proxy:
         return f"http://127.0.0.1:{self.port}"
 
     def cut(self):
-        """Breaks every connection and refuses new ones."""
+        """Closes every connection and rejects new ones."""
         self.is_open = False
         with self.lock:
             pairs, self.pairs = self.pairs, set()

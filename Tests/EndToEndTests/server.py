@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 class Server:
     """`switchboard serve`, which can be killed and started again on the same data.
 
-    `settings` are more lines of the configuration's `relay`, `gateway` of its `gateway`.
+    `settings` are extra lines for the configuration's `relay`, `gateway` for its `gateway`.
     """
 
     def __init__(self, binary, directory, settings="", gateway=""):
@@ -55,20 +55,20 @@ gateway:
     def url(self):
         return f"http://127.0.0.1:{self.port}"
 
-    def start(self, limit=30):
+    def start(self, timeout=30):
         """Starts and waits until the server says that it is ready."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [self.binary, "serve", "--config", self.config], cwd=self.directory, stdout=log, stderr=log
             )
-        end = time.monotonic() + limit
+        end = time.monotonic() + timeout
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended with {self.process.returncode}:\n{self.tail()}")
             if self.is_ready():
                 return self
             time.sleep(0.05)
-        raise RuntimeError(f"the server was not ready within {limit} s:\n{self.tail()}")
+        raise RuntimeError(f"the server was not ready within {timeout} s:\n{self.tail()}")
 
     def command(self, *arguments):
         """Runs another command of the binary on the same configuration."""
@@ -78,13 +78,13 @@ gateway:
 
     def is_ready(self):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=1) as answer:
-                return answer.status == 200
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=1) as response:
+                return response.status == 200
         except OSError:
             return False
 
     def kill(self):
-        """Ends it the hard way, as a crash or a power cut would."""
+        """Kills it with SIGKILL, like a crash or a power failure."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
@@ -98,9 +98,9 @@ gateway:
             self.kill()
 
     def metric(self, name):
-        """The value of a metric, given as it stands in /metrics, labels and all."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=5) as answer:
-            lines = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[:1] != "#")
+        """The value of a metric, named as in /metrics with its labels."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=5) as response:
+            lines = dict(line.rsplit(" ", 1) for line in response.read().decode().splitlines() if line[:1] != "#")
         return float(lines[name])
 
     def tail(self, lines=40):

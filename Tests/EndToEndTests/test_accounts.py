@@ -33,7 +33,7 @@ def test_an_account_is_made_once(ann, url):
     ann.says(".form-error", "already an account")
 
 
-def test_a_short_password_is_told_before_it_is_sent(ann):
+def test_a_short_password_is_reported_before_it_is_sent(ann):
     ann.go("settings")
     ann.click("[data-action=sign-out]")
     ann.click("#to-sign-up")
@@ -49,7 +49,7 @@ def test_the_profile_is_seen_by_others(people):
     ann.click("#profile-form [type=submit]")
     ann.says(".toast", "Profile saved")
     ann.name = "Ann Other"
-    ben.look_for(ann)
+    ben.search_for(ann)
     ben.click("#people [data-action=person]")
     ben.says("#person", "Arabic")
 
@@ -69,9 +69,9 @@ def test_a_photo_is_scaled_sent_and_seen_by_others(people, tmp_path):
     width = "return document.querySelector(arguments[0])?.naturalWidth"
     ann.browser.wait("one's own photo", lambda: ann.driver.execute_script(width, "#photo img") in (384, 768))
     ann.find(".me img")
-    ben.look_for(ann)
+    ben.search_for(ann)
     ben.browser.wait("her photo", lambda: ben.driver.execute_script(width, "#people .avatar img") in (384, 768))
-    # What is no picture is told, and changes nothing.
+    # A file that is not a picture is rejected, and changes nothing.
     file.write_text("These are words.")
     ann.driver.find_element(By.ID, "photo-file").send_keys(str(file))
     ann.says(".toast.error", "not a picture")
@@ -82,7 +82,7 @@ def test_a_photo_is_scaled_sent_and_seen_by_others(people, tmp_path):
 
 def test_presence(people):
     ann, ben = people
-    ben.look_for(ann)
+    ben.search_for(ann)
     ben.says("#people .state", "Online")
     ann.driver.get("about:blank")
     ben.browser.wait("the dot to go", lambda: not [one for one in ben.all("#people .state") if one.text == "Online"], 20)
@@ -90,7 +90,7 @@ def test_presence(people):
 
 def test_password_change_signs_other_devices_out(browsers, people):
     ann, ben = people
-    # Ann sits down at Ben's browser, too.
+    # Ann also signs in in Ben's browser.
     other = Person(browsers[1], ann.url, ann.name)
     other.email = ann.email
     other.browser.open(other.url)

@@ -14,10 +14,10 @@ def set_relay_only(person):
     person.go("people")
 
 
-@pytest.mark.parametrize("way", ["direct", "relay"])
-def test_two_people_see_and_hear_each_other(people, way):
+@pytest.mark.parametrize("path", ["direct", "relay"])
+def test_two_people_receive_each_other(people, path):
     ann, ben = people
-    if way == "relay":
+    if path == "relay":
         set_relay_only(ann)
         set_relay_only(ben)
     ann.call(ben)
@@ -28,14 +28,14 @@ def test_two_people_see_and_hear_each_other(people, way):
     for person in people:
         person.is_connected()
         person.has_video()
-        person.hears()
+        person.receives_audio()
         local, remote = person.path()
-        if way == "relay":
+        if path == "relay":
             assert (local, remote) == ("relay", "relay")
         else:
             assert "relay" not in (local, remote)
     ann.control("details")
-    ann.says("#details [data-stat=path]", "relay" if way == "relay" else "Direct")
+    ann.says("#details [data-stat=path]", "relay" if path == "relay" else "Direct")
     ann.control("details")
     ann.hang_up()
     ann.says("#call-status", "Call ended")
@@ -48,7 +48,7 @@ def test_two_people_see_and_hear_each_other(people, way):
     ben.history_says("answered", outgoing=False)
 
 
-# Leaves the page's connections only those TURN URLs that end so.
+# Leaves the page's connections only the TURN URLs with that suffix.
 ONLY = """
 const only = arguments[0];
 const cut = (configuration) => ({
@@ -76,14 +76,14 @@ window.peers.at(-1).getStats().then((stats) => {
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_a_call_that_has_nothing_but_the_relay(people, transport):
-    """Over TLS it is tested in test_nat_calls.py, where the certificate is one that the browser trusts."""
+def test_a_call_through_the_relay_only(people, transport):
+    """TLS is tested in test_nat_calls.py, where the browser trusts the certificate."""
     for person in people:
         set_relay_only(person)
         person.driver.execute_script(ONLY, f"transport={transport}")
     connect(*people)
     for person in people:
-        person.hears()
+        person.receives_audio()
         assert person.path() == ("relay", "relay")
         assert person.driver.execute_async_script(RELAY_PROTOCOL) == transport
 
@@ -112,7 +112,7 @@ def test_hold_stops_media_both_ways_and_resumes(in_call):
     ann.control("hold")
     ben.says("#call-status", "Connected")
     for person in in_call:
-        person.hears()
+        person.receives_audio()
         person.has_video()
 
 
@@ -131,7 +131,7 @@ def test_an_ice_restart_keeps_the_connection(in_call):
     for person in in_call:
         person.is_connected()
         person.has_video()
-        person.hears()
+        person.receives_audio()
         assert person.browser.media()["connections"] == 1
 
 
@@ -142,9 +142,9 @@ def test_into_the_relay_during_a_call_and_back(in_call):
     ann.browser.wait("the relay to be used", lambda: ann.path()[0] == "relay")
     for person in in_call:
         person.has_video()
-        person.hears()
+        person.receives_audio()
     ann.click("#relay-only")
-    ann.browser.wait("the direct way to be back", lambda: ann.path()[0] != "relay")
+    ann.browser.wait("the direct path to be back", lambda: ann.path()[0] != "relay")
     for person in in_call:
         person.has_video()
 
@@ -157,7 +157,7 @@ def test_audio_becomes_video(people):
     ben.answer("accept-audio")
     for person in people:
         person.is_connected()
-        person.hears()
+        person.receives_audio()
     ann.find("#call[data-picture=false]")
     ben.control("camera")
     ann.find("#call[data-picture=true]")
@@ -188,13 +188,13 @@ def test_both_turn_their_cameras_on_at_once(people):
     at_once(people, "#call [data-action=camera]")
     for person in people:
         person.has_video()
-        person.hears()
+        person.receives_audio()
 
 
 def test_both_call_each_other_at_once(people):
     ann, ben = people
-    ann.look_for(ben)
-    ben.look_for(ann)
+    ann.search_for(ben)
+    ben.search_for(ann)
     at_once(people, "#people [data-action=call-video]")
     for person in people:
         person.is_connected()
@@ -207,7 +207,7 @@ def test_keyboard(people):
     ann, ben = people
     ann.call(ben)
     ben.rings()
-    ben.driver.execute_async_script("setTimeout(arguments[0], 800)")  # Enter counts after a moment of calm.
+    ben.driver.execute_async_script("setTimeout(arguments[0], 800)")  # Enter is ignored for a moment after it began to ring.
     ben.press("\ue007")
     for person in people:
         person.is_connected()
@@ -233,7 +233,7 @@ def test_call_waiting_holds_the_first_call(people, tmp_path_factory, url):
         ben.rings()
         ben.answer("hold-accept")
         cem.is_connected()
-        cem.hears()
+        cem.receives_audio()
         ann.says("#call-status", "Ben put you on hold")
         ben.says(".held-call", "Ann Abel is on hold")
         ben.click("[data-action=swap]")
@@ -248,7 +248,7 @@ def test_call_waiting_holds_the_first_call(people, tmp_path_factory, url):
         third.quit()
 
 
-def test_without_call_waiting_the_third_hears_busy(in_call, tmp_path_factory, url):
+def test_without_call_waiting_the_third_gets_busy(in_call, tmp_path_factory, url):
     ann, ben = in_call
     third = Browser("third", tmp_path_factory.mktemp("third"))
     try:
@@ -262,12 +262,12 @@ def test_without_call_waiting_the_third_hears_busy(in_call, tmp_path_factory, ur
         third.quit()
 
 
-def test_a_blocked_microphone_is_told_and_nobody_is_rung(people):
+def test_a_blocked_microphone_is_reported_and_nobody_is_rung(people):
     ann, ben = people
     ann.driver.execute_script(
         "navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError'))"
     )
-    ann.look_for(ben)
+    ann.search_for(ben)
     ann.click("#people [data-action=call-audio]")
     ann.says(".toast", "may not use your microphone")
     ann.gone("#call")
@@ -285,5 +285,5 @@ def test_a_callee_without_a_microphone_listens(people):
     ben.rings()
     ben.answer("accept-audio")
     ben.is_connected()
-    ben.hears()
+    ben.receives_audio()
     ann.says("#call-status", "Their microphone is off")

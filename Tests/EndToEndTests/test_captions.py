@@ -1,4 +1,4 @@
-"""Live captions: what Ben says into his microphone stands on the pages of the others while he says it."""
+"""Live captions: what Ben says into his microphone appears on the others' pages while he speaks."""
 
 from browser import DESK, PHONE
 from pages import connect
@@ -19,7 +19,7 @@ def reads(person, other):
     person.browser.wait("the words", condition, 60)
 
 
-def test_words_stand_on_the_pages_of_the_others(three, listener, pictures):  # noqa: F811
+def test_captions_appear_on_the_pages_of_the_others(three, listener, pictures):  # noqa: F811
     ann, ben, cem = three
     _, broken = listener
     only_the_second_speaks(three)
@@ -37,12 +37,12 @@ def test_words_stand_on_the_pages_of_the_others(three, listener, pictures):  # n
     cem.browser.resize(DESK)
     assert ann.find("#captions [role=log]").get_attribute("aria-label") == "Captions"
 
-    # Who comes back is shown them too.
+    # They are also shown after a reload.
     cem.driver.refresh()
     cem.says("#call-captioned", "Ann Abel turned captions on", limit=60)
     reads(cem, ben)
 
-    # What goes wrong is said, until it goes well again.
+    # An error is shown until it is resolved.
     broken.touch()
     for person in three:
         person.browser.wait(
@@ -54,7 +54,7 @@ def test_words_stand_on_the_pages_of_the_others(three, listener, pictures):  # n
         person.gone("#captions .caption-trouble:not([hidden])", limit=60)
         reads(person, ben)
 
-    # Anybody ends them, for all.
+    # Anybody can turn them off for all.
     ben.control("captions")
     for person in three:
         person.gone("#captions:not([hidden])")
@@ -63,7 +63,7 @@ def test_words_stand_on_the_pages_of_the_others(three, listener, pictures):  # n
         person.hang_up()
 
 
-def test_a_call_from_peer_to_peer_has_none(ann, ben):
+def test_a_direct_call_has_no_captions(ann, ben):
     connect(ann, ben)
     assert not ann.all("[data-action=captions]:not([hidden])")
     ann.hang_up()

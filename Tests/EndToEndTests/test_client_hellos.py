@@ -1,4 +1,4 @@
-"""Clients whose first message of DTLS is larger than a datagram, since it has a post-quantum key in it."""
+"""Clients whose DTLS ClientHello is larger than a datagram, since it has a post-quantum key share."""
 
 import pytest
 
@@ -48,13 +48,13 @@ def test_a_post_quantum_hello(browsers, modern, peer, url):
         for person, other in ((ann, mia), (mia, ann)):
             person.is_connected(limit=60)
             person.sees(other)
-            person.hears_voices(2)
-        way = mia.driver.execute_async_script(PORTS)
-    hello = seen.hello(way["port"])
-    print(f"{len(hello.body)} bytes in {hello.datagrams} datagrams, key shares {hello.key_shares}, {way}")
-    # Of ML-KEM-768 1184 bytes, of X25519 32.
+            person.receives_voices(2)
+        transport = mia.driver.execute_async_script(PORTS)
+    hello = seen.hello(transport["port"])
+    print(f"{len(hello.body)} bytes in {hello.datagrams} datagrams, key shares {hello.key_shares}, {transport}")
+    # ML-KEM-768 has 1184 bytes, X25519 32.
     assert hello.key_shares.get(X25519_MLKEM768) == 1216
     assert hello.datagrams >= 2 and len(hello.body) > 1216
-    assert way["version"] == "FEFD", "The server speaks DTLS 1.2."
+    assert transport["version"] == "FEFD", "The server speaks DTLS 1.2."
     for person in (ann, mia):
         person.hang_up()

@@ -1,11 +1,12 @@
-"""Video in other codecs than VP8: while everybody has them, and no longer once somebody comes who has not."""
+"""Video in other codecs than VP8: used while everybody supports them, and no longer once somebody joins who does
+not."""
 
 import pytest
 
 from pages import Person
 from peer import Peer
 
-# The application prefers a codec for what it sends, as one does whose hardware is good at it.
+# The page prefers a codec for sending, as with hardware support for it.
 PREFER = """
 const wanted = arguments[0];
 const { codecs } = RTCRtpReceiver.getCapabilities("video");
@@ -23,7 +24,7 @@ RTCPeerConnection.prototype.addTransceiver = function (kind, init) {
 return canSend;
 """
 
-# What of video was sent, and what arrived, and in which codecs it goes on.
+# Sent packets and decoded frames of each video stream, with its current codec.
 CODECS = """
 const done = arguments[arguments.length - 1];
 window.peers.filter((one) => one.signalingState !== "closed").at(-1).getStats().then((stats) => {
@@ -47,31 +48,31 @@ def crowd(browsers, url):
 
 @pytest.fixture
 def old(url):
-    """Somebody whose client has VP8 alone."""
+    """Somebody whose client supports VP8 only."""
     one = Peer(url, "Pia Pine")
     yield one
     one.close()
 
 
-def everything_is_in(codec, person, streams):
-    """Waits until at least so many streams go on, and all that do are in the codec."""
+def all_video_uses(codec, person, streams):
+    """Waits until at least so many streams are active, all of them in the codec."""
     seen = []
 
     def is_so():
         now = person.driver.execute_async_script(CODECS)
         seen.append(now)
         before = seen[-10] if len(seen) > 10 else {}
-        going = [one["codec"] for id, one in now.items() if id in before and one["count"] > before[id]["count"]]
-        return len(going) >= streams and {*going} == {codec}
+        active = [one["codec"] for id, one in now.items() if id in before and one["count"] > before[id]["count"]]
+        return len(active) >= streams and {*active} == {codec}
 
     try:
-        person.browser.wait(f"pictures in {codec}", is_so, 60)
+        person.browser.wait(f"video in {codec}", is_so, 60)
     finally:
         print(person.name, seen[-10:][0], seen[-1])
 
 
 @pytest.mark.parametrize("codec", ["video/H264", "video/VP9", "video/AV1"])
-def test_who_has_less_makes_the_others_go_back(crowd, old, codec):
+def test_a_participant_with_vp8_only_makes_the_others_fall_back(crowd, old, codec):
     ann, ben = crowd
     for person in crowd:
         if not person.driver.execute_script(PREFER, codec):
@@ -82,14 +83,14 @@ def test_who_has_less_makes_the_others_go_back(crowd, old, codec):
     for person, other in ((ann, ben), (ben, ann)):
         person.is_connected(limit=60)
         person.sees(other)
-    # One's own and the other's.
+    # The sent video and the other's.
     for person in crowd:
-        everything_is_in(codec, person, streams=2)
+        all_video_uses(codec, person, streams=2)
 
     old.answer(slots=2, codecs=["video/VP8", "video/rtx"])
-    old.gets_everybody(2)
+    old.receives_everybody(2)
     for person, other in ((ann, ben), (ben, ann)):
-        everything_is_in("video/VP8", person, streams=3)
+        all_video_uses("video/VP8", person, streams=3)
         person.sees(other)
         person.sees(old)
     ann.hang_up()

@@ -1,4 +1,4 @@
-"""The connection test in a real browser, against the real relay: what works is green, what does not says why."""
+"""The connection test in a real browser, against the real relay: what works is marked good, failures say why."""
 
 import pytest
 
@@ -11,14 +11,14 @@ from server import Server
 # Nothing listens there, neither over UDP nor over TCP.
 CLOSED_PORT = 20_999
 
-# Changes what the page hears from `GET /v1/ice-servers`, until it is loaded anew.
+# Changes the page's responses from `GET /v1/ice-servers`, until it is reloaded.
 CHANGE_SERVERS = """
 const native = window.fetch;
 const change = new Function("text", arguments[0]);
 window.fetch = async (path, options) => {
-    const answer = await native(path, options);
-    if (!String(path).startsWith("/v1/ice-servers")) return answer;
-    return new Response(change(await answer.text()), { status: answer.status, headers: answer.headers });
+    const response = await native(path, options);
+    if (!String(path).startsWith("/v1/ice-servers")) return response;
+    return new Response(change(await response.text()), { status: response.status, headers: response.headers });
 };
 """
 
@@ -50,7 +50,7 @@ def change_servers(person, script):
 
 
 def probe(person, kind):
-    """What the page says of the servers of one kind, as `(level, text)`."""
+    """The page's result for the server of one kind, as `(level, text)`."""
     node = person.find(f"#probes [data-kind={kind}]")
     return node.get_attribute("data-level"), node.text
 
@@ -60,7 +60,7 @@ def levels(person):
 
 
 def report(person):
-    """The text that "Copy report" puts into the clipboard."""
+    """The text that "Copy report" copies to the clipboard."""
     allowed = {"permission": {"name": "clipboard-read"}, "setting": "granted"}
     person.driver.execute_cdp_cmd("Browser.setPermission", allowed)
     person.click("[data-action=copy-report]")
@@ -80,29 +80,29 @@ def test_everything_works(ann, server):
         assert f"relay UDP IPv4 over {kind.upper()}" in text
         assert "(median of 20)" in text
         assert "0 % of 20" in text
-    around = {one.get_attribute("data-about"): one for one in ann.all("#surroundings .probe")}
-    assert {name: one.get_attribute("data-level") for name, one in around.items()} == {
+    environment = {one.get_attribute("data-about"): one for one in ann.all("#environment .probe")}
+    assert {name: one.get_attribute("data-level") for name, one in environment.items()} == {
         "Microphone": "good", "Camera": "good", "Connection to the server": "good"}  # fmt: skip
-    assert "Round trip" in around["Connection to the server"].text
-    # The allocations of the test are given back.
+    assert "Round trip" in environment["Connection to the server"].text
+    # The report has the verdict and the servers.
     text = report(ann)
     assert "Result: Calls connect directly where they can" in text
     assert f"TURN over UDP, turn:127.0.0.1:{server.relay_port if server else ''}" in text
     assert "0 % of 20" in text
 
 
-def test_report_holds_no_credentials(ann):
-    # Keeps what the page was told, to look for it in what it tells.
-    change_servers(ann, "window.told = JSON.parse(text); return text;")
+def test_report_contains_no_credentials(ann):
+    # Keeps the page's ICE servers, to search the report for their credentials.
+    change_servers(ann, "window.received = JSON.parse(text); return text;")
     run_test(ann)
-    told = ann.driver.execute_script("return window.told.iceServers.find((one) => one.credential)")
+    credentials = ann.driver.execute_script("return window.received.iceServers.find((one) => one.credential)")
     text = report(ann)
-    assert told["credential"] not in text
-    assert told["username"] not in text
+    assert credentials["credential"] not in text
+    assert credentials["username"] not in text
 
 
 def test_blocked_udp(ann):
-    """Nobody answers over UDP, as behind a firewall that drops it: TCP carries the calls."""
+    """UDP gets no response, as behind a firewall that drops it: calls use TCP."""
     change_servers(
         ann,
         f"return text.replace(/(stun:[^\"]*|turn:[^\"]*transport=udp)/g, (url) => url.replace(/:\\d+(?=[?]|$)/, ':{CLOSED_PORT}'))",
@@ -113,7 +113,7 @@ def test_blocked_udp(ann):
     assert ann.text("#verdict-title") == f"UDP seems to be blocked on this network: calls will use TCP on port {port}."
     level, text = probe(ann, "udp")
     assert level == "bad"
-    assert "The relay does not answer over UDP." in text
+    assert "The relay does not respond over UDP." in text
     assert f"UDP port {CLOSED_PORT}" in text
     assert levels(ann)["tcp"] == "good"
 
@@ -125,7 +125,7 @@ def test_closed_tcp_port(ann):
     run_test(ann)
     level, text = probe(ann, "tcp")
     assert level == "bad"
-    assert "The relay does not answer over TCP." in text
+    assert "The relay does not respond over TCP." in text
     assert f"TCP port {CLOSED_PORT}" in text
     # UDP is enough to call, and the verdict says so.
     assert ann.find("#verdict").get_attribute("data-level") == "good"
@@ -140,7 +140,7 @@ def test_wrong_name(ann):
     assert "The name “no-such-relay.invalid” is not known." in ann.text("#verdict")
     assert set(levels(ann).values()) == {"bad"}
     assert "is not known" in probe(ann, "udp")[1]
-    # Over TCP, browsers say nothing of names.
+    # Over TCP, browsers do not report name errors.
     assert "misspelt" in probe(ann, "tcp")[1]
 
 
@@ -148,7 +148,7 @@ def test_wrong_credentials(ann):
     change_servers(ann, "return text.replace(/\"credential\":\"[^\"]*\"/, '\"credential\":\"wrong\"')")
     run_test(ann)
     assert ann.find("#verdict").get_attribute("data-level") == "bad"
-    # STUN asks for no password.
+    # STUN needs no password.
     assert levels(ann)["stun"] == "good"
     for kind in ("udp", "tcp"):
         level, text = probe(ann, kind)
@@ -158,7 +158,7 @@ def test_wrong_credentials(ann):
 
 
 def test_quota(request, browsers, tmp_path):
-    """Each account may have one relay at a time: the second of the test is refused, by its own number."""
+    """Each account may have one allocation at a time: the test's second one is rejected with 486."""
     one = Server(request.config.getoption("--binary"), tmp_path, "  limits:\n    allocationsPerUser: 1\n").start()
     try:
         ann = Person(browsers[0], one.url, "Ann Abel").sign_up()
@@ -191,11 +191,11 @@ def test_leaving_the_page_ends_the_test(ann):
     assert not ann.all("#verdict")
 
 
-# Refusals that only a broken network or a full server brings about: the page's own judgement of them.
+# Errors that need a broken network or a full server: tests the page's messages for them directly.
 JUDGE = """
 const [outcome, kind, code, done] = arguments;
 import("/scripts/diagnostics/findings.js").then(({ meaning, verdict }) => {
-    const server = { kind, label: kind, host: "turn.example.org", port: 5349, place: "TCP port 5349" };
+    const server = { kind, label: kind, host: "turn.example.org", port: 5349, portName: "TCP port 5349" };
     const result = { outcome, candidates: [], errors: code ? [{ code: 701, text: "" }, { code, text: "" }] : [] };
     done({ ...meaning({ server, result }), verdict: verdict([{ server, result }]) });
 });
@@ -203,7 +203,7 @@ import("/scripts/diagnostics/findings.js").then(({ meaning, verdict }) => {
 
 
 @pytest.mark.parametrize(
-    ("outcome", "kind", "code", "words"),
+    ("outcome", "kind", "code", "text"),
     [
         ("refused", "udp", 438, "out of date"),
         ("refused", "tcp", 508, "The relay is full."),
@@ -213,10 +213,10 @@ import("/scripts/diagnostics/findings.js").then(({ meaning, verdict }) => {
         ("unconnected", "udp", 0, "nothing came through"),
     ],
 )
-def test_words(ann, outcome, kind, code, words):
+def test_messages(ann, outcome, kind, code, text):
     found = ann.driver.execute_async_script(JUDGE, outcome, kind, code)
     assert found["level"] == "bad"
-    assert words in found["text"]
+    assert text in found["text"]
     assert found["help"]
     assert found["verdict"]["level"] == "bad"
     assert found["verdict"]["advice"]
@@ -232,7 +232,7 @@ def look(request, browsers):
 
 
 def test_pictures(look, ann, pictures):
-    """For somebody to look at: all is well, and one way is closed. Nothing is wider than the screen."""
+    """Screenshots of a good and of a bad result. Nothing is wider than the screen."""
     run_test(ann)
     pictures(ann.browser, f"{look}-diagnostics")
     change_servers(ann, "return text.replace(/\"credential\":\"[^\"]*\"/, '\"credential\":\"wrong\"')")
@@ -254,15 +254,15 @@ def test_keyboard_and_screen_reader(ann):
         ann.press("\ue004")
         reached.add(ann.driver.execute_script("return document.activeElement.dataset.action"))
     assert {"copy-report", "test-again"} <= reached
-    # Every state is a word beside its mark, which readers skip.
-    for row in ann.all("#probes .probe, #surroundings .probe"):
+    # Every state has a word beside its icon, which screen readers skip.
+    for row in ann.all("#probes .probe, #environment .probe"):
         assert row.find_element("css selector", ".probe-word").text
         assert row.find_element("css selector", ".mark").get_attribute("aria-hidden") == "true"
 
 
 @pytest.fixture(scope="module")
 def secure_server(request, tmp_path_factory):
-    """A server whose relay speaks TLS too, with a certificate that signed itself."""
+    """A server whose relay also supports TLS, with a self-signed certificate."""
     folder = tmp_path_factory.mktemp("secure")
     certificate, key = self_signed(folder)
     tls_port = free_port()
@@ -283,7 +283,7 @@ def test_tls(secure_server, tmp_path):
         assert "relay UDP IPv4 over TLS" in probe(ann, "tls")[1]
         assert "0 % of 20" in probe(ann, "tls")[1]
         assert set(levels(ann).values()) == {"good"}
-        # Only the way over TLS is open.
+        # Only TLS works.
         change_servers(
             ann,
             f"return text.replace(/(stun:|turn:)([^\"]*)/g, (url) => url.replace(/:\\d+(?=[?]|$)/, ':{CLOSED_PORT}'))",
@@ -301,7 +301,7 @@ def test_untrusted_certificate(secure_server, browsers):
     run_test(ann)
     level, text = probe(ann, "tls")
     assert level == "bad"
-    assert "No secure connection to the relay came about." in text
+    assert "No secure connection to the relay could be made." in text
     assert "does not trust the relay’s certificate" in text
     assert ann.find("#verdict").get_attribute("data-level") == "good"
     assert f"TURN over TLS (port {port}) does not work" in ann.text("#verdict")

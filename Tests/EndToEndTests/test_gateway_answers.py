@@ -1,7 +1,7 @@
-"""Real clients accept the answers that the gateway makes to their offers.
+"""Real clients accept the gateway's SDP answers to their offers.
 
-The answers are those that Tests/SDPTests keeps and compares with what is made. They fit any offer that the same client
-makes in the same way: nothing in them depends on the offer's keys or addresses.
+The answers are the golden files of Tests/SDPTests. They fit any offer that the same client makes in the same way:
+nothing in them depends on the offer's keys or addresses.
 """
 
 import pathlib
@@ -29,36 +29,36 @@ def browser(request):
         yield request.param, run
 
 
-def told(made):
-    assert "error" not in made or not made["error"], made["error"]
-    assert made["state"] == "stable"
-    return dict(line.split(" ") for line in made["directions"])
+def directions_of(result):
+    assert "error" not in result or not result["error"], result["error"]
+    assert result["state"] == "stable"
+    return dict(line.split(" ") for line in result["directions"])
 
 
 def test_life_of_a_leg(browser):
-    """Camera and microphone, a screen that comes and goes, another in its place, an ICE restart."""
+    """Camera and microphone, a screen that is added and removed, another in its section, an ICE restart."""
     name, run = browser
-    directions = told(run(peers.RECIPES["life"], answers(f"{name}-life")))
+    directions = directions_of(run(peers.RECIPES["life"], answers(f"{name}-life")))
     assert directions["0"] == "inactive" and directions["1"] == "sendonly" and directions["9"] == "sendonly"
     assert {directions[mid] for mid in "234568"} == {"recvonly"}
 
 
 def test_thirty_slots(browser):
     name, run = browser
-    directions = told(run(peers.RECIPES["slots"], answers(f"{name}-slots")))
+    directions = directions_of(run(peers.RECIPES["slots"], answers(f"{name}-slots")))
     assert [*directions.values()] == ["sendonly"] * 2 + ["recvonly"] * 30
 
 
-def test_a_page_that_knows_nothing_of_gateways(browser):
+def test_a_plain_webrtc_page(browser):
     """Its data channel is rejected, and its media accepted both ways."""
     name, run = browser
-    assert {*told(run(peers.RECIPES["plain"], answers(f"{name}-plain"))).values()} == {"sendrecv"}
+    assert {*directions_of(run(peers.RECIPES["plain"], answers(f"{name}-plain"))).values()} == {"sendrecv"}
 
 
 def test_aiortc():
-    assert {*told(peers.aiortc(answers("aiortc"))).values()} == {"sendrecv", "recvonly"}
+    assert {*directions_of(peers.aiortc(answers("aiortc"))).values()} == {"sendrecv", "recvonly"}
 
 
 def test_webrtcbin():
-    made = peers.gstreamer(answers("gstreamer"))
-    assert not made["error"] and made["state"] == "stable"
+    result = peers.gstreamer(answers("gstreamer"))
+    assert not result["error"] and result["state"] == "stable"

@@ -7,7 +7,7 @@ import pytest
 
 from browser import DESK, Browser
 from firefox import firefox
-from pages import Person, connect, everybody_sees_and_hears, meet
+from pages import Person, connect, connect_group, everybody_receives_media
 
 NAMES = ["Ann Abel", "Ben Brook", "Cem Can", "Dora Dean"]
 
@@ -51,8 +51,8 @@ new MutationObserver(press).observe(document.body, { subtree: true, childList: t
 
 def test_four_people(crowd, server):
     people = ann, ben, cem, dora = crowd(4)
-    meet(*people)
-    everybody_sees_and_hears(people)
+    connect_group(*people)
+    everybody_receives_media(people)
     assert server.metric('switchboard_gateway_dropped_total{reason="malformed"}') == 0
     # The marks: a fake microphone beeps, so that everybody is seen to speak; who is muted is seen to be.
     ann.tile_is(ben, speaking="true")
@@ -60,7 +60,7 @@ def test_four_people(crowd, server):
     dora.control("mute")
     ann.tile_is(dora, muted="true")
     sent = dora.browser.media()["audioSent"]
-    ben.hears_voices(2)
+    ben.receives_voices(2)
     assert dora.browser.media()["audioSent"] == sent, "who is muted sends nothing"
     cem.control("camera")
     ann.tile_is(cem, picture="false")
@@ -85,15 +85,15 @@ def test_four_people(crowd, server):
     for other in (ann, ben, cem):
         other.sees(dora)
         dora.sees(other)
-    dora.hears_voices(3)
+    dora.receives_voices(3)
 
     # Everybody goes, and the call is over.
     for person in people:
         person.hang_up()
 
 
-# A change of the call's stream as of its beginning, when the one who is here now still rang.
-OLD_NEWS = """
+# A change of the call's stream from its beginning, when the user was still ringing.
+STALE_CHANGE = """
 const [user, done] = arguments;
 Promise.all([import("/scripts/realtime.js"), import("/scripts/calls.js")]).then(([{ realtime }, { calls }]) => {
     const { id } = calls.current;
@@ -105,9 +105,9 @@ Promise.all([import("/scripts/realtime.js"), import("/scripts/calls.js")]).then(
 
 def test_a_screen_is_shared(crowd):
     people = ann, ben, cem = crowd(3)
-    meet(*people)
+    connect_group(*people)
     ann.sees(ben)
-    assert ben.driver.execute_async_script(OLD_NEWS, ben.user) == "active", "what an answer overtook is old"
+    assert ben.driver.execute_async_script(STALE_CHANGE, ben.user) == "active", "a stale change is ignored"
     ben.control("share")
     for other in (ann, cem):
         other.tile_is("Ben Brook’s screen", "screen")
@@ -120,7 +120,7 @@ def test_a_screen_is_shared(crowd):
     ann.sees("Ben Brook’s screen", "screen")
 
 
-def test_who_declines_can_be_asked_again_and_who_missed_it_joins(crowd):
+def test_who_declined_can_be_invited_again_and_can_join(crowd):
     people = ann, ben, cem = crowd(3)
     ann.call_group([ben, cem])
     ben.rings(limit=60)
@@ -130,7 +130,7 @@ def test_who_declines_can_be_asked_again_and_who_missed_it_joins(crowd):
     cem.click("#incoming [data-action=decline]")
     ann.is_connected(limit=60)
     ann.says(".absent", "Cem: declined")
-    # The one way: ringing again. The other: joining what goes on.
+    # One way is to ring again, the other to join the call in progress.
     ann.click("[data-action=ring-again]")
     cem.rings(limit=60)
     cem.click("#incoming [data-action=decline]")
@@ -139,7 +139,7 @@ def test_who_declines_can_be_asked_again_and_who_missed_it_joins(crowd):
     cem.click("#open-calls [data-action=join]")
     for person in people:
         person.is_connected(limit=60)
-    everybody_sees_and_hears(people)
+    everybody_receives_media(people)
     cem.hang_up()
     ann.hang_up()
     ben.hang_up()
@@ -147,32 +147,32 @@ def test_who_declines_can_be_asked_again_and_who_missed_it_joins(crowd):
     cem.gone("#open-calls", limit=60)
 
 
-# Adds up, from now on, the samples of voices that were made up because none had arrived: of the direct connection while
-# it is what is heard, and of the gateway's afterwards. A page that does not come to its turn gets no voices in time,
-# either, whatever the way: how many samples long it had to wait is added up, too.
+# Adds up, from now on, the concealed audio samples: of the direct connection while it is used, and of the gateway's
+# afterwards. A page that is starved of CPU time conceals audio too, whatever the path: the samples of that time are
+# added up separately.
 WATCH_CONCEALMENT = """
 const last = new Map();
 window.concealed = window.starved = 0;
 let started = false;
-let turn = performance.now();
-const look = async () => {
-    window.starved += Math.max(0, performance.now() - turn - 100) * 48;
-    turn = performance.now();
+let due = performance.now();
+const poll = async () => {
+    window.starved += Math.max(0, performance.now() - due - 100) * 48;
+    due = performance.now();
     for (const [index, peer] of window.peers.entries()) {
         if (peer.signalingState === "closed") continue;
         for (const one of (await peer.getStats()).values()) {
             if (one.type !== "inbound-rtp" || one.kind !== "audio") continue;
             const key = `${index} ${one.id}`;
             const made = one.concealedSamples - one.silentConcealedSamples;
-            const isHeard = (document.getElementById("call").dataset.way === "gateway") === index > 0;
-            if (isHeard) window.concealed += made - (last.get(key) ?? (started ? 0 : made));
+            const isUsed = (document.getElementById("call").dataset.mediaPath === "gateway") === index > 0;
+            if (isUsed) window.concealed += made - (last.get(key) ?? (started ? 0 : made));
             last.set(key, made);
         }
     }
     started = true;
-    setTimeout(look, 50);
+    setTimeout(poll, 50);
 };
-look();
+poll();
 """
 
 
@@ -182,36 +182,36 @@ def test_a_third_is_invited_into_a_direct_call(crowd):
     for person in (ann, ben):
         person.driver.execute_script(WATCH_CONCEALMENT)
         assert person.browser.media()["connections"] == 1
-    # What this machine conceals anyway, busy as it is.
+    # The concealment on this busy machine without a move.
     for person in (ann, ben):
-        person.hears_voices(1)
+        person.receives_voices(1)
     before = [concealed(person) for person in (ann, ben)]
     ann.invite([cem])
     cem.rings(limit=60)
-    # The two are in the gateway already, and go on.
+    # The two move to the gateway at once, and continue.
     for person, other in ((ann, ben), (ben, ann)):
         person.find("#call[data-mode=group]")
         person.browser.wait(
-            "the gateway to be what is heard", lambda one=person: one.all("#call[data-way=gateway]"), 60
+            "the gateway to be used", lambda one=person: one.all("#call[data-media-path=gateway]"), 60
         )
-        person.hears_voices(1)
+        person.receives_voices(1)
         person.sees(other)
-    for person, calm in zip((ann, ben), before):
-        moved = concealed(person) - calm
+    for person, baseline in zip((ann, ben), before):
+        moved = concealed(person) - baseline
         starved = person.driver.execute_script("return window.starved")
-        told = f"{person.name}: {moved} samples concealed over the move, {calm} before it, {starved} waited for a turn"
-        print(told)
-        assert moved <= 14_400 + calm + starved, told
+        message = f"{person.name}: {moved} samples concealed over the move, {baseline} before it, {starved} starved"
+        print(message)
+        assert moved <= 14_400 + baseline + starved, message
     for person in (ann, ben):
         person.browser.wait(
             "only the connection with the gateway",
             lambda one=person: one.driver.execute_script(OPEN_CONNECTIONS) == 1,
             60,
         )
-        person.hears_voices(1)
+        person.receives_voices(1)
     cem.answer()
     cem.is_connected(limit=60)
-    everybody_sees_and_hears(people)
+    everybody_receives_media(people)
 
 
 def concealed(person):
@@ -221,12 +221,12 @@ def concealed(person):
 OPEN_CONNECTIONS = "return window.peers.filter((one) => one.signalingState !== 'closed').length"
 
 
-def test_everybody_comes_back_after_the_server_was_killed(crowd, server):
+def test_everybody_reconnects_after_the_server_was_killed(crowd, server):
     if server is None:
         pytest.skip("needs a server of its own")
     people = crowd(3)
-    meet(*people)
-    everybody_sees_and_hears(people)
+    connect_group(*people)
+    everybody_receives_media(people)
     before = [person.browser.media()["connections"] for person in people]
     server.kill()
     server.start()
@@ -234,17 +234,17 @@ def test_everybody_comes_back_after_the_server_was_killed(crowd, server):
         person.is_online(limit=60)
         person.browser.wait("a new leg", lambda one=person, n=count: one.browser.media()["connections"] > n, 60)
         person.is_connected(limit=60)
-    everybody_sees_and_hears(people)
+    everybody_receives_media(people)
 
 
 def test_a_new_network_and_a_reload(crowd):
     people = ann, ben, cem = crowd(3)
-    meet(*people)
+    connect_group(*people)
     before = ann.browser.media()
     ann.driver.execute_script("window.dispatchEvent(new Event('online'))")
     ann.browser.wait("an ICE restart", lambda: ann.browser.media()["ufrag"] != before["ufrag"], 60)
-    everybody_sees_and_hears(people)
-    assert ann.browser.media()["connections"] == before["connections"], "the same leg went on"
+    everybody_receives_media(people)
+    assert ann.browser.media()["connections"] == before["connections"], "the leg is the same"
     ben.control("mute")
     ben.driver.refresh()
     ben.is_connected(limit=60)
@@ -252,22 +252,22 @@ def test_a_new_network_and_a_reload(crowd):
         other.tile_is(ben, muted="true")
         other.sees(ben)
         ben.sees(other)
-    ben.hears_voices(2)
+    ben.receives_voices(2)
 
 
-# A camera whose picture Chromium sends in two sizes, 160 and 320 wide, and slowly, since three browsers share two cores.
+# A camera that Chromium sends in two sizes, at a low frame rate, since three browsers share two cores.
 LARGE_CAMERA = """
 const devices = navigator.mediaDevices;
 const native = devices.getUserMedia.bind(devices);
-devices.getUserMedia = (wanted) => native({ ...wanted, video: wanted.video && { width: 640, height: 360, frameRate: 10 } });
+devices.getUserMedia = (constraints) => native({ ...constraints, video: constraints.video && { width: 640, height: 360, frameRate: 10 } });
 """
 
 
-def test_pictures_come_as_large_as_they_are_seen(crowd):
+def test_video_is_requested_as_large_as_it_is_shown(crowd):
     people = ann, ben, cem = crowd(3)
     ben.driver.execute_script(LARGE_CAMERA)
-    meet(*people)
-    everybody_sees_and_hears(people)
+    connect_group(*people)
+    everybody_receives_media(people)
 
     def width():
         return ann.tile(ben)["width"]
@@ -275,49 +275,49 @@ def test_pictures_come_as_large_as_they_are_seen(crowd):
     ann.browser.wait("Ben in full size", lambda: width() == 640, 60)
     for size, quality in (((1280, 500), "medium"), ((1280, 340), "low"), ((1280, 800), "high")):
         ann.browser.resize(size)
-        ann.wants(quality, ben, cem)
+        ann.prefers(quality, ben, cem)
         if quality == "low":
             ann.browser.wait("a smaller picture of Ben", lambda: width() == 320, 60)
             cem.browser.wait("him in full size elsewhere", lambda: cem.tile(ben)["width"] == 640, 60)
             assert width() == 320
     ann.browser.wait("Ben in full size again", lambda: width() == 640, 60)
-    ben.wants("high", ann, cem)
-    # A page that nobody sees wants nothing, but not at once; one that is seen again does not wait.
+    ben.prefers("high", ann, cem)
+    # A hidden page requests no video after a delay; a visible one requests it at once.
     began = time.monotonic()
     ann.driver.minimize_window()
-    ann.wants("off", ben, cem)
+    ann.prefers("off", ben, cem)
     hidden = time.monotonic()
     assert hidden - began > 4.5
-    ann.browser.wait("the last picture, while sound is heard all the same", ann.has_voice_without_picture, 60)
+    ann.browser.wait("the last frame, while audio continues", ann.has_voice_without_picture, 60)
     ann.driver.set_window_rect(0, 0, *DESK)
-    ann.wants("high", ben, cem)
+    ann.prefers("high", ben, cem)
     assert time.monotonic() - hidden < hidden - began
     for other in (ben, cem):
         ann.sees(other)
     # The same on hold.
     ann.control("hold")
-    ann.wants("off", ben, cem)
+    ann.prefers("off", ben, cem)
     ann.control("hold")
-    ann.wants("high", ben, cem)
-    # A new leg knows nothing of the one before.
+    ann.prefers("high", ben, cem)
+    # A new leg does not inherit the preferences of the one before.
     ann.browser.resize((1280, 340))
     ann.driver.refresh()
     ann.is_connected(limit=60)
-    ann.wants("low", ben, cem)
+    ann.prefers("low", ben, cem)
     ann.browser.resize(DESK)
     for other in (ben, cem):
         ann.sees(other)
 
 
-def test_a_page_that_is_refused_a_camera_takes_part(crowd):
+def test_a_page_without_microphone_and_camera_takes_part(crowd):
     people = ann, ben, cem = crowd(3)
     ben.driver.execute_script(
         "navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError'))"
     )
-    meet(*people)
+    connect_group(*people)
     ann.tile_is(ben, muted="true", picture="false")
     ben.sees(ann)
-    ben.hears_voices(2)
+    ben.receives_voices(2)
     ann.control("hold")
     ann.says("#call-status", "On hold")
     cem.tile_is(ann, picture="false")
@@ -331,10 +331,10 @@ def test_firefox_among_chromiums(crowd, url, tmp_path):
     ann, ben = crowd(2)
     with firefox(tmp_path) as browser:
         fay = Person(browser, url, "Fay Fox").sign_up(save_data=True)
-        meet(ann, ben, fay)
+        connect_group(ann, ben, fay)
         for person in (ann, ben):
             person.sees(fay)
-            person.hears_voices(2)
+            person.receives_voices(2)
         for other in (ann, ben):
             fay.sees(other)
             fay.tile_is(other, speaking="true")

@@ -1,13 +1,13 @@
 """Calls of the web client between browsers behind real NATs: network namespaces, and what firewalls leave open.
 
-The browsers get every URL that the server gives, and find out for themselves which of them work. The pages come over HTTPS
-from 20.0.0.2, and the relay is 20.0.0.1: both on 443, as one has it who wants to reach people in offices and hotels.
+The browsers get all of the server's ICE URLs, and find out by ICE which of them work. The pages are served over HTTPS
+from 20.0.0.2, and the relay is 20.0.0.1: both on port 443, as in a deployment for restrictive networks.
 """
 
 import pytest
 
 from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC
-from pages import connect, everybody_sees_and_hears, meet
+from pages import connect, connect_group, everybody_receives_media
 
 pytest_plugins = ["distant"]
 
@@ -24,15 +24,15 @@ window.peers.at(-1).getStats().then((stats) => {
 
 
 @pytest.fixture(scope="module")
-def ben(settle):
-    """Somebody whose NAT takes another port for every destination."""
-    with settle("Ben Brook", SYMMETRIC) as one:
+def ben(make_person):
+    """Somebody behind a NAT with address-and-port-dependent mapping."""
+    with make_person("Ben Brook", SYMMETRIC) as one:
         yield one
 
 
 @pytest.fixture(scope="module")
-def cem(settle):
-    with settle("Cem Can", PORT_RESTRICTED) as one:
+def cem(make_person):
+    with make_person("Cem Can", PORT_RESTRICTED) as one:
         yield one
 
 
@@ -44,34 +44,34 @@ def hang_up(*people):
 
 
 @pytest.mark.parametrize(
-    "lets_out, way", [(EVERYTHING, "udp"), (NO_UDP, "tcp"), (ONLY_443, "tls")], ids=["everything", "no-udp", "only-443"]
+    "lets_out, transport", [(EVERYTHING, "udp"), (NO_UDP, "tcp"), (ONLY_443, "tls")], ids=["everything", "no-udp", "only-443"]
 )
-def test_a_call_takes_the_way_that_the_firewall_leaves(person, ben, cem, lets_out, way):
-    ann = person(f"Ann {way}", SYMMETRIC, lets_out)
+def test_a_call_uses_the_transport_that_the_firewall_allows(person, ben, cem, lets_out, transport):
+    ann = person(f"Ann {transport}", SYMMETRIC, lets_out)
     connect(ann, ben)
     for one in (ann, ben):
-        one.hears()
+        one.receives_audio()
     kind, protocol, url = ann.driver.execute_async_script(CHOSEN)
-    # Where Ben's relayed address is used instead of hers, her own candidate is what it saw of her NAT.
-    if way == "udp":
+    # If Ben's relayed address is used instead of hers, her own candidate is the address that it saw of her NAT.
+    if transport == "udp":
         assert "relay" in ann.path()
     else:
-        assert (kind, protocol) == ("relay", way), url
-        assert way != "tls" or url == "turns:20.0.0.1:443?transport=tcp"
+        assert (kind, protocol) == ("relay", transport), url
+        assert transport != "tls" or url == "turns:20.0.0.1:443?transport=tcp"
     hang_up(ann, ben)
 
-    # A group call: straight to the gateway by UDP or TCP, and by the relay where only that gets through.
+    # A group call: directly to the gateway over UDP or TCP, and through the relay where nothing else works.
     people = [ann, ben, cem]
-    meet(*people)
-    everybody_sees_and_hears(people)
-    # The first pair that works is not the last word: a relay may have been quicker.
+    connect_group(*people)
+    everybody_receives_media(people)
+    # The first pair that works may be replaced: a relay may have been faster.
     def is_chosen():
         kind, protocol, url = ann.driver.execute_async_script(CHOSEN)
-        if way == "tls":
+        if transport == "tls":
             return (kind, protocol, url) == ("relay", "tls", "turns:20.0.0.1:443?transport=tcp")
-        return kind not in (None, "relay") and protocol == way
+        return kind not in (None, "relay") and protocol == transport
 
-    ann.browser.wait("the shortest way that is open", is_chosen, 30)
+    ann.browser.wait("the shortest path that works", is_chosen, 30)
     for one in people:
         one.hang_up()
     for one in people:
@@ -80,7 +80,7 @@ def test_a_call_takes_the_way_that_the_firewall_leaves(person, ben, cem, lets_ou
 
 @pytest.mark.parametrize("kind", [PORT_RESTRICTED, SYMMETRIC], ids=["port-restricted", "symmetric"])
 def test_a_call_goes_on_from_another_address(person, ben, kind):
-    """The home gets another public address in the middle of a call: an ICE restart finds the new way."""
+    """The NAT gets another public address during a call: an ICE restart finds the new path."""
     ann = person("Ann Abel", kind)
     connect(ann, ben)
     before = ann.browser.media()["ufrag"]
@@ -90,20 +90,20 @@ def test_a_call_goes_on_from_another_address(person, ben, kind):
     for one in (ann, ben):
         one.is_connected(40)
         one.has_video()
-        one.hears()
+        one.receives_audio()
     hang_up(ann, ben)
 
 
 @pytest.mark.parametrize("lets_out", [EVERYTHING, NO_UDP], ids=["udp", "tcp"])
 def test_a_group_call_goes_on_from_another_address(person, ben, cem, lets_out):
-    """The gateway follows a leg to where its checks come from; what TCP carried finds a new way with the same leg."""
+    """The gateway follows a leg to the source of its checks; over TCP the same leg reconnects."""
     ann = person("Ann Avery", PORT_RESTRICTED, lets_out)
     people = [ann, ben, cem]
-    meet(*people)
-    everybody_sees_and_hears(people)
+    connect_group(*people)
+    everybody_receives_media(people)
     before = ann.browser.media()["connections"]
     ann.browser.network.move()
-    everybody_sees_and_hears(people)
+    everybody_receives_media(people)
     for one in people:
         one.is_connected(limit=60)
     assert ann.browser.media()["connections"] == before

@@ -1,5 +1,5 @@
-"""Each way to encrypt media, forced in turn, between each pair of clients: one call with two Chromiums, a Firefox and
-aiortc, in which everybody sees and hears everybody."""
+"""Each SRTP profile, forced in turn, between each pair of clients: one call with two Chromiums, a Firefox and aiortc,
+in which everybody sees and hears everybody."""
 
 import pathlib
 
@@ -11,7 +11,7 @@ from pages import Person
 from peer import Peer
 from server import Server
 
-# What the server calls it, with the names that browsers (of RFC 4568 or RFC 5764) and OpenSSL have for it.
+# The server's names, with those of browsers (RFC 4568 or RFC 5764) and OpenSSL.
 PROFILES = {
     "AEAD-AES-128-GCM": {"AEAD_AES_128_GCM", "SRTP_AEAD_AES_128_GCM"},
     "AEAD-AES-256-GCM": {"AEAD_AES_256_GCM", "SRTP_AEAD_AES_256_GCM"},
@@ -38,7 +38,7 @@ def fox(tmp_path_factory):
 
 @pytest.fixture(params=PROFILES)
 def forced(request, tmp_path):
-    """A server that knows one profile alone."""
+    """A server with a single profile."""
     if request.config.getoption("--url"):
         pytest.skip("needs a server of its own")
     server = Server(
@@ -55,7 +55,7 @@ def peer(forced):
     one.close()
 
 
-def test_everybody_sees_and_hears_everybody(forced, browsers, fox, peer):
+def test_everybody_receives_everybody(forced, browsers, fox, peer):
     profile, url = forced
     pages = [
         Person(browser, url, name).sign_up(save_data=True)
@@ -75,8 +75,8 @@ def test_everybody_sees_and_hears_everybody(forced, browsers, fox, peer):
         for other in (*pages, peer):
             if other is not person:
                 person.sees(other)
-        person.hears_voices(3)
-    peer.gets_everybody(3)
+        person.receives_voices(3)
+    peer.receives_everybody(3)
 
     assert peer.protection in PROFILES[profile]
     for person in pages:

@@ -1,15 +1,15 @@
-"""Group calls that are recorded: everybody is shown it, and anybody may end it."""
+"""Recorded group calls: everybody sees that, and anybody may stop it."""
 
 import pytest
 from browser import DESK, PHONE
-from pages import Person, connect, everybody_sees_and_hears, meet
+from pages import Person, connect, connect_group, everybody_receives_media
 from server import Server
 from test_group_calls import crowd, four  # noqa: F401 - its people
 from test_voice import WORDS, speaker, spoken  # noqa: F401 - a browser that speaks
 
 
 def manifest(person, call):
-    """The only recording of a call, as the page's own user is told of it."""
+    """The only recording of a call, as the page's user gets it."""
     script = """
     const [call, done] = arguments;
     import("/scripts/requests.js").then(async ({ request }) => done((await request("calls.recordings", { call })).recordings));
@@ -20,17 +20,17 @@ def manifest(person, call):
 
 def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F811
     people = ann, ben, cem = crowd(3)
-    meet(*people)
-    everybody_sees_and_hears(people)
+    connect_group(*people)
+    everybody_receives_media(people)
     ben.control("record")
     ben.says("#call-recording", "You are recording this call")
     for one in (ann, cem):
         one.says("#call-recording", "Ben Brook is recording this call")
     call = ann.find("#call").get_attribute("data-call")
     # Three seconds.
-    cem.hears_voices(2, packets=150)
+    cem.receives_voices(2, packets=150)
     assert manifest(ann, call)["status"] == "ongoing"
-    # Who comes back meanwhile is shown it too.
+    # It is also shown after a reload.
     cem.driver.refresh()
     cem.says("#call-recording", "Ben Brook is recording this call", limit=60)
     assert ann.find("[data-action=record]").get_attribute("aria-label") == "Stop recording"
@@ -40,7 +40,7 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F
     ann.browser.wait("the files", lambda: manifest(ann, call)["status"] == "complete")
     tracks = manifest(cem, call)["tracks"]
     assert {track["user"] for track in tracks} == {one.user for one in people}
-    # A page plays what it is given.
+    # The page can play a track.
     played = ann.driver.execute_async_script(
         """
         const [url, done] = arguments;
@@ -54,7 +54,7 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F
     assert abs(played - tracks[0]["durationMs"] / 1000) < 0.1
     assert tracks[0]["durationMs"] > 2_500
 
-    # Afterwards it is found with the call.
+    # Afterwards it is listed with the call.
     for one in people:
         one.hang_up()
     ben.leave_call_screen()
@@ -63,11 +63,11 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F
     ben.browser.wait("the tracks", lambda: len(ben.all("#recordings .track")) == len(tracks))
     pictures(ben.browser, "recordings")
     assert {track.get_attribute("data-user") for track in ben.all("#recordings .track")} == {one.user for one in people}
-    # One asks for everybody in one file, and who looks has it too.
+    # One requests a mix, and the other's page shows it too.
     ann.leave_call_screen()
     ann.go("history")
     ann.click("#history [data-action=recordings]")
-    ann.says("#recordings [data-action=mix]", "Put everybody into one file")
+    ann.says("#recordings [data-action=mix]", "Mix everyone into one file")
     ben.click("#recordings [data-action=mix]")
     for one in (ann, ben):
         one.find("#recordings .mix[data-status=complete] audio", limit=60)
@@ -85,7 +85,7 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F
     assert abs(length - max(track["offsetMs"] + track["durationMs"] for track in tracks) / 1000) < 0.1
 
 
-# Pocketsphinx, unless it is said to be broken.
+# Pocketsphinx, unless the file that breaks it exists.
 LISTEN = """#!/bin/sh
 [ -e "$0.broken" ] && exit 1
 command -v pocketsphinx_continuous > /dev/null || exec pocketsphinx -loglevel ERROR single "$1"
@@ -95,7 +95,7 @@ exec pocketsphinx_continuous -infile "$1" -time yes -logfn /dev/null
 
 @pytest.fixture
 def listener(request, tmp_path):
-    """A server of one's own, and the file by which its provider of transcription is broken."""
+    """A server, and the path of a file that makes its transcription provider fail."""
     program = tmp_path / "listen"
     program.write_text(LISTEN)
     program.chmod(0o755)
@@ -108,7 +108,7 @@ def listener(request, tmp_path):
 
 @pytest.fixture
 def three(browsers, speaker, listener):  # noqa: F811
-    """Ann, Ben and Cem, of whom Ben has a microphone that speaks."""
+    """Ann, Ben and Cem; Ben's fake microphone plays speech."""
     server, _ = listener
     for one in browsers:
         one.keep_one_tab()
@@ -122,7 +122,7 @@ PLAYED = "return [...document.querySelectorAll('#recordings audio')].map((one) =
 
 
 def only_the_second_speaks(people):
-    """A call of three in which only one is heard."""
+    """A call of three in which only the second is not muted."""
     ann, ben, cem = people
     ann.call_group([ben, cem], "audio")
     for other in (ben, cem):
@@ -132,10 +132,10 @@ def only_the_second_speaks(people):
         person.is_connected(limit=60)
     for person in (ann, cem):
         person.control("mute")
-        person.hears_voices(1)
+        person.receives_voices(1)
 
 
-def test_what_was_said_is_read_under_who_said_it(three, listener, pictures):
+def test_a_transcript_has_its_speakers(three, listener, pictures):
     ann, ben, cem = three
     _, broken = listener
     only_the_second_speaks(three)
@@ -143,7 +143,7 @@ def test_what_was_said_is_read_under_who_said_it(three, listener, pictures):
     for other in (ben, cem):
         other.says("#call-recording", "Ann Abel is recording this call")
     # Six seconds.
-    cem.hears_voices(1, packets=300)
+    cem.receives_voices(1, packets=300)
     ann.control("record")
     for person in three:
         person.gone("#call-recording:not([hidden])")
@@ -153,11 +153,11 @@ def test_what_was_said_is_read_under_who_said_it(three, listener, pictures):
         person.click("#history [data-action=recordings]")
     assert not ben.all("[data-action=delete-recording]"), "it is not his"
 
-    # One asks for the words, and all who look see what becomes of it.
+    # One requests the transcript, and all of their pages show its progress.
     broken.touch()
     cem.click("#recordings [data-action=transcribe]")
     for person in three:
-        person.says("#recordings .said[data-status=failed]", "It is not written down.", limit=60)
+        person.says("#recordings .said[data-status=failed]", "There is no transcript.", limit=60)
     pictures(ben.browser, "recording-transcript-failed")
     broken.unlink()
     ben.says("#recordings [data-action=transcribe]", "Try again")
@@ -171,11 +171,11 @@ def test_what_was_said_is_read_under_who_said_it(three, listener, pictures):
     assert len(set(WORDS.split()) & set(words)) >= 3, words
     pictures(ann.browser, "recording-transcript")
 
-    # A line is where to listen.
+    # A click on a line plays from there.
     begin = int(lines[0].get_attribute("data-start")) / 1000
     lines[0].click()
     played = ann.browser.wait(
-        "the sound to move", lambda: [one for one in ann.driver.execute_script(PLAYED) if not one["paused"] and one["time"] > 0.3], 20
+        "playback to progress", lambda: [one for one in ann.driver.execute_script(PLAYED) if not one["paused"] and one["time"] > 0.3], 20
     )
     assert len(played) == 1 and begin - 0.7 < played[0]["time"] < begin + 4, (played, begin)
     for format in ("text", "srt", "vtt"):
@@ -190,19 +190,19 @@ def test_what_was_said_is_read_under_who_said_it(three, listener, pictures):
     ann.browser.resize(DESK)
     ann.browser.set_dark(False)
 
-    # Who began it takes it away, for all of them.
+    # Who started the recording deletes it for all of them.
     ann.click("#recordings [data-action=delete-recording]")
     pictures(ann.browser, "recording-delete")
     ann.click("#ask [data-choice=delete]")
     for person in three:
-        person.says("#recordings", "Nothing is left of what was recorded.")
+        person.says("#recordings", "No recordings left.")
     ben.driver.refresh()
     ben.go("history")
     ben.click("#history [data-action=recordings]")
-    ben.says("#recordings", "Nothing is left of what was recorded.")
+    ben.says("#recordings", "No recordings left.")
 
 
-def test_a_call_from_peer_to_peer_has_nothing_to_record_with(ann, ben):
+def test_a_direct_call_cannot_be_recorded(ann, ben):
     connect(ann, ben)
     assert not ann.all("[data-action=record]:not([hidden])")
     ann.hang_up()

@@ -1,4 +1,4 @@
-"""Calls that outlive what breaks around them."""
+"""Calls that survive failures of the server and the network."""
 
 import pytest
 
@@ -15,8 +15,8 @@ def test_a_call_survives_a_restart_of_the_server(in_call, server):
         person.is_online(limit=40)
         person.find("#call[data-phase=active]")
         person.has_video()
-        person.hears()
-    # The signalling works again, too: a camera can go off and the call can be ended.
+        person.receives_audio()
+    # Signalling works again too: a camera can be turned off and the call can be ended.
     ann.control("camera")
     ben.find("#call[data-picture=false]")
     ben.hang_up()
@@ -42,8 +42,8 @@ def test_a_call_survives_a_restored_backup(in_call, server, tmp_path):
         person.is_online(limit=40)
         person.find("#call[data-phase=active]")
         person.has_video()
-        person.hears()
-    # What is told from now on counts, though its version is an earlier one.
+        person.receives_audio()
+    # Changes from now on apply, although their versions are lower.
     ann.control("camera")
     ben.find("#call[data-picture=false]")
     ben.hang_up()
@@ -71,7 +71,7 @@ def test_a_relayed_call_survives_a_restart_of_the_server(people, server):
     assert ann.path()[0] == "relay"
 
 
-def test_a_lost_socket_comes_back_and_misses_nothing(people, proxy):
+def test_a_lost_socket_reconnects_and_misses_nothing(people, proxy):
     ann, ben = people
     moved = behind(proxy, ben)
     ann.call(moved)
@@ -81,8 +81,8 @@ def test_a_lost_socket_comes_back_and_misses_nothing(people, proxy):
         person.is_connected()
         person.has_video()
     proxy.cut()
-    moved.browser.wait("the socket to be missed", lambda: state_of(moved) != "online")
-    # What happens meanwhile is caught up on: the picture that Ann turned off, and that she held the call.
+    moved.browser.wait("the loss of the socket to be noticed", lambda: state_of(moved) != "online")
+    # Changes meanwhile are delivered afterwards: Ann turned her camera off and held the call.
     ann.control("camera")
     ann.control("hold")
     ann.says("#call-status", "On hold")
@@ -90,12 +90,12 @@ def test_a_lost_socket_comes_back_and_misses_nothing(people, proxy):
     moved.is_online(limit=40)
     moved.says("#call-status", "Ann put you on hold")
     ann.control("hold")
-    moved.hears()
+    moved.receives_audio()
     ann.hang_up()
     moved.phase("ended")
 
 
-def test_a_server_out_of_reach_is_told(ann, proxy):
+def test_an_unreachable_server_is_reported(ann, proxy):
     moved = behind(proxy, ann)
     proxy.cut()
     moved.says("#offline", "Reconnecting to the server")
@@ -118,7 +118,7 @@ def state_of(person):
     return person.driver.execute_script("return document.documentElement.dataset.realtime")
 
 
-def test_a_new_network_makes_a_new_way(in_call):
+def test_a_new_network_restarts_ice(in_call):
     ann, ben = in_call
     before = ann.browser.media()["ufrag"]
     ann.driver.execute_script("window.dispatchEvent(new Event('online'))")
@@ -126,7 +126,7 @@ def test_a_new_network_makes_a_new_way(in_call):
     for person in in_call:
         person.is_connected()
         person.has_video()
-        person.hears()
+        person.receives_audio()
 
 
 def test_a_reload_returns_into_the_call(in_call):
@@ -137,7 +137,7 @@ def test_a_reload_returns_into_the_call(in_call):
     for person in in_call:
         person.is_connected(limit=30)
         person.has_video()
-        person.hears()
+        person.receives_audio()
     # Who was muted stays muted.
     assert ben.find("[data-action=mute]").get_attribute("aria-label").startswith("Unmute")
     ann.says("#call-status", "Their microphone is off")

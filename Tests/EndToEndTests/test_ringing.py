@@ -2,7 +2,7 @@
 
 from selenium.webdriver.common.by import By
 
-# The client leaves the length of a ring to the server. Here every new call asks for the shortest there is.
+# The client uses the server's default ring time. Here every new call requests the minimum.
 RING_SHORTLY = """
 const send = WebSocket.prototype.send;
 WebSocket.prototype.send = function (text) {
@@ -66,7 +66,7 @@ def test_one_tab_answers_and_the_other_says_so(people):
     ben.says(".toast", "Answered on another device")
     assert not ben.all("#call")
     ben.browser.switch(first)
-    ben.hears()
+    ben.receives_audio()
 
 
 def test_one_tab_declines_and_the_other_says_so(people):
@@ -104,14 +104,14 @@ def test_a_killed_tab_can_call_again(people):
         person.has_video()
 
 
-def test_blocked_people_find_whom_they_call(people):
+def test_a_blocked_person_can_search_and_call_without_ringing(people):
     ann, ben = people
-    ben.look_for(ann)
+    ben.search_for(ann)
     ben.click("#people [data-action=person]")
     ben.click("#person [data-action=block]")
     ben.click("#ask [data-choice=block]")
     ben.says(".toast", "Ann Abel is blocked")
-    # To her nothing has changed, and nothing rings where he is.
+    # For her nothing has changed, but he does not ring.
     ann.call(ben, kind="audio")
     ann.phase("calling")
     ann.hang_up()
@@ -120,7 +120,7 @@ def test_blocked_people_find_whom_they_call(people):
     ben.go("settings")
     ben.click("#blocked [data-action=unblock]")
     ben.browser.wait("the list to be empty", lambda: not ben.driver.find_elements(By.CSS_SELECTOR, "#blocked .row"))
-    ann.look_for(ben)
+    ann.search_for(ben)
 
 
 def test_a_duplicated_tab_is_an_endpoint_of_its_own(people):

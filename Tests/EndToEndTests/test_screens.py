@@ -1,4 +1,4 @@
-"""Pictures of every screen, on a desk, on a phone and in the dark, for somebody to look at."""
+"""Screenshots of every screen: desktop, phone and dark mode."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_screens(look, browsers, url, pictures):
     ann.sign_up_by_form()
     pictures(left, f"{look}-people-empty")
     ben.sign_up()
-    ann.look_for(ben)
+    ann.search_for(ben)
     pictures(left, f"{look}-people")
     ann.click("#people [data-action=person]")
     pictures(left, f"{look}-person")

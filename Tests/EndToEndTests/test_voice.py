@@ -1,4 +1,4 @@
-"""Voice messages: what Ben says into his microphone, or has in a file, Ann sees arrive and hears."""
+"""Voice messages: Ben records one or uploads a file, and Ann receives and plays it."""
 
 import io
 import pathlib
@@ -17,24 +17,24 @@ from pages import Person
 
 WORDS = "one two three four five"
 
-# What a voice message's player does; the page keeps it to itself, so that its element is caught where it is made.
-CATCH_SOUND = """
+# Captures a voice message's audio element where it is created, since the page does not expose its player.
+CAPTURE_AUDIO = """
 const Native = window.Audio;
-window.sounds = [];
+window.players = [];
 window.Audio = class extends Native {
     constructor(...options) {
         super(...options);
-        window.sounds.push(this);
+        window.players.push(this);
     }
 };
 """
-PLAYED = "return window.sounds.map((one) => ({time: one.currentTime, paused: one.paused, length: one.duration}));"
+PLAYED = "return window.players.map((one) => ({time: one.currentTime, paused: one.paused, length: one.duration}));"
 WIDTH = "return document.documentElement.scrollWidth;"
 
 
 @pytest.fixture(scope="module")
 def spoken(tmp_path_factory):
-    """A file of what a person says, as the microphone of a browser plays it over and over."""
+    """A speech file that a browser's fake microphone plays in a loop."""
     file = tmp_path_factory.mktemp("speech") / "words.wav"
     subprocess.run(["flite", "-voice", "slt", "-t", WORDS, "-o", file], check=True)
     return file
@@ -42,7 +42,7 @@ def spoken(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def speaker(spoken, tmp_path_factory):
-    """A browser whose microphone speaks."""
+    """A browser whose fake microphone plays speech."""
     one = Browser("speaker", tmp_path_factory.mktemp("speaker"), [f"--use-file-for-fake-audio-capture={spoken}"])
     yield one
     one.quit()
@@ -56,14 +56,14 @@ def ben(speaker, url):
 
 @pytest.fixture
 def ann(browsers, url):
-    """Ann hears; Ben has another browser here than elsewhere."""
+    """Ann receives; Ben uses the speaker's browser here."""
     browsers[0].keep_one_tab()
     yield Person(browsers[0], url, "Ann Abel").sign_up()
     browsers[0].driver.get("about:blank")
 
 
-def visit(person, other):
-    person.look_for(other)
+def open_messages(person, other):
+    person.search_for(other)
     person.click("#people [data-action=person]")
     person.click("#person [data-action=voice]")
     person.find("main[data-page=person]")
@@ -82,30 +82,30 @@ def record(person, until="0:04"):
     person.browser.wait("the time to run", lambda: person.text("#voice-composer .clock") >= until, 30)
 
 
-def understood(file):
-    """The words in a file, for one who hears only English numbers."""
+def recognized_words(file):
+    """The words in a file that Pocketsphinx recognizes: English numbers."""
     with av.open(io.BytesIO(file)) as container:
         resampler = av.AudioResampler(format="s16", layout="mono", rate=16_000)
         parts = [part.to_ndarray()[0] for frame in container.decode(audio=0) for part in resampler.resample(frame)]
-    sound = numpy.concatenate([numpy.zeros(8_000, numpy.int16), *parts, numpy.zeros(8_000, numpy.int16)])
+    samples = numpy.concatenate([numpy.zeros(8_000, numpy.int16), *parts, numpy.zeros(8_000, numpy.int16)])
     done = subprocess.run(
         ["pocketsphinx_continuous", "-infile", "/dev/stdin", "-logfn", "/dev/null"],
-        input=sound.tobytes(), capture_output=True, timeout=60, check=True,
+        input=samples.tobytes(), capture_output=True, timeout=60, check=True,
     )
     return done.stdout.decode().split()
 
 
-def without(person, name):
-    """The browser has no such thing from now on, until the page is loaded again."""
+def remove_api(person, name):
+    """Removes a browser API until the page is reloaded."""
     person.driver.execute_script("delete window[arguments[0]]; if (window[arguments[0]]) throw new Error('it is still there');", name)
 
 
-def test_what_is_said_is_heard(ann, ben, server, pictures):
-    """What Ben says is on the server while he says it: his browser can record nothing itself."""
-    visit(ann, ben)
-    without(ben, "MediaRecorder")
-    visit(ben, ann)
-    ann.driver.execute_script(CATCH_SOUND)
+def test_a_recorded_message_is_received_and_played(ann, ben, server, pictures):
+    """The message is recorded on the server: Ben's browser has no MediaRecorder."""
+    open_messages(ann, ben)
+    remove_api(ben, "MediaRecorder")
+    open_messages(ben, ann)
+    ann.driver.execute_script(CAPTURE_AUDIO)
     ann.find("main .empty")
     record(ben)
     pictures(ben.browser, "voice-recording")
@@ -113,7 +113,7 @@ def test_what_is_said_is_heard(ann, ben, server, pictures):
     [mine] = messages(ben, 1)
     assert mine.get_attribute("data-own") == "true"
 
-    # It arrives by itself, with its shape.
+    # It arrives without a reload, with its waveform.
     [theirs] = messages(ann, 1)
     assert theirs.get_attribute("data-own") == "false"
     slider = theirs.find_element(By.CSS_SELECTOR, "[role=slider]")
@@ -122,14 +122,14 @@ def test_what_is_said_is_heard(ann, ben, server, pictures):
     heights = [float(bar.get_attribute("height")) for bar in slider.find_elements(By.TAG_NAME, "rect")]
     assert len(heights) == 100 and max(heights) > 15 and min(heights) < max(heights) / 2, heights
     assert not theirs.find_elements(By.CSS_SELECTOR, "[data-action=delete-voice]")
-    # Of all that was ever sent or recorded here it is the last.
+    # Its file is the newest.
     path = max((pathlib.Path(server.directory) / "data/media").iterdir())
     file = path.read_bytes()
     opusinfo(file)
-    heard = understood(file)
-    assert len(set(WORDS.split()) & set(heard)) >= 3, heard
+    recognized = recognized_words(file)
+    assert len(set(WORDS.split()) & set(recognized)) >= 3, recognized
 
-    # And it is written down, on both pages.
+    # Both pages show its transcript.
     for one in (ann, ben):
         words = one.browser.wait(
             "the words", lambda: (found := one.all(".transcript[data-status=complete] p")) and found[0].text.split(), 60
@@ -138,7 +138,7 @@ def test_what_is_said_is_heard(ann, ben, server, pictures):
     pictures(ann.browser, "voice-transcript")
 
     ann.click("#voice-messages [data-action=play]")
-    ann.browser.wait("the sound to move", lambda: (found := ann.driver.execute_script(PLAYED)) and found[0]["time"] > 0.5)
+    ann.browser.wait("playback to progress", lambda: (found := ann.driver.execute_script(PLAYED)) and found[0]["time"] > 0.5)
     ann.find("#voice-messages .voice[data-state=playing]")
     assert ann.all(".waveform .played") and "Pause" in ann.find("[data-action=play]").get_attribute("aria-label")
     assert float(slider.get_attribute("aria-valuenow")) > 0.4
@@ -155,10 +155,10 @@ def test_what_is_said_is_heard(ann, ben, server, pictures):
     ann.browser.wait("the middle", lambda: abs(float(slider.get_attribute("aria-valuenow")) - length / 2) < 0.2)
     ann.click("#voice-messages [data-action=play]")
     ann.browser.wait("the end", lambda: ann.all("#voice-messages .voice[data-state=paused]"), 20)
-    [sound] = ann.driver.execute_script(PLAYED)
-    assert sound["paused"] and abs(sound["time"] - length) < 0.3 and abs(sound["length"] - length) < 0.1
+    [player] = ann.driver.execute_script(PLAYED)
+    assert player["paused"] and abs(player["time"] - length) < 0.3 and abs(player["length"] - length) < 0.1
 
-    # A reload finds it again, and who sent it takes it back for both.
+    # It is still there after a reload, and its sender deletes it for both.
     ann.driver.refresh()
     messages(ann, 1)
     ben.click("[data-action=delete-voice]")
@@ -168,22 +168,22 @@ def test_what_is_said_is_heard(ann, ben, server, pictures):
         person.find("main .empty")
 
 
-def test_where_there_is_no_way_to_say_it_a_file_is_sent(ann, ben, server):
-    visit(ann, ben)
-    without(ben, "RTCPeerConnection")
-    visit(ben, ann)
+def test_without_webrtc_a_recorded_file_is_uploaded(ann, ben, server):
+    open_messages(ann, ben)
+    remove_api(ben, "RTCPeerConnection")
+    open_messages(ben, ann)
     record(ben, "0:02")
     ben.click("[data-action=send-voice]")
     messages(ben, 1)
     [theirs] = messages(ann, 1)
     assert float(theirs.find_element(By.CSS_SELECTOR, "[role=slider]").get_attribute("aria-valuemax")) >= 1.5
     file = max((pathlib.Path(server.directory) / "data/media").iterdir()).read_bytes()
-    # Chromium's recorder says that nothing is to be skipped.
+    # Chromium's recorder writes a pre-skip of zero.
     assert "Implausibly low preskip" in opusinfo(file, known="Implausibly low preskip")
 
 
 def test_a_recording_may_be_cancelled(ann, ben, server):
-    visit(ben, ann)
+    open_messages(ben, ann)
     there = lambda: {path.name for path in (pathlib.Path(server.directory) / "data/media").iterdir()}
     before = there()
     record(ben, "0:02")
@@ -191,7 +191,7 @@ def test_a_recording_may_be_cancelled(ann, ben, server):
     ben.click("[data-action=cancel-voice]")
     ben.find("#voice-composer[data-state=waiting]")
     ben.find("main .empty")
-    # Nothing is left of it on the server.
+    # It is deleted on the server.
     ben.browser.wait("the file to go", lambda: there() == before)
     ben.click("[data-action=record]")
     ben.find("#voice-composer[data-state=recording]")
@@ -199,11 +199,11 @@ def test_a_recording_may_be_cancelled(ann, ben, server):
     assert not ben.all("#voice-messages .voice")
 
 
-def test_a_file_is_sent_and_who_is_elsewhere_is_told(ann, ben, tmp_path, pictures):
+def test_a_file_is_uploaded_and_the_recipient_is_notified(ann, ben, tmp_path, pictures):
     file, text = tmp_path / "sound.ogg", tmp_path / "words.ogg"
     file.write_bytes(encode(tone(75)))
     text.write_text("These are words.")
-    visit(ben, ann)
+    open_messages(ben, ann)
     ben.driver.find_element(By.ID, "voice-file").send_keys(str(text))
     ben.says(".toast.error", "neither an Ogg nor a WebM")
     ben.driver.find_element(By.ID, "voice-file").send_keys(str(file))
@@ -214,7 +214,7 @@ def test_a_file_is_sent_and_who_is_elsewhere_is_told(ann, ben, tmp_path, picture
     ann.click("#new-voice [data-action=listen]")
     messages(ann, 1)
     ann.gone("#new-voice")
-    # Whom Ann has blocked cannot tell, and she hears nothing of it.
+    # A user whom Ann blocked can still send, but she does not receive it.
     ann.driver.execute_async_script(
         "import('/scripts/requests.js').then(({ request }) => request('blocks.add', { user: arguments[0] })).then(arguments[1])",
         ben.user,
@@ -230,8 +230,8 @@ def test_it_fits(ann, ben, tmp_path, pictures, look):
         person.browser.resize({"phone": PHONE, "narrow": (360, 740)}.get(look, DESK))
         person.browser.set_dark(look == "dark")
     try:
-        visit(ann, ben)
-        visit(ben, ann)
+        open_messages(ann, ben)
+        open_messages(ben, ann)
         for count, (sender, seconds) in enumerate(((ben, 4), (ann, 130), (ben, 0.6)), start=1):
             file = tmp_path / f"{seconds}.webm"
             file.write_bytes(encode(tone(seconds), "webm"))
@@ -248,7 +248,7 @@ def test_it_fits(ann, ben, tmp_path, pictures, look):
             "return [...document.querySelectorAll('main button, main [role=slider], main a')].filter((one) => one.offsetParent"
             " ?? one.clientWidth).map((one) => one.getBoundingClientRect()).filter(({ width, height }) => width && (width < 43 || height < 43)).length"
         )
-        assert small == 0, "what is touched is large enough"
+        assert small == 0, "touch targets are large enough"
         ben.click("[data-action=cancel-voice]")
     finally:
         for person in (ann, ben):
@@ -256,19 +256,19 @@ def test_it_fits(ann, ben, tmp_path, pictures, look):
             person.browser.set_dark(False)
 
 
-def test_firefox_sends_and_hears(ann, url, tmp_path):
+def test_firefox_sends_and_plays(ann, url, tmp_path):
     if not pathlib.Path("/usr/bin/firefox-esr").exists():
         pytest.skip("firefox-esr is not installed")
     with firefox(tmp_path) as browser:
         ben = Person(browser, url, "Ben Brook").sign_up()
-        visit(ann, ben)
-        visit(ben, ann)
+        open_messages(ann, ben)
+        open_messages(ben, ann)
         record(ben, "0:02")
         ben.click("[data-action=send-voice]")
         for person in (ann, ben):
             messages(person, 1)
             person.click("#voice-messages [data-action=play]")
             person.browser.wait(
-                "the sound to move",
+                "playback to progress",
                 lambda: float(person.find("#voice-messages [role=slider]").get_attribute("aria-valuenow")) > 0.5,
             )

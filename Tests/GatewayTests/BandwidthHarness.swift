@@ -4,10 +4,10 @@ import SDP
 import Testing
 import Wire
 
-/// A publisher of three layers (150, 500 and 1,700 kbit/s, key frames when asked) and its viewers, each behind a link of
-/// its own with 200 ms of queue.
-struct Stage: ~Copyable {
-    var conference: Conference
+/// A publisher of three layers (150, 500 and 1,700 kbit/s, key frames when asked) and its viewers, each behind a link
+/// of its own with 200 ms of queue.
+struct BandwidthHarness: ~Copyable {
+    var gateway: GatewayHarness
     var viewers: [Viewer]
     /// How often each packet of the lowest layer comes again: browsers pad so, to learn whether there is room for more.
     var repeats = 0
@@ -15,12 +15,12 @@ struct Stage: ~Copyable {
     var isFilmed = true
     /// Milliseconds from frame to frame; the layers cost the same with any.
     var interval = 33
-    /// Bytes of each packet of sound.
+    /// Bytes of each audio packet.
     var voice = 60
     private let client: Client
     private let publisher: LegID
-    private let hasSound: Bool
-    /// Key frames say how wide they are.
+    private let hasAudio: Bool
+    /// Key frames contain their width.
     private let hasSizes: Bool
     private var widths: [UInt16] = [160, 320, 640]
     private var layers = [PublishedLayer(71, 600), PublishedLayer(72, 2_000), PublishedLayer(73, 7_000)]
@@ -30,25 +30,25 @@ struct Stage: ~Copyable {
 
     /// - Parameter rids: the layers as the publisher's offer lists them; q is the lowest, f the best.
     init(
-        viewers rates: [Double], hasSound: Bool = false, feedback: Viewer.Feedback = .transport,
+        viewers rates: [Double], hasAudio: Bool = false, feedback: Viewer.Feedback = .transport,
         rids: [String] = ["q", "h", "f"], restrictions: [String: String] = [:], hasSizes: Bool = false
     ) throws {
-        var made = Conference()
+        var made = GatewayHarness()
         var legs: [LegID] = []
-        let client = Client(audio: hasSound ? 11 : nil, rids: rids, restrictions: restrictions)
+        let client = Client(audio: hasAudio ? 11 : nil, rids: rids, restrictions: restrictions)
         self.hasSizes = hasSizes
         do {
             legs.append(try made.join("ann", client))
             for index in rates.indices { legs.append(try made.join("viewer \(index)", Client())) }
         }
-        conference = made
+        gateway = made
         publisher = legs[0]
         viewers = zip(legs.dropFirst(), rates).map { Viewer($0, rate: $1, feedback) }
         self.client = client
-        self.hasSound = hasSound
+        self.hasAudio = hasAudio
     }
 
-    var now: Instant { conference.now }
+    var now: Instant { gateway.now }
 
     /// The index of the layer that came through last; nil when none did for a second.
     func shownLayer(_ viewer: Int) -> Int? {
@@ -63,40 +63,40 @@ struct Stage: ~Copyable {
     private mutating func step() {
         milliseconds += 1
         if isFilmed, milliseconds % interval == 0 { frame() }
-        if hasSound, milliseconds % 20 == 0 {
+        if hasAudio, milliseconds % 20 == 0 {
             speech &+= 1
-            conference.send(
+            gateway.send(
                 client.packet(
                     client.opus, speech, UInt32(speech) * 960, 11, payload: [UInt8](repeating: 0x78, count: voice)),
                 from: publisher)
         }
-        conference.now = conference.now.adding(nanoseconds: 1_000_000)
-        if milliseconds % 10 == 0 { conference.engine.advance(to: conference.now, into: &conference.outbox) }
-        conference.engine.releaseWaiting(at: conference.now, into: &conference.outbox)
-        for report in conference.outbox.takeReports(publisher) {
-            for index in layers.indices where report.asksForKeyFrame(of: layers[index].ssrc) {
-                layers[index].owesKey = true
+        gateway.now = gateway.now.adding(nanoseconds: 1_000_000)
+        if milliseconds % 10 == 0 { gateway.engine.advance(to: gateway.now, into: &gateway.outbox) }
+        gateway.engine.releaseWaiting(at: gateway.now, into: &gateway.outbox)
+        for report in gateway.outbox.takeReports(publisher) {
+            for index in layers.indices where report.requestsKeyFrame(of: layers[index].ssrc) {
+                layers[index].needsKeyFrame = true
             }
         }
         for index in viewers.indices {
-            _ = conference.outbox.takeReports(viewers[index].leg)
-            viewers[index].send(conference.outbox.take(viewers[index].leg), at: now)
-            for report in viewers[index].answers(at: now) { conference.report(report, from: viewers[index].leg) }
+            _ = gateway.outbox.takeReports(viewers[index].leg)
+            viewers[index].send(gateway.outbox.take(viewers[index].leg), at: now)
+            for report in viewers[index].feedbackReports(at: now) { gateway.report(report, from: viewers[index].leg) }
         }
     }
 
-    /// The best layer's pictures are so wide from now on, as the next key frame says.
+    /// Changes the width of the best layer from the next key frame on.
     mutating func shrink(to width: UInt16) {
         widths[2] = width
         frame(isKey: true)
     }
 
-    /// One frame of each layer; of the best one as large as told.
+    /// Sends one frame of each layer, optionally of a given size.
     mutating func frame(bytes: Int? = nil, isKey: Bool = false) {
         timestamp &+= UInt32(interval) * 90
         for index in layers.indices {
-            let isEntry = isKey || layers[index].owesKey
-            layers[index].owesKey = false
+            let isEntry = isKey || layers[index].needsKeyFrame
+            layers[index].needsKeyFrame = false
             layers[index].picture &+= 1
             var left = bytes ?? layers[index].frameBytes * interval / 33 * (isEntry ? 4 : 1)
             var isFirst = true
@@ -107,7 +107,7 @@ struct Stage: ~Copyable {
                     picture: layers[index].picture, bytes: min(left, 1_100), isKey: isEntry, isFirst: isFirst,
                     isLast: left <= 1_100, elements: client.named(["q", "h", "f"][index]), layer: UInt8(index),
                     width: hasSizes ? widths[index] : nil)
-                for _ in 0...(index == 0 ? repeats : 0) { conference.send(packet, from: publisher) }
+                for _ in 0...(index == 0 ? repeats : 0) { gateway.send(packet, from: publisher) }
                 left -= 1_100
                 isFirst = false
             }
@@ -120,7 +120,7 @@ struct PublishedLayer {
     let frameBytes: Int
     var sequence: UInt16 = 0
     var picture: UInt16 = 0
-    var owesKey = true
+    var needsKeyFrame = true
 
     init(_ ssrc: UInt32, _ frameBytes: Int) {
         self.ssrc = ssrc
@@ -144,19 +144,19 @@ struct Viewer {
     var queueNanoseconds: UInt64 = 200_000_000
     var feedback: Feedback
     /// Until then nothing is read: it all comes at once afterwards.
-    var heldUpUntil: UInt64 = 0
+    var blockedUntil: UInt64 = 0
     /// That of the latest packet of video.
     private(set) var layer: Int?
-    private(set) var pictures = PictureReceiver()
+    private(set) var video = VideoReceiver()
     private(set) var lastFrame: Instant?
-    private(set) var longestGap: UInt64 = 0
+    private(set) var maxGap: UInt64 = 0
     private(set) var voices = 0
-    /// Whole seconds since the last picture, added up.
+    /// The total time without video, beyond a second each.
     private(set) var pausedSeconds = 0.0
     private var freeAt: UInt64 = 0
-    private var onTheWay: [(arrival: UInt64, packet: Packet)] = []
+    private var inFlight: [(arrival: UInt64, packet: Packet)] = []
     private var log = ArrivalLog()
-    private var nextAnswer: UInt64 = 0
+    private var nextFeedback: UInt64 = 0
 
     init(_ leg: LegID, rate: Double, _ feedback: Feedback) {
         self.leg = leg
@@ -169,13 +169,13 @@ struct Viewer {
             let begin = max(freeAt, now.nanoseconds)
             guard begin - now.nanoseconds < queueNanoseconds else { continue }
             freeAt = begin + UInt64(Double(packet.bytes.count + Self.headerBytes) * 8e9 / rate)
-            onTheWay.append((freeAt + 20_000_000, packet))
+            inFlight.append((freeAt + 20_000_000, packet))
         }
-        guard now.nanoseconds >= heldUpUntil else { return }
-        for (arrival, packet) in onTheWay where arrival <= now.nanoseconds {
-            receive(packet, readAt: max(arrival, heldUpUntil), at: now)
+        guard now.nanoseconds >= blockedUntil else { return }
+        for (arrival, packet) in inFlight where arrival <= now.nanoseconds {
+            receive(packet, readAt: max(arrival, blockedUntil), at: now)
         }
-        onTheWay.removeAll { $0.arrival <= now.nanoseconds }
+        inFlight.removeAll { $0.arrival <= now.nanoseconds }
         if let lastFrame, now.nanoseconds(since: lastFrame) > 1_000_000_000 { pausedSeconds += 0.001 }
     }
 
@@ -184,28 +184,28 @@ struct Viewer {
         if packet.header.payloadType == Client().opus { voices += 1 }
         let isRepair = packet.header.payloadType == Client().rtx
         guard isRepair || packet.header.payloadType == Client().vp8 else { return }
-        pictures.receive(packet, isRepair: isRepair, at: now)
+        video.receive(packet, isRepair: isRepair, at: now)
         guard !isRepair else { return }
-        if let lastFrame { longestGap = max(longestGap, now.nanoseconds(since: lastFrame)) }
+        if let lastFrame { maxGap = max(maxGap, now.nanoseconds(since: lastFrame)) }
         lastFrame = now
         layer = packet.payload.last.map(Int.init)
     }
 
-    /// What is missing is asked for at once; of what came it says every 50 ms.
-    mutating func answers(at now: Instant) -> [[UInt8]] {
-        guard now.nanoseconds >= heldUpUntil else { return [] }
-        var answers = pictures.reports(at: now)
-        guard now.nanoseconds >= nextAnswer else { return answers }
-        nextAnswer = now.nanoseconds + 50_000_000
+    /// NACKs at once, and feedback every 50 ms.
+    mutating func feedbackReports(at now: Instant) -> [[UInt8]] {
+        guard now.nanoseconds >= blockedUntil else { return [] }
+        var feedbackReports = video.reports(at: now)
+        guard now.nanoseconds >= nextFeedback else { return feedbackReports }
+        nextFeedback = now.nanoseconds + 50_000_000
         guard case .transport = feedback else {
-            if case .receiverLimit(let limit) = feedback { answers.append(.receiverLimit(limit)) }
-            return answers
+            if case .receiverLimit(let limit) = feedback { feedbackReports.append(.receiverLimit(limit)) }
+            return feedbackReports
         }
-        while log.hasNews {
+        while log.hasUnreported {
             var writer = RTCPWriter()
             guard log.write(into: &writer, from: 1, of: 2) else { break }
-            answers.append(writer.bytes)
+            feedbackReports.append(writer.bytes)
         }
-        return answers
+        return feedbackReports
     }
 }

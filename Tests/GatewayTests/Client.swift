@@ -3,15 +3,15 @@ import RTP
 import SDP
 import Wire
 
-/// A client's offer: what it sends and how many slots it wants. Payload types and extension ids are its own.
+/// A client's offer: what it sends and how many slots it requests. Payload types and extension ids are its own.
 struct Client {
     /// An audio track's SSRC, video tracks with theirs, or with rids instead.
     var audio: UInt32?
     var video: [UInt32] = []
     var rids: [String] = []
-    /// What `a=rid` says of them.
+    /// The restrictions in `a=rid`.
     var restrictions: [String: String] = [:]
-    /// It gets transport-wide feedback; else REMB, and its packets say when they left.
+    /// It uses transport-wide feedback; otherwise REMB, and its packets have send times.
     var hasTransportFeedback = true
     var audioSlots = 2
     /// The sections of its slots are `inactive`.

@@ -4,9 +4,9 @@ import SDP
 import Testing
 import Wire
 
-/// A call in the gateway with everything around it simulated: clients whose packets are made by hand, and a clock that
-/// moves when told.
-struct Conference: ~Copyable {
+/// A call in the gateway in a simulated environment: clients whose packets are made by hand, and a clock
+/// that the test moves.
+struct GatewayHarness: ~Copyable {
     var engine = GatewayEngine(random: SeededRandom(seed: 7))
     var outbox = SentToLegs()
     var now = Instant(nanoseconds: 5_000_000_000)
@@ -23,14 +23,16 @@ struct Conference: ~Copyable {
 
     /// A later offer of the leg was answered.
     mutating func renegotiate(_ leg: LegID, _ client: Client) throws {
-        let goesOn = engine.renegotiate(leg, try client.negotiate(), at: now, into: &outbox)
-        try #require(goesOn)
+        let isKnown = engine.renegotiate(leg, try client.negotiate(), at: now, into: &outbox)
+        try #require(isKnown)
     }
 
     @discardableResult
-    mutating func want(_ wishes: [String: WantedQuality], on leg: LegID) -> Bool { engine.want(wishes, on: leg) }
+    mutating func setPreferences(_ preferences: [String: PreferredQuality], on leg: LegID) -> Bool {
+        engine.setPreferences(preferences, on: leg)
+    }
 
-    func wishes(of leg: LegID) -> [String: WantedQuality]? { engine.wishes(of: leg) }
+    func preferences(of leg: LegID) -> [String: PreferredQuality]? { engine.preferences(of: leg) }
 
     mutating func send(_ packet: [UInt8], from leg: LegID) {
         var bytes = packet
@@ -51,7 +53,7 @@ struct Conference: ~Copyable {
     }
 }
 
-/// What whoever listens on the server is told.
+/// An event of the tap.
 enum Tapped: Hashable {
     case began(TappedSource)
     case packet(TappedPacket, [UInt8])
@@ -64,19 +66,19 @@ struct SentToLegs: GatewayOutbox {
     private(set) var reports: [LegID: [[UInt8]]] = [:]
     private(set) var shown: [LegID: [ShownSlot]] = [:]
     /// Nothing can be protected.
-    var refuses = false
+    var rejectsCommits = false
     private var tapped: [Tapped] = []
-    private let room = Room()
+    private let buffer = PacketBuffer()
     private var target: LegID?
 
     mutating func reserve(for leg: LegID) -> UnsafeMutableRawBufferPointer? {
         target = leg
-        return room.bytes
+        return buffer.bytes
     }
 
     mutating func commit(_ byteCount: Int, isVideo: Bool) -> Bool {
-        guard let target, !refuses else { return false }
-        packets[target, default: []].append(Array(room.bytes.prefix(byteCount)))
+        guard let target, !rejectsCommits else { return false }
+        packets[target, default: []].append(Array(buffer.bytes.prefix(byteCount)))
         return true
     }
 
@@ -91,7 +93,7 @@ struct SentToLegs: GatewayOutbox {
     }
     mutating func tapEnded(_ source: UInt32) { tapped.append(.ended(source)) }
 
-    /// What whoever listens was told since the last time.
+    /// The events of the tap since the last call.
     mutating func takeTapped() -> [Tapped] {
         defer { tapped = [] }
         return tapped
@@ -132,7 +134,7 @@ struct Packet: Hashable {
 }
 
 /// Where a packet is written.
-private final class Room {
+private final class PacketBuffer {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 2048, alignment: 16)
 
     deinit { bytes.deallocate() }

@@ -21,102 +21,102 @@ struct LimitTests {
             + UInt32(2).bigEndianBytes + base.bigEndianBytes + (count + 1).bigEndianBytes + [0, 0, 1, 0] + chunks
     }
 
-    @Test("feedback speaks of as many packets as were sent, and of what is kept of them")
+    @Test("feedback covers only as many packets as were sent")
     func statuses() throws {
-        var conference = Conference()
+        var harness = GatewayHarness()
         let ann = Client(video: [33])
-        let first = try conference.join("ann", ann)
-        let viewer = try conference.join("viewer", Client())
+        let first = try harness.join("ann", ann)
+        let viewer = try harness.join("viewer", Client())
         let flood = lost(65_500, from: 0)
         #expect(flood.count <= 40)
-        conference.report(flood, from: viewer)
-        #expect(conference.engine.tally.feedbackRefused == 0, "As much as is remembered of what was sent.")
-        for _ in 0..<1_000 { conference.report(flood, from: viewer) }
-        #expect(conference.engine.tally.feedbackRefused == 1_000)
+        harness.report(flood, from: viewer)
+        #expect(harness.engine.counters.feedbackRejected == 0, "As much as is remembered of what was sent.")
+        for _ in 0..<1_000 { harness.report(flood, from: viewer) }
+        #expect(harness.engine.counters.feedbackRejected == 1_000)
         // An honest client's comes to its right again with what it is sent.
         for step in 0..<20 as Range<UInt16> {
-            conference.send(
+            harness.send(
                 ann.frame(step, timestamp: 3000 * UInt32(step), ssrc: 33, picture: step, isKey: step == 0),
                 from: first)
         }
-        _ = conference.outbox.take(viewer)
-        conference.report(lost(20, from: 0), from: viewer)
-        #expect(conference.engine.tally.feedbackRefused == 1_000)
+        _ = harness.outbox.take(viewer)
+        harness.report(lost(20, from: 0), from: viewer)
+        #expect(harness.engine.counters.feedbackRejected == 1_000)
     }
 
-    @Test("a NACK of thousands of packets looks at a thousand, and at none without credit")
-    func questions() throws {
-        var conference = Conference()
+    @Test("a NACK of thousands of packets is limited to a thousand, and to none without credit")
+    func nackLimits() throws {
+        var harness = GatewayHarness()
         let ann = Client(video: [33])
-        let first = try conference.join("ann", ann)
-        let viewer = try conference.join("viewer", Client())
+        let first = try harness.join("ann", ann)
+        let viewer = try harness.join("viewer", Client())
         for step in 0..<200 as Range<UInt16> {
-            conference.send(
+            harness.send(
                 ann.frame(step, timestamp: 3000 * UInt32(step), ssrc: 33, picture: step, isKey: step == 0),
                 from: first)
         }
-        let seen = conference.outbox.take(viewer)
+        let seen = harness.outbox.take(viewer)
         let (source, newest) = (seen[0].header.ssrc, seen[seen.count - 1].header.sequence)
         var entries: [UInt8] = []
         for _ in 0..<353 { entries += (newest &- 16).bigEndianBytes + [0xFF, 0xFF] }
         let flood =
             [0x81, 205] + UInt16(2 + entries.count / 4).bigEndianBytes + UInt32(1).bigEndianBytes
             + source.bigEndianBytes + entries
-        conference.report(flood, from: viewer)
-        let tally = conference.engine.tally
-        #expect(tally.repaired + tally.repairsRefused <= 1_001 && tally.repaired > 17)
-        for _ in 0..<100 { conference.report(flood, from: viewer) }
-        #expect(conference.engine.tally.repaired == tally.repaired, "No time has passed.")
-        #expect(conference.outbox.take(viewer).count == Int(tally.repaired))
+        harness.report(flood, from: viewer)
+        let counters = harness.engine.counters
+        #expect(counters.repaired + counters.repairsRejected <= 1_001 && counters.repaired > 17)
+        for _ in 0..<100 { harness.report(flood, from: viewer) }
+        #expect(harness.engine.counters.repaired == counters.repaired, "No time has passed.")
+        #expect(harness.outbox.take(viewer).count == Int(counters.repaired))
     }
 
-    @Test("of a published track so much is taken, whoever sends more; others do not notice")
+    @Test("a published track is limited in rate; others are not affected")
     func rates() throws {
-        var conference = Conference()
-        conference.engine.limits = TrackLimits(bitsPerSecond: 1_000_000, packetsPerSecond: 100)
+        var harness = GatewayHarness()
+        harness.engine.limits = TrackLimits(bitsPerSecond: 1_000_000, packetsPerSecond: 100)
         let ann = Client(audio: 11), ben = Client(audio: 22)
-        let first = try conference.join("ann", ann)
-        let second = try conference.join("ben", ben)
-        let listener = try conference.join("listener", Client())
+        let first = try harness.join("ann", ann)
+        let second = try harness.join("ben", ben)
+        let listener = try harness.join("listener", Client())
         var sequence: UInt16 = 0
         for step in 0..<300 as Range<UInt16> {
             for _ in 0..<4 {
                 sequence += 1
-                conference.send(
+                harness.send(
                     ann.speech(sequence, timestamp: 240 * UInt32(sequence), transport: sequence), from: first)
             }
-            conference.send(ben.speech(step, timestamp: 960 * UInt32(step)), from: second)
-            conference.advance(milliseconds: 10)
+            harness.send(ben.speech(step, timestamp: 960 * UInt32(step)), from: second)
+            harness.advance(milliseconds: 10)
         }
         // Three seconds' worth, and one at once; a packet more or less.
-        let refused = conference.engine.tally.overRate
-        #expect((799...801).contains(refused))
-        #expect(conference.outbox.take(listener).count == 1_500 - Int(refused))
-        conference.engine.limits = TrackLimits(bitsPerSecond: 0, packetsPerSecond: 0)
+        let dropped = harness.engine.counters.overRate
+        #expect((799...801).contains(dropped))
+        #expect(harness.outbox.take(listener).count == 1_500 - Int(dropped))
+        harness.engine.limits = TrackLimits(bitsPerSecond: 0, packetsPerSecond: 0)
         for step in 1_300..<2_300 as Range<UInt16> {
-            conference.send(ann.speech(step, timestamp: 240 * UInt32(step)), from: first)
+            harness.send(ann.speech(step, timestamp: 240 * UInt32(step)), from: first)
         }
-        #expect(conference.engine.tally.overRate == refused)
+        #expect(harness.engine.counters.overRate == dropped)
     }
 
     @Test("bits are counted too, repairs among them")
     func bits() throws {
         var rate: UInt64 = 0
-        var conference = Conference()
-        conference.engine.limits = TrackLimits(bitsPerSecond: 80_000, packetsPerSecond: 0)
+        var harness = GatewayHarness()
+        harness.engine.limits = TrackLimits(bitsPerSecond: 80_000, packetsPerSecond: 0)
         let ann = Client(audio: 11)
-        let first = try conference.join("ann", ann)
+        let first = try harness.join("ann", ann)
         for step in 0..<30 as Range<UInt16> {
             let packet = ann.packet(
                 ann.opus, step, UInt32(step) * 960, 11, payload: [UInt8](repeating: 0x78, count: 988))
-            conference.send(packet, from: first)
+            harness.send(packet, from: first)
             rate += UInt64(packet.count) * 8
         }
         #expect(rate == 240_000)
-        #expect(conference.engine.tally.overRate == 20)
+        #expect(harness.engine.counters.overRate == 20)
     }
 
-    @Test("a leg publishes so many encodings, whatever its offer has")
+    @Test("the number of published encodings is limited, whatever the offer")
     func encodings() throws {
         var client = Client(rids: ["q", "h", "f"])
         client.audioSlots = 0

@@ -30,19 +30,19 @@ extension [UInt8] {
         return kinds
     }
 
-    func asksForKeyFrame(of source: UInt32) -> Bool {
-        var asks = false
-        visit { if $0.kind == .pictureLoss, $0.mediaSource == source { asks = true } }
-        return asks
+    func requestsKeyFrame(of source: UInt32) -> Bool {
+        var requests = false
+        visit { if $0.kind == .pictureLoss, $0.mediaSource == source { requests = true } }
+        return requests
     }
 
-    func asks(for sequence: UInt16, of source: UInt32) -> Bool {
-        var asks = false
+    func requests(for sequence: UInt16, of source: UInt32) -> Bool {
+        var requests = false
         visit { packet in
             guard packet.kind == .nack, packet.mediaSource == source else { return }
-            packet.visitLost { if $0 == sequence { asks = true } }
+            packet.visitLost { if $0 == sequence { requests = true } }
         }
-        return asks
+        return requests
     }
 
     var estimatedMaximumBitrate: UInt64? {

@@ -19,70 +19,70 @@ import Wire
         return Dictionary(pairs) { $1 }
     }
 
-    @Test func onlyTheSoundOfATappedCallIsCopied() throws {
-        var conference = Conference()
+    @Test func onlyTheAudioOfATappedCallIsCopied() throws {
+        var harness = GatewayHarness()
         let ann = Client(audio: 11, video: [12]), cleo = Client(audio: 33)
-        let first = try conference.join("ann", ann)
-        let elsewhere = try conference.join("cleo", cleo, call: "another")
-        conference.send(ann.speech(1, timestamp: 960), from: first)
-        #expect(conference.outbox.takeTapped().isEmpty)
+        let first = try harness.join("ann", ann)
+        let elsewhere = try harness.join("cleo", cleo, call: "another")
+        harness.send(ann.speech(1, timestamp: 960), from: first)
+        #expect(harness.outbox.takeTapped().isEmpty)
 
-        conference.engine.tap("call", isOn: true, into: &conference.outbox)
-        conference.send(ann.speech(2, timestamp: 1920), from: first)
-        conference.send(ann.packet(ann.vp8, 1, 3000, 12, payload: [0x10, 1, 2, 3]), from: first)
-        conference.send(cleo.speech(9, timestamp: 960), from: elsewhere)
-        let tapped = conference.outbox.takeTapped()
+        harness.engine.tap("call", isOn: true, into: &harness.outbox)
+        harness.send(ann.speech(2, timestamp: 1920), from: first)
+        harness.send(ann.packet(ann.vp8, 1, 3000, 12, payload: [0x10, 1, 2, 3]), from: first)
+        harness.send(cleo.speech(9, timestamp: 960), from: elsewhere)
+        let tapped = harness.outbox.takeTapped()
         let number = try #require(begun(tapped)["ann"])
-        let packet = TappedPacket(source: number, sequence: 2, timestamp: 1920, arrival: conference.now)
+        let packet = TappedPacket(source: number, sequence: 2, timestamp: 1920, arrival: harness.now)
         #expect(tapped == [.began(source(number, "ann")), .packet(packet, [0x78, 2, 2, 3])])
 
         // What comes again is not copied again.
-        conference.send(ann.speech(2, timestamp: 1920), from: first)
-        #expect(conference.outbox.takeTapped().isEmpty)
-        conference.engine.tap("call", isOn: false, into: &conference.outbox)
-        #expect(conference.outbox.takeTapped() == [.ended(number)])
-        conference.send(ann.speech(3, timestamp: 2880), from: first)
-        #expect(conference.outbox.takeTapped().isEmpty)
+        harness.send(ann.speech(2, timestamp: 1920), from: first)
+        #expect(harness.outbox.takeTapped().isEmpty)
+        harness.engine.tap("call", isOn: false, into: &harness.outbox)
+        #expect(harness.outbox.takeTapped() == [.ended(number)])
+        harness.send(ann.speech(3, timestamp: 2880), from: first)
+        #expect(harness.outbox.takeTapped().isEmpty)
     }
 
     @Test func aCallIsTappedBeforeAnybodyIsThereAndAfterEverybodyHasGone() throws {
-        var conference = Conference()
-        conference.engine.tap("call", isOn: true, into: &conference.outbox)
+        var harness = GatewayHarness()
+        harness.engine.tap("call", isOn: true, into: &harness.outbox)
         let ann = Client(audio: 11)
         var numbers: [UInt32] = []
         for _ in 0..<2 {
-            let leg = try conference.join("ann", ann)
-            conference.send(ann.speech(1, timestamp: 960), from: leg)
-            let number = try #require(begun(conference.outbox.takeTapped())["ann"])
-            conference.leave(leg)
-            #expect(conference.outbox.takeTapped() == [.ended(number)])
+            let leg = try harness.join("ann", ann)
+            harness.send(ann.speech(1, timestamp: 960), from: leg)
+            let number = try #require(begun(harness.outbox.takeTapped())["ann"])
+            harness.leave(leg)
+            #expect(harness.outbox.takeTapped() == [.ended(number)])
             numbers.append(number)
         }
         #expect(numbers[0] != numbers[1])
     }
 
     @Test func aTrackThatIsNotOfferedAnyMoreEnds() throws {
-        var conference = Conference()
-        conference.engine.tap("call", isOn: true, into: &conference.outbox)
+        var harness = GatewayHarness()
+        harness.engine.tap("call", isOn: true, into: &harness.outbox)
         var ann = Client(audio: 11)
-        let leg = try conference.join("ann", ann)
-        conference.send(ann.speech(1, timestamp: 960), from: leg)
-        let number = try #require(begun(conference.outbox.takeTapped())["ann"])
+        let leg = try harness.join("ann", ann)
+        harness.send(ann.speech(1, timestamp: 960), from: leg)
+        let number = try #require(begun(harness.outbox.takeTapped())["ann"])
         ann.audio = nil
-        try conference.renegotiate(leg, ann)
-        #expect(conference.outbox.takeTapped() == [.ended(number)])
+        try harness.renegotiate(leg, ann)
+        #expect(harness.outbox.takeTapped() == [.ended(number)])
     }
 
     @Test func redundancyBringsWhatWasLost() throws {
-        var conference = Conference()
-        conference.engine.tap("call", isOn: true, into: &conference.outbox)
+        var harness = GatewayHarness()
+        harness.engine.tap("call", isOn: true, into: &harness.outbox)
         let ann = Client(audio: 11, opus: 111, red: 63)
-        let leg = try conference.join("ann", ann)
+        let leg = try harness.join("ann", ann)
         for (number, timestamp) in [(4, 6720), (5, 7680), (7, 9600)] as [(UInt16, UInt32)] {
             let payload: [UInt8] = [0x80 | 111, 15, 0, 2, 111, 0x78, UInt8(number) - 1, 0x78, UInt8(number), 3]
-            conference.send(ann.packet(63, number, timestamp, 11, payload: payload), from: leg)
+            harness.send(ann.packet(63, number, timestamp, 11, payload: payload), from: leg)
         }
-        let packets = conference.outbox.takeTapped().compactMap { each -> [Int]? in
+        let packets = harness.outbox.takeTapped().compactMap { each -> [Int]? in
             guard case .packet(let packet, let payload) = each else { return nil }
             return [Int(packet.sequence), Int(packet.timestamp)] + payload.map { Int($0) }
         }

@@ -3,8 +3,8 @@ import Wire
 
 /// What a browser makes of the packets of a picture: it puts frames together, asks for what is missing, and for a key
 /// frame where it cannot go on. The times and counts are those of libwebrtc.
-struct PictureReceiver {
-    private struct Piece {
+struct VideoReceiver {
+    private struct PacketInfo {
         let isKey: Bool
         let isStart: Bool
         let isEnd: Bool
@@ -12,19 +12,19 @@ struct PictureReceiver {
     }
 
     private static let roundTrip: UInt64 = 100_000_000
-    private static let mostTries = 10
-    private static let patience: UInt64 = 3_000_000_000
+    private static let maxTries = 10
+    private static let keyFrameTimeout: UInt64 = 3_000_000_000
 
     /// When each frame was decoded, and of which layer it is.
     private(set) var frames: [(at: Instant, layer: Int)] = []
-    private var pieces: [Int64: Piece] = [:]
+    private var packets: [Int64: PacketInfo] = [:]
     private var missing: [Int64: (tries: Int, next: Instant)] = [:]
     private var unwrapper = SequenceUnwrapper()
     private var highest: Int64?
     /// The last packet of the newest frame that was decoded.
     private var decoded: Int64?
     private var source: UInt32?
-    private var askedAt: Instant?
+    private var lastRequest: Instant?
 
     mutating func receive(_ packet: Packet, isRepair: Bool, at now: Instant) {
         var payload = packet.payload[...]
@@ -38,8 +38,8 @@ struct PictureReceiver {
         }
         guard let descriptor = VP8Descriptor(Array(payload).span.bytes), let layer = payload.last else { return }
         let sequence = unwrapper.unwrap(number)
-        guard sequence > decoded ?? -1, pieces[sequence] == nil else { return }
-        pieces[sequence] = Piece(
+        guard sequence > decoded ?? -1, packets[sequence] == nil else { return }
+        packets[sequence] = PacketInfo(
             isKey: descriptor.isKeyFrame, isStart: descriptor.isStart, isEnd: packet.header.marker, layer: Int(layer))
         missing[sequence] = nil
         if let highest, sequence > highest {
@@ -50,11 +50,11 @@ struct PictureReceiver {
     }
 
     private mutating func decode(at now: Instant) {
-        while let decoded, let piece = pieces[decoded + 1], piece.isStart, let end = end(of: decoded + 1) {
+        while let decoded, let packet = packets[decoded + 1], packet.isStart, let end = end(of: decoded + 1) {
             finish(end, at: now)
         }
         // A whole key frame needs nothing of what came before it.
-        guard let key = pieces.filter({ $0.value.isKey && $0.value.isStart }).keys.max(), let end = end(of: key) else {
+        guard let key = packets.filter({ $0.value.isKey && $0.value.isStart }).keys.max(), let end = end(of: key) else {
             return
         }
         finish(end, at: now)
@@ -64,35 +64,35 @@ struct PictureReceiver {
     /// The last packet of the frame that begins there, once it is whole.
     private func end(of start: Int64) -> Int64? {
         var sequence = start
-        while let piece = pieces[sequence] {
-            if piece.isEnd { return sequence }
+        while let packet = packets[sequence] {
+            if packet.isEnd { return sequence }
             sequence += 1
         }
         return nil
     }
 
     private mutating func finish(_ end: Int64, at now: Instant) {
-        frames.append((now, pieces[end]?.layer ?? 0))
+        frames.append((now, packets[end]?.layer ?? 0))
         decoded = end
-        pieces = pieces.filter { $0.key > end }
+        packets = packets.filter { $0.key > end }
         missing = missing.filter { $0.key > end }
     }
 
-    /// What it asks for now.
+    /// The NACKs and key frame requests to send now.
     mutating func reports(at now: Instant) -> [[UInt8]] {
         guard let source else { return [] }
         var reports: [[UInt8]] = []
         for (sequence, state) in missing.sorted(by: { $0.key < $1.key }) where state.next <= now {
-            guard state.tries < Self.mostTries else {
+            guard state.tries < Self.maxTries else {
                 missing[sequence] = nil
                 continue
             }
             missing[sequence] = (state.tries + 1, now.adding(nanoseconds: Self.roundTrip))
             reports.append(.nack(UInt16(truncatingIfNeeded: sequence), of: source))
         }
-        let last = max(frames.last?.at ?? Instant(nanoseconds: 0), askedAt ?? Instant(nanoseconds: 0))
-        if now.nanoseconds(since: last) > Self.patience {
-            askedAt = now
+        let last = max(frames.last?.at ?? Instant(nanoseconds: 0), lastRequest ?? Instant(nanoseconds: 0))
+        if now.nanoseconds(since: last) > Self.keyFrameTimeout {
+            lastRequest = now
             reports.append(.pictureLoss(of: source))
         }
         return reports

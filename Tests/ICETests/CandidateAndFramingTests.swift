@@ -8,12 +8,12 @@ struct CandidateAndFramingTests {
     func candidates() throws {
         let four = try #require(IPAddress("10.0.0.5"))
         let six = try #require(IPAddress("2001:db8::5"))
-        let outside = try #require(IPAddress("203.0.113.5"))
+        let externalAddress = try #require(IPAddress("203.0.113.5"))
         let local = try #require(IPAddress("fe80::1"))
         let udp = [six, four, local, four, IPAddress(ipv4: 0)].map { TransportAddress($0, port: 3480) }
         let tcp = [TransportAddress(four, port: 3480)]
-        let made = HostCandidate.all(udp: udp, tcp: tcp, external: [four: outside])
-        #expect(made.map(\.address.address) == [six, outside, outside])
+        let made = HostCandidate.all(udp: udp, tcp: tcp, external: [four: externalAddress])
+        #expect(made.map(\.address.address) == [six, externalAddress, externalAddress])
         #expect(made.map(\.transport) == [.udp, .udp, .tcp])
         // RFC 8445 section 5.1.2.1: 2^24 * 126 + 2^8 * 65535 + 255.
         #expect(made[0].priority == 2_130_706_431 && made[1].priority == 2_130_706_175)

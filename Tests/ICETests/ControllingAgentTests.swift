@@ -5,109 +5,109 @@ import Testing
 import Wire
 
 @Suite("The checking agent")
-struct CheckingAgentTests {
+struct ControllingAgentTests {
     @Test("a lite agent's only candidate is nominated by the first check")
     func one() throws {
-        var lab = try PairLab(candidates: 1)
-        lab.advance()
-        #expect(lab.client.selected == lab.flows[0] && lab.events == [.selected(lab.flows[0])])
-        #expect(lab.server.selected != nil && lab.checks == 1)
-        #expect(lab.server.tally.answered == 1)
+        var harness = try AgentPairHarness(candidates: 1)
+        harness.advance()
+        #expect(harness.client.selected == harness.flows[0] && harness.events == [.selected(harness.flows[0])])
+        #expect(harness.server.selected != nil && harness.checks == 1)
+        #expect(harness.server.counters.answered == 1)
     }
 
-    @Test("of several candidates the first that answers is nominated, by a check of its own")
+    @Test("of several candidates the first with a response is nominated, by a check of its own")
     func several() throws {
-        var lab = try PairLab(candidates: 3)
-        lab.deaf = [lab.flows[0]]
-        lab.advance()
-        #expect(lab.checks == 1 && lab.client.selected == nil)
-        lab.pass(milliseconds: 50)
-        #expect(lab.client.selected == lab.flows[1], "the check of the second, and the one that nominates")
-        #expect(lab.checks == 3)
-        lab.pass(milliseconds: 50)
-        #expect(lab.checks == 3, "nothing more is checked then")
-        #expect(lab.events == [.selected(lab.flows[1])])
+        var harness = try AgentPairHarness(candidates: 3)
+        harness.deaf = [harness.flows[0]]
+        harness.advance()
+        #expect(harness.checks == 1 && harness.client.selected == nil)
+        harness.pass(milliseconds: 50)
+        #expect(harness.client.selected == harness.flows[1], "the check of the second, and the one that nominates")
+        #expect(harness.checks == 3)
+        harness.pass(milliseconds: 50)
+        #expect(harness.checks == 3, "nothing more is checked then")
+        #expect(harness.events == [.selected(harness.flows[1])])
     }
 
     @Test("what is lost is sent again, the same, after longer and longer waits")
     func loss() throws {
-        var lab = try PairLab(candidates: 1)
-        lab.deaf = [lab.flows[0]]
-        lab.advance()
+        var harness = try AgentPairHarness(candidates: 1)
+        harness.deaf = [harness.flows[0]]
+        harness.advance()
         var times: [UInt64] = []
         for _ in 0..<7 {
-            guard let deadline = lab.client.deadline else { break }
-            times.append(deadline.nanoseconds(since: lab.start) / 1_000_000)
-            lab.now = deadline
-            lab.advance()
+            guard let deadline = harness.client.deadline else { break }
+            times.append(deadline.nanoseconds(since: harness.start) / 1_000_000)
+            harness.now = deadline
+            harness.advance()
         }
         #expect(times == [500, 1500, 3500, 7500, 15500, 31500, 39500])
-        #expect(lab.checks == 7 && Set(lab.sent).count == 1)
-        #expect(lab.events == [.failed(.unanswered)] && lab.client.deadline == nil)
+        #expect(harness.checks == 7 && Set(harness.sent).count == 1)
+        #expect(harness.events == [.failed(.noResponse)] && harness.client.deadline == nil)
     }
 
     @Test("a check that was lost once is enough the second time")
     func recovery() throws {
-        var lab = try PairLab(candidates: 1)
-        lab.deaf = [lab.flows[0]]
-        lab.advance()
-        lab.deaf = []
-        lab.pass(milliseconds: 500)
-        #expect(lab.events == [.selected(lab.flows[0])])
+        var harness = try AgentPairHarness(candidates: 1)
+        harness.deaf = [harness.flows[0]]
+        harness.advance()
+        harness.deaf = []
+        harness.pass(milliseconds: 500)
+        #expect(harness.events == [.selected(harness.flows[0])])
     }
 
-    @Test("consent is asked for every few seconds, and lost after thirty without an answer")
+    @Test("consent is asked for every few seconds, and lost after thirty without a response")
     func consent() throws {
-        var lab = try PairLab(candidates: 1)
-        lab.advance()
-        for _ in 0..<600 { lab.pass(milliseconds: 100) }
-        #expect((10...15).contains(lab.checks - 1), "60 s, every 4 to 6 s")
-        #expect(lab.events.count == 1 && lab.serverLoss == nil)
-        lab.deaf = [lab.flows[0]]
-        for _ in 0..<299 { lab.pass(milliseconds: 100) }
-        #expect(lab.events.last == .selected(lab.flows[0]) || lab.events.count == 2)
-        for _ in 0..<10 { lab.pass(milliseconds: 100) }
-        #expect(lab.events.last == .failed(.consentExpired) && lab.client.deadline == nil)
+        var harness = try AgentPairHarness(candidates: 1)
+        harness.advance()
+        for _ in 0..<600 { harness.pass(milliseconds: 100) }
+        #expect((10...15).contains(harness.checks - 1), "60 s, every 4 to 6 s")
+        #expect(harness.events.count == 1 && harness.serverLoss == nil)
+        harness.deaf = [harness.flows[0]]
+        for _ in 0..<299 { harness.pass(milliseconds: 100) }
+        #expect(harness.events.last == .selected(harness.flows[0]) || harness.events.count == 2)
+        for _ in 0..<10 { harness.pass(milliseconds: 100) }
+        #expect(harness.events.last == .failed(.consentExpired) && harness.client.deadline == nil)
     }
 
-    @Test("answers that are forged, of another flow or without a code change nothing")
+    @Test("responses that are forged, of another flow or without integrity change nothing")
     func forged() throws {
-        for forgery in PairLab.Forgery.allCases {
-            var lab = try PairLab(candidates: 1)
-            lab.forgery = forgery
-            lab.advance()
-            #expect(lab.client.selected == nil && lab.events.isEmpty, "\(forgery)")
+        for forgery in AgentPairHarness.Forgery.allCases {
+            var harness = try AgentPairHarness(candidates: 1)
+            harness.forgery = forgery
+            harness.advance()
+            #expect(harness.client.selected == nil && harness.events.isEmpty, "\(forgery)")
         }
     }
 
     @Test("a refusal ends it with its number")
     func refusal() throws {
-        var lab = try PairLab(candidates: 1)
-        lab.error = .roleConflict
-        lab.advance()
-        #expect(lab.events == [.failed(.refused(487))] && lab.client.deadline == nil)
+        var harness = try AgentPairHarness(candidates: 1)
+        harness.error = .roleConflict
+        harness.advance()
+        #expect(harness.events == [.failed(.refused(487))] && harness.client.deadline == nil)
     }
 
-    @Test("the checks of a full agent are answered, and no others")
-    func answers() throws {
-        var lab = try PairLab(candidates: 1)
-        let good = lab.request(username: "\(lab.own.ufrag.text):peer", password: lab.own.password)
-        try lab.receive(good)
-        #expect(lab.outbox.messages.count == 1)
-        let bytes = try #require(lab.outbox.messages.first).bytes
-        let answer = try Message(bytes.span.bytes)
-        let password = lab.own.password
-        let isSigned = answer.hasIntegrity(.sha1, key: password.span.bytes, lab.authentication)
-        let type = answer.type
+    @Test("the checks of a full agent get a response, and no others")
+    func responses() throws {
+        var harness = try AgentPairHarness(candidates: 1)
+        let good = harness.request(username: "\(harness.own.ufrag.text):peer", password: harness.own.password)
+        try harness.receive(good)
+        #expect(harness.outbox.messages.count == 1)
+        let bytes = try #require(harness.outbox.messages.first).bytes
+        let response = try Message(bytes.span.bytes)
+        let password = harness.own.password
+        let isSigned = response.hasIntegrity(.sha1, key: password.span.bytes, harness.authentication)
+        let type = response.type
         #expect(isSigned && type == MessageType(.success, .binding))
-        try lab.receive(lab.request(username: "stranger:peer", password: lab.own.password))
-        try lab.receive(lab.request(username: "\(lab.own.ufrag.text):peer", password: [1, 2, 3]))
-        #expect(lab.outbox.messages.count == 1)
+        try harness.receive(harness.request(username: "stranger:peer", password: harness.own.password))
+        try harness.receive(harness.request(username: "\(harness.own.ufrag.text):peer", password: [1, 2, 3]))
+        #expect(harness.outbox.messages.count == 1)
     }
 }
 
 /// A checking and a lite agent, the clock, and what lies between them.
-private struct PairLab {
+private struct AgentPairHarness {
     enum Forgery: CaseIterable {
         case password
         case noCode
@@ -118,13 +118,13 @@ private struct PairLab {
     let authentication: OpenSSLAuthentication
     let own: LocalCredentials
     let theirs: LocalCredentials
-    var client: CheckingAgent
+    var client: ControllingAgent
     var server: LiteAgent
     let flows: [Flow]
     let start = Instant(nanoseconds: 5_000_000_000_000)
     var now: Instant
-    var outbox = LegLab.Sent()
-    var events: [CheckingAgent.Event] = []
+    var outbox = LiteAgentHarness.Sent()
+    var events: [ControllingAgent.Event] = []
     var serverLoss: LegLoss?
     var sent: [[UInt8]] = []
     /// Flows on which nothing arrives.
@@ -135,8 +135,8 @@ private struct PairLab {
 
     init(candidates: Int) throws {
         authentication = try #require(OpenSSLAuthentication())
-        own = try LegLab.credentials(3)
-        theirs = try LegLab.credentials(4)
+        own = try LiteAgentHarness.credentials(3)
+        theirs = try LiteAgentHarness.credentials(4)
         now = start
         let local = TransportAddress(IPAddress(ipv4: 0xC000_0201), port: 5000)
         flows = (0..<candidates).map {
@@ -144,7 +144,7 @@ private struct PairLab {
                 .udp, local: local,
                 remote: TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 3480 + UInt16(truncatingIfNeeded: $0)))
         }
-        client = CheckingAgent(
+        client = ControllingAgent(
             own, RemoteCredentials(ufrag: theirs.ufrag.text, password: theirs.passwordText), flows: flows, seed: 1,
             at: now)
         server = LiteAgent(theirs, remoteUfrag: own.ufrag.text, at: now)
@@ -164,7 +164,7 @@ private struct PairLab {
         if let loss = server.advance(to: now, removed: &removed) { serverLoss = loss }
     }
 
-    private mutating func note(_ event: CheckingAgent.Event) {
+    private mutating func note(_ event: ControllingAgent.Event) {
         if event != .nothing { events.append(event) }
     }
 
@@ -174,11 +174,11 @@ private struct PairLab {
             let (bytes, flow) = outbox.messages.removeFirst()
             sent.append(bytes)
             guard !deaf.contains(flow), let check = try? Message(bytes.span.bytes) else { continue }
-            var answers = LegLab.Sent()
+            var responses = LiteAgentHarness.Sent()
             let reversed = Flow(.udp, local: flow.remote, remote: flow.local)
-            _ = server.receive(check, on: reversed, at: now, authentication, &writer, into: &answers)
-            for answer in answers.messages {
-                var bytes = answer.bytes
+            _ = server.receive(check, on: reversed, at: now, authentication, &writer, into: &responses)
+            for response in responses.messages {
+                var bytes = response.bytes
                 var from = flow
                 if forgery != nil || error != nil { (bytes, from) = forge(check.transaction, flow) }
                 guard let message = try? Message(bytes.span.bytes) else { continue }

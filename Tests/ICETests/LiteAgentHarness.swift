@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 /// An agent, the clock, and what it sent.
-struct LegLab {
+struct LiteAgentHarness {
     struct Sent: Outbox, Sendable {
         var messages: [(bytes: [UInt8], flow: Flow)] = []
 

@@ -1,4 +1,4 @@
-"""Sounds in files, made and read by FFmpeg (PyAV), to send as voice messages."""
+"""Audio files, written and read by FFmpeg (PyAV), to send as voice messages."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ RATE = 48_000
 
 
 def tone(seconds: float) -> numpy.ndarray:
-    """A tone that grows louder."""
+    """A tone of rising amplitude."""
     time = numpy.arange(int(seconds * RATE)) / RATE
     return (numpy.sin(2 * math.pi * 440 * time) * time / seconds * 0.5 * 32_767).astype(numpy.int16)
 
 
 def voice(seconds: float) -> numpy.ndarray:
-    """What is taken for somebody's: a tone that is loud and quiet by turns."""
+    """A tone of alternating amplitude, which speech detection accepts as a voice."""
     time = numpy.arange(int(seconds * RATE)) / RATE
     return (numpy.sin(2 * math.pi * 200 * time) * numpy.sin(2 * math.pi * 3 * time) ** 2 * 12_000).astype(numpy.int16)
 
 
 def encode(samples: numpy.ndarray, format: str = "ogg", codec: str = "libopus", **options: str) -> bytes:
-    """A file such as FFmpeg writes it; `live="1"` makes WebM as a browser's recorder does."""
+    """A file as FFmpeg writes it; `live="1"` makes WebM like a browser's recorder."""
     file = io.BytesIO()
     with av.open(file, "w", format=format, options=options) as container:
         stream = container.add_stream(codec, rate=RATE, layout="mono")
@@ -43,7 +43,7 @@ def encode(samples: numpy.ndarray, format: str = "ogg", codec: str = "libopus", 
 
 
 def with_gap(before: float, gap: float, after: float) -> bytes:
-    """WebM in which nothing was sent for a while: a tone, nothing, a tone."""
+    """WebM with a gap: a tone, nothing, a tone."""
     file = io.BytesIO()
     with av.open(file, "w", format="webm") as container:
         stream = container.add_stream("libopus", rate=RATE, layout="mono")
@@ -72,7 +72,7 @@ def decode(file: bytes) -> numpy.ndarray:
 
 
 def opusinfo(file: bytes, known: str | None = None) -> str:
-    """What Xiph's own tool says of a file; it fails on what it does not like, but for one `known` warning."""
+    """The output of Xiph's tool for a file; fails on warnings except one that is `known`."""
     done = subprocess.run(["opusinfo", "/dev/stdin"], input=file, capture_output=True, timeout=20)
     text = (done.stdout + done.stderr).decode()
     warnings = [line for line in text.splitlines() if "WARNING" in line and not (known and known in line)]
@@ -81,7 +81,7 @@ def opusinfo(file: bytes, known: str | None = None) -> str:
 
 
 def ogg_page(number: int, flags: int, granule: int, packets: list[bytes]) -> bytes:
-    """A page of an Ogg file (RFC 3533 section 6) of short packets, with the right checksum."""
+    """A page of an Ogg file (RFC 3533 section 6) of short packets, with its checksum."""
     head = b"OggS\0" + bytes([flags]) + granule.to_bytes(8, "little") + (7).to_bytes(4, "little")
     head += number.to_bytes(4, "little") + bytes(4) + bytes([len(packets)]) + bytes(len(packet) for packet in packets)
     page = head + b"".join(packets)

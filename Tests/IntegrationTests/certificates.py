@@ -1,4 +1,4 @@
-"""Certificates of the tests: of an authority, for TLS that is really verified, and self-signed."""
+"""Test certificates: issued by an authority, for verified TLS, and self-signed ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cryptography.x509.oid import NameOID
 
 
 class Authority:
-    """Signs certificates; whoever is to trust them gets `file` (OpenSSL takes it from SSL_CERT_FILE)."""
+    """Signs certificates; clients trust them through `file` (OpenSSL reads it from SSL_CERT_FILE)."""
 
     def __init__(self, directory: pathlib.Path):
         self.directory = directory
@@ -35,7 +35,7 @@ class Authority:
         return builder.sign(self.key, hashes.SHA256())
 
     def issue(self, *addresses: str) -> dict[str, str]:
-        """A certificate for IP addresses, as the settings `certificate` and `privateKey`."""
+        """Issues a certificate for IP addresses; returns the settings `certificate` and `privateKey`."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, addresses[0])])
         names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address)) for address in addresses])
@@ -53,7 +53,7 @@ class Authority:
 def self_signed(
     directory: pathlib.Path, name: str = "localhost", stem: str = "server", days: tuple[float, float] = (-1, 30)
 ) -> tuple[pathlib.Path, pathlib.Path]:
-    """A certificate for `name` and loopback that is its own authority, valid between two days from now, and its key."""
+    """A self-signed certificate for `name` and loopback, valid between two offsets in days from now, and its key."""
     now = datetime.datetime.now(datetime.timezone.utc)
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])

@@ -1,8 +1,8 @@
-"""What the integration tests share: a real server of one's own, and people to call with it.
+"""Shared fixtures of the integration tests: real servers, and users.
 
-`server` is one server for the tests of a module; `make_server` makes more, with other settings. Both run the debug
+`server` is one server per test module; `make_server` makes more, with other settings. Both run the debug
 binary that `Scripts/test` built (SWITCHBOARD_BINARY names another one) on free ports of the loopback and in a
-directory of their own, and say so when the server does not come up, with the end of its log.
+directory of their own, and fail with the end of the server's log if it does not start.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ports import free_port
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("SWITCHBOARD_BINARY", ROOT / ".build/debug/switchboard"))
 START_SECONDS = 30
-# One client for all: making one costs 30 ms. Connections are not kept, since servers die and come back here.
+# One client for all: creating one takes 30 ms. Without keep-alive, since servers are restarted here.
 HTTP = httpx.Client(limits=httpx.Limits(max_keepalive_connections=0), timeout=20)
 
 
 def merged(base: dict, changes: dict) -> dict:
-    """`base` with `changes` laid over it, dictionary by dictionary."""
+    """`base`, deeply merged with `changes`."""
     result = dict(base)
     for key, value in changes.items():
         inner = result.get(key)
@@ -39,9 +39,9 @@ def merged(base: dict, changes: dict) -> dict:
 
 
 class Server:
-    """A `switchboard serve` of one's own: its addresses, its configuration, and its life and death.
+    """A `switchboard serve` process: its addresses, its configuration, and its lifecycle.
 
-    The configuration and the data outlive the process, so that `kill()` and `start()` are a crash and a restart.
+    The configuration and the data outlive the process, so `kill()` and `start()` are a crash and a restart.
     """
 
     def __init__(self, directory: pathlib.Path, settings: dict | None = None, role: str | None = None):
@@ -63,7 +63,7 @@ class Server:
                 "admin": {"host": "127.0.0.1", "port": self.admin_port},
                 "storage": {"path": str(self.data)},
                 "log": {"level": "info"},
-                # A test that wants to be waited for says so.
+                # Tests of draining set this.
                 "shutdown": {"drainSeconds": 0},
                 "accounts": {"signUp": "open"},
                 "relay": {
@@ -86,7 +86,7 @@ class Server:
         return self.process.pid
 
     def start(self) -> None:
-        """Starts the process and comes back when it answers `/readyz` with 200."""
+        """Starts the process and returns when it responds to `/readyz` with 200."""
         assert self.process is None, "the server is running already"
         self.directory.mkdir(parents=True, exist_ok=True)
         self.config.write_text(yaml.safe_dump(self.settings))
@@ -95,7 +95,7 @@ class Server:
                 [str(BINARY), "serve", "--config", str(self.config), *self.roles], stdout=log, stderr=log, cwd=self.directory
             )
         deadline = time.monotonic() + START_SECONDS
-        while not self.answers():
+        while not self.is_ready():
             if self.process.poll() is not None:
                 raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.log_tail()}")
             if time.monotonic() > deadline:
@@ -103,13 +103,13 @@ class Server:
                 raise AssertionError(f"the server was not ready after {START_SECONDS} s:\n{self.log_tail()}")
             time.sleep(0.02)
 
-    def answers(self) -> bool:
+    def is_ready(self) -> bool:
         with contextlib.suppress(httpx.TransportError):
             return HTTP.get(self.url + "/readyz", timeout=2).status_code == 200
         return False
 
     def stop(self) -> int:
-        """Ends the server as an operator does (SIGTERM) and returns its exit code."""
+        """Stops the server with SIGTERM and returns its exit code."""
         process, self.process = self.process, None
         process.send_signal(signal.SIGTERM)
         try:
@@ -120,7 +120,7 @@ class Server:
             raise AssertionError(f"the server did not end within 20 s of SIGTERM:\n{self.log_tail()}")
 
     def kill(self) -> None:
-        """Ends the server as a power cut does (SIGKILL)."""
+        """Kills the server with SIGKILL, like a power failure."""
         process, self.process = self.process, None
         process.kill()
         process.wait()
@@ -133,7 +133,7 @@ class Server:
         return self.log.read_text(errors="replace")[-characters:] if self.log.exists() else ""
 
     def command(self, *arguments: str) -> str:
-        """Runs another command of the binary against this server and returns what it prints."""
+        """Runs another command of the binary against this server and returns its output."""
         done = subprocess.run(
             [str(BINARY), *arguments, "--config", str(self.config)], capture_output=True, text=True, timeout=60,
             cwd=self.directory,
@@ -142,7 +142,7 @@ class Server:
         return done.stdout
 
     def users(self, count: int) -> list["User"]:
-        """So many new people with access tokens, made by `switchboard token` and not by signing up."""
+        """So many new users with access tokens, created by `switchboard token` instead of signing up."""
         lines = self.command("token", "--count", str(count), "--prefix", "t" + uuid.uuid4().hex[:12]).splitlines()
         people = [json.loads(line) for line in lines if line.strip()]
         assert len(people) == count, lines
@@ -153,7 +153,7 @@ class Server:
 
 
 class User:
-    """A person with an access token and one endpoint, who speaks REST."""
+    """A user with an access token and one endpoint, over REST."""
 
     def __init__(self, server: Server, id: str, token: str):
         self.server = server
@@ -170,7 +170,7 @@ class User:
         }
 
     def another_endpoint(self) -> "User":
-        """The same person in another client, such as a second browser tab."""
+        """The same user in another client, such as a second browser tab."""
         return User(self.server, self.id, self.token)
 
     def request(self, method: str, path: str, body: dict | None = None, **options) -> httpx.Response:
@@ -185,7 +185,8 @@ class User:
 
 @pytest.fixture(scope="session")
 def make_server(tmp_path_factory):
-    """Makes started servers: `make_server({"calls": {…}})`, all roles unless told. Those still running when the tests are over are killed."""
+    """Starts servers: `make_server({"calls": {…}})`, with all roles by default. Servers still running after the tests
+    are killed."""
     servers: list[Server] = []
 
     def make(settings: dict | None = None, started: bool = True, role: str | None = None) -> Server:
@@ -203,7 +204,7 @@ def make_server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def internet() -> namespaces.Internet:
-    """A network of namespaces, where servers are at 20.0.0.1."""
+    """An internet of network namespaces, with servers at 20.0.0.1."""
     namespaces.require()
     made = namespaces.Internet()
     yield made

@@ -26,7 +26,7 @@ def require(tool: str) -> None:
 
 @dataclasses.dataclass
 class Report:
-    """What turnutils_uclient said of its packets; -1 for what it did not say."""
+    """The packet counts reported by turnutils_uclient; -1 for missing ones."""
 
     sent: int
     received: int
@@ -53,7 +53,7 @@ def uclient(port: int, arguments: list[str], *, clients: int = 4, prefix: list[s
 class SideBySide:
     """Runs of a program for the selected parameters of one test, a few at a time: each takes seconds and mostly waits.
 
-    The first test that asks starts them all, and each gets the result of its own run.
+    The first test starts them all, and each gets the result of its own run.
     """
 
     def __init__(self, request: pytest.FixtureRequest, test: str, run):
@@ -94,7 +94,7 @@ def echoing_peer():
                 if not waiting:
                     break
             else:
-                raise AssertionError(f"turnutils_peer does not answer on {waiting}")
+                raise AssertionError(f"turnutils_peer does not respond on {waiting}")
         yield port
     finally:
         process.kill()

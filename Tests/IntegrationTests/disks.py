@@ -15,11 +15,11 @@ needs_mount = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a s
 @contextlib.contextmanager
 def small_disk(server, size: str):
     """The disk of a server's media has so much room, such as `16k`, and is another one afterwards."""
-    place: pathlib.Path = server.data / "media"
-    place.mkdir(parents=True, mode=0o700, exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(place)], check=True)
+    directory: pathlib.Path = server.data / "media"
+    directory.mkdir(parents=True, mode=0o700, exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(directory)], check=True)
     try:
-        yield place
+        yield directory
     finally:
         # Lazily: a server that runs may have a file of it open.
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
+        subprocess.run(["umount", "--lazy", str(directory)], check=True)

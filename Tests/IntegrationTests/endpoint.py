@@ -1,5 +1,5 @@
-"""An endpoint on the realtime connection, for tests: it remembers every change it saw, resumes where it was, and sends
-again what a lost connection left unanswered. It is written apart from the Swift SDK, so that the two check each other.
+"""A realtime endpoint for tests: it records every change, resumes its streams after reconnecting, and repeats requests
+that a lost connection left without a response. It is independent of the Swift SDK, so that the two check each other.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import websockets
 from websockets.asyncio.client import connect
 
-PATIENCE = 40
+TIMEOUT = 40
 
 
-class Refused(Exception):
+class RequestError(Exception):
     """The server's problem document."""
 
     def __init__(self, problem: dict):
@@ -30,7 +30,7 @@ class Refused(Exception):
 
 @dataclass
 class Stream:
-    """What was seen of a stream: its position, and every entry since the snapshot that it began with."""
+    """The state of a stream: its position, and every entry since its first snapshot."""
 
     epoch: str
     seq: int
@@ -49,25 +49,25 @@ class Endpoint:
         self.id = str(uuid.uuid4())
         self.secret = uuid.uuid4().hex
         self.streams: dict[str, Stream] = {}
-        # What came of streams that keep nothing, in the order in which it came.
+        # Events of streams without a log, in order.
         self.events: dict[str, list[dict]] = {}
-        self.faults: list[str] = []
+        self.violations: list[str] = []
         self.resets: list[str] = []
         self.socket = None
         self.reader: asyncio.Task | None = None
         self.last_id = 0
-        self.waiting: dict[int, asyncio.Future] = {}
+        self.pending: dict[int, asyncio.Future] = {}
         self.connected = asyncio.Event()
-        self.news = asyncio.Condition()
+        self.changed = asyncio.Condition()
         self.bye: dict | None = None
         self.forgotten: set[str] = set()
 
     # Connections
 
     async def open(self) -> dict:
-        """Connects and greets, resuming every stream; returns the answer to the hello."""
+        """Connects and sends hello, resuming every stream; returns the result of the hello."""
         self.socket = await connect(self.url, max_size=1 << 24, compression=None, ping_interval=None)
-        self.waiting = {}
+        self.pending = {}
         self.reader = asyncio.create_task(self.read(self.socket))
         hello = {
             "token": self.token,
@@ -80,7 +80,7 @@ class Endpoint:
         asked = {name: self.streams[name] for name in hello["resume"]}
         greeting = await self.exchange({"hello": hello})
         for name, stream in asked.items():
-            # What came since is new: frames behind the greeting may have been read before this goes on.
+            # Only unchanged streams: frames after the hello's result may have been read already.
             if name not in greeting.get("resumed", {}) and self.streams.get(name) is stream:
                 del self.streams[name]
         self.connected.set()
@@ -96,38 +96,38 @@ class Endpoint:
     async def read(self, socket) -> None:
         with contextlib.suppress(websockets.ConnectionClosed, OSError):
             async for text in socket:
-                await self.take(json.loads(text))
+                await self.handle(json.loads(text))
         self.connected.clear()
-        for future in self.waiting.values():
+        for future in self.pending.values():
             if not future.done():
                 future.set_exception(ConnectionError("the connection ended"))
-        async with self.news:
-            self.news.notify_all()
+        async with self.changed:
+            self.changed.notify_all()
 
-    async def take(self, frame: dict) -> None:
+    async def handle(self, frame: dict) -> None:
         if "heartbeat" in frame:
             await self.socket.send('{"heartbeat":{}}')
         elif "bye" in frame:
             self.bye = frame["bye"]
         elif "stream" in frame:
-            self.take_stream(frame)
-            async with self.news:
-                self.news.notify_all()
-        elif frame.get("id") in self.waiting:
-            future = self.waiting.pop(frame["id"])
+            self.handle_stream(frame)
+            async with self.changed:
+                self.changed.notify_all()
+        elif frame.get("id") in self.pending:
+            future = self.pending.pop(frame["id"])
             if not future.done():
                 if "error" in frame:
-                    future.set_exception(Refused(frame["error"]))
+                    future.set_exception(RequestError(frame["error"]))
                 else:
                     future.set_result(frame)
 
     def forget(self, call: str) -> None:
-        """Drops what was seen of a call that is over, and what may still come of it."""
+        """Drops the streams of an ended call, and ignores further frames of them."""
         self.forgotten.add(call)
         for name in [name for name in self.streams if call in name]:
             del self.streams[name]
 
-    def take_stream(self, frame: dict) -> None:
+    def handle_stream(self, frame: dict) -> None:
         name = frame["stream"]
         if self.forgotten and name.split(":")[1] in self.forgotten:
             return
@@ -136,7 +136,7 @@ class Endpoint:
             stream = Stream(frame.get("epoch", ""), frame.get("seq", 0), frame["snapshot"])
             if known is not None:
                 if known.epoch == stream.epoch and known.seq > stream.seq:
-                    self.faults.append(f"{name} went back from {known.seq} to {stream.seq}")
+                    self.violations.append(f"{name} went back from {known.seq} to {stream.seq}")
                 stream.entries = known.entries if known.epoch == stream.epoch else {}
                 stream.snapshots = known.snapshots + 1
             self.streams[name] = stream
@@ -146,80 +146,80 @@ class Endpoint:
                 self.streams.pop(name, None)
         elif "event" in frame:
             if known is None:
-                self.faults.append(f"{name} told something before it was there")
+                self.violations.append(f"{name} had an event before its snapshot")
             self.events.setdefault(name, []).append(frame["event"])
         elif "changes" in frame and known is not None:
             for change in frame["changes"]:
                 seq, entry = change["seq"], (change["type"], change["data"])
                 if seq <= known.seq:
                     if seq in known.entries and known.entries[seq] != entry:
-                        self.faults.append(f"{name}: {seq} was {known.entries[seq]} and is now {entry}")
+                        self.violations.append(f"{name}: {seq} was {known.entries[seq]} and is now {entry}")
                     continue
                 if seq != known.seq + 1:
-                    self.faults.append(f"{name} has a hole: {seq} after {known.seq}")
+                    self.violations.append(f"{name} has a gap: {seq} after {known.seq}")
                 known.seq = seq
                 known.entries[seq] = entry
         elif "changes" in frame:
-            self.faults.append(f"{name} changed before it was there")
+            self.violations.append(f"{name} changed before its snapshot")
 
     # Requests
 
     async def exchange(self, body: dict) -> dict:
-        """Sends a frame and waits for what answers it, on this connection."""
+        """Sends a frame and waits for its response, on this connection."""
         self.last_id += 1
         future = asyncio.get_running_loop().create_future()
-        self.waiting[self.last_id] = future
+        self.pending[self.last_id] = future
         try:
             await self.socket.send(json.dumps({"id": self.last_id, **body}))
         except websockets.ConnectionClosed as error:
             raise ConnectionError("the connection ended") from error
-        return (await asyncio.wait_for(future, PATIENCE))["result"]
+        return (await asyncio.wait_for(future, TIMEOUT))["result"]
 
     async def ask(self, name: str, **params) -> dict:
-        """Makes a request, and makes it again as it was on the next connection until it is answered."""
+        """Sends a request, and repeats it on the next connection until it gets a response."""
         while True:
-            await asyncio.wait_for(self.connected.wait(), PATIENCE)
+            await asyncio.wait_for(self.connected.wait(), TIMEOUT)
             try:
                 return await self.exchange({"request": name, "params": params})
             except ConnectionError:
                 self.connected.clear()
 
     async def listen(self, stream: str) -> Stream | None:
-        """Listens to a stream, unless that is so already; None where it is no more."""
+        """Listens to a stream, unless it does already; None if the stream does not exist any more."""
         while True:
-            await asyncio.wait_for(self.connected.wait(), PATIENCE)
+            await asyncio.wait_for(self.connected.wait(), TIMEOUT)
             if stream in self.streams:
                 return self.streams[stream]
             try:
                 await self.exchange({"listen": {"stream": stream}})
             except ConnectionError:
                 self.connected.clear()
-            except Refused as refusal:
-                if refusal.type in ("not_found", "forbidden"):
+            except RequestError as error:
+                if error.type in ("not_found", "forbidden"):
                     return None
                 raise
 
     async def until(self, what: str, condition):
-        """Waits until `condition()` is true of what was seen, and returns its value."""
+        """Waits until `condition()` is true, and returns its value."""
 
         async def wait():
-            async with self.news:
+            async with self.changed:
                 while not (value := condition()):
-                    # Connections come and go while one waits.
+                    # The connection may be replaced meanwhile.
                     with contextlib.suppress(asyncio.TimeoutError):
-                        await asyncio.wait_for(self.news.wait(), 1)
+                        await asyncio.wait_for(self.changed.wait(), 1)
                 return value
 
         try:
-            return await asyncio.wait_for(wait(), PATIENCE)
+            return await asyncio.wait_for(wait(), TIMEOUT)
         except asyncio.TimeoutError:
             seen = {name: (stream.seq, stream.snapshot) for name, stream in self.streams.items()}
-            raise AssertionError(f"{self.user} waited in vain for {what}; it saw {json.dumps(seen)[:3000]}")
+            raise AssertionError(f"{self.user} timed out waiting for {what}; it received {json.dumps(seen)[:3000]}")
 
-    # What the streams tell
+    # State from the streams
 
     def call(self, id: str) -> dict | None:
-        """The call's document as its stream tells it."""
+        """The call's document from its stream."""
         stream = self.streams.get(f"call:{id}")
         if stream is None:
             return None
@@ -244,7 +244,7 @@ class Endpoint:
         return [entries[seq] for seq in sorted(entries)]
 
     def ringing_calls(self) -> list[str]:
-        """The calls that the user's stream has told of as ringing for them, whatever became of them."""
+        """The calls that have rung for the user, from their stream, whatever their state is now."""
         stream = self.streams.get(f"user:{self.user}")
         if stream is None:
             return []

@@ -1,4 +1,4 @@
-"""People in a call over the media gateway: aiortc for the media, the tests' own endpoint for the call."""
+"""Participants of a call over the media gateway: aiortc for the media, the tests' own endpoint for signalling."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCRtpSender, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, VideoStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
-from endpoint import PATIENCE, Endpoint, client_id
+from endpoint import TIMEOUT, Endpoint, client_id
 
 RATE = 48_000
 
 
 class Tone(AudioStreamTrack):
-    """A sine of one pitch, by which listeners know who speaks."""
+    """A sine tone whose pitch identifies the sender."""
 
     def __init__(self, pitch: float):
         super().__init__()
@@ -35,25 +35,25 @@ class Tone(AudioStreamTrack):
         return frame
 
 
-class Talk(AudioStreamTrack):
-    """Silence, and what somebody is told to say, at 48 kHz."""
+class SpeechTrack(AudioStreamTrack):
+    """Silence, and speech passed to `say`, at 48 kHz."""
 
     def __init__(self):
         super().__init__()
         self.sample, self.start = 0, time.monotonic()
-        self.words = numpy.zeros(0, numpy.int16)
+        self.samples = numpy.zeros(0, numpy.int16)
 
-    async def say(self, words: numpy.ndarray) -> None:
-        """Comes back when it is said."""
-        self.words = words
-        while len(self.words):
+    async def say(self, samples: numpy.ndarray) -> None:
+        """Returns when all samples are sent."""
+        self.samples = samples
+        while len(self.samples):
             await asyncio.sleep(0.02)
 
     async def recv(self) -> av.AudioFrame:
         count = RATE // 50
         await asyncio.sleep(max(0.0, self.start + self.sample / RATE - time.monotonic()))
         samples = numpy.zeros(count, numpy.int16)
-        spoken, self.words = self.words[:count], self.words[count:]
+        spoken, self.samples = self.samples[:count], self.samples[count:]
         samples[: len(spoken)] = spoken
         frame = av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="s16", layout="mono")
         frame.pts, frame.sample_rate, frame.time_base = self.sample, RATE, fractions.Fraction(1, RATE)
@@ -62,7 +62,7 @@ class Talk(AudioStreamTrack):
 
 
 class Gray(VideoStreamTrack):
-    """A picture of one brightness with a moving bar, by which viewers know whose it is."""
+    """A grey picture with a moving bar, whose brightness identifies the sender."""
 
     def __init__(self, brightness: int, frames_per_second: int = 10):
         super().__init__()
@@ -79,8 +79,8 @@ class Gray(VideoStreamTrack):
         return frame
 
 
-class Heard:
-    """What came out of one slot."""
+class ReceivedMedia:
+    """The media received in one slot."""
 
     def __init__(self):
         self.frames = 0
@@ -101,13 +101,13 @@ class Heard:
 
 
 class Participant:
-    """One person in one client: an endpoint, and a PeerConnection with a microphone, a camera, and slots for others."""
+    """A user in one client: an endpoint, and a PeerConnection with a microphone, a camera, and slots for others."""
 
     def __init__(self, server, person, pitch: float = 440, brightness: int = 100):
         self.endpoint = Endpoint(server.realtime_url, person.id, person.token)
         self.pitch, self.brightness = pitch, brightness
         self.connection: RTCPeerConnection | None = None
-        self.heard: dict[str, Heard] = {}
+        self.received: dict[str, ReceivedMedia] = {}
         self.slots: list[dict] = []
         self.listeners: list[asyncio.Task] = []
         self.call = ""
@@ -132,18 +132,18 @@ class Participant:
 
     async def join(
         self, slots: int = 1, sends: bool = True, video: bool = True, ice_servers: list | None = None,
-        codecs: list[str] | None = None, sound: AudioStreamTrack | None = None,
+        codecs: list[str] | None = None, audio: AudioStreamTrack | None = None,
     ) -> None:
-        """Makes a leg: publishes a tone, or another sound, and a picture, and asks for so many slots of each kind. `codecs`
-        are those of video that it has, the preferred one first."""
+        """Makes a leg: publishes a tone, or other audio, and video, with so many slots of each kind. `codecs` are its
+        video codecs, the preferred one first."""
         await self.endpoint.listen(f"signals:{self.call}:{self.endpoint.id}")
         self.connection = RTCPeerConnection(
             RTCConfiguration(iceServers=ice_servers or [], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE)
         )
-        self.connection.on("track", self.track_came)
+        self.connection.on("track", self.on_track)
         kinds = ["audio", "video"] if video else ["audio"]
         if sends:
-            self.connection.addTransceiver(sound or Tone(self.pitch), "sendonly")
+            self.connection.addTransceiver(audio or Tone(self.pitch), "sendonly")
             if video:
                 self.connection.addTransceiver(Gray(self.brightness), "sendonly")
         for _ in range(slots):
@@ -166,26 +166,26 @@ class Participant:
         self.slots = made["slots"]
         await self.connection.setRemoteDescription(RTCSessionDescription(made["answer"]["sdp"], "answer"))
 
-    def track_came(self, track) -> None:
+    def on_track(self, track) -> None:
         mid = next(t.mid for t in self.connection.getTransceivers() if t.receiver.track is track)
-        self.heard[mid] = Heard()
-        self.listeners.append(asyncio.ensure_future(self.listen(track, self.heard[mid])))
+        self.received[mid] = ReceivedMedia()
+        self.listeners.append(asyncio.ensure_future(self.listen(track, self.received[mid])))
 
     @staticmethod
-    async def listen(track, heard: Heard) -> None:
+    async def listen(track, received: ReceivedMedia) -> None:
         with contextlib.suppress(Exception):
             while True:
-                heard.latest = await track.recv()
-                heard.frames += 1
+                received.latest = await track.recv()
+                received.frames += 1
 
-    def shown(self) -> list[dict]:
-        """What the slots show, as the newest word about it says."""
-        told = [signal for signal in self.endpoint.signals(self.call) if signal["kind"] == "slots"]
-        return told[-1]["slots"] if told else self.slots
+    def current_slots(self) -> list[dict]:
+        """The slots' tracks, from the latest signal or answer."""
+        changes = [signal for signal in self.endpoint.signals(self.call) if signal["kind"] == "slots"]
+        return changes[-1]["slots"] if changes else self.slots
 
     def slot_of(self, other: "Participant", kind: str) -> str | None:
-        """The mid of the slot in which the other one is shown."""
-        for slot in self.shown():
+        """The mid of the slot that carries the other's track."""
+        for slot in self.current_slots():
             track = slot.get("track")
             if track and slot["kind"] == kind and track["endpoint"] == other.endpoint.id:
                 return slot["mid"]
@@ -198,37 +198,37 @@ class Participant:
             return value
 
         try:
-            return await asyncio.wait_for(wait(), PATIENCE)
+            return await asyncio.wait_for(wait(), TIMEOUT)
         except asyncio.TimeoutError:
-            frames = {mid: heard.frames for mid, heard in self.heard.items()}
+            frames = {mid: received.frames for mid, received in self.received.items()}
             states = (self.connection.iceConnectionState, self.connection.connectionState)
             ends = [one.get("reason") for one in self.endpoint.signals(self.call) if one["kind"] == "legEnded"]
             raise AssertionError(
-                f"waited in vain for {what}; {states}, ended {ends}, frames {frames}, slots {self.shown()}"
+                f"timed out waiting for {what}; {states}, ended {ends}, frames {frames}, slots {self.current_slots()}"
             )
 
-    async def hears(self, other: "Participant") -> None:
-        """Waits until the other one's own tone comes out of the slot that is theirs."""
+    async def receives_audio(self, other: "Participant") -> None:
+        """Waits until the other's tone is received in their slot."""
 
         def condition():
             mid = self.slot_of(other, "audio")
-            heard = self.heard.get(mid)
-            return heard and heard.frames > 5 and abs(heard.pitch - other.pitch) < 15
+            received = self.received.get(mid)
+            return received and received.frames > 5 and abs(received.pitch - other.pitch) < 15
 
         await self.until(f"the tone of {other.pitch} Hz", condition)
 
-    async def sees(self, other: "Participant") -> None:
+    async def receives_video(self, other: "Participant") -> None:
         def condition():
             mid = self.slot_of(other, "video")
-            heard = self.heard.get(mid)
-            return heard and heard.frames > 2 and abs(heard.brightness - other.brightness) < 12
+            received = self.received.get(mid)
+            return received and received.frames > 2 and abs(received.brightness - other.brightness) < 12
 
         await self.until(f"the picture of brightness {other.brightness}", condition)
 
-    async def more_from(self, mid: str, count: int = 10) -> None:
+    async def receives_more(self, mid: str, count: int = 10) -> None:
         """Waits for further frames of a slot."""
-        before = self.heard[mid].frames
-        await self.until(f"more of slot {mid}", lambda: self.heard[mid].frames >= before + count)
+        before = self.received[mid].frames
+        await self.until(f"more of slot {mid}", lambda: self.received[mid].frames >= before + count)
 
     async def hang_up_media(self) -> None:
         if self.connection is not None:
@@ -236,7 +236,7 @@ class Participant:
         for listener in self.listeners:
             listener.cancel()
         self.listeners = []
-        self.heard = {}
+        self.received = {}
 
     async def close(self) -> None:
         await self.hang_up_media()
@@ -245,7 +245,7 @@ class Participant:
 
 @contextlib.asynccontextmanager
 async def group(server, count: int, kind: str = "video", people: list | None = None):
-    """So many people in one call over the gateway, joined but without media; new ones, if they are not given."""
+    """So many users in one call over the gateway, joined but without media; new ones, unless given."""
     people = people or server.users(count)
     everybody = [
         Participant(server, person, pitch=300 + 200 * number, brightness=60 + 40 * number)

@@ -1,6 +1,7 @@
-"""A call between two webrtcbin elements that use nothing but a relay; run by the system's Python, which has GStreamer.
+"""A call between two webrtcbin elements through relays only; run by the system's Python, which has GStreamer.
 
-Arguments: the TURN URLs of both sides. Prints, as JSON, how many packets of audio each side got, when both have enough.
+Arguments: the TURN URLs of both sides. Prints, as JSON, how many audio packets each side received, when both have
+enough.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ gi.require_version("GstWebRTC", "1.0")
 gi.require_version("GstSdp", "1.0")
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
 
-ENOUGH = 50
-PATIENCE_SECONDS = 30
+REQUIRED = 50
+TIMEOUT_SECONDS = 30
 
 
 class Side:
@@ -32,14 +33,14 @@ class Side:
         )
         self.peer = self.pipeline.get_by_name("peer")
         self.peer.set_property("turn-server", turn)
-        self.peer.connect("on-ice-candidate", self.found)
-        self.peer.connect("pad-added", self.heard)
+        self.peer.connect("on-ice-candidate", self.on_candidate)
+        self.peer.connect("pad-added", self.on_pad_added)
 
-    def found(self, _, line: int, candidate: str) -> None:
+    def on_candidate(self, _, line: int, candidate: str) -> None:
         self.kinds.add(candidate.split(" typ ")[1].split()[0])
         self.other.peer.emit("add-ice-candidate", line, candidate)
 
-    def heard(self, _, pad) -> None:
+    def on_pad_added(self, _, pad) -> None:
         if pad.get_direction() != Gst.PadDirection.SRC:
             return
         sink = Gst.ElementFactory.make("fakesink")
@@ -51,7 +52,7 @@ class Side:
 
     def counted(self, *_) -> Gst.PadProbeReturn:
         self.packets += 1
-        if self.packets == ENOUGH:
+        if self.packets == REQUIRED:
             GLib.idle_add(self.finished)
         return Gst.PadProbeReturn.OK
 
@@ -74,7 +75,7 @@ def main() -> None:
     loop = GLib.MainLoop()
 
     def finished() -> None:
-        if all(side.packets >= ENOUGH for side in sides):
+        if all(side.packets >= REQUIRED for side in sides):
             loop.quit()
 
     sides = [Side(number, turn, finished) for number, turn in enumerate(sys.argv[1:3])]
@@ -87,7 +88,7 @@ def main() -> None:
 
     for side in (right, left):
         side.pipeline.set_state(Gst.State.PLAYING)
-    GLib.timeout_add_seconds(PATIENCE_SECONDS, loop.quit)
+    GLib.timeout_add_seconds(TIMEOUT_SECONDS, loop.quit)
     loop.run()
     print(json.dumps([{"packets": side.packets, "kinds": sorted(side.kinds)} for side in sides]), flush=True)
     for side in sides:

@@ -1,7 +1,7 @@
-"""A participant of a gateway's call that is GStreamer's webrtcbin; run by the system's Python, which has GStreamer.
+"""A participant with GStreamer's webrtcbin in a gateway call; run by the system's Python, which has GStreamer.
 
-Speaks JSON, a line each, on its standard streams. Out: its offer {"sdp"}; in: the answer {"sdp"}; out: {"came": {kind: packets}}
-when enough of both kinds was decoded. It sends a tone of 440 Hz and a test picture, and hangs up when its input ends. With
+Exchanges JSON lines on its standard streams. Out: its offer {"sdp"}; in: the answer {"sdp"}; out: {"received": {kind:
+packets}} when enough of both kinds was decoded. It sends a tone of 440 Hz and test video, and ends with its input. With
 the argument `publish` it receives nothing.
 """
 
@@ -11,27 +11,27 @@ import json
 import sys
 import threading
 
-# It says which versions of GStreamer's bindings are wanted, and so comes first.
+# It sets the versions of GStreamer's bindings, so it must be imported first.
 from gstreamer_peer import Peer
 
 from gi.repository import GLib, Gst  # isort: skip
 
-ENOUGH = {"audio": 50, "video": 10}
+REQUIRED = {"audio": 50, "video": 10}
 DECODERS = {
     "audio": "rtpopusdepay ! opusdec ! fakesink name=sink async=false",
     "video": "rtpvp8depay ! vp8dec ! fakesink name=sink async=false",
 }
 
 
-def say(message: dict) -> None:
+def write(message: dict) -> None:
     print(json.dumps(message), flush=True)
 
 
 def main() -> None:
     loop = GLib.MainLoop()
-    came = {"audio": 0, "video": 0}
+    received = {"audio": 0, "video": 0}
     peer = Peer(
-        lambda sdp: say({"sdp": sdp}), tone="freq=440",
+        lambda sdp: write({"sdp": sdp}), tone="freq=440",
         picture="pattern=white ! video/x-raw,width=320,height=180,framerate=10/1", encoder="keyframe-max-dist=30",
         receives=sys.argv[1:] != ["publish"],
     )
@@ -41,7 +41,7 @@ def main() -> None:
             peer.answer(json.loads(line)["sdp"])
         loop.quit()
 
-    def shown(_, pad) -> None:
+    def on_pad_added(_, pad) -> None:
         if pad.get_direction() != Gst.PadDirection.SRC:
             return
         kind = pad.get_current_caps().get_structure(0).get_string("media")
@@ -52,13 +52,13 @@ def main() -> None:
         pad.link(decoder.get_static_pad("sink"))
 
     def counted(kind: str) -> Gst.PadProbeReturn:
-        before = all(came[one] >= ENOUGH[one] for one in came)
-        came[kind] += 1
-        if not before and all(came[one] >= ENOUGH[one] for one in came):
-            say({"came": came})
+        before = all(received[one] >= REQUIRED[one] for one in received)
+        received[kind] += 1
+        if not before and all(received[one] >= REQUIRED[one] for one in received):
+            write({"received": received})
         return Gst.PadProbeReturn.OK
 
-    peer.element.connect("pad-added", shown)
+    peer.element.connect("pad-added", on_pad_added)
     peer.start()
     threading.Thread(target=listen, daemon=True).start()
     loop.run()

@@ -1,4 +1,4 @@
-"""A webrtcbin that offers a tone and a picture and asks for a slot of each; for the system's Python, which has GStreamer."""
+"""A webrtcbin that offers audio, video and a slot of each; for the system's Python, which has GStreamer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ VIDEO = "application/x-rtp,media=video,encoding-name=VP8,payload=97,clock-rate=9
 
 
 class Peer:
-    """Tells each of its offers to `offered`, on a thread of GStreamer's."""
+    """Passes each of its offers to `offered`, on a thread of GStreamer's."""
 
     def __init__(self, offered, tone: str = "", picture: str = "", encoder: str = "", receives: bool = True):
-        """`tone`, `picture` and `encoder` are added to the elements of GStreamer that make these."""
+        """`tone`, `picture` and `encoder` are extra properties of the GStreamer elements for these."""
         self.slots = (AUDIO, VIDEO) if receives else ()
         Gst.init(None)
         self.offered = offered
@@ -50,7 +50,7 @@ class Peer:
         self.offered(description.sdp.as_text())
 
     def answer(self, sdp: str, then=None) -> None:
-        """Takes the other side's answer; `then` gets the promise of it."""
+        """Sets the other side's answer; `then` gets its promise."""
         _, message = GstSdp.SDPMessage.new_from_text(sdp)
         answer = GstWebRTC.WebRTCSessionDescription.new(GstWebRTC.WebRTCSDPType.ANSWER, message)
         promise = Gst.Promise.new_with_change_func(then) if then else Gst.Promise.new()

@@ -1,5 +1,5 @@
-"""A client of the media gateway without a library: an offer, connectivity checks, and openssl for DTLS behind a wire that
-may be bad. RTP and RTCP are protected with libsrtp."""
+"""A hand-written client of the media gateway: an offer, connectivity checks, and openssl for DTLS behind a proxy that
+may impair. RTP and RTCP are protected with libsrtp."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CODECS = {"audio": ("111", "a=rtpmap:111 opus/48000/2"), "video": ("96", "a=rtpm
 
 
 class Identity:
-    """A key and a certificate of one's own."""
+    """A key and a self-signed certificate."""
 
     def __init__(self, directory: pathlib.Path):
         key = ec.generate_private_key(ec.SECP256R1())
@@ -73,9 +73,9 @@ def description(sections: list[list[str]], bundle: str | None = None) -> str:
 
 def call(caller, callee) -> str:
     body = {"clientID": str(uuid.uuid4()), "callees": [callee.id], "kind": "audio", "mode": "gateway"}
-    answer = caller.post("/v1/calls", body)
-    assert answer.status_code == 201, answer.text
-    return answer.json()["call"]["id"]
+    response = caller.post("/v1/calls", body)
+    assert response.status_code == 201, response.text
+    return response.json()["call"]["id"]
 
 
 def checked(kind: int, transaction: bytes, body: bytes, password: str) -> bytes:
@@ -87,20 +87,20 @@ def checked(kind: int, transaction: bytes, body: bytes, password: str) -> bytes:
 
 
 class Leg:
-    """One PeerConnection: made by an offer, on a UDP socket of its own."""
+    """A leg, created by an offer, on a UDP socket of its own."""
 
     def __init__(self, user, call: str, identity: Identity, ssrc: int, fingerprint: str | None = None):
         self.identity, self.ssrc = identity, ssrc
         shown = fingerprint or identity.fingerprint
         sdp = description([section("0", "sendonly", shown, f"a=ssrc:{ssrc} cname:c"), section("1", "recvonly", shown)])
-        answer = user.post(f"/v1/calls/{call}/leg", {"offer": {"sdp": sdp}})
-        assert answer.status_code == 200, answer.text
-        self.answer = answer.json()["answer"]["sdp"]
+        response = user.post(f"/v1/calls/{call}/leg", {"offer": {"sdp": sdp}})
+        assert response.status_code == 200, response.text
+        self.answer = response.json()["answer"]["sdp"]
         self.ufrag = re.search(r"a=ice-ufrag:(\S+)", self.answer)[1]
         self.password = re.search(r"a=ice-pwd:(\S+)", self.answer)[1]
         ports = dict(re.findall(r"a=candidate:\S+ 1 (udp|tcp) \d+ 127\.0\.0\.1 (\d+)", self.answer))
         self.server = ("127.0.0.1", int(ports["udp"]))
-        self.entrance = ("127.0.0.1", int(ports["tcp"]))
+        self.tcp_server = ("127.0.0.1", int(ports["tcp"]))
         self.socket = stun.fresh_socket("127.0.0.1")
         self.socket.settimeout(5)
 
@@ -112,7 +112,7 @@ class Leg:
         return checked(stun.BINDING, os.urandom(12), body, password or self.password)
 
     def check(self, tries: int = 20) -> None:
-        """Sends checks until one is answered."""
+        """Sends checks until one gets a response."""
         packet = self.check_bytes()
         self.socket.settimeout(0.5)
         for _ in range(tries):
@@ -121,17 +121,17 @@ class Leg:
                 while True:
                     data = self.socket.recv(9000)
                     if data[8:20] == packet[8:20]:
-                        assert data[:2] == b"\x01\x01", "the check was refused"
+                        assert data[:2] == b"\x01\x01", "the check was rejected"
                         return
-        raise AssertionError("no check was answered")
+        raise AssertionError("no check got a response")
 
     def send(self, data: bytes) -> None:
         self.socket.sendto(data, self.server)
 
 
-class Wire:
-    """Between openssl and a leg's socket. `change` gets the bursts of datagrams on their way to the server as lists, and
-    returns what arrives there. Everything that came from the server but STUN is in `came`."""
+class DatagramProxy:
+    """A proxy between openssl and a leg's socket. `change` gets bursts of datagrams to the server as lists, and returns
+    the datagrams to deliver. `received` has everything from the server except STUN."""
 
     def __init__(self, leg: Leg, change=lambda burst: burst):
         self.leg, self.change = leg, change
@@ -139,7 +139,7 @@ class Wire:
         self.port = self.front.getsockname()[1]
         self.client: tuple | None = None
         self.sent: list[bytes] = []
-        self.came: list[bytes] = []
+        self.received: list[bytes] = []
         self.is_open = True
         leg.socket.settimeout(None)
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -156,9 +156,9 @@ class Wire:
                     burst.append(data)
                 elif 20 <= data[0] < 64 and self.client:
                     self.front.sendto(data, self.client)
-                    self.came.append(data)
+                    self.received.append(data)
                 elif data[0] >= 64:
-                    self.came.append(data)
+                    self.received.append(data)
             if burst and not ready:
                 for data in self.change(burst):
                     self.sent.append(data)
@@ -173,12 +173,12 @@ class Wire:
 
 
 def shuffled(seed: int):
-    """Bursts in any order, with some datagrams twice."""
-    chance = random.Random(seed)
+    """Shuffles bursts, and duplicates some datagrams."""
+    rng = random.Random(seed)
 
     def change(burst: list[bytes]) -> list[bytes]:
-        doubled = burst + [data for data in burst if chance.random() < 0.5]
-        chance.shuffle(doubled)
+        doubled = burst + [data for data in burst if rng.random() < 0.5]
+        rng.shuffle(doubled)
         return doubled
 
     return change
@@ -216,5 +216,5 @@ def openssl(identity: Identity, port: int, *options: str, profile: str = "SRTP_A
 
 
 def sender_keys(material: bytes) -> bytes:
-    """Of AEAD_AES_128_GCM: the client's key and salt, as libsrtp wants them."""
+    """The client's key and salt for AEAD_AES_128_GCM, as libsrtp expects them."""
     return material[:16] + material[32:44]

@@ -1,9 +1,9 @@
 """An internet of network namespaces: a public network, and local networks behind NATs of nftables.
 
-The public network is 20.0.0.0/24, a bridge in the namespace where the server runs as 20.0.0.1: addresses that are no
-special ranges, so that the relay's default rule for peers holds. Each local network is two namespaces, the NAT with the
-links `wan` and `lan`, and the host with `eth0`. A namespace lives as long as its descriptor is open, or a process in it.
-What the host receives can be throttled, and the link between the two can be one that loses and reorders (`wire.py`).
+The public network is 20.0.0.0/24, a bridge in the namespace where the server runs as 20.0.0.1: addresses outside of
+special ranges, so that the relay's default rule for peers allows them. Each local network is two namespaces, the NAT
+with the links `wan` and `lan`, and the host with `eth0`. A namespace lives as long as its descriptor is open, or a
+process in it. The host's downlink can be throttled, and the link between the two can be impaired (`impaired_link.py`).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import pathlib
 import shutil
 import subprocess
 
-from impaired_link import Wire
+from impaired_link import ImpairedLink
 
 NEW_NET = 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-# How a NAT maps: the first keeps the port (and lets in only whom its host has sent to: port-restricted), the second takes
-# another random port for each destination (symmetric).
+# NAT mappings: the first keeps the port (and allows incoming packets only from destinations of its host:
+# port-restricted), the second uses another random port for each destination (symmetric).
 PORT_RESTRICTED, SYMMETRIC = "masquerade", "masquerade fully-random"
-# What a NAT lets out.
+# The outgoing traffic that a NAT allows.
 EVERYTHING, NO_UDP, ONLY_443 = "accept", "meta l4proto udp drop; accept", "tcp dport 443 accept"
 
 
@@ -34,8 +34,8 @@ def check(result: int) -> None:
 
 
 def require() -> None:
-    """Skips where namespaces cannot be made."""
-    # Only here, since benches make namespaces too, without pytest.
+    """Skips the test if namespaces cannot be created."""
+    # Imported here, since benchmarks use namespaces too, without pytest.
     import pytest
 
     for tool, package in (("ip", "iproute2"), ("nft", "nftables"), ("sysctl", "procps")):
@@ -48,7 +48,7 @@ def require() -> None:
 
 
 class Namespace:
-    """A network of one's own with a loopback."""
+    """A network namespace with a loopback."""
 
     def __init__(self):
         with own_namespace() as own:
@@ -62,7 +62,7 @@ class Namespace:
 
     @contextlib.contextmanager
     def inside(self):
-        """Sockets and processes that this thread makes in the meantime are in this network."""
+        """Sockets and processes that this thread creates meanwhile are in this network."""
         with own_namespace() as own:
             check(LIBC.setns(self.descriptor, NEW_NET))
             try:
@@ -95,7 +95,7 @@ def own_namespace():
 
 
 class LocalNetwork:
-    """A host behind a NAT. With a seed the link between them is a `wire`, which can be told to be a bad one."""
+    """A host behind a NAT. With a seed there is a `link` between them that can be impaired."""
 
     def __init__(self, internet: "Internet", number: int, kind: str, lets_out: str, seed: int | None):
         self.nat, self.host = Namespace(), Namespace()
@@ -107,28 +107,28 @@ class LocalNetwork:
             f"ip link add port{number} type veth peer name wan netns {self.nat.path}",
             f"ip link set port{number} master wide up",
         )
-        self.wire = None
+        self.link = None
         if seed is None:
             self.nat.run(f"ip link add lan type veth peer name eth0 netns {self.host.path}")
         else:
-            self.wire = Wire(self.nat, "lan", self.host, "eth0", seed)
+            self.link = ImpairedLink(self.nat, "lan", self.host, "eth0", seed)
         self.nat.run(
             f"ip address add {self.public}/24 dev wan", "ip link set wan up",
             f"ip address add {inner}.1/24 dev lan", "ip link set lan up", "sysctl -qw net.ipv4.ip_forward=1",
         )
         self.host.run(
-            # Without an IPv6 address of its own, which appears seconds later: to a browser that is another network.
+            # Without a link-local IPv6 address, which would appear seconds later: to a browser that is another network.
             "ip link set eth0 addrgenmode none",
             f"ip address add {self.private}/24 dev eth0", "ip link set eth0 up", f"ip route add default via {inner}.1"
         )
-        # What comes unasked for is dropped before it leaves an entry in the table of connections, else the hole that the
-        # host punches a moment later would get another port.
+        # Unsolicited packets are dropped before they create a conntrack entry; otherwise the hole that the host punches
+        # a moment later would get another port.
         self.nat.rules(
             f"""
             table ip translation {{
                 chain out {{ type nat hook postrouting priority srcnat; oifname "wan" {kind}; }}
             }}
-            table ip gate {{
+            table ip firewall {{
                 chain own {{ type filter hook input priority filter; policy drop; iifname "lan" accept; }}
                 chain through {{
                     type filter hook forward priority filter; policy drop;
@@ -141,32 +141,32 @@ class LocalNetwork:
         )
 
     def expose(self) -> None:
-        """Makes it a one-to-one NAT, as clouds have: everything that comes to the public address goes to the host."""
+        """Makes it a one-to-one NAT, as in clouds: everything to the public address is forwarded to the host."""
         self.nat.rules(
             f"""
             table ip exposure {{
                 chain in {{ type nat hook prerouting priority dstnat; iifname "wan" dnat to {self.private}; }}
             }}
-            add rule ip gate through iifname "wan" accept
+            add rule ip firewall through iifname "wan" accept
             """
         )
 
     def move(self) -> None:
-        """Gets another public address, as a home does overnight: the kernel forgets all that it translated."""
+        """Changes the public address, as home routers do overnight: the kernel drops all translations."""
         self.moves += 1
         before, self.public = self.public, f"20.0.0.{10 + self.number + 80 * (self.moves % 3)}"
         self.nat.run(f"ip address del {before}/24 dev wan", f"ip address add {self.public}/24 dev wan")
 
     def throttle(self, rate: str) -> None:
-        """Lets no more than that come to the host, as in `300kbit`, after at most 200 ms in the queue."""
+        """Limits the host's downlink to a rate such as `300kbit`, with a queue of at most 200 ms."""
         self.nat.run(f"tc qdisc replace dev lan root tbf rate {rate} burst 4kb latency 200ms")
 
     def unthrottle(self) -> None:
         self.nat.run("tc qdisc del dev lan root")
 
     def close(self) -> None:
-        if self.wire:
-            self.wire.close()
+        if self.link:
+            self.link.close()
         self.host.close()
         self.nat.close()
 
@@ -177,8 +177,8 @@ class Internet:
     def __init__(self):
         self.namespace = Namespace()
         self.networks: list[LocalNetwork] = []
-        # With an address of its own: otherwise a bridge takes the lowest of its ports', and a network that is added later
-        # may change it under those who know the old one, for half a minute.
+        # With a fixed MAC address: otherwise a bridge uses the lowest of its ports', which a network that is added
+        # later may change, while neighbours have the old one cached for half a minute.
         self.namespace.run(
             "ip link add wide address 02:00:00:00:00:01 type bridge",
             "ip address add 20.0.0.1/24 dev wide", "ip address add 20.0.0.2/24 dev wide", "ip link set wide up",

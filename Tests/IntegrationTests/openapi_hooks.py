@@ -1,5 +1,6 @@
-"""What schemathesis cannot guess: people, calls and voice messages that are there. Half of the ids that it makes up are replaced, so that
-operations are tried on things that exist and on things that do not. Loaded by test_openapi through SCHEMATHESIS_HOOKS.
+"""Values that schemathesis cannot guess: existing users, calls and voice messages. Half of its generated ids are
+replaced, so that operations are tested with ids that exist and ids that do not. test_openapi loads it by
+SCHEMATHESIS_HOOKS.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ HTTP = httpx.Client(base_url=SERVER, timeout=20)
 
 
 def one_of(count: int, *values: object) -> int:
-    """A choice that follows from the values, so that a run can be repeated."""
+    """A choice derived from the values, so that a run can be repeated."""
     return zlib.crc32(repr(values).encode()) % count
 
 
 def post(person: dict, path: str, body: dict) -> dict:
-    answer = HTTP.post(path, json=body, headers=person["headers"])
-    assert answer.status_code < 500, answer.text
-    return answer.json()
+    response = HTTP.post(path, json=body, headers=person["headers"])
+    assert response.status_code < 500, response.text
+    return response.json()
 
 
 def live_call(choice: int) -> str:
-    """A call that rings for me, that I ring with, or that goes on."""
+    """An incoming or outgoing ringing call, or an active one."""
     caller, callee = (ME, FRIEND) if choice % 2 else (FRIEND, ME)
     body = {"clientID": str(uuid.uuid4()), "callees": [callee["user"]], "kind": "audio", "other": "end"}
     call = post(caller, "/v1/calls", body | {"offer": {"sdp": "v=0"}})["call"]["id"]
@@ -39,20 +40,20 @@ def live_call(choice: int) -> str:
     return call
 
 
-SOUND = encode(tone(0.1))
+AUDIO = encode(tone(0.1))
 
 
 def voice_message(choice: int) -> dict:
-    """A voice message of mine or to me, as I see it."""
+    """A sent or received voice message, as the user sees it."""
     sender, recipient = (ME, FRIEND) if choice % 2 else (FRIEND, ME)
-    # Blocking is one of the things that are tried.
+    # Blocking is one of the tested operations.
     HTTP.delete(f"/v1/blocks/{FRIEND['user']}", headers=ME["headers"])
-    answer = HTTP.post(
-        "/v1/voice-messages", params={"to": recipient["user"], "clientID": str(uuid.uuid4())}, content=SOUND,
+    response = HTTP.post(
+        "/v1/voice-messages", params={"to": recipient["user"], "clientID": str(uuid.uuid4())}, content=AUDIO,
         headers=sender["headers"] | {"Content-Type": "audio/ogg"},
     )
-    assert answer.status_code == 201, answer.text
-    return HTTP.get(f"/v1/voice-messages/{answer.json()['message']['id']}", headers=ME["headers"]).json()["message"]
+    assert response.status_code == 201, response.text
+    return HTTP.get(f"/v1/voice-messages/{response.json()['message']['id']}", headers=ME["headers"]).json()["message"]
 
 
 OFFER = "\r\n".join([
@@ -63,7 +64,7 @@ OFFER = "\r\n".join([
 
 
 def voice_recording() -> str:
-    """A voice message of mine that is being recorded; the one before is none any more."""
+    """A voice recording in progress; it replaces the previous one."""
     HTTP.delete(f"/v1/blocks/{FRIEND['user']}", headers=ME["headers"])
     return post(ME, "/v1/voice-recordings", {"to": FRIEND["user"], "offer": {"sdp": OFFER}})["recording"]
 
@@ -96,7 +97,7 @@ def map_query(context, query):
 
 @schemathesis.hook
 def before_call(context, case, **kwargs):
-    """Half of the files that are asked for are there, at the address that the server made."""
+    """Half of the requested files exist, with a URL from the server."""
     if case.operation.path == "/v1/media/{file}" and one_of(2, repr(case.query), repr(case.path_parameters)):
         url = httpx.URL(voice_message(one_of(2, repr(case.query)))["audio"]["url"])
         case.path_parameters["file"] = url.path.rpartition("/")[2]
@@ -114,11 +115,11 @@ def map_body(context, body):
     return body
 
 
-# SDP is text like any other here; what is in it is for test_doors.
+# SDP is arbitrary text here; test_whip tests its content.
 for media_type in ("application/sdp", "application/trickle-ice-sdpfrag"):
     schemathesis.serializer(media_type)(lambda context, value: value.encode() if isinstance(value, str) else b"")
 
 
-# Every other one is a voice.
+# Half of the bodies are valid audio.
 for media_type in ("audio/ogg", "audio/webm"):
-    schemathesis.serializer(media_type)(lambda context, value: SOUND if one_of(2, repr(value)) else repr(value).encode())
+    schemathesis.serializer(media_type)(lambda context, value: AUDIO if one_of(2, repr(value)) else repr(value).encode())

@@ -7,10 +7,9 @@ import os
 import random
 import socket
 
-# Below those that the kernel gives to whoever asks for any port: between a port's being chosen and the server's start,
-# no client can come to have it.
+# Below the kernel's ephemeral ports: no client can get the port between its choice and the server's start.
 ALL = range(21_000, 32_000)
-# Tests that run beside these have others.
+# Concurrent test processes have ranges of their own.
 WORKER, WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 RANGE = ALL[len(ALL) // WORKERS * WORKER :][: len(ALL) // WORKERS]
 HOSTS = [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
@@ -18,7 +17,7 @@ taken: set[int] = set()
 
 
 def free_port(width: int = 1) -> int:
-    """A port that nobody has, nor the `width` - 1 behind it, for UDP and TCP on the loopback; never the same one twice."""
+    """A port that is free together with the next `width` - 1, for UDP and TCP on the loopback; never the same twice."""
     while True:
         port = random.choice(RANGE)
         ports = range(port, port + width)

@@ -1,4 +1,4 @@
-"""A WebSocket by hand, for tests that need what no library sends: every bit of a frame is the test's own."""
+"""A hand-written WebSocket client, for frames that no library sends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def frame(
     payload: bytes = b"", opcode: int = 1, final: bool = True, reserved: int = 0, masked: bool = True,
     length_bytes: int | None = None, claimed: int | None = None,
 ) -> bytes:
-    """One frame of a client (RFC 6455 section 5.2); `claimed` is the length that it says it has."""
+    """One frame of a client (RFC 6455 section 5.2); `claimed` is the length in its header."""
     length = len(payload) if claimed is None else claimed
     if length_bytes is None:
         length_bytes = 0 if length < 126 else 2 if length < 65536 else 8
@@ -31,7 +31,7 @@ def frame(
 
 
 class RawSocket:
-    """A connection that has upgraded. `read` returns the opcode and payload of the next frame, or None at the end."""
+    """An upgraded connection. `read` returns the opcode and payload of the next frame, or None at the end."""
 
     def __init__(self, port: int, timeout: float = 15):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
@@ -64,7 +64,7 @@ class RawSocket:
         return bool(data)
 
     def write(self, data: bytes) -> None:
-        """Sends what the server still takes: it may have closed before the end."""
+        """Sends the data, unless the server has closed the connection."""
         try:
             self.socket.sendall(data)
         except ConnectionError:
@@ -110,7 +110,7 @@ class RawSocket:
                 return json.loads(payload)
             assert opcode == 10, (opcode, payload)
 
-    def answer(self, id: int) -> dict:
+    def response(self, id: int) -> dict:
         while True:
             message = self.message()
             if message.get("id") == id:
@@ -118,7 +118,7 @@ class RawSocket:
 
     def hello(self, user, **more) -> dict:
         self.send({"id": 1, "hello": {"token": user.token, **more}})
-        return self.answer(1)["result"]
+        return self.response(1)["result"]
 
     def close_code(self) -> int | None:
         """The code of the server's close frame, or None when the connection ended without one."""

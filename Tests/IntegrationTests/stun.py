@@ -1,4 +1,4 @@
-"""STUN and TURN written once more, in plain Python: the tests' own client shares no code with the server."""
+"""An independent STUN and TURN client in plain Python, without code shared with the server."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ used_ports: set[int] = set()
 
 
 def fresh_socket(host: str) -> socket.socket:
-    """A UDP socket on a port that no client of this run has had: what an earlier one left on its 5-tuple stands for minutes."""
+    """A UDP socket on a port that no client of this run has used: an earlier 5-tuple's allocation may live for
+    minutes."""
     while True:
         made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
         made.bind((host, 0))
@@ -88,17 +89,17 @@ class Client:
 
     def request(self, method: int, *attributes: bytes, transaction: bytes | None = None) -> tuple[int, dict[int, bytes]]:
         for _ in range(3):
-            error, answer = self.exchange(method, attributes, transaction)
+            error, response = self.exchange(method, attributes, transaction)
             if error not in (401, 438) or (error == 401 and self.nonce):
-                return error, answer
-            self.realm, self.nonce = answer[REALM], answer[NONCE]
-        return error, answer
+                return error, response
+            self.realm, self.nonce = response[REALM], response[NONCE]
+        return error, response
 
     def exchange(self, method: int, attributes: tuple, transaction: bytes | None) -> tuple[int, dict[int, bytes]]:
         return self.ask(self.signed(method, *attributes, transaction=transaction))
 
     def signed(self, method: int, *attributes: bytes, transaction: bytes | None = None, after: bytes = b"") -> bytes:
-        """A request with the credentials; `after` follows its signature, as somebody on the way could append it."""
+        """A request with the credentials; `after` follows its signature, as an attacker on the path could append it."""
         transaction = transaction or os.urandom(12)
         body = b"".join(attributes)
         if self.nonce:
@@ -110,7 +111,7 @@ class Client:
         return message(REQUEST | method, transaction, body + after)
 
     def ask(self, packet: bytes, tries: int = 10) -> tuple[int, dict[int, bytes]]:
-        """Sends a request until it is answered."""
+        """Sends a request until it gets a response."""
         self.transaction = packet[8:20]
         for _ in range(tries):
             self.socket.sendto(packet, self.server)
@@ -118,18 +119,18 @@ class Client:
                 while True:
                     data = self.socket.recv(9000)
                     if data[0] < 0x40 and data[8:20] == self.transaction:
-                        kind, _, answer = parse(data)
-                        code = answer.get(ERROR_CODE, b"\0\0\0\0")
-                        return (0 if kind & 0x110 == SUCCESS else code[2] * 100 + code[3]), answer
+                        kind, _, response = parse(data)
+                        code = response.get(ERROR_CODE, b"\0\0\0\0")
+                        return (0 if kind & 0x110 == SUCCESS else code[2] * 100 + code[3]), response
             except TimeoutError:
                 continue
-        raise AssertionError(f"no answer from {self.server}")
+        raise AssertionError(f"no response from {self.server}")
 
     def allocate(self, *attributes: bytes) -> tuple[str, int]:
         extra = (attribute(FAMILY, bytes([2, 0, 0, 0])),) if ":" in self.server[0] else ()
-        error, answer = self.request(ALLOCATE, attribute(TRANSPORT, bytes([17, 0, 0, 0])), *extra, *attributes)
-        assert error == 0, f"Allocate was refused with {error}"
-        return read_address(answer[XOR_RELAYED], self.transaction)
+        error, response = self.request(ALLOCATE, attribute(TRANSPORT, bytes([17, 0, 0, 0])), *extra, *attributes)
+        assert error == 0, f"Allocate was rejected with {error}"
+        return read_address(response[XOR_RELAYED], self.transaction)
 
     def peer(self, address: str, port: int, transaction: bytes) -> bytes:
         return attribute(XOR_PEER, xor_address(address, port, transaction))

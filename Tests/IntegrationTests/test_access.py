@@ -1,7 +1,7 @@
-"""Who reaches what of a call: one table of people and things, asked over REST, WebSocket and server-sent events.
+"""Access to a call's resources: one table of roles and resources, tested over REST, WebSocket and server-sent events.
 
-Everybody in it is really there: the call rings, is declined, missed, joined, left, recorded and captioned. A new resource
-adds a row to `REACHED`, a way to ask for it, and nothing else.
+All roles are real: the call rings, is declined, missed, joined, left, recorded and captioned. A new resource needs a
+row in `REACHED` and a function that requests it.
 """
 
 from __future__ import annotations
@@ -20,46 +20,46 @@ from test_operation import wait_until
 from test_recordings import ended, person, signed_up
 from websockets.sync.client import connect
 
-# What each is to a call that was recorded for a while and has captions now.
+# Each role's relation to a call that was recorded for a while and has captions now.
 ROLES = {
     "anonymous": "has no token",
-    "stranger": "is not named in the call",
-    "blocked": "is named, and never learns of it, having blocked the caller",
-    "ringing": "was invited after the recording, and has not answered",
-    "declined": "did not want the call, before it was recorded",
-    "missed": "never answered",
-    "joined": "has been in it all the while",
-    "left before": "was in it until before the recording began",
-    "left after": "was in it while it was recorded, and went",
-    "joined later": "came when it was recorded no more",
-    "disabled": "was in it while it was recorded; the account is disabled since",
-    "revoked": "was in it while it was recorded; the sign-in has ended since",
+    "outsider": "is not a participant of the call",
+    "blocked": "was invited, but has blocked the caller and is never notified",
+    "ringing": "was invited after the recording, and has not accepted",
+    "declined": "declined the call before it was recorded",
+    "missed": "never accepted",
+    "joined": "was in the call all the time",
+    "left before": "left before the recording started",
+    "left after": "was in the call during the recording, and left",
+    "joined later": "joined after the recording had ended",
+    "disabled": "was in the call during the recording; the account was disabled afterwards",
+    "revoked": "was in the call during the recording; the session was revoked afterwards",
 }
 NAMED = {"ringing", "declined", "missed", "joined", "left before", "left after", "joined later"}
-HEARD = {"joined", "left after"}
+LISTENABLE = {"joined", "left after"}
 INSIDE = {"joined", "joined later"}
 REACHED = {
     "document": NAMED,
     "captions": INSIDE,
-    "recording": HEARD,
-    "transcript": HEARD,
-    "mix": HEARD,
+    "recording": LISTENABLE,
+    "transcript": LISTENABLE,
+    "mix": LISTENABLE,
     "leg": INSIDE,
     "slots": INSIDE,
     "signals": INSIDE,
-    "media address": HEARD,
+    "media address": LISTENABLE,
 }
 COMMAND = ["/bin/sh", "-c", "cat > /dev/null; echo hello"]
 
 
-class World:
-    """The call, and everybody."""
+class Harness:
+    """The call and its users."""
 
     def __init__(self, server: Server):
         self.server = server
         self.call = self.recording = ""
         self.people: dict[str, User | None] = {}
-        # The address of a track as each got it who could; and of one who could, for all others.
+        # The URL of a track, as each user with access got it; for all others, the URL of one of those.
         self.addresses: dict[str, str] = {}
 
     def take_address(self, role: str) -> None:
@@ -67,58 +67,58 @@ class World:
         self.addresses[role] = manifest["tracks"][0]["audio"]["url"]
 
 
-def state(world: World, who: User, by: User) -> str:
-    call = by.get(f"/v1/calls/{world.call}").json()["call"]
+def state(harness: Harness, who: User, by: User) -> str:
+    call = by.get(f"/v1/calls/{harness.call}").json()["call"]
     return next(one["state"] for one in call["participants"] if one["user"] == who.id)
 
 
 @pytest.fixture(scope="module")
-def world(make_server):
+def harness(make_server):
     server = make_server(
         {"transcription": {"provider": "command", "command": COMMAND}, "calls": {"leaseSeconds": 300}}
     )
-    world = World(server)
-    people = world.people
+    harness = Harness(server)
+    people = harness.people
     for role in ROLES:
         people[role] = None if role == "anonymous" else server.user()
     people["disabled"] = signed_up(server, "disabled")
-    asyncio.run(meet(world))
-    yield world
+    asyncio.run(connect_everybody(harness))
+    yield harness
     server.stop()
 
 
-async def meet(world: World) -> None:
-    server, people = world.server, world.people
+async def connect_everybody(harness: Harness) -> None:
+    server, people = harness.server, harness.people
     ann, ben = (Participant(server, one, pitch=400 + 200 * number) for number, one in enumerate(server.users(2)))
     caller = person(server, ann)
 
     def accept(role: str) -> None:
-        assert people[role].post(f"/v1/calls/{world.call}/accept").status_code == 200
-        assert people[role].post(f"/v1/calls/{world.call}/connected").status_code == 200
+        assert people[role].post(f"/v1/calls/{harness.call}/accept").status_code == 200
+        assert people[role].post(f"/v1/calls/{harness.call}/connected").status_code == 200
 
     def begin() -> None:
         assert people["blocked"].request("PUT", f"/v1/blocks/{caller.id}").status_code == 204
         for role in ("joined", "left before", "left after", "disabled", "revoked"):
             accept(role)
-        assert people["left before"].post(f"/v1/calls/{world.call}/leave").status_code == 200
-        assert people["declined"].post(f"/v1/calls/{world.call}/decline").status_code == 200
+        assert people["left before"].post(f"/v1/calls/{harness.call}/leave").status_code == 200
+        assert people["declined"].post(f"/v1/calls/{harness.call}/decline").status_code == 200
 
     def close() -> None:
-        # What is made of the recording, at the wish of somebody to whom it belongs.
-        path = f"/v1/recordings/{world.recording}"
-        heard = people["left after"]
-        assert heard.post(path + "/transcript").status_code == heard.post(path + "/mix").status_code == 200
-        wait_until(lambda: heard.get(path + "/transcript").json()["transcript"]["status"] == "complete", "words", 30)
+        # The mix and the transcript, requested by somebody with access.
+        path = f"/v1/recordings/{harness.recording}"
+        participant_user = people["left after"]
+        assert participant_user.post(path + "/transcript").status_code == participant_user.post(path + "/mix").status_code == 200
+        wait_until(lambda: participant_user.get(path + "/transcript").json()["transcript"]["status"] == "complete", "words", 30)
         for role in ("joined", "left after", "disabled", "revoked"):
-            world.take_address(role)
-            assert HTTP.get(server.url + world.addresses[role]).status_code == 200
+            harness.take_address(role)
+            assert HTTP.get(server.url + harness.addresses[role]).status_code == 200
         server.command("account", "disable", "--email", "disabled@example.org")
         assert people["revoked"].request("DELETE", "/v1/sessions/current").status_code == 204
         for role in ("disabled", "revoked"):
             # A participation ends with the sign-in by which it was joined.
-            wait_until(lambda role=role: state(world, people[role], people["joined"]) == "left", f"{role} to be out", 5)
+            wait_until(lambda role=role: state(harness, people[role], people["joined"]) == "left", f"{role} to be out", 5)
         accept("joined later")
-        wait_until(lambda: state(world, people["missed"], people["joined"]) == "missed", "the ring to end", 30)
+        wait_until(lambda: state(harness, people["missed"], people["joined"]) == "missed", "the ring to end", 30)
 
     named = ("joined", "left before", "left after", "disabled", "revoked", "declined", "missed", "blocked")
     try:
@@ -129,21 +129,21 @@ async def meet(world: World) -> None:
             "calls.create", clientID=client_id(), callees=[people[role].id for role in named] + [ben.endpoint.user],
             kind="audio", mode="gateway", ringSeconds=10,
         )
-        world.call = ann.call = made["call"]["id"]
+        harness.call = ann.call = made["call"]["id"]
         await asyncio.to_thread(begin)
-        await ben.accept(world.call)
-        await ann.endpoint.listen(f"call:{world.call}")
+        await ben.accept(harness.call)
+        await ann.endpoint.listen(f"call:{harness.call}")
         for one in (ann, ben):
             await one.join(slots=1, video=False)
-        recorded = await ann.endpoint.ask("calls.record", call=world.call)
-        world.recording = recorded["call"]["recording"]["id"]
-        await ann.until("the recording to have tracks", lambda: tracks(world, caller))
-        await asyncio.to_thread(people["left after"].post, f"/v1/calls/{world.call}/leave")
-        await ann.endpoint.ask("calls.stopRecording", call=world.call)
-        await ended(server, ann, world.call)
-        await ann.endpoint.ask("calls.caption", call=world.call)
+        recorded = await ann.endpoint.ask("calls.record", call=harness.call)
+        harness.recording = recorded["call"]["recording"]["id"]
+        await ann.until("the recording to have tracks", lambda: tracks(harness, caller))
+        await asyncio.to_thread(people["left after"].post, f"/v1/calls/{harness.call}/leave")
+        await ann.endpoint.ask("calls.stopRecording", call=harness.call)
+        await ended(server, ann, harness.call)
+        await ann.endpoint.ask("calls.caption", call=harness.call)
         await ann.endpoint.ask(
-            "calls.invite", call=world.call, clientID=client_id(),
+            "calls.invite", call=harness.call, clientID=client_id(),
             users=[people["ringing"].id, people["joined later"].id],
         )
         await asyncio.to_thread(close)
@@ -152,95 +152,95 @@ async def meet(world: World) -> None:
             await one.close()
 
 
-def tracks(world: World, who: User) -> bool:
-    recording = who.get(f"/v1/recordings/{world.recording}").json()["recording"]
+def tracks(harness: Harness, who: User) -> bool:
+    recording = who.get(f"/v1/recordings/{harness.recording}").json()["recording"]
     return len(recording["tracks"]) == 2
 
 
-# Asking over REST: what comes of each thing to somebody who may have it, and to nobody else.
+# REST: each thing is accessible to the roles in the table, and to nobody else.
 
 
-def ask(world: World, role: str, method: str, path: str, body: dict | None = None) -> httpx.Response:
-    who = world.people[role]
-    return HTTP.request(method, world.server.url + path, json=body, headers=who.headers if who else {})
+def ask(harness: Harness, role: str, method: str, path: str, body: dict | None = None) -> httpx.Response:
+    who = harness.people[role]
+    return HTTP.request(method, harness.server.url + path, json=body, headers=who.headers if who else {})
 
 
-def has_recording(world: World, role: str) -> bool:
-    answer = ask(world, role, "GET", f"/v1/recordings/{world.recording}")
-    listed = ask(world, role, "GET", f"/v1/calls/{world.call}/recordings")
-    found = listed.status_code == 200 and [one["id"] for one in listed.json()["recordings"]] == [world.recording]
-    assert found == (answer.status_code == 200), "One says what the other does."
+def has_recording(harness: Harness, role: str) -> bool:
+    response = ask(harness, role, "GET", f"/v1/recordings/{harness.recording}")
+    listed = ask(harness, role, "GET", f"/v1/calls/{harness.call}/recordings")
+    found = listed.status_code == 200 and [one["id"] for one in listed.json()["recordings"]] == [harness.recording]
+    assert found == (response.status_code == 200), "both endpoints agree"
     return found
 
 
-def has_transcript(world: World, role: str) -> bool:
-    path = f"/v1/recordings/{world.recording}/transcript"
-    answers = {ask(world, role, "GET", path + form).status_code for form in ("", "/text", "/srt", "/vtt")}
-    answers.add(ask(world, role, "POST", path, {}).status_code)
-    assert len(answers) == 1, answers
-    return answers == {200}
+def has_transcript(harness: Harness, role: str) -> bool:
+    path = f"/v1/recordings/{harness.recording}/transcript"
+    statuses = {ask(harness, role, "GET", path + form).status_code for form in ("", "/text", "/srt", "/vtt")}
+    statuses.add(ask(harness, role, "POST", path, {}).status_code)
+    assert len(statuses) == 1, statuses
+    return statuses == {200}
 
 
-def reaches_leg(world: World, role: str) -> bool:
-    """What is wrong with an offer is told to who may make one."""
-    answer = ask(world, role, "POST", f"/v1/calls/{world.call}/leg", {"offer": {"sdp": "nonsense"}})
-    return answer.status_code == 400 and answer.json()["field"] == "offer.sdp"
+def reaches_leg(harness: Harness, role: str) -> bool:
+    """Only users who may make an offer get its errors."""
+    response = ask(harness, role, "POST", f"/v1/calls/{harness.call}/leg", {"offer": {"sdp": "nonsense"}})
+    return response.status_code == 400 and response.json()["field"] == "offer.sdp"
 
 
-def reaches_slots(world: World, role: str) -> bool:
-    answer = ask(world, role, "PATCH", f"/v1/calls/{world.call}/leg", {"slots": {}})
-    return answer.status_code == 409 and "no leg" in answer.json()["detail"]
+def reaches_slots(harness: Harness, role: str) -> bool:
+    response = ask(harness, role, "PATCH", f"/v1/calls/{harness.call}/leg", {"slots": {}})
+    return response.status_code == 409 and "no leg" in response.json()["detail"]
 
 
-def hears_file(world: World, role: str) -> bool:
-    address = world.addresses.get(role)
+def can_fetch_file(harness: Harness, role: str) -> bool:
+    address = harness.addresses.get(role)
     if address is None:
-        # Another's, with one's own name on it.
-        who = world.people[role]
-        address = httpx.URL(world.addresses["joined"]).copy_merge_params({"user": who.id if who else str(uuid.uuid4())})
-    answers = {HTTP.get(f"{world.server.url}{address}").status_code, HTTP.head(f"{world.server.url}{address}").status_code}
-    assert len(answers) == 1, answers
-    return answers == {200}
+        # Another's recording with one's own credentials.
+        who = harness.people[role]
+        address = httpx.URL(harness.addresses["joined"]).copy_merge_params({"user": who.id if who else str(uuid.uuid4())})
+    statuses = {HTTP.get(f"{harness.server.url}{address}").status_code, HTTP.head(f"{harness.server.url}{address}").status_code}
+    assert len(statuses) == 1, statuses
+    return statuses == {200}
 
 
 OVER_REST = {
-    "document": lambda world, role: ask(world, role, "GET", f"/v1/calls/{world.call}").status_code == 200,
+    "document": lambda harness, role: ask(harness, role, "GET", f"/v1/calls/{harness.call}").status_code == 200,
     "recording": has_recording,
     "transcript": has_transcript,
-    "mix": lambda world, role: ask(world, role, "POST", f"/v1/recordings/{world.recording}/mix", {}).status_code == 200,
+    "mix": lambda harness, role: ask(harness, role, "POST", f"/v1/recordings/{harness.recording}/mix", {}).status_code == 200,
     "leg": reaches_leg,
     "slots": reaches_slots,
-    "media address": hears_file,
+    "media address": can_fetch_file,
 }
 
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("thing", OVER_REST)
-def test_over_rest(world, thing, role):
-    assert OVER_REST[thing](world, role) == (role in REACHED[thing]), f"{role}: {ROLES[role]}"
+def test_over_rest(harness, thing, role):
+    assert OVER_REST[thing](harness, role) == (role in REACHED[thing]), f"{role}: {ROLES[role]}"
 
 
-# Listening: the snapshot comes to who may, and to nobody else.
+# Streams: the snapshot goes to the roles in the table, and to nobody else.
 
 
-def streams(world: World, role: str) -> dict[str, str]:
-    endpoint = world.people[role].endpoint if world.people[role] else str(uuid.uuid4())
-    call = world.call
-    # What a leg's slots show comes through the mailbox.
+def streams(harness: Harness, role: str) -> dict[str, str]:
+    endpoint = harness.people[role].endpoint if harness.people[role] else str(uuid.uuid4())
+    call = harness.call
+    # Slot changes of a leg arrive in the mailbox.
     return {"document": f"call:{call}", "captions": f"captions:{call}", "signals": f"signals:{call}:{endpoint}"}
 
 
-def hello(world: World, role: str) -> dict:
-    who = world.people[role]
+def hello(harness: Harness, role: str) -> dict:
+    who = harness.people[role]
     if who is None:
         return {"token": "none"}
     return {"token": who.token, "endpoint": who.endpoint, "secret": who.secret}
 
 
 @contextlib.contextmanager
-def web_socket(world: World, role: str):
-    """Sends a frame and returns its answer; None where there is no session."""
-    with connect(world.server.realtime_url) as socket:
+def web_socket(harness: Harness, role: str):
+    """Sends a frame and returns its response; None without a session."""
+    with connect(harness.server.realtime_url) as socket:
 
         def exchange(id: int, body: dict) -> dict | None:
             socket.send(json.dumps({"id": id, **body}))
@@ -250,19 +250,19 @@ def web_socket(world: World, role: str):
                     return frame
             return None
 
-        greeting = exchange(1, {"hello": hello(world, role)})
+        greeting = exchange(1, {"hello": hello(harness, role)})
         yield exchange if "result" in greeting else None
 
 
 @contextlib.contextmanager
-def event_stream(world: World, role: str):
+def event_stream(harness: Harness, role: str):
     """The same over server-sent events."""
-    url = world.server.url + "/v1/realtime/sse"
-    with HTTP.stream("POST", url, json=hello(world, role)) as answer:
-        if answer.status_code != 200:
+    url = harness.server.url + "/v1/realtime/sse"
+    with HTTP.stream("POST", url, json=hello(harness, role)) as response:
+        if response.status_code != 200:
             yield None
             return
-        frames = (json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: "))
+        frames = (json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: "))
 
         def until(id: int) -> dict | None:
             return next((frame for frame in frames if frame.get("id") == id or "bye" in frame), None)
@@ -273,7 +273,7 @@ def event_stream(world: World, role: str):
             return
 
         def exchange(id: int, body: dict) -> dict | None:
-            token = world.people[role].token
+            token = harness.people[role].token
             sent = HTTP.post(
                 f"{url}/{greeting['result']['session']}", json={"id": id, **body},
                 headers={"Authorization": f"Bearer {token}"},
@@ -285,14 +285,14 @@ def event_stream(world: World, role: str):
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("way", [web_socket, event_stream])
-def test_by_listening(world, way, role):
-    with way(world, role) as exchange:
-        for id, (thing, stream) in enumerate(streams(world, role).items(), 2):
-            answer = exchange(id, {"listen": {"stream": stream}}) if exchange else None
-            assert (answer is not None and "result" in answer) == (role in REACHED[thing]), (thing, ROLES[role], answer)
+@pytest.mark.parametrize("transport", [web_socket, event_stream])
+def test_by_listening(harness, transport, role):
+    with transport(harness, role) as exchange:
+        for id, (thing, stream) in enumerate(streams(harness, role).items(), 2):
+            response = exchange(id, {"listen": {"stream": stream}}) if exchange else None
+            assert (response is not None and "result" in response) == (role in REACHED[thing]), (thing, ROLES[role], response)
         if exchange and role != "joined":
-            # Nobody's own stream is another's.
-            other = world.people["joined"]
-            for stream in (f"user:{other.id}", f"signals:{world.call}:{other.endpoint}"):
+            # A user's own stream is accessible to that user only.
+            other = harness.people["joined"]
+            for stream in (f"user:{other.id}", f"signals:{harness.call}:{other.endpoint}"):
                 assert "error" in exchange(20, {"listen": {"stream": stream}}), stream

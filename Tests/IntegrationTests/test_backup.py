@@ -1,4 +1,4 @@
-"""Backups of a running server, and data directories that are made out of them."""
+"""Backups of a running server, and restoring them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ SHORT = encode(tone(0.3))
 def signed_up(server, name: str) -> dict:
     device = {"id": str(uuid.uuid4()), "name": "test", "platform": "test"}
     body = {"email": f"{name}@example.org", "password": PASSWORD, "displayName": name, "device": device}
-    answer = httpx.post(f"{server.url}/v1/accounts", json=body)
-    assert answer.status_code == 201, answer.text
-    return answer.json()
+    response = httpx.post(f"{server.url}/v1/accounts", json=body)
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
 def user(server, signed_in: dict) -> User:
@@ -42,13 +42,13 @@ def run(server, *arguments: str) -> subprocess.CompletedProcess:
 
 
 def moved(server, name: str) -> None:
-    """The server gets another data directory."""
+    """Replaces the server's data directory."""
     server.data = server.directory / name
     server.settings["storage"]["path"] = str(server.data)
     server.config.write_text(yaml.safe_dump(server.settings))
 
 
-def test_what_was_backed_up_comes_back_and_clients_come_right(make_server, tmp_path):
+def test_a_backup_is_restored_and_clients_recover(make_server, tmp_path):
     server = make_server()
     ann, ben = signed_up(server, "ann"), signed_up(server, "ben")
     message = sent(user(server, ann), user(server, ben), SHORT)
@@ -61,8 +61,8 @@ def test_what_was_backed_up_comes_back_and_clients_come_right(make_server, tmp_p
     async def before():
         endpoint = Endpoint(server.realtime_url, ben["user"]["id"], ben["accessToken"])
         await connected(endpoint)
-        said = run(server, "backup", str(backup))
-        assert said.returncode == 0 and "1 media files" in said.stdout, said
+        result = run(server, "backup", str(backup))
+        assert result.returncode == 0 and "1 media files" in result.stdout, result
         await endpoint.close()
         return endpoint
 
@@ -73,7 +73,7 @@ def test_what_was_backed_up_comes_back_and_clients_come_right(make_server, tmp_p
     again = run(server, "backup", str(backup))
     assert again.returncode == 1 and "not empty" in again.stderr
 
-    # What comes after the backup.
+    # Changes after the backup.
     ahead = refresh(server, ann["refreshToken"]).json()
     assert user(server, ann).request("PUT", f"/v1/blocks/{ben['user']['id']}").status_code == 204
     assert user(server, ann).request("DELETE", f"/v1/voice-messages/{message['id']}").status_code == 204
@@ -84,12 +84,12 @@ def test_what_was_backed_up_comes_back_and_clients_come_right(make_server, tmp_p
 
     assert "not empty" in run(server, "restore", str(backup)).stderr
     moved(server, "restored")
-    assert "is no backup" in run(server, "restore", str(tmp_path)).stderr
-    said = run(server, "restore", str(backup))
-    assert said.returncode == 0 and "undone" in said.stdout and "1 media files" in said.stdout, said
+    assert "is not a backup" in run(server, "restore", str(tmp_path)).stderr
+    result = run(server, "restore", str(backup))
+    assert result.returncode == 0 and "undone" in result.stdout and "1 media files" in result.stdout, result
     server.start()
 
-    # Ann's client knows a token that the backup does not: that is no theft. Ben's goes on.
+    # Ann's client has a token that the backup does not have: it must not count as reuse. Ben's session continues.
     refused = refresh(server, ahead["refreshToken"])
     assert refused.status_code == 401 and refused.json()["type"] == "sign_in_again", refused.text
     assert httpx.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {ben['accessToken']}"}).status_code == 401
@@ -108,7 +108,7 @@ def test_what_was_backed_up_comes_back_and_clients_come_right(make_server, tmp_p
         stream = f"user:{endpoint.user}"
         assert greeting["resumed"][stream] == "reset"
         await endpoint.until("the stream to come as a whole", lambda: endpoint.streams[stream].snapshots == 2)
-        assert endpoint.resets == [f"{stream}: epoch"] and not endpoint.faults
+        assert endpoint.resets == [f"{stream}: epoch"] and not endpoint.violations
         await endpoint.close()
 
     asyncio.run(after())
@@ -119,10 +119,10 @@ def test_a_stopped_server_is_backed_up_too(make_server, tmp_path):
     server = make_server()
     signed_up(server, "dora")
     server.stop()
-    said = run(server, "backup", str(tmp_path / "backup"))
-    assert said.returncode == 0 and "0 media files" in said.stdout, said
+    result = run(server, "backup", str(tmp_path / "backup"))
+    assert result.returncode == 0 and "0 media files" in result.stdout, result
     assert (tmp_path / "backup" / "switchboard.sqlite").exists()
-    # A damaged one is refused without a trace.
+    # A damaged backup is rejected without changes.
     file = tmp_path / "backup" / "switchboard.sqlite"
     file.write_bytes(b"no database at all" * 1000)
     moved(server, "empty")

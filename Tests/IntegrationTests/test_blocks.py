@@ -1,4 +1,4 @@
-"""Who is blocked cannot tell: every answer they get reads like the answer to somebody who is not."""
+"""A blocked user cannot find out: every response is the same as that to a user who is not blocked."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ EPOCH = re.compile(r'\["[^"]+", ?(\d+)\]')
 SHORT = encode(tone(1))
 
 
-def shape(answers: list, own: dict[str, str]) -> str:
-    """Answers without what differs from request to request: ids are numbered as they come, those of `own` have names."""
+def shape(responses: list, own: dict[str, str]) -> str:
+    """Responses without the parts that differ between requests: ids are numbered in order, those of `own` get names."""
     names = dict(own)
 
     def named(match: re.Match) -> str:
         return names.setdefault(match[0], f"id {len(names)}")
 
-    text = UUID.sub(named, json.dumps(answers, sort_keys=True, indent=1))
+    text = UUID.sub(named, json.dumps(responses, sort_keys=True, indent=1))
     text = REMAINING.sub('"remainingMs": 0', TIME.sub("time", text))
     return EPOCH.sub(r"position \1", SIGNED.sub(r"\1=", text))
 
 
-def read(answer: httpx.Response) -> list:
-    """What a client sees of an answer."""
-    headers = {name: answer.headers[name] for name in ("content-type", "etag", "location") if name in answer.headers}
-    return [answer.status_code, headers, answer.json() if answer.content else None]
+def read(response: httpx.Response) -> list:
+    """The parts of a response that a client sees."""
+    headers = {name: response.headers[name] for name in ("content-type", "etag", "location") if name in response.headers}
+    return [response.status_code, headers, response.json() if response.content else None]
 
 
 def everything(asker, other) -> list:
-    """What `asker` is told when they do with `other` whatever strangers can do with each other."""
+    """The responses to `asker` for every request that unrelated users can make about `other`."""
     name = asker.get(f"/v1/users/{other.id}").json()["displayName"]
-    answers = [
+    responses = [
         asker.get(f"/v1/users/{other.id}"),
         asker.get("/v1/users", params={"query": name}),
         asker.get("/v1/users", params={"query": name[:-2].lower()}),
@@ -51,43 +51,43 @@ def everything(asker, other) -> list:
         call = made.json()["call"]["id"]
         path = f"/v1/calls/{call}"
         signal = {"clientID": str(uuid.uuid4()), "kind": "offer", "generation": 0, "payload": {"sdp": "v=0"}}
-        answers += [
+        responses += [
             made, asker.get(path), asker.get("/v1/calls"), asker.post(f"{path}/signals", signal),
             asker.post(f"{path}/invite", {"clientID": str(uuid.uuid4()), "users": [other.id]}),
             asker.post(f"{path}/cancel"), asker.get(path),
         ]
     sent = send(asker, other, SHORT, client_id=(again := str(uuid.uuid4())))
     path = f"/v1/voice-messages/{sent.json()['message']['id']}"
-    answers += [
+    responses += [
         sent, send(asker, other, SHORT, client_id=again), asker.get(path), asker.get(f"/v1/voice-messages?with={other.id}"),
         asker.post(f"{path}/transcript"), asker.get(f"{path}/transcript"),
         asker.get(sent.json()["message"]["audio"]["url"]), asker.request("DELETE", path), asker.get(path),
     ]
-    seen = [read(answer) if "audio" not in answer.headers.get("content-type", "") else answer.status_code for answer in answers]
+    seen = [read(response) if "audio" not in response.headers.get("content-type", "") else response.status_code for response in responses]
     with RawSocket(asker.server.port) as socket:
         socket.hello(asker)
         socket.send({"id": 2, "listen": {"stream": f"presence:{other.id}"}})
-        seen += [socket.message(), socket.answer(2)]
+        seen += [socket.message(), socket.response(2)]
     return seen
 
 
-def test_every_answer_reads_the_same(server):
-    blocked, stranger, ben = server.users(3)
-    # A name that nobody else's begins like.
+def test_every_response_is_the_same(server):
+    blocked, outsider, ben = server.users(3)
+    # A name with a unique prefix.
     assert ben.request("PATCH", "/v1/me", {"displayName": f"Ben{uuid.uuid4().hex}"}).status_code == 200
     assert ben.request("PUT", f"/v1/blocks/{blocked.id}").status_code == 204
-    told = []
-    for asker in (blocked, stranger):
-        # Without a session of the caller's, how soon its call is seen to be detached would differ.
+    results = []
+    for asker in (blocked, outsider):
+        # Without a session of the caller, the time until its call counts as detached would differ.
         with RawSocket(server.port) as session:
             session.hello(asker, endpoint=asker.endpoint, secret=asker.secret)
-            told.append(shape(everything(asker, ben), {asker.id: "me", ben.id: "ben"}))
+            results.append(shape(everything(asker, ben), {asker.id: "me", ben.id: "ben"}))
     # The names of the two differ.
-    own = [server.command("account", "list").split(f"{asker.id}\t")[1].split("\t")[1] for asker in (blocked, stranger)]
-    assert told[0].replace(own[0], "NAME") == told[1].replace(own[1], "NAME")
-    assert "not_found" in told[0] and "ben" in told[0]
-    # And nothing reached him: neither calls nor messages.
-    assert [call["caller"] for call in ben.get("/v1/calls").json()["calls"]] == [stranger.id] * 2
+    own = [server.command("account", "list").split(f"{asker.id}\t")[1].split("\t")[1] for asker in (blocked, outsider)]
+    assert results[0].replace(own[0], "NAME") == results[1].replace(own[1], "NAME")
+    assert "not_found" in results[0] and "ben" in results[0]
+    # And he received nothing: neither calls nor messages.
+    assert [call["caller"] for call in ben.get("/v1/calls").json()["calls"]] == [outsider.id] * 2
     assert ben.get(f"/v1/voice-messages?with={blocked.id}").json()["messages"] == []
 
 
@@ -102,7 +102,7 @@ def test_positions_are_those_of_ones_own_streams(server, transport):
         with RawSocket(server.port) as socket:
             socket.hello(ann, endpoint=ann.endpoint, secret=ann.secret)
             socket.send({"id": 2, "request": "calls.create", "params": body})
-            made = socket.answer(2)
+            made = socket.response(2)
         positions, call = made["positions"], made["result"]["call"]["id"]
     assert set(positions) == {f"user:{ann.id}"}
     accepted = ben.post(f"/v1/calls/{call}/accept", {"clientID": str(uuid.uuid4())}).json()

@@ -1,4 +1,5 @@
-"""Live captions of calls: flite speaks through aiortc, and what it said comes in everybody's stream while the call goes on."""
+"""Live captions of calls: flite's speech is sent with aiortc, and its captions arrive in everybody's stream during the
+call."""
 
 from __future__ import annotations
 
@@ -9,23 +10,23 @@ import uuid
 
 import numpy
 import pytest
-from endpoint import Refused
+from endpoint import RequestError
 from gateway import RATE, Participant, Tone
 from test_metrics import families, value
-from test_recording_transcripts import Listener, Picky, endpoint_of, serving, spoken, talking  # noqa: F401 - fixtures
+from test_recording_transcripts import Listener, Picky, endpoint_of, serving, speaking_call, spoken  # noqa: F401
 from test_recordings import ended, fetch, is_recorded, person, samples, signed_up
 
 COMMAND = {"transcription": {"provider": "command"}}
 FIRST, SECOND = "one two three four five", "six seven eight nine ten"
 
 
-def told(one: Participant) -> list[dict]:
-    """The captions that came."""
+def captions(one: Participant) -> list[dict]:
+    """The captions received so far."""
     return one.endpoint.events.get(f"captions:{one.call}", [])
 
 
 def document(one: Participant) -> dict:
-    """What the call's stream has last told of itself."""
+    """The latest document from the call's stream."""
     stream = one.endpoint.streams[f"call:{one.call}"]
     news = [data for _, (kind, data) in sorted(stream.entries.items()) if kind == "call"]
     return (news or [stream.snapshot["call"]])[-1]
@@ -43,7 +44,7 @@ def failure(one: Participant) -> str | None:
 
 
 def attempts(server) -> float:
-    """How often the provider was asked for something."""
+    """How many requests the provider got."""
     name = "transcription_attempt_seconds"
     return value(server, name + "_count") if "switchboard_" + name in families(server) else 0
 
@@ -59,64 +60,64 @@ def listener(make_server):
     server.stop()
 
 
-def test_what_is_said_comes_to_everybody_while_it_is_said(listener, spoken):  # noqa: F811
+def test_captions_reach_everybody_during_speech(listener, spoken):  # noqa: F811
     async def run():
-        async with talking(listener, 3) as (everybody, talks):
+        async with speaking_call(listener, 3) as (everybody, tracks):
             ann, ben, cal = everybody
-            answer = await ben.endpoint.ask("calls.caption", call=ben.call)
-            assert answer["call"]["captions"]["by"] == ben.endpoint.user
+            response = await ben.endpoint.ask("calls.caption", call=ben.call)
+            assert response["call"]["captions"]["by"] == ben.endpoint.user
             for one in everybody:
                 await has_captions(one, ben)
             again = await cal.endpoint.ask("calls.caption", call=cal.call)
             assert again["duplicate"] and again["call"]["captions"]["by"] == ben.endpoint.user
 
             begun = time.time()
-            await talks[0].say(spoken[FIRST])
+            await tracks[0].say(spoken[FIRST])
             over = time.time()
             for one in everybody:
-                await one.endpoint.until("Ann's words", lambda one=one: told(one))
-            [caption] = told(cal)
+                await one.endpoint.until("Ann's words", lambda one=one: captions(one))
+            [caption] = captions(cal)
             assert caption["text"] == FIRST and caption["user"] == ann.endpoint.user, caption
             assert caption["source"] == "microphone"
             start = stamp(caption["startedAt"])
             assert begun - 0.5 < start < begun + 1 and start + caption["durationMs"] / 1000 < over + 1
 
-            # Two at once are two captions.
-            await asyncio.gather(talks[1].say(spoken[SECOND]), talks[2].say(spoken[FIRST]))
-            await ann.endpoint.until("both", lambda: len(told(ann)) == 3)
-            said = {caption["user"]: caption["text"] for caption in told(ann)[1:]}
-            assert said == {ben.endpoint.user: SECOND, cal.endpoint.user: FIRST}
+            # Simultaneous speech of two gives two captions.
+            await asyncio.gather(tracks[1].say(spoken[SECOND]), tracks[2].say(spoken[FIRST]))
+            await ann.endpoint.until("both", lambda: len(captions(ann)) == 3)
+            texts = {caption["user"]: caption["text"] for caption in captions(ann)[1:]}
+            assert texts == {ben.endpoint.user: SECOND, cal.endpoint.user: FIRST}
 
-            # A recording goes its own way beside them, and on when they end.
+            # A recording is independent of captions, and continues when they end.
             await ann.endpoint.ask("calls.record", call=ann.call)
             await is_recorded(cal, ann)
             assert document(cal)["captions"]["by"] == ben.endpoint.user
-            await talks[0].say(spoken[SECOND])
-            await ben.endpoint.until("the words", lambda: len(told(ben)) == 4)
+            await tracks[0].say(spoken[SECOND])
+            await ben.endpoint.until("the words", lambda: len(captions(ben)) == 4)
             await cal.endpoint.ask("calls.stopCaptions", call=cal.call)
             for one in everybody:
                 await has_captions(one, None)
-            await talks[1].say(spoken[SECOND])
+            await tracks[1].say(spoken[SECOND])
             await cal.endpoint.ask("calls.stopRecording", call=cal.call)
             manifest = await ended(listener, ann, ann.call)
             loud = {}
             for track in manifest["tracks"]:
-                sound = samples(fetch(listener, track))
-                loud[track["user"]] = float(numpy.abs(sound).max())
+                audio = samples(fetch(listener, track))
+                loud[track["user"]] = float(numpy.abs(audio).max())
             assert len(loud) == 3 and min(loud[ann.endpoint.user], loud[ben.endpoint.user]) > 0.1, loud
 
-            # They can be wanted again, and end with the call.
+            # They can be turned on again, and end with the call.
             await cal.endpoint.ask("calls.caption", call=cal.call)
             await has_captions(ann, cal)
-            await talks[2].say(spoken[SECOND])
-            await ann.endpoint.until("Cal's words", lambda: len(told(ann)) == 5)
-            # Nobody wanted Ben's last ones.
-            assert told(ann)[-1]["user"] == cal.endpoint.user, told(ann)
+            await tracks[2].say(spoken[SECOND])
+            await ann.endpoint.until("Cal's words", lambda: len(captions(ann)) == 5)
+            # Ben's last words were after captions had been turned off.
+            assert captions(ann)[-1]["user"] == cal.endpoint.user, captions(ann)
             call = (await ann.endpoint.ask("calls.end", call=ann.call))["call"]
             assert call["status"] == "ended" and "captions" not in call
 
     asyncio.run(run())
-    assert value(listener, "captions_total", outcome="given") >= 5
+    assert value(listener, "captions_total", outcome="published") >= 5
     assert value(listener, "caption_delay_seconds_count") >= 5
     assert value(listener, "captions_packets_dropped_total") == 0
 
@@ -126,11 +127,11 @@ def test_an_endpoint_like_openais_makes_them_too(make_server, spoken):  # noqa: 
         server = make_server(endpoint_of(provider))
 
         async def run():
-            async with talking(server) as ((ann, ben), talks):
+            async with speaking_call(server) as ((ann, ben), tracks):
                 await ann.endpoint.ask("calls.caption", call=ann.call)
-                await talks[1].say(spoken[FIRST])
-                await ann.endpoint.until("the words", lambda: told(ann))
-                [caption] = told(ann)
+                await tracks[1].say(spoken[FIRST])
+                await ann.endpoint.until("the words", lambda: captions(ann))
+                [caption] = captions(ann)
                 assert caption["text"] == FIRST and caption["language"] == "en"
                 assert caption["user"] == ben.endpoint.user
 
@@ -138,24 +139,24 @@ def test_an_endpoint_like_openais_makes_them_too(make_server, spoken):  # noqa: 
         server.stop()
 
 
-def test_who_may_begin_and_end_them(make_server):
+def test_who_may_start_and_stop_them(make_server):
     server = make_server(COMMAND)
-    stranger = signed_up(server, "stranger")
+    outsider = signed_up(server, "outsider")
 
     async def run():
-        async with talking(server) as ((ann, ben), _):
+        async with speaking_call(server) as ((ann, ben), _):
             path = f"/v1/calls/{ann.call}/captions"
             invited = signed_up(server, "invited")
-            for one in (stranger, invited):
+            for one in (outsider, invited):
                 for method in ("POST", "DELETE"):
                     refused = await asyncio.to_thread(one.request, method, path, {} if method == "POST" else None)
                     assert refused.status_code == 404, refused.text
-            # Another device of somebody in the call is not in it.
+            # Another device of a participant is not in the call.
             other = await asyncio.to_thread(person(server, ben).post, path)
             assert other.status_code == 409 and other.json()["type"] == "answered_elsewhere", other.text
             await ben.endpoint.ask("calls.caption", call=ben.call)
             await has_captions(ann, ben)
-            # Who leaves hears no more of it, and it goes on.
+            # A participant who leaves gets no more captions; the others do.
             await ann.endpoint.ask("calls.stopCaptions", call=ann.call)
             await has_captions(ben, None)
 
@@ -163,10 +164,10 @@ def test_who_may_begin_and_end_them(make_server):
     server.stop()
 
 
-def test_where_nothing_can_be_heard_or_written_down_there_are_none(server, listener):
+def test_without_gateway_or_transcription_there_are_none(server, listener):
     async def run():
-        async with talking(server) as ((ann, _), _):
-            with pytest.raises(Refused) as refused:
+        async with speaking_call(server) as ((ann, _), _):
+            with pytest.raises(RequestError) as refused:
                 await ann.endpoint.ask("calls.caption", call=ann.call)
             assert refused.value.type == "provider_not_configured"
 
@@ -176,31 +177,31 @@ def test_where_nothing_can_be_heard_or_written_down_there_are_none(server, liste
     caller, callee = listener.users(2)
     body = {"clientID": str(uuid.uuid4()), "callees": [callee.id], "kind": "audio", "mode": "direct"}
     call = caller.post("/v1/calls", body).json()["call"]["id"]
-    answer = caller.post(f"/v1/calls/{call}/captions")
-    assert answer.status_code == 409 and "peer to peer" in answer.json()["detail"]
+    response = caller.post(f"/v1/calls/{call}/captions")
+    assert response.status_code == 409 and "peer to peer" in response.json()["detail"]
 
 
 @pytest.mark.parametrize("mode", ["json", "refuse", "hang"])
-def test_everybody_is_told_when_the_provider_fails_and_the_call_goes_on(make_server, spoken, mode):  # noqa: F811
+def test_everybody_is_notified_when_the_provider_fails_and_the_call_continues(make_server, spoken, mode):  # noqa: F811
     with serving(Picky) as provider:
         provider.mode = mode
         server = make_server(endpoint_of(provider))
 
         async def run():
-            async with talking(server) as ((ann, ben), talks):
+            async with speaking_call(server) as ((ann, ben), tracks):
                 await ann.endpoint.ask("calls.caption", call=ann.call)
-                await talks[0].say(spoken[FIRST])
+                await tracks[0].say(spoken[FIRST])
                 await ben.endpoint.until("why there are none", lambda: failure(ben))
-                assert not told(ben)
-                # The call does not mind.
+                assert not captions(ben)
+                # The call is not affected.
                 mid = ben.slot_of(ann, "audio")
-                await ben.more_from(mid)
-                # Once it works again nothing is said of it any more.
-                provider.patience = 1_000
-                await talks[0].say(spoken[SECOND])
-                await ben.endpoint.until("a caption", lambda: told(ben))
+                await ben.receives_more(mid)
+                # Once it works again the error is cleared.
+                provider.successes_left = 1_000
+                await tracks[0].say(spoken[SECOND])
+                await ben.endpoint.until("a caption", lambda: captions(ben))
                 await ben.endpoint.until("the failure to be over", lambda: failure(ben) is None)
-                assert told(ben)[0]["text"] == "well"
+                assert captions(ben)[0]["text"] == "well"
 
         asyncio.run(run())
         server.stop()
@@ -210,46 +211,46 @@ def test_they_go_on_when_the_server_was_killed(make_server, spoken):  # noqa: F8
     server = make_server(COMMAND)
 
     async def run():
-        async with talking(server) as (everybody, talks):
+        async with speaking_call(server) as (everybody, tracks):
             ann, ben = everybody
             await ann.endpoint.ask("calls.caption", call=ann.call)
             await has_captions(ben, ann)
             server.kill()
             await asyncio.to_thread(server.start)
-            for one, talk in zip(everybody, talks):
+            for one, speech_track in zip(everybody, tracks):
                 await one.hang_up_media()
                 await one.endpoint.open()
-                await one.join(slots=1, video=False, sound=type(talk)())
+                await one.join(slots=1, video=False, audio=type(speech_track)())
             assert document(ben)["captions"]["by"] == ann.endpoint.user
-            sound = ann.connection.getSenders()[0].track
-            await sound.say(spoken[FIRST])
-            await ben.endpoint.until("the words", lambda: told(ben))
-            assert told(ben)[-1]["text"] == FIRST
+            audio = ann.connection.getSenders()[0].track
+            await audio.say(spoken[FIRST])
+            await ben.endpoint.until("the words", lambda: captions(ben))
+            assert captions(ben)[-1]["text"] == FIRST
 
     asyncio.run(run())
     server.stop()
 
 
-def test_nobody_is_understood_who_only_hums(listener):
-    """A steady tone is no speech, and costs no provider anything."""
+def test_humming_gives_no_captions(listener):
+    """A steady tone is not speech, and causes no requests to the provider."""
 
     async def run():
-        async with talking(listener) as ((ann, ben), _):
+        async with speaking_call(listener) as ((ann, ben), _):
             before = attempts(listener)
             await ann.endpoint.ask("calls.caption", call=ann.call)
             await ben.hang_up_media()
-            await ben.join(slots=1, video=False, sound=Quiet())
+            await ben.join(slots=1, video=False, audio=Quiet())
             await ann.until("Ben", lambda: ann.slot_of(ben, "audio"))
-            # Three seconds of it.
-            await ann.more_from(ann.slot_of(ben, "audio"), 150)
-            assert not told(ann) and failure(ann) is None
+            # For three seconds.
+            await ann.receives_more(ann.slot_of(ben, "audio"), 150)
+            assert not captions(ann) and failure(ann) is None
             assert attempts(listener) == before
 
     asyncio.run(run())
 
 
 class Quiet(Tone):
-    """A hum that is hardly there."""
+    """A faint hum."""
 
     def __init__(self):
         super().__init__(50)

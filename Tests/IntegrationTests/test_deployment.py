@@ -54,7 +54,7 @@ def test_the_unit_waits_longer_than_draining_takes():
 
 
 def test_the_units_commands_work(tmp_path):
-    """Starts, reloads and stops as systemd would, with the paths of this test."""
+    """Starts, reloads and stops like systemd, with the paths of this test."""
     config, data = tmp_path / "switchboard.yaml", tmp_path / "data"
     config.write_text(yaml.safe_dump(
         {"http": {"host": "127.0.0.1", "port": free_port()}, "admin": {"port": free_port()},

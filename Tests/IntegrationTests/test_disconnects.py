@@ -1,7 +1,7 @@
-"""Connections are cut at random moments, again and again, while the server lives on: streams go on without a hole, and
-requests that are made again are not done twice.
+"""Connections are broken at random moments while the server keeps running: streams continue without a gap, and retried
+requests are executed once.
 
-SWITCHBOARD_SEED repeats a run's moments.
+SWITCHBOARD_SEED repeats a run's random moments.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ PAIRS = 4
 def test_cut_connections_lose_nothing(make_server):
     seed = int(os.environ.get("SWITCHBOARD_SEED", random.randrange(1 << 32)))
     print(f"SWITCHBOARD_SEED={seed}")
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     server = make_server(GENEROUS)
     people = server.users(2 * PAIRS)
 
     async def run() -> None:
-        pairs = [Pair(server, people[2 * n], people[2 * n + 1], chance) for n in range(PAIRS)]
+        pairs = [Pair(server, people[2 * n], people[2 * n + 1], rng) for n in range(PAIRS)]
         ends = [end for pair in pairs for end in pair.ends]
         for end in ends:
             await end.open()
             await end.listen(f"user:{end.user}")
         running = [asyncio.create_task(pair.run()) for pair in pairs]
         for _ in range(CUTS):
-            await asyncio.sleep(chance.random() * 0.15)
+            await asyncio.sleep(rng.random() * 0.15)
             for task in running:
                 if task.done():
                     await task
-            end = chance.choice(ends)
+            end = rng.choice(ends)
             end.connected.clear()
             end.socket.transport.abort()
             await end.reader
@@ -50,7 +50,7 @@ def test_cut_connections_lose_nothing(make_server):
             await task
         for pair in pairs:
             for end in pair.ends:
-                assert not end.faults, end.faults
+                assert not end.violations, end.violations
                 assert await history(end) == pair.calls[::-1]
                 await whole_stream(end)
                 await end.close()
@@ -70,6 +70,6 @@ def test_a_body_that_breaks_off_is_no_fault_of_the_server(make_server):
         client.sendall(head + b'{"a"')
         client.shutdown(socket.SHUT_WR)
         assert client.recv(100).startswith(b"HTTP/1.1 400 ")
-    # What it had to say about it stands in its log by then.
+    # Its log is complete by then.
     server.stop()
     assert "ERROR" not in server.log_tail(), server.log_tail()

@@ -1,4 +1,5 @@
-"""Clients that ask for more than they read, or for more than they may: what they make the server hold and do is bounded."""
+"""Clients that request more than they read, or more than they may: their use of the server's memory and CPU is
+bounded."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from rawsocket import RawSocket, frame
 from test_realtime_sessions import memory
 
 MIB = 1 << 20
-PATIENCE = 30
+TIMEOUT = 30
 
 
 def flood(client: socket.socket, data: bytes, seconds: float) -> bool:
-    """Sends `data` again and again, and reads nothing. Returns whether the server closed the connection."""
+    """Sends `data` repeatedly and reads nothing. Returns whether the server closed the connection."""
     client.setblocking(False)
     end = time.monotonic() + seconds
     rest = data
@@ -34,7 +35,7 @@ def flood(client: socket.socket, data: bytes, seconds: float) -> bool:
 
 
 def wait_until_closed(client: socket.socket) -> None:
-    client.settimeout(PATIENCE)
+    client.settimeout(TIMEOUT)
     try:
         while client.recv(65536):
             pass
@@ -47,7 +48,7 @@ def wait_until_closed(client: socket.socket) -> None:
     [frame(b"", opcode=9), frame(b"p" * 125, opcode=9), frame(b"", opcode=10), frame(b"", final=False, opcode=1) + frame(b"", final=False, opcode=0) * 999],
     ids=["empty pings", "pings", "pongs", "empty fragments"],
 )
-def test_control_and_empty_frames_of_a_stranger_who_does_not_read_cost_no_memory(server, flooded):
+def test_control_and_empty_frames_of_an_unauthenticated_client_that_does_not_read_cost_no_memory(server, flooded):
     before = memory(server.pid)
     with RawSocket(server.port) as client:
         flood(client.socket, flooded * (65536 // len(flooded) or 1), seconds=4)
@@ -60,7 +61,7 @@ def test_pings_are_answered_whoever_sends_a_few(server):
     with RawSocket(server.port) as client:
         client.write(frame(b"one", opcode=9))
         assert client.read() == (10, b"one")
-        # Of pings that came together the latest is answered at least (RFC 6455 section 5.5.3).
+        # Of several pings at least the latest gets a pong (RFC 6455 section 5.5.3).
         client.write(frame(b"two", opcode=9) + frame(b"three", opcode=9))
         got = client.read()
         while got != (10, b"three"):

@@ -16,18 +16,18 @@ def profile_server(make_server, request):
 
 
 async def meet(everybody: list[Participant], video: bool = True) -> None:
-    """Everybody makes a leg and hears and sees everybody else."""
+    """Everybody makes a leg and receives audio and video of everybody else."""
     for one in everybody:
         await one.join(slots=len(everybody) - 1, video=video)
     for one in everybody:
         for other in everybody:
             if one is not other:
-                await one.hears(other)
+                await one.receives_audio(other)
                 if video:
-                    await one.sees(other)
+                    await one.receives_video(other)
 
 
-def test_two_hear_and_see_each_other(profile_server):
+def test_two_receive_each_other(profile_server):
     async def run():
         async with group(profile_server, 2) as everybody:
             await meet(everybody)
@@ -43,16 +43,16 @@ def test_three_and_one_leaves_and_comes_back(server):
             await cal.hang_up_media()
             await cal.endpoint.ask("calls.leave", call=cal.call)
             await ann.until("the slot of who left to be empty", lambda: ann.slot_of(cal, "audio") is None)
-            await ann.hears(ben)
+            await ann.receives_audio(ben)
             await cal.accept(ann.call)
             await cal.join(slots=2, video=False)
             for one, other in [(ann, cal), (ben, cal), (cal, ann), (cal, ben)]:
-                await one.hears(other)
+                await one.receives_audio(other)
 
     asyncio.run(run())
 
 
-def test_a_client_that_closes_its_connection_is_told_that_its_leg_ended(server):
+def test_a_client_that_closes_its_connection_is_notified_that_its_leg_ended(server):
     async def run():
         async with group(server, 2, "audio") as everybody:
             ann, ben = everybody
@@ -63,27 +63,27 @@ def test_a_client_that_closes_its_connection_is_told_that_its_leg_ended(server):
                 lambda: [s for s in ben.endpoint.signals(ben.call) if s["kind"] == "legEnded" and s["reason"] == "closed"],
             )
             await ann.until("an empty slot", lambda: ann.slot_of(ben, "audio") is None)
-            # A new leg of the same endpoint takes its place.
+            # A new leg of the same endpoint replaces it.
             await ben.hang_up_media()
             await ben.join(slots=1, video=False)
-            await ann.hears(ben)
-            await ben.hears(ann)
+            await ann.receives_audio(ben)
+            await ben.receives_audio(ann)
 
     asyncio.run(run())
 
 
-def test_a_publisher_is_told_what_it_can_send(server):
-    """aiortc has no transport-wide feedback: it keeps to REMB, and begins with 500 kbit/s where it gets none."""
+def test_a_publisher_gets_a_bandwidth_estimate(server):
+    """aiortc has no transport-wide feedback: it uses REMB, and starts with 500 kbit/s without it."""
 
     async def run():
         async with group(server, 2) as (ann, ben):
             await ann.join()
             await ben.join()
-            await ben.sees(ann)
+            await ben.receives_video(ann)
             (sender,) = [
                 one.sender for one in ann.connection.getTransceivers() if one.kind == "video" and one.sender.track
             ]
-            # Nothing public shows what an encoder was told.
+            # aiortc's public API does not have an encoder's target bit rate.
             rate = lambda: sender._RTCRtpSender__encoder.target_bitrate  # noqa: E731
             await ann.until("a bitrate of the gateway's", lambda: rate() >= 600_000)
 

@@ -1,6 +1,6 @@
-"""What arrives at the media gateway's port from clients that are odd, broken or hostile: hellos in pieces, in any order and
-twice complete their handshake; what is forged, replayed, cut or too long changes nothing and is counted; offers that
-cannot be are refused with what is wrong; connections that bring nothing are cut off. The server stands in the end."""
+"""Unusual, broken and hostile clients at the media gateway's port: ClientHellos in fragments, in any order and
+duplicated complete their handshake; forged, replayed, truncated and oversized packets are counted without effect;
+invalid offers are rejected with the reason; idle connections are closed. The server survives all of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def people(server):
 
 @pytest.fixture
 def call(server, people):
-    """A call that Anna is in. In the end nothing of it is left, so that no leg ends in the middle of another test."""
+    """A call that Anna is in. It is ended after the test, so that no leg ends during another test."""
     anna, ben = people
     made = legs.call(anna, ben)
     yield made
@@ -56,7 +56,7 @@ STATE = ["gateway_legs", "gateway_connected_legs", "gateway_calls", "gateway_tra
 
 
 def state(server) -> dict[str, float]:
-    """What the gateway holds and did, but for what it counts of datagrams."""
+    """The gateway's metrics, except the datagram counters."""
     samples = {name: value(server, name) for name in STATE}
     samples["handshakes"] = value(server, "gateway_handshakes_total")
     samples["forwarded"] = value(server, "gateway_packets_forwarded_total")
@@ -75,8 +75,8 @@ def connected(server, before: float) -> None:
 
 @pytest.mark.parametrize("options", [[], ["-mtu", "256"], ["-mtu", "256", "-alpn", ",".join(["x" * 200] * 12)]], ids=["plain", "fragmented", "large"])
 def test_a_hello_from_the_checked_port(server, leg, identity, options):
-    """The port is handed on from who made the check to openssl. A hello with two kilobytes more is as large as one with
-    a key of ML-KEM-768, and spans ten datagrams."""
+    """The client's port is taken over by openssl after the check. A ClientHello with two extra kilobytes is as large as
+    one with an ML-KEM-768 key share, and spans ten datagrams."""
     before = value(server, "gateway_handshakes_total")
     port = leg.socket.getsockname()[1]
     leg.socket.close()
@@ -87,25 +87,26 @@ def test_a_hello_from_the_checked_port(server, leg, identity, options):
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_a_hello_in_any_order_and_twice(server, leg, identity, seed):
     before = value(server, "gateway_handshakes_total")
-    wire = legs.Wire(leg, legs.shuffled(seed))
-    with legs.openssl(identity, wire.port, "-mtu", "256", "-alpn", ",".join(["x" * 200] * 5)):
+    proxy = legs.DatagramProxy(leg, legs.shuffled(seed))
+    with legs.openssl(identity, proxy.port, "-mtu", "256", "-alpn", ",".join(["x" * 200] * 5)):
         connected(server, before)
-    wire.close()
-    assert len(wire.sent) > 6
+    proxy.close()
+    assert len(proxy.sent) > 6
 
 
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_a_handshake_among_junk_and_replays(server, leg, identity, seed):
     before = value(server, "gateway_handshakes_total")
     junk = dtls.JunkAndReplays(seed)
-    wire = legs.Wire(leg, lambda burst: [one for data in burst for one in junk(data, 1)])
-    with legs.openssl(identity, wire.port, "-mtu", "256"):
+    proxy = legs.DatagramProxy(leg, lambda burst: [one for data in burst for one in junk(data, 1)])
+    with legs.openssl(identity, proxy.port, "-mtu", "256"):
         connected(server, before)
-    wire.close()
+    proxy.close()
 
 
 def test_a_post_quantum_hello_is_answered(leg):
-    """As a client of DTLS 1.3 says it, with a key share of X25519MLKEM768, in three datagrams: DTLS 1.2 is agreed on."""
+    """The ClientHello of a DTLS 1.3 client with an X25519MLKEM768 key share, in three datagrams: DTLS 1.2 is
+    negotiated."""
     shares = struct.pack("!HHHH", 0x33, 1220 + 2, 1220, 0x11EC) + struct.pack("!H", 1216) + os.urandom(1216)
     groups = struct.pack("!HHHHHH", 0x0A, 8, 6, 0x11EC, 0x1D, 0x17)
     extensions = shares + groups + bytes.fromhex("000b00020100 000d00060004 0403 0804 00170000 000e0005 0002 0007 00".replace(" ", ""))
@@ -118,37 +119,37 @@ def test_a_post_quantum_hello_is_answered(leg):
         leg.send(part)
     leg.socket.settimeout(10)
     while True:
-        answer = leg.socket.recv(9000)
-        if answer[0] == dtls.HANDSHAKE:
+        response = leg.socket.recv(9000)
+        if response[0] == dtls.HANDSHAKE:
             break
-    assert answer[13] == 2, "no ServerHello"
-    assert answer[25:27] == b"\xfe\xfd", "not DTLS 1.2"
+    assert response[13] == 2, "no ServerHello"
+    assert response[25:27] == b"\xfe\xfd", "not DTLS 1.2"
 
 
-# What is not authentic.
+# Unauthentic packets.
 
 
 @pytest.fixture
-def talking(server, leg, identity):
-    """A leg that is connected, its SRTP, and everything that it sent for it."""
+def connected_leg(server, leg, identity):
+    """A connected leg, its SRTP session, and everything that it sent."""
     before = value(server, "gateway_handshakes_total")
-    wire = legs.Wire(leg)
-    with legs.openssl(identity, wire.port) as (_, material):
+    proxy = legs.DatagramProxy(leg)
+    with legs.openssl(identity, proxy.port) as (_, material):
         connected(server, before)
         policy = pylibsrtp.Policy(
             key=legs.sender_keys(material), ssrc_type=pylibsrtp.Policy.SSRC_ANY_OUTBOUND,
             srtp_profile=pylibsrtp.Policy.SRTP_PROFILE_AEAD_AES_128_GCM,
         )
-        yield leg, pylibsrtp.Session(policy), wire
-    wire.close()
+        yield leg, pylibsrtp.Session(policy), proxy
+    proxy.close()
 
 
 def speech(session, sequence: int) -> bytes:
     return session.protect(struct.pack("!BBHII", 0x80, 111, sequence, 960 * sequence, 11) + b"\x78 words")
 
 
-def test_media_that_is_not_authentic_changes_nothing(server, talking):
-    leg, session, _ = talking
+def test_media_that_is_not_authentic_changes_nothing(server, connected_leg):
+    leg, session, _ = connected_leg
     packet = speech(session, 1)
     report = session.protect_rtcp(struct.pack("!BBHI", 0x80, 201, 1, 11))
     counted = dropped(server, "srtp")
@@ -156,29 +157,29 @@ def test_media_that_is_not_authentic_changes_nothing(server, talking):
     leg.send(report)
     wait_until(lambda: value(server, "gateway_connected_legs") >= 1, "it is connected")
     before = state(server)
-    chance = random.Random(3)
+    rng = random.Random(3)
     sent = 0
     for original in (packet, report):
         bad = [original] * 3
         bad += [original[:count] for count in range(12, len(original))]
-        bad += [original + bytes(chance.choice([1, 4, 1400, 8000])) for _ in range(5)]
+        bad += [original + bytes(rng.choice([1, 4, 1400, 8000])) for _ in range(5)]
         for _ in range(100):
             changed = bytearray(original)
-            changed[chance.randrange(2, len(changed))] ^= 1 << chance.randrange(8)
+            changed[rng.randrange(2, len(changed))] ^= 1 << rng.randrange(8)
             bad.append(bytes(changed))
         for one in bad:
             leg.send(one)
         sent += len(bad)
     wait_until(lambda: dropped(server, "srtp") == counted + sent, "each of them is counted")
     assert state(server) == before
-    # From a stranger, even the authentic is nothing.
+    # From an unknown address, even authentic packets are dropped.
     unknown = dropped(server, "unknown_flow")
-    with stun.fresh_socket("127.0.0.1") as stranger:
+    with stun.fresh_socket("127.0.0.1") as outsider:
         for one in (packet, report, speech(session, 2)):
-            stranger.sendto(one, leg.server)
-    wait_until(lambda: dropped(server, "unknown_flow") == unknown + 3, "strangers are counted")
+            outsider.sendto(one, leg.server)
+    wait_until(lambda: dropped(server, "unknown_flow") == unknown + 3, "packets of unknown flows are counted")
     assert state(server) == before
-    # A datagram that no buffer holds, and one of no protocol.
+    # A datagram larger than any buffer, and one of an unknown protocol.
     kinds = dropped(server, "unknown_kind")
     leg.send(b"\x80" + bytes(20_000))
     leg.send(b"\xff\x00")
@@ -186,16 +187,16 @@ def test_media_that_is_not_authentic_changes_nothing(server, talking):
     assert state(server) == before
 
 
-def test_records_that_are_not_authentic_change_nothing(server, talking):
-    leg, _, wire = talking
+def test_records_that_are_not_authentic_change_nothing(server, connected_leg):
+    leg, _, proxy = connected_leg
     counted, before = dropped(server, "dtls"), state(server)
-    chance = random.Random(4)
-    bad = [dtls.record(chance.randbytes(40), kind, epoch) for kind in (20, 21, 22, 23) for epoch in (0, 1, 2)]
+    rng = random.Random(4)
+    bad = [dtls.record(rng.randbytes(40), kind, epoch) for kind in (20, 21, 22, 23) for epoch in (0, 1, 2)]
     bad += [dtls.record(b"\x02\x28", 21), dtls.record(b"\x01\x00", 21), b"\x16", b"\x16\xfe\xfd" + bytes(20), bytes([63]) * 9000]
     for one in bad:
         leg.send(one)
-    # Everything that openssl sent, again: OpenSSL may answer a Finished, and that is all.
-    for one in wire.sent:
+    # Replays everything that openssl sent: OpenSSL may answer a Finished, and nothing else.
+    for one in proxy.sent:
         leg.send(one)
     wait_until(lambda: dropped(server, "dtls") >= counted + len(bad), "records are counted")
     assert state(server) == before
@@ -204,7 +205,7 @@ def test_records_that_are_not_authentic_change_nothing(server, talking):
 def test_checks_that_are_not_authentic_change_nothing(server, leg):
     good = leg.check_bytes()
     leg.send(good)
-    wait_until(lambda: value(server, "gateway_flows") >= 1, "it has a way")
+    wait_until(lambda: value(server, "gateway_flows") >= 1, "it has a flow")
     before, counted = state(server), dropped(server, "stun")
     bad = [good[:count] for count in range(1, len(good), 7)] + [good + bytes(4), leg.check_bytes(password="x" * 32)]
     for index in range(2, len(good), 3):
@@ -213,13 +214,13 @@ def test_checks_that_are_not_authentic_change_nothing(server, leg):
         bad.append(bytes(changed))
     for one in bad:
         leg.send(one)
-    with stun.fresh_socket("127.0.0.1") as stranger:
-        # Whoever overheard it and repeats it draws the media nowhere.
-        stranger.sendto(good, leg.server)
-        stranger.settimeout(0.5)
+    with stun.fresh_socket("127.0.0.1") as outsider:
+        # A replayed check from another address does not redirect the media.
+        outsider.sendto(good, leg.server)
+        outsider.settimeout(0.5)
         wait_until(lambda: dropped(server, "stun") == counted + len(bad) + 1, "each of them is counted")
         with pytest.raises(TimeoutError):
-            stranger.recv(9000)
+            outsider.recv(9000)
     assert state(server) == before
     leg.check()
 
@@ -247,15 +248,15 @@ def offers(fingerprint: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", list(offers("AA")))
-def test_hostile_offers_are_refused_with_what_is_wrong(server, people, call, identity, name):
+def test_hostile_offers_are_rejected_with_the_reason(server, people, call, identity, name):
     anna, path = people[0], f"/v1/calls/{call}/leg"
     before = value(server, "gateway_legs")
-    answer = anna.post(path, {"offer": {"sdp": offers(identity.fingerprint)[name]}})
-    assert 400 <= answer.status_code < 500, answer.text
-    problem = answer.json()
+    response = anna.post(path, {"offer": {"sdp": offers(identity.fingerprint)[name]}})
+    assert 400 <= response.status_code < 500, response.text
+    problem = response.json()
     assert problem["field"] == "offer.sdp" and problem["type"] and len(problem["detail"]) in range(10, 1000), problem
     assert value(server, "gateway_legs") == before
-    # It did not cost the right to a good one.
+    # A valid offer is still accepted afterwards.
     made = legs.Leg(anna, call, identity, ssrc=11)
     made.check()
     made.socket.close()
@@ -267,9 +268,9 @@ def test_many_sections_and_candidates_are_answered_in_time(people, call, identit
     sections = [legs.section("0", "sendonly", identity.fingerprint, *candidates)]
     sections += [legs.section(str(index), "recvonly", identity.fingerprint) for index in range(1, 64)]
     bundle = "a=group:BUNDLE " + " ".join(str(index) for index in range(10_000))
-    answer = anna.post(path, {"offer": {"sdp": legs.description(sections, bundle)}}, timeout=10)
-    assert answer.status_code == 200, answer.text
-    assert len(answer.json()["slots"]) == 5, "as many as a leg may have"
+    response = anna.post(path, {"offer": {"sdp": legs.description(sections, bundle)}}, timeout=10)
+    assert response.status_code == 200, response.text
+    assert len(response.json()["slots"]) == 5, "as many as a leg may have"
 
 
 # Connections.
@@ -291,37 +292,37 @@ def framed(packet: bytes) -> bytes:
     return struct.pack("!H", len(packet)) + packet
 
 
-def test_connections_that_bring_nothing_are_cut_off(server, leg):
-    connect = lambda: socket.create_connection(leg.entrance)  # noqa: E731
-    with connect() as browser, connect() as silent, connect() as slow, connect() as stranger, connect() as good:
+def test_idle_connections_are_closed(server, leg):
+    connect = lambda: socket.create_connection(leg.tcp_server)  # noqa: E731
+    with connect() as browser, connect() as silent, connect() as slow, connect() as outsider, connect() as good:
         browser.sendall(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n")
-        assert closed(browser, 5), "garbage is cut off at once"
-        stranger.sendall(framed(leg.check_bytes(password="x" * 32)) * 3)
+        assert closed(browser, 5), "a connection with garbage is closed at once"
+        outsider.sendall(framed(leg.check_bytes(password="x" * 32)) * 3)
         good.sendall(framed(leg.check_bytes(nominates=False)))
         assert good.recv(9000)[2:4] == b"\x01\x01"
-        # A byte at a time: after ten seconds nobody waits for the rest.
+        # A byte at a time: after ten seconds the connection is closed.
         packet = framed(leg.check_bytes())
         slow.settimeout(0.25)
-        is_cut = False
+        is_closed = False
         for byte in packet[:80]:
             try:
                 slow.sendall(bytes([byte]))
-                is_cut = slow.recv(10) == b""
+                is_closed = slow.recv(10) == b""
             except TimeoutError:
                 continue
             except ConnectionError:
-                is_cut = True
-            if is_cut:
+                is_closed = True
+            if is_closed:
                 break
-        assert is_cut, "a slow hand is cut off"
-        assert closed(silent, 15) and closed(stranger, 15)
+        assert is_closed, "a slow connection is closed"
+        assert closed(silent, 15) and closed(outsider, 15)
         leg.check()
         good.sendall(framed(leg.check_bytes(nominates=False)))
-        assert good.recv(9000)[2:4] == b"\x01\x01", "who showed a password stays"
+        assert good.recv(9000)[2:4] == b"\x01\x01", "an authenticated connection stays open"
 
 
 def test_a_connection_that_never_reads_harms_nobody(server, leg):
-    with socket.create_connection(leg.entrance) as deaf:
+    with socket.create_connection(leg.tcp_server) as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         deaf.settimeout(10)
         before = value(server, "gateway_dropped_total", reason="not_sent")
@@ -333,7 +334,7 @@ def test_a_connection_that_never_reads_harms_nobody(server, leg):
         leg.check()
 
 
-def test_the_server_stands(server):
+def test_the_server_survived(server):
     assert server.process.poll() is None
     assert "error" not in server.log_tail().lower()
 
@@ -342,7 +343,7 @@ def test_the_server_stands(server):
 
 
 def test_parallel_offers_of_one_endpoint_are_one_leg(server, people, call, tmp_path_factory):
-    """Whichever comes last of several PeerConnections has the leg; of the others nothing is left."""
+    """The last of several PeerConnections has the leg; the others leave no state."""
     anna = people[0]
     made = [legs.Identity(tmp_path_factory.mktemp("parallel")) for _ in range(4)]
     before = value(server, "gateway_legs")

@@ -1,4 +1,4 @@
-"""GStreamer's webrtcbin in a call over the media gateway: it knows AES128-CM-SHA1-80 alone."""
+"""GStreamer's webrtcbin in a call over the media gateway: it supports AES128-CM-SHA1-80 only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from gateway import group
-from test_whip import SDP, Door, part, until
+from test_whip import SDP, WHIPSession, participant, until
 from test_whip import group as call_group
 
 LEG = pathlib.Path(__file__).with_name("gstreamer_leg.py")
@@ -30,34 +30,35 @@ async def start(*arguments) -> asyncio.subprocess.Process:
 
 
 def test_webrtcbin_publishes_by_whip_and_aiortc_plays_by_whep(server, webrtcbin):
-    """Debian's own WHIP client of GStreamer does not start (it loads libsoup 2 and 3), so HTTP is spoken here."""
+    """Debian's own WHIP client of GStreamer does not start (it loads libsoup 2 and 3), so the test makes the HTTP
+    requests."""
     anna, ben, cleo = server.users(3)
     call = call_group(anna, [ben, cleo])
 
     async def run():
-        async with Door(ben, call, "whip") as publisher, Door(cleo, call, "whep") as player:
+        async with WHIPSession(ben, call, "whip") as publisher, WHIPSession(cleo, call, "whep") as player:
             process = await start("publish")
             try:
                 await player.open()
                 offer = json.loads(await asyncio.wait_for(process.stdout.readline(), 40))
-                answer = await publisher.http.post(
+                response = await publisher.http.post(
                     publisher.address, content=offer["sdp"], headers={"Content-Type": SDP}
                 )
-                assert answer.status_code == 201, answer.text
-                publisher.session = str(answer.url.join(answer.headers["Location"]))
-                process.stdin.write(json.dumps({"sdp": answer.text}).encode() + b"\n")
+                assert response.status_code == 201, response.text
+                publisher.session_url = str(response.url.join(response.headers["Location"]))
+                process.stdin.write(json.dumps({"sdp": response.text}).encode() + b"\n")
 
                 def plays() -> bool:
-                    audio, video = player.heard.get("audio"), player.heard.get("video")
+                    audio, video = player.received.get("audio"), player.received.get("video")
                     return bool(
                         audio and video and audio.frames > 5 and video.frames > 2 and abs(audio.pitch - 440) < 15
                         and video.brightness > 220
                     )
 
                 await until("GStreamer's tone and picture", plays)
-                assert part(call, anna, ben)["state"] == "joined"
+                assert participant(call, anna, ben)["state"] == "joined"
                 assert (await publisher.end()).status_code == 200
-                assert part(call, anna, ben)["state"] == "left"
+                assert participant(call, anna, ben)["state"] == "left"
             finally:
                 process.stdin.close()
                 await asyncio.wait_for(process.wait(), 20)
@@ -76,14 +77,14 @@ def test_webrtcbin_and_aiortc(server, webrtcbin):
                 made = await gus.endpoint.ask("calls.leg", call=gus.call, offer=offer)
                 process.stdin.write(json.dumps(made["answer"]).encode() + b"\n")
                 await gus.endpoint.ask("calls.connected", call=gus.call)
-                await ann.hears(gus)
-                await ann.sees(gus)
+                await ann.receives_audio(gus)
+                await ann.receives_video(gus)
                 report = json.loads(await asyncio.wait_for(process.stdout.readline(), 40))
-                assert report["came"]["audio"] >= 50 and report["came"]["video"] >= 10
+                assert report["received"]["audio"] >= 50 and report["received"]["video"] >= 10
             finally:
                 process.stdin.close()
                 await asyncio.wait_for(process.wait(), 20)
-            # webrtcbin goes without a goodbye: 30 s later it counts as lost.
+            # webrtcbin sends no close_notify: after 30 s it counts as lost.
             await gus.endpoint.listen(f"signals:{gus.call}:{gus.endpoint.id}")
             await gus.endpoint.until(
                 "the end of the leg", lambda: [s for s in gus.endpoint.signals(gus.call) if s["kind"] == "legEnded"]

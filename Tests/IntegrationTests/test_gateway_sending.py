@@ -1,4 +1,4 @@
-"""What the gateway sends over a link that takes its time: bursts wait in its socket and behind it, and none is lost."""
+"""Sending over a slow link: bursts wait in the socket's buffer and the link's queue, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from test_metrics import value
 
 VIEWERS = 12
 KILOBITS = 1_500
-# Of the queue behind the link: the gateway's buffers, which Linux counts double, are smaller.
+# The limit of the link's queue: the gateway's buffers, which Linux counts double, are smaller.
 QUEUE = "16mb"
 
 
 def dropped_by(space: namespaces.Namespace) -> int:
     with space.inside():
-        told = subprocess.run(["tc", "-s", "qdisc", "show", "dev", "lo"], capture_output=True, text=True, check=True)
-    return int(re.search(r"dropped (\d+)", told.stdout).group(1))
+        result = subprocess.run(["tc", "-s", "qdisc", "show", "dev", "lo"], capture_output=True, text=True, check=True)
+    return int(re.search(r"dropped (\d+)", result.stdout).group(1))
 
 
 @pytest.mark.parametrize("rate", ["100mbit", "1gbit"])
@@ -33,11 +33,11 @@ def test_bursts_below_the_link_s_average_lose_nothing(make_server, tmp_path, rat
             server = make_server()
             users = tmp_path / "users"
             users.write_text(server.command("token", "--count", str(VIEWERS), "--prefix", "burst"))
-            figures = tmp_path / "figures.json"
+            report_path = tmp_path / "figures.json"
             done = subprocess.run(
                 [str(LOAD), "media", "--server", server.url, "--tokens", str(users), "--calls", "1",
                  "--participants", str(VIEWERS), "--publishers", "1", "--video", "--bitrate", str(KILOBITS),
-                 "--seconds", "5", "--warm-up", "1", "--json", str(figures)],
+                 "--seconds", "5", "--warm-up", "1", "--json", str(report_path)],
                 capture_output=True, text=True, timeout=120,
             )
             assert done.returncode == 0, done.stderr + done.stdout + server.log_tail()
@@ -45,7 +45,7 @@ def test_bursts_below_the_link_s_average_lose_nothing(make_server, tmp_path, rat
             waiting = value(server, "gateway_unsent_bytes")
             forwarded = value(server, "gateway_packets_forwarded_total")
             server.stop()
-        found = json.loads(figures.read_text())
+        found = json.loads(report_path.read_text())
         assert found["videoStreams"]["streams"] == VIEWERS - 1
         assert forwarded > 1_000
         assert (lost, waiting, dropped_by(space)) == (0, 0, 0)

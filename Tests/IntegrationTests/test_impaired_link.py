@@ -1,4 +1,4 @@
-"""Bad links between namespaces do what they are told, and lose nothing by themselves."""
+"""Impaired links between namespaces have the requested impairments, and lose nothing by themselves."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ import pytest
 
 import namespaces
 from namespaces import PORT_RESTRICTED, Internet
-from impaired_link import Faults
+from impaired_link import Impairments
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def internet():
 
 @pytest.fixture
 def sent(internet):
-    """Sends numbered datagrams from a host to the public network, and answers the numbers as they arrive there."""
+    """Sends numbered datagrams from a host to the public network, and returns the numbers in order of arrival."""
     with internet.namespace.inside():
         target = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         target.bind(("20.0.0.1", 0))
@@ -61,25 +61,25 @@ def test_a_good_wire_loses_nothing(internet, sent):
     network = internet.network(PORT_RESTRICTED, seed=1)
     # Far more than a group call sends.
     assert sent(network, 5000, rate=10_000) == list(range(5000))
-    assert network.wire.counts()["up"] == {"datagrams": 5000, "lost": 0, "reordered": 0, "dropped": 0}
+    assert network.link.counts()["up"] == {"datagrams": 5000, "lost": 0, "reordered": 0, "dropped": 0}
 
 
 def test_a_seed_decides_about_each_datagram(internet, sent):
-    faults = Faults(loss=0.1, jitter=0.03)
+    impairments = Impairments(loss=0.1, jitter=0.03)
     networks = [internet.network(PORT_RESTRICTED, seed=seed) for seed in (1, 1, 2)]
     for network in networks:
-        network.wire.suffer(up=faults)
+        network.link.impair(up=impairments)
     one, same, other = (sent(network, 1000, rate=1000) for network in networks)
     assert one == same != other
     assert 850 < len(one) < 950
     assert one == sorted(one), "jitter alone overtakes nobody"
-    assert networks[0].wire.counts()["up"] == {"datagrams": 1000, "lost": 1000 - len(one), "reordered": 0, "dropped": 0}
+    assert networks[0].link.counts()["up"] == {"datagrams": 1000, "lost": 1000 - len(one), "reordered": 0, "dropped": 0}
 
 
 def test_a_wire_reorders_until_it_is_good_again(internet, sent):
     network = internet.network(PORT_RESTRICTED, seed=1)
-    network.wire.suffer(up=Faults(reordered=0.05, late=0.02))
+    network.link.impair(up=Impairments(reordered=0.05, late=0.02))
     numbers = sent(network, 1000, rate=1000)
     assert numbers != sorted(numbers) == list(range(1000))
-    network.wire.suffer()
+    network.link.impair()
     assert sent(network, 100, rate=1000) == list(range(100))

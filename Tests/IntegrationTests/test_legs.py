@@ -1,4 +1,4 @@
-"""Who may have a leg with the media gateway, and how an offer is refused."""
+"""Who may have a leg with the media gateway, and how an offer is rejected."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 OFFER = {"offer": {"sdp": "v=0\r\n"}}
 
 
-def refused(answer, status: int, kind: str, field: str | None = None) -> dict:
-    problem = answer.json()
-    assert (answer.status_code, problem["type"], problem.get("field")) == (status, kind, field), problem
+def refused(response, status: int, kind: str, field: str | None = None) -> dict:
+    problem = response.json()
+    assert (response.status_code, problem["type"], problem.get("field")) == (status, kind, field), problem
     return problem
 
 
 def call(caller, callees, mode: str | None = None) -> str:
     body = {"clientID": str(uuid.uuid4()), "callees": [callee.id for callee in callees], "kind": "audio"}
-    answer = caller.post("/v1/calls", body | ({"mode": mode} if mode else {}))
-    assert answer.status_code == 201, answer.text
-    return answer.json()["call"]["id"]
+    response = caller.post("/v1/calls", body | ({"mode": mode} if mode else {}))
+    assert response.status_code == 201, response.text
+    return response.json()["call"]["id"]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_a_direct_call_has_no_legs(people):
     refused(anna.post(f"/v1/calls/{made}/leg", OFFER), 409, "call_ended")
 
 
-def test_strangers_know_of_no_call(people):
+def test_outsiders_get_not_found(people):
     anna, ben, eve = people
     made = call(anna, [ben])
     refused(eve.post(f"/v1/calls/{made}/leg", OFFER), 404, "not_found")
@@ -44,7 +44,7 @@ def test_strangers_know_of_no_call(people):
     refused(anna.another_endpoint().post(f"/v1/calls/{made}/leg", OFFER), 409, "answered_elsewhere")
 
 
-def test_what_is_wrong_with_a_request_is_named(people):
+def test_errors_name_the_field(people):
     anna, ben, _ = people
     path = f"/v1/calls/{call(anna, [ben])}/leg"
     refused(anna.post(path, {}), 400, "invalid_request", "offer")

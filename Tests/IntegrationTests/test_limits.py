@@ -1,4 +1,5 @@
-"""Limits come before work: whoever asks too often costs no row, no signature check and no decoding, whichever way it asks."""
+"""Limits apply before any work: too many requests cause no database access, signature check or decoding, over any
+transport."""
 
 from __future__ import annotations
 
@@ -72,18 +73,18 @@ def post(server, token):
 def hello(server, token):
     with RawSocket(server.port) as client:
         client.send({"id": 1, "hello": {"token": token}})
-        return client.answer(1)["error"]["status"]
+        return client.response(1)["error"]["status"]
 
 
-@pytest.mark.parametrize("way", [rest, media, events, post, hello])
-def test_wrong_credentials_are_checked_only_so_often_for_an_address(strict, way):
-    wrong = 403 if way is media else 401
-    statuses = [way(strict, "wrong") for _ in range(PER_ADDRESS + 30)]
+@pytest.mark.parametrize("attempt", [rest, media, events, post, hello])
+def test_wrong_credentials_are_checked_only_so_often_for_an_address(strict, attempt):
+    wrong = 403 if attempt is media else 401
+    statuses = [attempt(strict, "wrong") for _ in range(PER_ADDRESS + 30)]
     assert statuses[: PER_ADDRESS - 1] == [wrong] * (PER_ADDRESS - 1)
     assert statuses[-5:] == [429] * 5
 
 
-def test_the_ways_share_the_bucket_of_their_user(strict):
+def test_rest_and_realtime_share_the_bucket_of_their_user(strict):
     user = strict.user()
     while user.get("/v1/me").status_code != 429:
         pass
@@ -92,7 +93,7 @@ def test_the_ways_share_the_bucket_of_their_user(strict):
     assert post(strict, user.token) == 429
     with RawSocket(strict.port) as client:
         client.send({"id": 1, "hello": {"token": user.token}})
-        assert client.answer(1)["error"]["type"] == "rate_limited"
+        assert client.response(1)["error"]["type"] == "rate_limited"
         assert client.message()["bye"]["code"] == 4029
         assert client.close_code() == 4029
 
@@ -104,7 +105,7 @@ def test_requests_of_a_session_are_counted_before_they_are_decoded(strict):
         kinds = []
         for number in range(2, 22):
             client.send({"id": number, "request": "me.get", "params": {"call": ["no text"], "filler": "x" * 100_000}})
-            kinds.append(client.answer(number).get("error", {}).get("type"))
+            kinds.append(client.response(number).get("error", {}).get("type"))
     assert kinds[-1] == "rate_limited"
 
 
@@ -129,8 +130,8 @@ def sign_in(server, email: str, password: str, client: str) -> int:
 
 def account(server, client: str) -> tuple[int, str]:
     body = {"email": f"{uuid.uuid4()}@example.org", "password": "correct horse battery", "displayName": "Ann"}
-    answer = HTTP.post(server.url + "/v1/accounts", json=body, headers=from_proxy(client))
-    return answer.status_code, body["email"]
+    response = HTTP.post(server.url + "/v1/accounts", json=body, headers=from_proxy(client))
+    return response.status_code, body["email"]
 
 
 def test_clients_behind_a_trusted_proxy_are_counted_by_their_own_address(make_server):
@@ -146,7 +147,7 @@ def test_clients_behind_a_trusted_proxy_are_counted_by_their_own_address(make_se
     # An IPv6 client has a whole /64.
     assert [account(server, f"2001:db8::{number}")[0] for number in range(1, 4)] == [201, 201, 429]
     assert account(server, "2001:db8:0:1::1")[0] == 201
-    # Guessing at many accounts from one address holds nobody else up, and nobody's right password at another.
+    # Guessing passwords from one address does not affect other addresses, nor correct passwords from them.
     for _, email in made:
         for _ in range(3):
             assert sign_in(server, email, "wrong horse", "198.51.100.66") in (401, 429)
@@ -154,7 +155,7 @@ def test_clients_behind_a_trusted_proxy_are_counted_by_their_own_address(make_se
     server.stop()
 
 
-def test_nobody_else_is_believed(make_server):
+def test_untrusted_forwarding_headers_are_ignored(make_server):
     server = make_server(
         {
             "http": {"trustedProxies": ["192.0.2.1"], "forwardedHeader": "x-forwarded-for"},
@@ -178,7 +179,7 @@ def test_connections_of_an_address_are_bounded(make_server):
                 return client.recv(4096).startswith(b"HTTP/1.1 200")
             return False
 
-        # Connections that come at once are taken in no order: each is served before the next one comes.
+        # Simultaneous connections are accepted in any order, so each is served before the next one is opened.
         held = []
         for _ in range(4):
             held.append(stack.enter_context(connect("127.0.0.2")))

@@ -1,4 +1,5 @@
-"""`switchboard-load relay` against the real server: what it counts and measures over every transport, and what it says."""
+"""`switchboard-load relay` against the real server: its counters and measurements over every transport, and its error
+messages."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ USER = ["--user", "alice", "--password", "wonderland"]
 
 @pytest.fixture(scope="module")
 def relay(make_server, tmp_path_factory) -> Server:
-    """A relay on IPv4 and IPv6, with a certificate, whose users have room for some allocations."""
+    """A relay on IPv4 and IPv6, with a certificate, whose users may have several allocations."""
     certificate = Authority(tmp_path_factory.mktemp("authority")).issue("127.0.0.1")
     return make_server({
         "relay": {
@@ -36,8 +37,8 @@ def load(server: str, *options: str) -> subprocess.CompletedProcess:
         [str(LOAD), "relay", "--server", server, *options], capture_output=True, text=True, timeout=120)  # fmt: skip
 
 
-def figures(tmp_path: pathlib.Path, server: str, *options: str) -> dict:
-    """What a run that has to succeed writes as JSON."""
+def run_load(tmp_path: pathlib.Path, server: str, *options: str) -> dict:
+    """Runs a load that has to succeed, and returns its JSON report."""
     path = tmp_path / "figures.json"
     done = load(server, *options, "--json", str(path))
     assert done.returncode == 0, done.stderr + done.stdout
@@ -47,7 +48,7 @@ def figures(tmp_path: pathlib.Path, server: str, *options: str) -> dict:
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"], ids=["ipv4", "ipv6"])
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_low_rate_loses_nothing(relay, tmp_path, transport, host):
-    found = figures(
+    found = run_load(
         tmp_path, f"{host}:{relay.relay_port}", *USER, "--transport", transport, "--allocations", "4", "--rate", "50",
         "--duration", "1", "--pid", str(relay.pid),
     )  # fmt: skip
@@ -68,8 +69,8 @@ def test_a_low_rate_loses_nothing(relay, tmp_path, transport, host):
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_as_fast_as_it_goes(relay, tmp_path, transport):
-    """Without a rate the relay is kept busy, and a stream loses nothing but what the relay's limits drop."""
-    found = figures(
+    """Without a rate the relay is saturated, and a stream loses only packets that the relay's limits drop."""
+    found = run_load(
         tmp_path, f"127.0.0.1:{relay.relay_port}", *USER, "--transport", transport, "--allocations", "2", "--rate", "0",
         "--duration", "1",
     )  # fmt: skip
@@ -81,10 +82,10 @@ def test_as_fast_as_it_goes(relay, tmp_path, transport):
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_allocations_are_given_back(relay, tmp_path, transport):
+def test_allocations_are_released(relay, tmp_path, transport):
     """Eight fit at a time: a second run of eight needs those of the first."""
     for _ in range(2):
-        found = figures(
+        found = run_load(
             tmp_path, f"127.0.0.1:{relay.relay_port}", *USER, "--transport", transport, "--allocations", "8", "--rate",
             "20", "--duration", "0.2",
         )  # fmt: skip
@@ -92,7 +93,7 @@ def test_allocations_are_given_back(relay, tmp_path, transport):
 
 
 @pytest.mark.parametrize("transport", ["udp", "tls"])
-def test_quota_is_told(relay, transport):
+def test_quota_is_reported(relay, transport):
     done = load(f"127.0.0.1:{relay.relay_port}", *USER, "--transport", transport, "--allocations", "9")
     assert done.returncode != 0
     assert "486" in done.stderr
@@ -100,7 +101,7 @@ def test_quota_is_told(relay, transport):
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_wrong_password_is_told(relay, transport):
+def test_wrong_password_is_reported(relay, transport):
     done = load(
         f"127.0.0.1:{relay.relay_port}", "--user", "alice", "--password", "wrong", "--transport", transport,
         "--allocations", "1",
@@ -111,7 +112,7 @@ def test_wrong_password_is_told(relay, transport):
 
 
 @pytest.mark.parametrize("transport", ["tcp", "tls"])
-def test_closed_port_is_told(transport):
+def test_closed_port_is_reported(transport):
     port = free_port()
     done = load(f"127.0.0.1:{port}", *USER, "--transport", transport, "--allocations", "1")
     assert done.returncode != 0
@@ -119,22 +120,22 @@ def test_closed_port_is_told(transport):
 
 
 @pytest.mark.parametrize("transport", ["udp", "dtls"])
-def test_silence_is_told(transport):
+def test_silence_is_reported(transport):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         port = silent.getsockname()[1]
         done = load(f"127.0.0.1:{port}", *USER, "--transport", transport, "--allocations", "1")
     assert done.returncode != 0
-    assert f"127.0.0.1:{port} does not answer over {transport.upper()}" in done.stderr
+    assert f"127.0.0.1:{port} does not respond over {transport.upper()}" in done.stderr
 
 
-def test_missing_certificate_is_told(server):
+def test_missing_certificate_is_reported(server):
     done = load(f"127.0.0.1:{server.relay_port}", *USER, "--transport", "tls", "--allocations", "1")
     assert done.returncode != 0
     assert "relay.certificate" in done.stderr
 
 
-def test_forbidden_peer_is_told(make_server):
+def test_forbidden_peer_is_reported(make_server):
     strict = make_server({"relay": {"peers": {"allow": []}}})
     done = load(f"127.0.0.1:{strict.relay_port}", *USER, "--allocations", "1")
     assert done.returncode != 0
@@ -150,7 +151,7 @@ def test_forbidden_peer_is_told(make_server):
         (["--flood", "10", "--transport", "tcp"], "--flood"),
     ],
 )
-def test_wrong_options_are_told(options, word):
+def test_wrong_options_are_reported(options, word):
     done = load("127.0.0.1:3478", *USER, *options)
     assert done.returncode == 64
     assert word in done.stderr
@@ -160,7 +161,7 @@ def test_flood_leaves_the_relay_standing(relay, tmp_path):
     done = load(f"127.0.0.1:{relay.relay_port}", "--flood", "5000", "--sources", "50")
     assert done.returncode == 0, done.stderr
     assert "packets sent from 50 sources" in done.stdout
-    found = figures(
+    found = run_load(
         tmp_path, f"127.0.0.1:{relay.relay_port}", *USER, "--allocations", "2", "--rate", "20", "--duration", "0.5"
     )
     assert found["lost"] == 0

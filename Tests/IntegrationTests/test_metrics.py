@@ -1,4 +1,4 @@
-"""What Prometheus and Grafana get to see: valid, bounded, and with every limit in it."""
+"""The metrics for Prometheus and Grafana: valid, with bounded labels, and with every limit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def families(server: Server) -> dict:
 
 
 def value(server: Server, name: str, **labels: str) -> float:
-    """A sample's value; counters are asked by their whole name."""
+    """A sample's value, by the metric's full name."""
     for family in families(server).values():
         for sample in family.samples:
             if sample.name == "switchboard_" + name and all(sample.labels.get(key) == wanted for key, wanted in labels.items()):
@@ -40,7 +40,7 @@ def value(server: Server, name: str, **labels: str) -> float:
 
 @pytest.fixture(scope="module")
 def busy(make_server) -> Server:
-    """A server that has relayed, refused, and been asked nonsense."""
+    """A server that has relayed, rejected, and received invalid packets."""
     server = make_server({
         "relay": {**OPEN, "limits": {"allocationsPerUser": 2, "allocations": 1000}},
         "transcription": {"provider": "command", "command": ["/bin/echo", "hello"], "recordings": True},
@@ -73,7 +73,7 @@ def test_the_text_is_valid(busy):
     for name, kind in kinds:
         assert (kind == "counter") == name.endswith("_total"), f"{name} is a {kind}"
         assert kind in ("counter", "gauge", "histogram")
-    # What comes before a sample says its type, and the parser knows them all.
+    # Every sample has a TYPE line, and a type that the parser knows.
     parsed = families(busy)
     assert {family.type for family in parsed.values()} <= {"counter", "gauge", "histogram"}
 
@@ -95,7 +95,7 @@ def test_histograms_add_up(busy):
 
 
 def test_every_label_is_bounded(busy):
-    """Never a user, an address or a call: those would be as many as an attacker likes."""
+    """Labels never have a user, an address or a call: an attacker could create any number of them."""
     allowed = {"direction", "reason", "limit", "transport", "worker", "outcome", "le", "type", "kind", "method", "status", "name", "state"}
     before = text(busy)
     for family in families(busy).values():
@@ -109,11 +109,11 @@ def test_every_label_is_bounded(busy):
     assert count(text(busy)) == count(before)
 
 
-def test_limits_and_what_they_refused_are_counted(busy):
+def test_limits_and_rejections_are_counted(busy):
     wait_until(lambda: value(busy, "relay_allocations_refused_total", limit="user") == 1, "486 is counted")
     assert value(busy, "relay_limit", limit="allocations_per_user") == 2
     assert value(busy, "relay_limit", limit="allocations") == 1000
-    assert value(busy, "relay_unauthenticated_answers_total") > 0
+    assert value(busy, "relay_unauthenticated_responses_total") > 0
     assert value(busy, "relay_draining") == 0
     tool(busy, "drain")
     stun.Client("127.0.0.1", busy.relay_port, "bob", "x")
@@ -124,7 +124,7 @@ def test_limits_and_what_they_refused_are_counted(busy):
     tool(busy, "drain", "--off")
 
 
-def test_allocations_are_told_by_transport_and_worker(busy):
+def test_allocations_are_counted_by_transport_and_worker(busy):
     live = lambda: value(busy, "relay_allocations")
     wait_until(lambda: live() > 0 and value(busy, "relay_allocations_by_transport", transport="udp") == live(), "all are UDP")
     for transport in ("tcp", "tls", "dtls"):
@@ -138,8 +138,8 @@ def test_allocations_are_told_by_transport_and_worker(busy):
     )
 
 
-def hear(server: Server, directory) -> None:
-    """Somebody sends a voice message and records a call, has it in one file, and all of that is written down."""
+def transcribe_all(server: Server, directory) -> None:
+    """Sends a voice message, records a call, mixes the recording, and transcribes both."""
     file = encode(voice(2))
     ann, ben = server.users(2)
     sent(ann, ben, file)
@@ -160,10 +160,10 @@ def hear(server: Server, directory) -> None:
         wait_until(lambda: f"switchboard_{name}{{" in text(server), f"{name} is counted")  # noqa: B023
 
 
-def test_the_dashboard_asks_for_what_is_there(busy, tmp_path):
-    hear(busy, tmp_path)
+def test_the_dashboard_uses_existing_metrics(busy, tmp_path):
+    transcribe_all(busy, tmp_path)
     dashboard = json.loads((ROOT / "Config/grafana/switchboard.json").read_text())
-    # What only counts from the first time on is made by using it.
+    # Counters that exist only after their first increment are created by use.
     names = {sample.name for family in families(busy).values() for sample in family.samples}
     asked = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
     asked += [variable["definition"] for variable in dashboard["templating"]["list"] if "definition" in variable]

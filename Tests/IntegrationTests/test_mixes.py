@@ -1,4 +1,4 @@
-"""Recordings in one file, that end by themselves, and that a disk has no room for: aiortc speaks, FFmpeg listens."""
+"""Mixes of recordings, recordings that end by themselves, and full disks: aiortc sends, FFmpeg decodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy
 import pytest
 from conftest import User
 from disks import needs_mount, small_disk
-from endpoint import Refused
+from endpoint import RequestError
 from gateway import group
 from audio_files import encode, tone
 from test_metrics import value
@@ -20,16 +20,16 @@ from test_recordings import ended, fetch, is_recorded, meet, person, samples
 from voice_messages import send
 
 
-def strength(sound: numpy.ndarray, pitch: float) -> float:
-    """The peak of the sine of that pitch."""
-    turns = numpy.exp(-2j * numpy.pi * pitch * numpy.arange(len(sound)) / 48_000)
-    return float(2 * abs(numpy.dot(sound.astype(float), turns)) / max(len(sound), 1))
+def strength(audio: numpy.ndarray, pitch: float) -> float:
+    """The amplitude of the sine of that pitch."""
+    turns = numpy.exp(-2j * numpy.pi * pitch * numpy.arange(len(audio)) / 48_000)
+    return float(2 * abs(numpy.dot(audio.astype(float), turns)) / max(len(audio), 1))
 
 
 def mixed(server, user, recording: str, seconds: float = 20) -> dict:
-    """Asks for it, and waits until it is made."""
-    answer = user.post(f"/v1/recordings/{recording}/mix")
-    assert answer.status_code == 200 and answer.json()["recording"]["mix"]["status"] in ("pending", "complete"), answer.text
+    """Requests the mix, and waits until it is complete."""
+    response = user.post(f"/v1/recordings/{recording}/mix")
+    assert response.status_code == 200 and response.json()["recording"]["mix"]["status"] in ("pending", "complete"), response.text
     path = f"/v1/recordings/{recording}"
     wait_until(lambda: user.get(path).json()["recording"]["mix"]["status"] != "pending", "the mix", seconds)
     return user.get(path).json()["recording"]["mix"]
@@ -47,12 +47,12 @@ async def recorded(server) -> tuple[dict, list[User]]:
         await meet(everybody)
         await ann.endpoint.ask("calls.record", call=ann.call)
         await is_recorded(ben, ann)
-        await ann.more_from(ann.slot_of(ben, "audio"), 50)
+        await ann.receives_more(ann.slot_of(ben, "audio"), 50)
         await ann.endpoint.ask("calls.end", call=ann.call)
         return await ended(server, ann, ann.call), [person(server, one) for one in everybody]
 
 
-def test_one_file_of_all_who_spoke_when_they_did(make_server, tmp_path):
+def test_a_mix_has_all_tracks_at_their_times(make_server, tmp_path):
     server = make_server()
 
     async def run():
@@ -66,7 +66,7 @@ def test_one_file_of_all_who_spoke_when_they_did(make_server, tmp_path):
             await ben.hang_up_media()
             await asyncio.sleep(2)
             await ben.join(slots=1, video=False)
-            await ann.hears(ben)
+            await ann.receives_audio(ben)
             await asyncio.sleep(1.5)
             recording = (await ann.endpoint.ask("calls.get", call=ann.call))["call"]["recording"]
             assert recording["until"] > recording["since"]
@@ -84,7 +84,7 @@ def test_one_file_of_all_who_spoke_when_they_did(make_server, tmp_path):
             people = [person(server, one) for one in everybody]
             return manifest, people, [one.pitch for one in everybody], server.user()
 
-    manifest, (ann, ben), (high, low), stranger = asyncio.run(run())
+    manifest, (ann, ben), (high, low), outsider = asyncio.run(run())
     path = f"/v1/recordings/{manifest['id']}"
     mix = mixed(server, ann, manifest["id"])
     assert mix["status"] == "complete"
@@ -93,23 +93,23 @@ def test_one_file_of_all_who_spoke_when_they_did(make_server, tmp_path):
     assert value(server, "recording_mixes_waiting") == 0
 
     file = fetch(server, mix)
-    told = tmp_path / "mix.ogg"
-    told.write_bytes(file)
-    info = subprocess.run(["opusinfo", str(told)], capture_output=True, text=True)
+    file_path = tmp_path / "mix.ogg"
+    file_path.write_bytes(file)
+    info = subprocess.run(["opusinfo", str(file_path)], capture_output=True, text=True)
     assert info.returncode == 0 and "WARNING" not in info.stdout + info.stderr, info.stdout + info.stderr
-    sound = samples(file)
+    audio = samples(file)
     ends = [track["offsetMs"] + track["durationMs"] for track in manifest["tracks"]]
-    assert abs(len(sound) / 48 - max(ends)) <= 2 and abs(mix["durationMs"] - max(ends)) <= 2
+    assert abs(len(audio) / 48 - max(ends)) <= 2 and abs(mix["durationMs"] - max(ends)) <= 2
 
     # It is the sum of the tracks, each at its time: to the millisecond.
-    length = len(sound)
+    length = len(audio)
     total = numpy.zeros(length)
     for track in manifest["tracks"]:
         part = samples(fetch(server, track)).astype(float)
         start = track["offsetMs"] * 48
         part = part[: length - start]
         total[start : start + len(part)] += part
-    spectrum = numpy.fft.rfft(total, 2 * length) * numpy.conj(numpy.fft.rfft(sound.astype(float), 2 * length))
+    spectrum = numpy.fft.rfft(total, 2 * length) * numpy.conj(numpy.fft.rfft(audio.astype(float), 2 * length))
     lag = int(numpy.argmax(numpy.fft.irfft(spectrum)))
     lag = lag - 2 * length if lag > length else lag
     assert abs(lag) <= 48, lag
@@ -119,19 +119,19 @@ def test_one_file_of_all_who_spoke_when_they_did(make_server, tmp_path):
     for track in manifest["tracks"]:
         first, last = (track["offsetMs"] + 200) * 48, (track["offsetMs"] + track["durationMs"] - 200) * 48
         pitch = pitches[track["user"]]
-        assert abs(strength(sound[first:last], pitch) / strength(total[first:last], pitch) - 1) < 0.1
-    gap = sound[(before["offsetMs"] + before["durationMs"] + 100) * 48 : (after["offsetMs"] - 100) * 48]
+        assert abs(strength(audio[first:last], pitch) / strength(total[first:last], pitch) - 1) < 0.1
+    gap = audio[(before["offsetMs"] + before["durationMs"] + 100) * 48 : (after["offsetMs"] - 100) * 48]
     assert strength(gap, low) < strength(gap, high) / 50
 
     # Who may: those who were in the call.
-    for one, status in ((ann, 200), (ben, 200), (stranger, 404)):
+    for one, status in ((ann, 200), (ben, 200), (outsider, 404)):
         assert one.post(path + "/mix").status_code == status
     assert httpx.post(server.url + path + "/mix", json={}).status_code == 401
     url = httpx.URL(server.url + ben.get(path).json()["recording"]["mix"]["audio"]["url"])
     part = httpx.get(url, headers={"Range": "bytes=100-199"})
     assert part.status_code == 206 and part.content == file[100:200]
     assert httpx.get(url, headers={"Range": f"bytes={len(file)}-"}).status_code == 416
-    for change in ({"user": stranger.id}, {"user": ann.id}, {"signature": "A" * 43}):
+    for change in ({"user": outsider.id}, {"user": ann.id}, {"signature": "A" * 43}):
         assert httpx.get(url.copy_merge_params(change)).status_code in (403, 404), change
     assert ann.request("DELETE", path).status_code == 204
     assert httpx.get(url).status_code == 404
@@ -140,10 +140,10 @@ def test_one_file_of_all_who_spoke_when_they_did(make_server, tmp_path):
     server.stop()
 
 
-def test_a_mix_that_failed_is_told_and_tried_again(make_server):
+def test_a_failed_mix_is_reported_and_retried(make_server):
     server = make_server()
     manifest, (_, ben) = asyncio.run(recorded(server))
-    # What a failing disk does to a file.
+    # Simulates a failing disk.
     file = server.data / "media" / manifest["tracks"][0]["audio"]["url"].split("/")[-1].split("?")[0]
     whole = file.read_bytes()
     file.write_bytes(b"\0" * len(whole))
@@ -152,7 +152,7 @@ def test_a_mix_that_failed_is_told_and_tried_again(make_server):
     file.write_bytes(whole)
     mix = mixed(server, ben, manifest["id"])
     assert mix["status"] == "complete" and "failure" not in mix
-    # What was made is there after a crash.
+    # A complete mix survives a crash.
     server.kill()
     server.start()
     again = ben.get(f"/v1/recordings/{manifest['id']}").json()["recording"]["mix"]
@@ -181,10 +181,10 @@ def test_a_mix_goes_on_after_a_crash_and_not_without_its_recording(make_server):
     server.start()
     mix = mixed(server, ann, manifest["id"], seconds=60)
     assert mix["status"] == "complete" and abs(mix["durationMs"] - 100_000 - manifest["tracks"][1]["offsetMs"]) < 500
-    assert len(set(media.iterdir()) - files) == 1, "nothing is left of the first try"
+    assert len(set(media.iterdir()) - files) == 1, "the first attempt's file is deleted"
     assert len(fetch(server, mix)) == mix["byteCount"]
 
-    # It is given up when it is not wanted any more.
+    # It is cancelled when the recording is deleted.
     with sqlite3.connect(server.data / "switchboard.sqlite") as database:
         database.execute("DELETE FROM recording_mixes")
     (set(media.iterdir()) - files).pop().unlink()
@@ -207,8 +207,8 @@ def test_a_recording_ends_when_it_is_as_long_as_it_may_be(make_server):
             await is_recorded(ben, None)
             manifest = await ended(server, ben, ann.call)
             call = (await ben.endpoint.ask("calls.get", call=ann.call))["call"]
-            # The call goes on, and may be recorded again.
-            await ann.more_from(ann.slot_of(ben, "audio"))
+            # The call continues, and may be recorded again.
+            await ann.receives_more(ann.slot_of(ben, "audio"))
             again = await ben.endpoint.ask("calls.record", call=ann.call)
             return manifest, call, again["call"]
 
@@ -229,7 +229,7 @@ def test_nothing_is_kept_that_the_disk_has_no_room_for(make_server):
         async with group(server, 2, "audio") as everybody:
             ann, ben = everybody
             await meet(everybody)
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(RequestError) as refused:
                 await ann.endpoint.ask("calls.record", call=ann.call)
             call = (await ben.endpoint.ask("calls.get", call=ann.call))["call"]
             return refused.value.problem, call
@@ -258,15 +258,15 @@ def test_a_disk_that_gets_too_full_ends_the_recording(make_server):
                 await is_recorded(ben, None)
                 manifest = await ended(server, ben, ann.call)
                 call = (await ben.endpoint.ask("calls.get", call=ann.call))["call"]
-                await ann.more_from(ann.slot_of(ben, "audio"))
+                await ann.receives_more(ann.slot_of(ben, "audio"))
                 return manifest, call
 
         manifest, call = asyncio.run(run())
         assert manifest["status"] == "failed" and manifest["reason"] == "failed" and "room" in manifest["failure"]
         assert call["status"] == "active" and call["recordingEnded"] == "failed"
-        assert "media.minFreeBytes" in server.log_tail(20_000), "the operator is told which setting it is"
-        heard = [track for track in manifest["tracks"] if "audio" in track]
-        assert heard, manifest
-        for track in heard:
+        assert "media.minFreeBytes" in server.log_tail(20_000), "the log names the setting"
+        recorded_tracks = [track for track in manifest["tracks"] if "audio" in track]
+        assert recorded_tracks, manifest
+        for track in recorded_tracks:
             assert abs(len(samples(fetch(server, track))) / 48 - track["durationMs"]) < 10
         server.stop()

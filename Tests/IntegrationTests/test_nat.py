@@ -35,7 +35,7 @@ def authority(tmp_path_factory) -> Authority:
 
 @pytest.fixture(scope="module")
 def relay(internet, make_server, authority) -> Server:
-    """The server at 20.0.0.1, on the ports that operators have."""
+    """The server at 20.0.0.1, on the standard ports."""
     with internet.namespace.inside():
         server = make_server(
             {
@@ -54,11 +54,11 @@ def relay(internet, make_server, authority) -> Server:
 
 
 def ice_servers(relay: Server, scheme: str, internet: Internet) -> list[dict]:
-    """What the server tells a new person, but of the TURN URLs only those of one kind: aiortc uses the first."""
+    """The ICE servers of a new user, with only the TURN URLs of one kind: aiortc uses the first."""
     with internet.namespace.inside():
-        answer = relay.user().get("/v1/ice-servers").json()
+        response = relay.user().get("/v1/ice-servers").json()
     servers = []
-    for server in answer["iceServers"]:
+    for server in response["iceServers"]:
         urls = [url for url in server["urls"] if url.startswith("stun:") or (scheme and is_of(url, scheme))]
         if urls:
             servers.append({**server, "urls": urls})
@@ -66,12 +66,12 @@ def ice_servers(relay: Server, scheme: str, internet: Internet) -> list[dict]:
 
 
 def is_of(url: str, scheme: str) -> bool:
-    """TLS stands for the port that firewalls leave open."""
+    """TLS means the port that firewalls allow."""
     return "turns:20.0.0.1:443?transport=tcp" == url if scheme == "tls" else url.startswith("turn:") and url.endswith(scheme)
 
 
 class Caller:
-    """webrtc_peer.py in a local network. It trusts the authority, if one is named."""
+    """webrtc_peer.py in a private network. It trusts the authority, if given."""
 
     def __init__(
         self, network: LocalNetwork, servers: list[dict], authority: Authority | None = None, *, offers: bool, relay_only: bool
@@ -82,13 +82,13 @@ class Caller:
                 [sys.executable, str(PEER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 env={**os.environ, **trust},
             )
-        self.say({"offers": offers, "iceServers": servers, "relayOnly": relay_only})
+        self.write({"offers": offers, "iceServers": servers, "relayOnly": relay_only})
 
-    def say(self, message: dict) -> None:
+    def write(self, message: dict) -> None:
         self.process.stdin.write(json.dumps(message) + "\n")
         self.process.stdin.flush()
 
-    def hear(self) -> dict:
+    def read(self) -> dict:
         line = self.process.stdout.readline()
         assert line, f"the peer ended:\n{self.process.stderr.read()[-2000:]}"
         return json.loads(line)
@@ -102,19 +102,19 @@ def call(left: tuple, right: tuple, relay_only: bool = False) -> tuple[dict, dic
     """A call from one network to the other, each with its ICE servers; returns what both sides report of it."""
     caller, callee = Caller(*left, offers=True, relay_only=relay_only), Caller(*right, offers=False, relay_only=relay_only)
     try:
-        callee.say(caller.hear())
-        caller.say(callee.hear())
-        return caller.hear(), callee.hear()
+        callee.write(caller.read())
+        caller.write(callee.read())
+        return caller.read(), callee.read()
     finally:
         caller.close()
         callee.close()
 
 
-def assert_through(reports: tuple[dict, dict], ways: set[tuple[str, str]]) -> None:
-    """Both sides heard and read each other, on a way out of those named (kinds of both sides' candidates)."""
+def assert_through(reports: tuple[dict, dict], candidate_types: set[tuple[str, str]]) -> None:
+    """Asserts that both sides received audio and data, over one of these pairs of candidate types."""
     for report in reports:
         assert report["through"] and report["echoed"] == 50, report
-        assert tuple(sorted((report["local"], report["remote"]))) in ways, report
+        assert tuple(sorted((report["local"], report["remote"]))) in candidate_types, report
 
 
 DIRECT = {("prflx", "srflx"), ("srflx", "srflx"), ("prflx", "prflx"), ("host", "srflx"), ("host", "prflx")}
@@ -122,7 +122,7 @@ RELAYED = {("host", "relay"), ("prflx", "relay"), ("relay", "srflx"), ("relay", 
 
 
 def test_two_port_restricted_nats_need_no_relay(internet, relay):
-    """Holes are punched with the addresses that the server's STUN told."""
+    """Hole punching with the addresses from the server's STUN responses."""
     left, right = internet.network(PORT_RESTRICTED), internet.network(PORT_RESTRICTED)
     servers = ice_servers(relay, "", internet)
     assert_through(call((left, servers), (right, servers)), DIRECT)
@@ -135,7 +135,7 @@ def test_a_symmetric_nat_needs_the_relay(internet, relay, other):
 
 
 @pytest.mark.parametrize("kind, maps_alike", [(PORT_RESTRICTED, True), (SYMMETRIC, False)], ids=["port-restricted", "symmetric"])
-def test_the_nats_are_what_they_are_called(internet, relay, kind, maps_alike):
+def test_the_nats_behave_as_named(internet, relay, kind, maps_alike):
     """Seen from two addresses, a symmetric one has two ports for one socket of its host."""
     network = internet.network(kind)
     with network.host.inside():
@@ -143,9 +143,9 @@ def test_the_nats_are_what_they_are_called(internet, relay, kind, maps_alike):
         seen = []
         for server in ("20.0.0.1", "20.0.0.2"):
             client.server = (server, 3478)
-            error, answer = client.request(stun.BINDING)
+            error, response = client.request(stun.BINDING)
             assert error == 0
-            seen.append(stun.read_address(answer[stun.XOR_MAPPED], client.transaction))
+            seen.append(stun.read_address(response[stun.XOR_MAPPED], client.transaction))
         client.close()
     assert [address for address, _ in seen] == [network.public] * 2
     assert (seen[0] == seen[1]) == maps_alike
@@ -154,7 +154,7 @@ def test_the_nats_are_what_they_are_called(internet, relay, kind, maps_alike):
 @pytest.mark.parametrize("kind", [PORT_RESTRICTED, SYMMETRIC], ids=["port-restricted", "symmetric"])
 @pytest.mark.parametrize("relay_only", [False, True], ids=["any", "relay-only"])
 def test_where_udp_is_blocked_the_relay_is_reached_by_tcp(internet, relay, kind, relay_only):
-    """One side's firewall lets out no UDP at all; the other side is in a home."""
+    """One side's firewall blocks outgoing UDP; the other side is behind a home NAT."""
     left, right = internet.network(kind, NO_UDP), internet.network(SYMMETRIC)
     pair = (left, ice_servers(relay, "tcp", internet)), (right, ice_servers(relay, "udp", internet))
     assert_through(call(*pair, relay_only), {("relay", "relay")} if relay_only else RELAYED)
@@ -168,15 +168,15 @@ def test_where_only_443_is_open_the_relay_is_reached_by_tls(internet, relay, aut
     assert_through(call(*pair, relay_only), {("relay", "relay")} if relay_only else RELAYED)
 
 
-def test_a_certificate_that_nobody_vouches_for_is_not_used(internet, relay):
-    """That the test above verifies something."""
+def test_an_untrusted_certificate_is_rejected(internet, relay):
+    """Shows that the test above does verify the certificate."""
     network = internet.network(SYMMETRIC, ONLY_443)
     caller = Caller(network, ice_servers(relay, "tls", internet), offers=True, relay_only=True)
-    assert "a=candidate" not in caller.hear()["sdp"]
+    assert "a=candidate" not in caller.read()["sdp"]
     caller.close()
 
 
-def test_udp_is_blocked_where_it_is_said_to_be(internet, relay):
+def test_udp_is_blocked_by_the_firewall(internet, relay):
     network = internet.network(PORT_RESTRICTED, NO_UDP)
     with network.host.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.settimeout(0.3)
@@ -185,9 +185,9 @@ def test_udp_is_blocked_where_it_is_said_to_be(internet, relay):
             probe.recv(100)
         stream = socket.create_connection(("20.0.0.1", 3478), timeout=5)
         stream.sendall(stun.message(stun.BINDING, bytes(12), b""))
-        kind, _, answer = stun.parse(stream.recv(100))
+        kind, _, response = stun.parse(stream.recv(100))
         assert kind == stun.SUCCESS | stun.BINDING
-        assert stun.read_address(answer[stun.XOR_MAPPED], bytes(12))[0] == network.public
+        assert stun.read_address(response[stun.XOR_MAPPED], bytes(12))[0] == network.public
         stream.close()
 
 
@@ -201,23 +201,23 @@ def test_uclient_relays_between_its_clients_through_a_nat(internet, relay, mode)
 
 def mapped(client: stun.Client) -> tuple[str, int]:
     """The address that the server sees."""
-    error, answer = client.request(stun.BINDING)
+    error, response = client.request(stun.BINDING)
     assert error == 0
-    return stun.read_address(answer[stun.XOR_MAPPED], client.transaction)
+    return stun.read_address(response[stun.XOR_MAPPED], client.transaction)
 
 
 @pytest.mark.parametrize("kind", [PORT_RESTRICTED, SYMMETRIC], ids=["port-restricted", "symmetric"])
 def test_an_allocation_follows_its_client_to_another_address(internet, relay, kind):
-    """The home gets another public address: with its ticket, the client keeps the relayed address, and the peer, behind
-    another NAT, notices nothing."""
+    """The NAT gets another public address: with its ticket, the client keeps the relayed address, and the peer, behind
+    another NAT, is not affected."""
     left, right = internet.network(kind), internet.network(PORT_RESTRICTED)
     with left.host.inside():
         client = stun.Client("20.0.0.1", 3478, "alice", "wonderland", local="0.0.0.0")
     with right.host.inside():
         peer = stun.Client("20.0.0.1", 3478, local="0.0.0.0")
-    error, answer = client.request(stun.ALLOCATE, TRANSPORT_UDP, stun.attribute(stun.MOBILITY_TICKET, b""))
+    error, response = client.request(stun.ALLOCATE, TRANSPORT_UDP, stun.attribute(stun.MOBILITY_TICKET, b""))
     assert error == 0
-    ticket, relayed = answer[stun.MOBILITY_TICKET], stun.read_address(answer[stun.XOR_RELAYED], client.transaction)
+    ticket, relayed = response[stun.MOBILITY_TICKET], stun.read_address(response[stun.XOR_RELAYED], client.transaction)
     seen = mapped(peer)
     assert client.bind(0x4000, *seen) == 0
     for one in (client, peer):
@@ -233,15 +233,15 @@ def test_an_allocation_follows_its_client_to_another_address(internet, relay, ki
     both_ways(1)
     for number in (2, 3):
         left.move()
-        # The kernel forgets what it translated on a thread of its own.
+        # The kernel flushes its NAT table asynchronously.
         while mapped(client)[0] != left.public:
             pass
-        # A nonce is for one address.
+        # A nonce is valid for one address.
         assert client.exchange(stun.REFRESH, (stun.attribute(stun.MOBILITY_TICKET, ticket),), None)[0] == 438
         client.nonce = b""
-        error, answer = client.request(stun.REFRESH, stun.attribute(stun.MOBILITY_TICKET, ticket))
+        error, response = client.request(stun.REFRESH, stun.attribute(stun.MOBILITY_TICKET, ticket))
         assert error == 0
-        ticket = answer[stun.MOBILITY_TICKET]
+        ticket = response[stun.MOBILITY_TICKET]
         client.send_channel(0x4000, b"here I am")
         assert peer.socket.recvfrom(100) == (b"here I am", relayed)
         both_ways(number)
@@ -252,8 +252,8 @@ def test_an_allocation_follows_its_client_to_another_address(internet, relay, ki
 
 @pytest.mark.parametrize("relay_only", [False, True], ids=["any", "relay-only"])
 def test_a_server_behind_a_one_to_one_nat(internet, make_server, relay_only):
-    """As in most clouds: the machine has a private address, and relay.externalAddress says which one the world sees. With
-    relayed addresses on both sides, the server sends to its own external address, which leads nowhere from inside."""
+    """As in most clouds: the machine has a private address, and relay.externalAddress says which one is public. With
+    relayed addresses on both sides, the server sends to its own external address, which is unreachable from inside."""
     cloud = internet.network(PORT_RESTRICTED)
     cloud.expose()
     with cloud.host.inside():
@@ -275,8 +275,8 @@ def test_a_server_behind_a_one_to_one_nat(internet, make_server, relay_only):
     server.stop()
 
 
-def test_turn_rs_169_a_server_on_every_address_answers_from_the_one_that_was_asked(internet, make_server):
-    """From another, no NAT lets the answer in."""
+def test_turn_rs_169_a_server_on_every_address_responds_from_the_destination_address(internet, make_server):
+    """NATs drop a response from another address."""
     with internet.namespace.inside():
         server = make_server(
             {"http": {"host": "20.0.0.1", "port": 8090}, "relay": {"listen": [], "port": 3490, "peers": {"allow": []}}}, started=False

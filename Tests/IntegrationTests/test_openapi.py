@@ -1,5 +1,5 @@
-"""schemathesis tries every operation of /openapi.json with what it allows and what it does not: the server may refuse,
-in the ways that the document says, and never fails.
+"""schemathesis tests every operation of /openapi.json with valid and invalid input: the server may reject it with the
+documented responses, and never fails.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
     "response_headers_conformance"
 )
-# These sign out whoever asks, so they are tried apart: what comes after them would not get past the door.
+# These sign out the caller, so they are tested separately: later requests would be unauthenticated.
 SIGNS_OUT = "^(DELETE /v1/(sessions|devices)/|POST /v1/me/password)"
 
 
 @pytest.fixture(scope="module")
 def generous_server(make_server):
-    # What a server without a provider answers is an error of the server to the checks, and rightly so.
+    # The response of a server without a provider is a server error for the checks, and rightly so.
     settings = {"accounts": {"signUp": "open", "signUpsPerHour": 1_000_000}, "transcription": {"provider": "command"}}
     server = make_server(GENEROUS | settings)
     yield server
@@ -32,7 +32,7 @@ def generous_server(make_server):
 
 
 @pytest.mark.parametrize("selection", ["--exclude-name-regex", "--include-name-regex"])
-def test_every_answer_is_in_the_document(generous_server, selection):
+def test_every_response_is_in_the_document(generous_server, selection):
     server = generous_server
     me, friend = ({"user": person.id, "headers": person.headers} for person in server.users(2))
     headers = [word for name, value in me["headers"].items() for word in ("--header", f"{name}: {value}")]

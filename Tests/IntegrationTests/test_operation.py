@@ -1,4 +1,4 @@
-"""What an operator does to a running server: reload, drain, stop, and look at it from outside."""
+"""Operating a running server: reload, drain, stop and check."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def client():
 
 @pytest.fixture
 def echo():
-    """The address of a peer that sends back what it gets."""
+    """The address of an echoing peer."""
     peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     peer.bind(("127.0.0.1", 0))
     running = True
@@ -109,7 +109,7 @@ def relays(made: stun.Client, payload: bytes = b"still there?") -> bool:
 # Reload ---------------------------------------------------------------------------------------------------------------
 
 
-def test_a_reload_applies_users_and_says_so_without_secrets(make_server, client):
+def test_a_reload_applies_users_and_logs_no_secrets(make_server, client):
     server = make_server({"relay": OPEN})
     assert client(server, "bob", "builder of houses").request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 401
     change(server, "relay", "users", to={"alice": "another password", "bob": "builder of houses"})
@@ -130,7 +130,7 @@ def test_a_reload_applies_users_and_says_so_without_secrets(make_server, client)
     client(server, *stun.ephemeral("a newer secret, long enough", "carol")).allocate()
     client(server, *stun.ephemeral(SECRET, "carol")).allocate()
     assert client(server).request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 401
-    # What needs a restart goes on needing it; the rest is in force.
+    # Changes that need a restart are still pending; the others are in effect.
     again = tool(server, "reload").stdout
     assert "nothing changed" in again and "http.port" in again
 
@@ -138,12 +138,12 @@ def test_a_reload_applies_users_and_says_so_without_secrets(make_server, client)
 @pytest.mark.parametrize(
     "path, value, words",
     [
-        (("relay", "peers", "allow"), ["10.0.0.0/99"], "relay.peers.allow: 10.0.0.0/99 is no range"),
+        (("relay", "peers", "allow"), ["10.0.0.0/99"], "relay.peers.allow: 10.0.0.0/99 is not a range"),
         (("relay", "secrets"), ["short"], "relay.secrets: a secret has only 5 bytes"),
         (("relay", "limits", "allocations"), 0, "relay.limits.allocations must be a whole number"),
         (("relay", "minPort"), 65535, "relay.minPort"),
         (("http", "certificate"), "nowhere.pem", "http.certificate and http.privateKey go together"),
-        (("log", "loudness"), 11, "there is no setting log.loudness"),
+        (("log", "loudness"), 11, "unknown setting log.loudness"),
     ],
     ids=lambda value: ".".join(value) if isinstance(value, tuple) else None,
 )
@@ -154,7 +154,7 @@ def test_a_wrong_configuration_changes_nothing(make_server, client, path, value,
     lines = server.config.read_text().splitlines()
     done = tool(server, "reload")
     assert done.returncode != 0 and words in done.stdout + done.stderr
-    # The tool itself stumbles over what it cannot read; the server says it too, with the line.
+    # The command fails on an unreadable file; the server logs the error too, with the line.
     os.kill(server.pid, signal.SIGHUP)
     wait_until(lambda: "nothing was reloaded" in server.log_tail(), "the error in the log")
     line = re.search(re.escape(server.config.name) + r":(\d+): ", server.log_tail())
@@ -171,7 +171,7 @@ def test_a_closed_range_is_closed_at_once_and_opens_again(make_server, client, e
     assert made.bind(0x4000, *echo) == 0 and relays(made)
     change(server, "relay", "peers", "allow", to=[])
     assert "removed 127.0.0.0/8" in tool(server, "reload").stdout
-    wait_until(lambda: not relays(made), "the channel is cut")
+    wait_until(lambda: not relays(made), "the channel ends")
     assert made.bind(0x4000, *echo) == 403
     change(server, "relay", "peers", "allow", to=["127.0.0.0/8"])
     tool(server, "reload")
@@ -179,7 +179,7 @@ def test_a_closed_range_is_closed_at_once_and_opens_again(make_server, client, e
 
 
 def test_a_denied_peer_is_cut_off_at_once(make_server, client, echo):
-    """Channels, permissions and RFC 6062 connections to what `relay.peers.deny` names end with the reload; others go on."""
+    """Channels, permissions and RFC 6062 connections to newly denied peers (`relay.peers.deny`) end with the reload."""
     server = make_server({"relay": OPEN})
     made = client(server)
     relayed = made.allocate()
@@ -200,7 +200,7 @@ def test_a_denied_peer_is_cut_off_at_once(make_server, client, echo):
             streams.append((data, peer))
         change(server, "relay", "peers", "deny", to=["127.0.0.1/32"])
         assert "relay.peers.deny (added 127.0.0.1/32)" in tool(server, "reload").stdout
-        wait_until(lambda: not relays(made), "the channel is cut")
+        wait_until(lambda: not relays(made), "the channel ends")
         assert made.permit("127.0.0.1") == 403
         (denied, denied_peer), (data, peer) = streams
         for closed in (denied, denied_peer):
@@ -245,12 +245,12 @@ def test_a_renewed_certificate_is_served_after_a_reload(make_server, tmp_path):
     certificate, key = self_signed(tmp_path, "before")
     server = make_server({"http": {"certificate": str(certificate), "privateKey": str(key)}}, started=False)
     server.url = server.url.replace("http://", "https://")
-    server.answers = lambda: "is ready" in server.log_tail()
+    server.is_ready = lambda: "is ready" in server.log_tail()
     server.start()
     first = served_certificate(server.port)
     assert first == ssl.PEM_cert_to_DER_cert(certificate.read_text())
     other, other_key = self_signed(tmp_path, "other", "other")
-    # A key that is not the certificate's changes nothing.
+    # A key that does not match the certificate changes nothing.
     key.write_text(other_key.read_text())
     assert "is not the key of the certificate" in tool(server, "reload").stderr
     assert served_certificate(server.port) == first
@@ -287,13 +287,13 @@ def test_ports_of_tls_open_and_close_with_a_reload(make_server, client, tmp_path
     assert not is_open(first) and not any(url.startswith("turns:") for url in urls())
     change(server, "relay", "certificate", to=str(certificate))
     change(server, "relay", "privateKey", to=str(key))
-    answer = tool(server, "reload").stdout
-    assert "relay.certificate" in answer and "restart" not in answer
+    response = tool(server, "reload").stdout
+    assert "relay.certificate" in response and "restart" not in response
     assert is_open(first) and is_open(server.relay_port)
     assert f"turns:127.0.0.1:{first}?transport=tcp" in urls()
     secure = over(tls(connect(server, port=first), {"certificate": str(certificate)}), server)
     secure.allocate()
-    # All or nothing: a port that another program has leaves everything as it was.
+    # All or nothing: a port in use by another program leaves everything as it was.
     with socket.create_server(("127.0.0.1", second)):
         change(server, "relay", "tlsPorts", to=[second])
         change(server, "relay", "users", to={"alice": "wonderland", "bob": "builder"})
@@ -301,7 +301,7 @@ def test_ports_of_tls_open_and_close_with_a_reload(make_server, client, tmp_path
         assert refused.returncode != 0 and f"relay.tlsPorts: TCP port {second} on 127.0.0.1 is taken" in refused.stderr
     assert is_open(first) and not is_open(second)
     assert client(server, "bob", "builder").request(stun.ALLOCATE, ASK)[0] == 401
-    # Datagrams through a port that closes are lost, so what was allocated through it ends.
+    # Datagrams to a closed port are lost, so its allocations end.
     datagrams = stun.Client("127.0.0.1", first, "alice", "wonderland")
     datagrams.allocate()
     allocations = lambda: httpx.get(server.admin_url + "/admin/figures").json()["allocations"]  # noqa: E731
@@ -310,9 +310,9 @@ def test_ports_of_tls_open_and_close_with_a_reload(make_server, client, tmp_path
     wait_until(lambda: is_open(second) and not is_open(first), "the other port")
     wait_until(lambda: allocations() == 1, "one allocation less")
     assert tool(server, "check", "--authorities", str(certificate)).returncode == 0
-    # Connections through a port that is closed now go on.
+    # Connections through a closed port continue.
     assert secure.request(stun.REFRESH)[0] == 0
-    # No peer may reach it, and what is closed is a port like any other.
+    # An open port is not allowed as a peer, and a closed one is like any other.
     control, _ = allocated(server, connect(server))
     assert ask(control, "127.0.0.1", second)[0] == 403
     assert ask(control, "127.0.0.1", first)[0] == 447
@@ -334,25 +334,26 @@ def test_ports_of_tls_open_and_close_with_a_reload(make_server, client, tmp_path
 
 @pytest.mark.parametrize("transport", ["udp", "tcp", "tls", "dtls"])
 def test_no_packet_is_lost_while_reloading(make_server, tmp_path, transport):
-    """uclient goes on through dozens of reloads that replace its own password, secrets, ranges, limits and certificate."""
+    """uclient continues through dozens of reloads that replace its own password, secrets, ranges, limits and
+    certificate."""
     if not shutil.which("turnutils_uclient"):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
     certificate, key = self_signed(tmp_path, "first")
     server = make_server(
         {"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [free_port()]}})
     flags = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S"], "dtls": ["-S"]}[transport]
-    entrance = server.settings["relay"]["tlsPorts"][0] if "-S" in flags else server.relay_port
+    port_of_server = server.settings["relay"]["tlsPorts"][0] if "-S" in flags else server.relay_port
     port = free_port()
     peer = subprocess.Popen(["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process = subprocess.Popen(
-        ["turnutils_uclient", *flags, "-p", str(entrance), "-u", "alice", "-w", "wonderland", "-c", "-n", "300", "-m", "4", "-l", "170",
+        ["turnutils_uclient", *flags, "-p", str(port_of_server), "-u", "alice", "-w", "wonderland", "-c", "-n", "300", "-m", "4", "-l", "170",
          "-z", "15", "-r", str(port), "-e", "127.0.0.1", "-X", "127.0.0.1"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )
     try:
-        # The clients have their allocations; from now on nothing of what they were made with stays.
-        figures = lambda: httpx.get(server.admin_url + "/admin/figures").json()
-        wait_until(lambda: figures()["allocations"] >= 4 and figures()["packets"] > 100, "four allocations that relay")
+        # The clients have their allocations; from now on their credentials and settings are replaced.
+        stats = lambda: httpx.get(server.admin_url + "/admin/figures").json()
+        wait_until(lambda: stats()["allocations"] >= 4 and stats()["packets"] > 100, "four allocations that relay")
         reloads = 0
         while process.poll() is None:
             change(server, "relay", "users", to={"alice": f"password {reloads}"})
@@ -395,7 +396,7 @@ def test_drain_and_back_without_ending(make_server, client, echo):
     client(server).allocate()
 
 
-def test_what_is_relayed_survives_sigterm_until_it_ends(make_server, client, echo):
+def test_relayed_calls_survive_sigterm_until_they_end(make_server, client, echo):
     server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 600}})
     user = server.user()
     made = client(server)
@@ -417,7 +418,7 @@ def test_what_is_relayed_survives_sigterm_until_it_ends(make_server, client, ech
 
 @pytest.mark.parametrize("flags", [[], ["-t"]], ids=["udp", "tcp"])
 def test_no_packet_is_lost_while_draining(make_server, flags):
-    """uclient does all that it wants to after SIGTERM, and the server ends when it is gone."""
+    """uclient completes its run after SIGTERM, and the server ends when it is done."""
     if not shutil.which("turnutils_uclient"):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
     server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 600}})
@@ -429,8 +430,8 @@ def test_no_packet_is_lost_while_draining(make_server, flags):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )
     try:
-        figures = lambda: httpx.get(server.admin_url + "/admin/figures").json()
-        wait_until(lambda: figures()["allocations"] >= 4 and figures()["packets"] > 100, "four allocations that relay")
+        stats = lambda: httpx.get(server.admin_url + "/admin/figures").json()
+        wait_until(lambda: stats()["allocations"] >= 4 and stats()["packets"] > 100, "four allocations that relay")
         os.kill(server.pid, signal.SIGTERM)
         output, _ = process.communicate(timeout=60)
     finally:
@@ -477,9 +478,9 @@ def test_clients_are_sent_elsewhere_while_draining(make_server, client):
     client(server).allocate()
     tool(server, "drain")
     refused = client(server)
-    error, answer = refused.request(stun.ALLOCATE, ASK)
+    error, response = refused.request(stun.ALLOCATE, ASK)
     # ALTERNATE-SERVER is not XORed (RFC 8489 section 14.15).
-    assert (error, answer[0x8023]) == (300, b"\x00\x01" + (3999).to_bytes(2, "big") + bytes([127, 0, 0, 1]))
+    assert (error, response[0x8023]) == (300, b"\x00\x01" + (3999).to_bytes(2, "big") + bytes([127, 0, 0, 1]))
     tool(server, "drain", "--off")
     client(server).allocate()
 
@@ -488,9 +489,9 @@ def test_clients_are_sent_elsewhere_while_draining(make_server, client):
 
 
 def credentials(person, call: str | None = None) -> tuple[str, str]:
-    answer = person.get("/v1/ice-servers" + (f"?call={call}" if call else ""))
-    assert answer.status_code == 200, answer.text
-    return next((one["username"], one["credential"]) for one in answer.json()["iceServers"] if "username" in one)
+    response = person.get("/v1/ice-servers" + (f"?call={call}" if call else ""))
+    assert response.status_code == 200, response.text
+    return next((one["username"], one["credential"]) for one in response.json()["iceServers"] if "username" in one)
 
 
 def live_allocations(server: Server) -> int:
@@ -511,12 +512,12 @@ def test_a_disabled_account_relays_nothing_from_then_on(make_server, client, ech
     assert tool(server, "account", "disable", "--email", "eve@example.org").returncode == 0
     wait_until(lambda: live_allocations(server) == 1, "one allocation is left")
     assert not relays(mine) and mine.request(stun.REFRESH)[0] == 437
-    # Neither do credentials help that were given out before and have not expired.
+    # Unexpired credentials from before do not work either.
     assert client(server, *held).request(stun.ALLOCATE, ASK)[0] == 403
     assert relays(yours) and yours.request(stun.REFRESH)[0] == 0
 
 
-def test_what_a_call_relays_ends_with_it(make_server, client, echo):
+def test_allocations_of_a_call_end_with_it(make_server, client, echo):
     server = make_server({"relay": OPEN})
     calls = []
     for _ in range(2):
@@ -539,7 +540,7 @@ def test_what_a_call_relays_ends_with_it(make_server, client, echo):
 
 
 def test_uclient_is_cut_off_in_the_middle(make_server, echo):
-    """Somebody else's client that is relaying when its account is disabled gets nothing more back."""
+    """A relaying client whose account is disabled receives nothing more."""
     if not shutil.which("turnutils_uclient"):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
     server = make_server({"relay": {**OPEN, "credentials": "open"}})
@@ -554,14 +555,14 @@ def test_uclient_is_cut_off_in_the_middle(make_server, echo):
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
     try:
-        figures = lambda: httpx.get(server.admin_url + "/admin/figures").json()
-        wait_until(lambda: figures()["allocations"] >= 2 and figures()["packets"] > 100, "uclient relays")
+        stats = lambda: httpx.get(server.admin_url + "/admin/figures").json()
+        wait_until(lambda: stats()["allocations"] >= 2 and stats()["packets"] > 100, "uclient relays")
         assert tool(server, "account", "disable", "--email", "eve@example.org").returncode == 0
-        wait_until(lambda: figures()["allocations"] == 0, "its allocations end")
-        relayed = figures()["packets"]
-        before = figures()["reasons"]["client_without_permission"]
-        wait_until(lambda: figures()["reasons"]["client_without_permission"] > before + 50, "it goes on sending")
-        assert figures()["packets"] == relayed and figures()["allocations"] == 0
+        wait_until(lambda: stats()["allocations"] == 0, "its allocations end")
+        relayed = stats()["packets"]
+        before = stats()["reasons"]["client_without_permission"]
+        wait_until(lambda: stats()["reasons"]["client_without_permission"] > before + 50, "it goes on sending")
+        assert stats()["packets"] == relayed and stats()["allocations"] == 0
     finally:
         process.kill()
         process.wait()
@@ -578,7 +579,7 @@ def test_check_finds_nothing_wrong_with_a_server_that_works(make_server):
         for host in ("127.0.0.1", "[::1]"):
             assert re.search(re.escape(f"{transport} {host}:{server.relay_port}: works, ") + r"\d+\.\d\d ms", done.stdout)
     assert "Everything works." in done.stdout
-    # What it took it gave back.
+    # It released its allocations.
     wait_until(lambda: httpx.get(server.admin_url + "/admin/figures").json()["allocations"] == 0, "no allocations")
 
 
@@ -593,11 +594,11 @@ def test_check_uses_the_secret_that_the_server_made(make_server):
         (["--relay-secrets", "another secret, long enough"], "refuses credentials that were signed with this configuration's secret"),
         (["--relay-port", "9"], "nothing listens there. Is the server running"),
         (["--relay-listen", "127.0.0.77"], "nothing listens there"),
-        (["--relay-external-address", "127.0.0.99"], "Is relay.externalAddress (127.0.0.99) really this machine's address"),
+        (["--relay-external-address", "127.0.0.99"], "Is relay.externalAddress (127.0.0.99) really this machine's public address"),
     ],
     ids=["secret", "port", "listen", "external"],
 )
-def test_check_says_what_is_wrong(make_server, options, words):
+def test_check_reports_errors(make_server, options, words):
     server = make_server({"relay": OPEN})
     done = tool(server, "check", *options)
     assert done.returncode == 1
@@ -610,7 +611,7 @@ def test_check_names_a_limit_of_connections_that_is_too_low(make_server):
     assert done.returncode == 1
     assert f"TCP 127.0.0.1:{server.relay_port}: FAILS: the relay closes the connection, since relay.limits.connections (1)" in done.stdout
     assert "raise it to at least 2" in done.stdout
-    # Others' connections use it up: those with allocations, since silent ones make room.
+    # Connections with allocations use up the limit; silent ones are replaced.
     change(server, "relay", "limits", to={"connections": 4})
     assert tool(server, "reload").returncode == 0
     assert tool(server, "check").returncode == 0
@@ -651,7 +652,7 @@ def test_check_goes_over_all_four_transports(secured):
     ],
     ids=["expired", "early", "name"],
 )
-def test_check_names_what_is_wrong_with_a_certificate(secured, days, options, words):
+def test_check_reports_certificate_errors(secured, days, options, words):
     server = secured(days=days)
     done = tool(server, "check", "--authorities", server.certificate, *options)
     assert done.returncode == 1
@@ -660,14 +661,14 @@ def test_check_names_what_is_wrong_with_a_certificate(secured, days, options, wo
     assert re.search(r"^TCP \S+: works", done.stdout, re.M)
 
 
-def test_check_warns_of_a_certificate_that_ends_soon_or_is_nobodys(secured):
+def test_check_warns_of_a_certificate_that_expires_soon_or_is_untrusted(secured):
     server = secured(days=(-1, 5.5))
     assert "expires in 5 days" in tool(server, "check", "--authorities", server.certificate).stdout
     untrusted = tool(server, "check")
     assert untrusted.returncode == 1 and "clients do not trust the certificate (self-signed certificate)" in untrusted.stdout
 
 
-def test_check_compares_the_external_address_with_what_others_see(make_server):
+def test_check_compares_the_external_address_with_the_mapped_one(make_server):
     server = make_server({"relay": OPEN})
     done = tool(server, "check", "--stun", f"127.0.0.1:{server.relay_port}", "--relay-external-address", "127.0.0.99")
     assert done.returncode == 1
@@ -678,11 +679,11 @@ def test_check_while_draining_and_at_the_limit(make_server):
     server = make_server({"relay": {**OPEN, "limits": {"allocationsPerUser": 1}}})
     assert "has too many allocations (486)" in tool(server, "check").stdout
     tool(server, "drain")
-    assert "no room for an allocation (508): it is draining" in tool(server, "check").stdout
+    assert "no capacity for an allocation (508): it is draining" in tool(server, "check").stdout
 
 
 def test_check_tells_a_relay_that_forbids_itself(tmp_path):
-    """coturn, which forbids loopback peers unless it is told otherwise."""
+    """coturn, which forbids loopback peers by default."""
     secret = "a secret of coturn"
     port = free_port()
     coturn = shutil.which("turnserver")
@@ -705,7 +706,7 @@ def test_check_tells_a_relay_that_forbids_itself(tmp_path):
     assert done.returncode == 1 and "forbids its own relay as a peer (403)" in done.stdout
 
 
-def test_check_names_what_the_system_allows_too_little_of(make_server):
+def test_check_reports_insufficient_system_limits(make_server):
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if not 0 < hard <= 1_000_000:
         pytest.skip("this system allows more descriptors than can be configured")

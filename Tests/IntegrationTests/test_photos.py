@@ -1,4 +1,4 @@
-"""Photos lie on this server: what is taken, what is left of it, and who is told what."""
+"""Profile photos: accepted formats, removed metadata, and access."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def media(server) -> list[pathlib.Path]:
 
 
 def exif(orientation: int) -> bytes:
-    """What a phone writes: who made it, which way is up, and where it was taken."""
+    """EXIF as a phone writes it: camera, orientation and location."""
     entries = struct.pack(">HHII", 0x010F, 2, 6, 50) + struct.pack(">HHIHH", 0x0112, 3, 1, orientation, 0)
     entries += struct.pack(">HHII", 0x8825, 4, 1, 60)
     return b"MM\0*" + struct.pack(">IH", 8, 3) + entries + bytes(4) + b"SECRET of 52.5 N, 13.4 E"
@@ -51,13 +51,13 @@ def exif(orientation: int) -> bytes:
 def test_a_photo_is_shown_as_it_was_sent(server, name):
     ann, ben = server.users(2)
     assert "photoURL" not in ann.get("/v1/me").json()
-    answer = put(ann, image(name), STILLS[name])
-    assert answer.status_code == 200, answer.text
-    address = answer.json()["photoURL"]
+    response = put(ann, image(name), STILLS[name])
+    assert response.status_code == 200, response.text
+    address = response.json()["photoURL"]
     assert address.startswith("/v1/photos/") and ann.id not in address
-    assert set(answer.json()["positions"]) == {f"user:{ann.id}"}
+    assert set(response.json()["positions"]) == {f"user:{ann.id}"}
     assert ben.get(f"/v1/users/{ann.id}").json()["photoURL"] == address
-    # As a page loads it: without a token, for ever, and as nothing but a picture.
+    # As a page loads it: without a token, cacheable forever, and only as an image.
     photo = HTTP.get(server.url + address)
     assert (photo.status_code, photo.headers["content-type"]) == (200, STILLS[name])
     assert photo.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -68,13 +68,13 @@ def test_a_photo_is_shown_as_it_was_sent(server, name):
     assert (head.status_code, head.headers["content-length"]) == (200, str(len(photo.content)))
     format = {"image/jpeg": "jpeg_pipe", "image/png": "png_pipe", "image/webp": "webp_pipe"}[STILLS[name]]
     assert (pixels(photo.content, format) == pixels(image(name), format)).all()
-    # Who is called sees it while it rings.
+    # The callee sees it while the call rings.
     made = ann.post("/v1/calls", {"clientID": str(uuid.uuid4()), "callees": [ben.id], "kind": "audio"}).json()["call"]
     assert made["participants"][0]["photoURL"] == address
     ann.post(f"/v1/calls/{made['id']}/cancel")
 
 
-def test_what_a_phone_writes_beside_it_is_removed(server):
+def test_metadata_is_removed(server):
     ann = server.user()
     jpeg, png = image("photo.jpg"), image("picture.png")
     app = b"Exif\0\0" + exif(6)
@@ -87,12 +87,12 @@ def test_what_a_phone_writes_beside_it_is_removed(server):
         address = put(ann, file, type).json()["photoURL"]
         kept = HTTP.get(server.url + address).content
         assert b"SECRET" not in kept
-        # Which way is up stays, or it would lie on its side.
+        # The orientation is kept.
         assert b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0" + bytes([up]) in kept
         assert pixels(kept, "jpeg_pipe" if type == "image/jpeg" else "png_pipe").size > 0
 
 
-def test_what_is_no_photo_is_refused(server):
+def test_files_that_are_no_photos_are_rejected(server):
     ann = server.user()
     before = media(server)
     wide = bytearray(image("picture.png"))
@@ -107,7 +107,7 @@ def test_what_is_no_photo_is_refused(server):
     refused(put(ann, bytes(512 * 1024 + 1)), 413, "payload_too_large", "body")
     refused(HTTP.put(f"{server.url}/v1/me/photo", content=b"", headers={"Content-Type": "image/png"}), 401, "unauthenticated", "Authorization")
     assert "photoURL" not in ann.get("/v1/me").json() and media(server) == before
-    # Addresses elsewhere would tell whoever keeps them who looks.
+    # URLs of other sites would reveal who views the photo.
     for address in ("https://a.example/p.png", f"/v1/photos/{uuid.uuid4()}", "data:,"):
         refused(ann.request("PATCH", "/v1/me", {"photoURL": address}), 400, "invalid_request", "photoURL")
 
@@ -121,14 +121,14 @@ def test_a_photo_goes_with_its_replacement(make_server):
         assert len(media(server)) == 1
     for address in addresses[:-1]:
         refused(HTTP.get(server.url + address), 404, "not_found", "photo")
-    answer = ann.request("DELETE", "/v1/me/photo")
-    assert answer.status_code == 200 and "photoURL" not in answer.json() and media(server) == []
+    response = ann.request("DELETE", "/v1/me/photo")
+    assert response.status_code == 200 and "photoURL" not in response.json() and media(server) == []
     refused(HTTP.get(server.url + addresses[-1]), 404, "not_found", "photo")
     assert ann.request("DELETE", "/v1/me/photo").status_code == 200
-    # The other way to remove it, and the way of whoever is disabled.
+    # Removing it in the profile, and by disabling the account.
     put(ann, image("photo.jpg"))
     assert "photoURL" not in ann.request("PATCH", "/v1/me", {"photoURL": ""}).json() and media(server) == []
-    # At the same time, and across a crash, no file is left over and the photo is there.
+    # With concurrent requests and a crash, no file is left over and the photo exists.
     threads = [threading.Thread(target=put, args=(ann, image(name), type)) for name, type in STILLS.items()]
     for thread in threads:
         thread.start()

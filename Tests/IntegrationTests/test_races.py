@@ -1,15 +1,15 @@
-"""Two at the same instant: exactly one wins, exactly one call is there, every time."""
+"""Simultaneous requests: exactly one wins, and exactly one call exists, every time."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
-from endpoint import Endpoint, Refused, client_id
+from endpoint import Endpoint, RequestError, client_id
 
 ROUNDS = 1000
 LANES = 5
-# Limits are for strangers; here a few people call a thousand times.
+# Here a few users call a thousand times, which the default limits would prevent.
 GENEROUS = {
     "limits": {
         "callsPerMinute": 1_000_000,
@@ -38,16 +38,16 @@ async def opened(*ends: Endpoint) -> None:
         await end.listen(f"user:{end.user}")
 
 
-async def attempt(request) -> dict | Refused:
-    """A request's result, or its refusal as a value."""
+async def attempt(request) -> dict | RequestError:
+    """A request's result, or its error as a value."""
     try:
         return await request
-    except Refused as refusal:
-        return refusal
+    except RequestError as error:
+        return error
 
 
 async def in_lanes(people, lane) -> None:
-    """Runs ROUNDS rounds, spread over LANES pairs of people who do not meet."""
+    """Runs ROUNDS rounds, distributed over LANES independent pairs of users."""
     async with asyncio.TaskGroup() as group:
         for number in range(LANES):
             group.create_task(lane(people[2 * number], people[2 * number + 1], ROUNDS // LANES))
@@ -71,8 +71,8 @@ def test_two_endpoints_accept_at_the_same_instant(generous_server):
             results = await asyncio.gather(
                 *(attempt(end.ask("calls.accept", call=call, clientID=client_id())) for end in (one, other))
             )
-            winners = [end for end, result in zip((one, other), results) if not isinstance(result, Refused)]
-            losers = [result for result in results if isinstance(result, Refused)]
+            winners = [end for end, result in zip((one, other), results) if not isinstance(result, RequestError)]
+            losers = [result for result in results if isinstance(result, RequestError)]
             assert len(winners) == 1, f"{len(winners)} endpoints won call {call}: {results}"
             assert [loser.type for loser in losers] == ["answered_elsewhere"]
             wins["first" if winners[0] is one else "second"] += 1
@@ -81,7 +81,7 @@ def test_two_endpoints_accept_at_the_same_instant(generous_server):
             joined = [part for part in document["participants"] if part["state"] == "joined"]
             assert document["status"] == "active"
             assert {part["endpoint"] for part in joined} == {caller.id, winners[0].id}
-            # Only the one that answers learns where the caller is.
+            # Only the endpoint that accepts gets the caller's endpoint.
             await winners[0].until("the offer", lambda: winners[0].signals(call))
             loser = other if winners[0] is one else one
             assert not loser.signals(call)
@@ -91,7 +91,7 @@ def test_two_endpoints_accept_at_the_same_instant(generous_server):
             )
             forget(call, caller, one, other)
         for end in (caller, one, other):
-            assert not end.faults
+            assert not end.violations
             await end.close()
 
     asyncio.run(in_lanes(people, lane))
@@ -128,10 +128,10 @@ def test_two_people_call_each_other_at_the_same_instant(generous_server):
             await one.ask("calls.end", call=call)
             await other.until("the end", lambda: (other.call(call) or {}).get("status") == "ended")
             forget(call, one, other)
-        # No call but these was ever there, for either of them.
+        # There were no other calls, for either of them.
         for end in (one, other):
             assert await history(end) == calls[::-1]
-            assert not end.faults
+            assert not end.violations
             await end.close()
 
     asyncio.run(in_lanes(people, lane))
@@ -153,5 +153,5 @@ async def history(end: Endpoint) -> list[str]:
 
 def forget(call: str, *ends: Endpoint) -> None:
     for end in ends:
-        assert not end.faults
+        assert not end.violations
         end.forget(call)

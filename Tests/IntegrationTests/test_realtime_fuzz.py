@@ -1,7 +1,8 @@
-"""Whatever a client sends over its WebSocket, the server lives, says what was wrong, and other sessions notice nothing.
+"""Whatever a client sends over its WebSocket, the server survives, responds with an error, and other sessions are not
+affected.
 
 Every test runs beside a bystander: a session that listens to its user's stream from before the first test to after the
-last one, and must have got each change, in order, on the same connection.
+last one, and must receive each change, in order, on the same connection.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from rawsocket import RawSocket, frame
 
-# The same draws every time, unless SWITCHBOARD_EXAMPLES asks for a number of new ones: a change fails for what it changed.
+# The same examples every time, unless SWITCHBOARD_EXAMPLES requests a number of new ones: failures are due to a change.
 EXAMPLES = settings(
     max_examples=int(os.environ.get("SWITCHBOARD_EXAMPLES", "150")),
     derandomize="SWITCHBOARD_EXAMPLES" not in os.environ,
@@ -25,7 +26,7 @@ EXAMPLES = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-LONGEST = 512 * 1024
+MAX_MESSAGE = 512 * 1024
 PROTOCOL_ERROR, UNSUPPORTED, INVALID, TOO_BIG = 1002, 1003, 1007, 1009
 
 
@@ -36,15 +37,15 @@ class Bystander:
         self.socket.hello(user)
         self.stream = f"user:{user.id}"
         self.socket.send({"id": 2, "listen": {"stream": self.stream}})
-        self.position = self.socket.answer(2)["result"]["position"][1]
+        self.position = self.socket.response(2)["result"]["position"][1]
         self.count = 0
 
     def check(self) -> None:
-        """A change made now comes as the next message but for heartbeats: nothing was lost, nothing else was sent."""
+        """A change made now is the next message except heartbeats: nothing was lost, nothing else was sent."""
         self.count += 1
         name = f"Bystander {self.count}"
-        answer = self.user.request("PATCH", "/v1/me", {"displayName": name})
-        assert answer.status_code == 200, answer.text
+        response = self.user.request("PATCH", "/v1/me", {"displayName": name})
+        assert response.status_code == 200, response.text
         while True:
             message = self.socket.message()
             if "heartbeat" in message:
@@ -100,10 +101,10 @@ def nobody_notices(server, bystander):
         (frame(b"\xc3\x28"), INVALID),
         (frame(b"\xed\xa0\x80"), INVALID),
         (frame(b"\xf0\x9f", final=False) + frame(b"\x98", opcode=0), INVALID),
-        (frame(claimed=LONGEST + 1, length_bytes=8), TOO_BIG),
+        (frame(claimed=MAX_MESSAGE + 1, length_bytes=8), TOO_BIG),
         (frame(claimed=(1 << 63) - 1, length_bytes=8), TOO_BIG),
-        (frame(b" " * (LONGEST + 1)), TOO_BIG),
-        (frame(b" " * LONGEST, final=False) + frame(b" ", opcode=0), TOO_BIG),
+        (frame(b" " * (MAX_MESSAGE + 1)), TOO_BIG),
+        (frame(b" " * MAX_MESSAGE, final=False) + frame(b" ", opcode=0), TOO_BIG),
     ],
 )
 @pytest.mark.parametrize("greeted", [False, True])
@@ -119,19 +120,19 @@ def test_the_largest_message_passes_in_any_pieces(server, people):
     with RawSocket(server.port) as client:
         client.hello(people[1])
         text = json.dumps({"id": 7, "request": "me.get", "params": {"padding": ""}}).encode()
-        text = text.replace(b'""', b'"' + b"x" * (LONGEST - len(text)) + b'"')
-        assert len(text) == LONGEST
+        text = text.replace(b'""', b'"' + b"x" * (MAX_MESSAGE - len(text)) + b'"')
+        assert len(text) == MAX_MESSAGE
         client.write(frame(text))
-        assert client.answer(7)["result"]["id"] == people[1].id
-        pieces = [text[start : start + 4096] for start in range(0, len(text), 4096)]
-        for index, piece in enumerate(pieces):
-            client.write(frame(piece, opcode=0 if index else 1, final=index == len(pieces) - 1))
+        assert client.response(7)["result"]["id"] == people[1].id
+        chunks = [text[start : start + 4096] for start in range(0, len(text), 4096)]
+        for index, chunk in enumerate(chunks):
+            client.write(frame(chunk, opcode=0 if index else 1, final=index == len(chunks) - 1))
             if index % 32 == 0:
                 client.write(frame(b"between", opcode=9))
-        assert client.answer(7)["result"]["id"] == people[1].id
+        assert client.response(7)["result"]["id"] == people[1].id
 
 
-def test_closing_is_answered(server, people):
+def test_close_frames_are_echoed(server, people):
     for payload, code in [(b"", 1000), (b"\x03\xe8", 1000), (struct.pack(">H", 1001) + b"going", 1001)]:
         with RawSocket(server.port) as client:
             client.hello(people[1])
@@ -156,20 +157,20 @@ raw_frames = st.builds(
 
 @EXAMPLES
 @given(
-    pieces=st.lists(st.one_of(raw_frames, st.binary(max_size=64)), min_size=1, max_size=8),
-    cuts=st.lists(st.integers(0, 2000), max_size=4),
+    chunks=st.lists(st.one_of(raw_frames, st.binary(max_size=64)), min_size=1, max_size=8),
+    offsets=st.lists(st.integers(0, 2000), max_size=4),
     greeted=st.booleans(),
 )
-def test_no_bytes_do_more_than_end_their_session(server, people, pieces, cuts, greeted):
-    data = b"".join(pieces)
+def test_no_bytes_do_more_than_end_their_session(server, people, chunks, offsets, greeted):
+    data = b"".join(chunks)
     with RawSocket(server.port) as client:
         if greeted:
             client.hello(people[1])
         start = 0
-        for cut in sorted(cuts) + [len(data)]:
-            if cut > start:
-                client.write(data[start:cut])
-                start = cut
+        for offset in sorted(offsets) + [len(data)]:
+            if offset > start:
+                client.write(data[start:offset])
+                start = offset
     assert server.process.poll() is None
 
 
@@ -234,8 +235,8 @@ verbs = st.one_of(
 
 @EXAMPLES
 @given(frames=st.lists(st.tuples(verbs, json_values), min_size=1, max_size=12))
-def test_frames_of_any_content_are_each_answered_once(server, people, frames):
-    """Frames with an id get one answer each, a result or a problem with a 4xx; heartbeats get none."""
+def test_frames_of_any_content_get_one_response_each(server, people, frames):
+    """Frames with an id get one response each, a result or a problem with a 4xx; heartbeats get none."""
     with RawSocket(server.port) as client:
         client.hello(people[1])
         for index, (verb, extra) in enumerate(frames):
@@ -270,14 +271,14 @@ hellos = st.fixed_dictionaries(
 
 @EXAMPLES
 @given(hello=st.one_of(json_values, hellos))
-def test_hellos_of_any_content_are_answered(server, people, hello):
+def test_hellos_of_any_content_get_a_response(server, people, hello):
     if isinstance(hello, dict) and hello.get("token") == "good":
         hello = {**hello, "token": people[1].token}
     with RawSocket(server.port) as client:
         client.send({"id": 1, "hello": hello})
         client.send({"id": 2, "heartbeat": {}})
-        answer = client.answer(1)
-        assert "result" in answer or 400 <= answer["error"]["status"] < 500, answer
+        response = client.response(1)
+        assert "result" in response or 400 <= response["error"]["status"] < 500, response
 
 
 @pytest.mark.parametrize("sequence", [10**6, (1 << 31) - 1, (1 << 53) + 1, (1 << 63) - 2, (1 << 63) - 1])
@@ -286,7 +287,7 @@ def test_positions_from_the_future_are_reset(server, people, sequence):
     with RawSocket(server.port) as client:
         client.hello(people[1])
         client.send({"id": 2, "listen": {"stream": stream}})
-        epoch = client.answer(2)["result"]["position"][0]
+        epoch = client.response(2)["result"]["position"][0]
         client.send({"id": 3, "listen": {"stream": stream, "after": [epoch, sequence]}})
         assert client.message()["reset"]["reason"] == "gap"
         assert "snapshot" in client.message()
@@ -307,14 +308,14 @@ def is_object(text: str) -> bool:
 # hypothesis draws from the strings of this file too, in which whole frames stand.
 @EXAMPLES
 @given(text=st.text(max_size=300).filter(lambda text: not is_object(text)))
-def test_texts_that_are_no_frames_are_refused_in_words(server, people, text):
+def test_texts_that_are_no_frames_get_an_error(server, people, text):
     with RawSocket(server.port) as client:
         client.hello(people[1])
         client.send(text)
         client.send({"id": 99, "request": "me.get"})
-        refusal = client.message()
-        assert refusal["error"]["type"] == "invalid_request", refusal
-        assert "result" in client.answer(99)
+        error = client.message()
+        assert error["error"]["type"] == "invalid_request", error
+        assert "result" in client.response(99)
 
 
 def test_nesting_costs_nothing(server, people):
@@ -360,7 +361,7 @@ def test_a_flood_is_cut_off(server, people):
     ),
     rest=st.binary(max_size=40),
 )
-def test_upgrades_of_any_shape_get_an_answer(server, line, headers, rest):
+def test_upgrades_of_any_shape_get_a_response(server, line, headers, rest):
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(("\r\n".join([line, "Host: 127.0.0.1", *headers]) + "\r\n\r\n").encode() + rest)
         status = b""
@@ -368,6 +369,6 @@ def test_upgrades_of_any_shape_get_an_answer(server, line, headers, rest):
             status = connection.recv(64)
         except (ConnectionError, TimeoutError):
             pass
-        # A body that was announced and never comes is waited for, and that is all right.
+        # The server may wait for an announced body that never comes.
         assert status == b"" or status.startswith((b"HTTP/1.1 ", b"HTTP/1.0 ")), status
         assert not status.startswith((b"HTTP/1.1 5", b"HTTP/1.0 5")), status

@@ -1,5 +1,5 @@
-"""Who sees that somebody is there: everybody, unless they hide or have blocked the one who looks; and how sessions end
-when somebody else decides."""
+"""Presence: everybody sees it, except of users who hide it or have blocked the watcher; and sessions that are ended by
+somebody else."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from rawsocket import RawSocket
 
 
 def watch(server, watcher, person) -> tuple[RawSocket, dict]:
-    """A session of `watcher` that listens to the presence of `person`, and what it says at first."""
+    """A session of `watcher` that listens to the presence of `person`, and its initial state."""
     client = RawSocket(server.port)
     client.hello(watcher)
     client.send({"id": 2, "listen": {"stream": f"presence:{person.id}"}})
     snapshot = client.message()["snapshot"]
-    assert client.answer(2)["result"]["position"] == ["", 0]
+    assert client.response(2)["result"]["position"] == ["", 0]
     return client, snapshot
 
 
 def says_nothing(client: RawSocket) -> None:
-    """The answer to a request is the next thing that comes."""
+    """The response to a request is the next message."""
     client.send({"id": 77, "request": "me.get"})
     message = client.message()
     while "heartbeat" in message:
@@ -36,7 +36,7 @@ def test_presence_follows_sessions(server):
         assert watcher.message()["event"]["online"] is True
         two.hello(ben)
         assert watch(server, ann, ben)[1]["online"] is True
-    # Both are gone: after the grace others hear of it.
+    # Both are offline: after the grace period others are notified.
     gone = watcher.message()["event"]
     assert gone["online"] is False and gone["lastSeenAt"]
 
@@ -76,7 +76,7 @@ def test_an_endpoint_has_one_session_and_proves_itself(server):
     with RawSocket(server.port) as older, RawSocket(server.port) as newer, RawSocket(server.port) as thief:
         assert older.hello(ann, **identity)["endpoint"] == identity["endpoint"]
         thief.send({"id": 1, "hello": {"token": ann.token, **identity, "secret": "another-secret-guessed"}})
-        assert thief.answer(1)["error"]["type"] == "forbidden"
+        assert thief.response(1)["error"]["type"] == "forbidden"
         assert thief.close_code() == 4001
         newer.hello(ann, **identity)
         bye = older.message()["bye"]

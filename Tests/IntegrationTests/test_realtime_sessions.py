@@ -1,7 +1,7 @@
-"""5,000 idle sessions, of which 1,000 are closed at once: the others notice nothing. None of them is closed, and each
-gets every change of its user's stream, in order, while the others go and after.
+"""5,000 idle sessions, of which 1,000 are closed at once: the others are not affected. None of them is closed, and each
+gets every change of its user's stream, in order, during and after the closing.
 
-Prints what it measured (pytest -s shows it): memory per session, and how long the changes took beside the closing.
+Prints its measurements (with pytest -s): memory per session, and the latency of changes during the closing.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ ENDPOINTS = 20
 CLOSED = 1000
 CONNECTING_AT_ONCE = 100
 CHANGES = 3
-PATIENCE = 60
+TIMEOUT = 60
 SEED = int(os.environ.get("SWITCHBOARD_SEED", random.randrange(1 << 32)))
 
 
 class IdleSession:
-    """A session that listens to its user's stream, answers heartbeats, and keeps what it was sent."""
+    """A session that listens to its user's stream, responds to heartbeats, and keeps the changes."""
 
     def __init__(self, user):
         self.user = user
         self.position = 0
         self.changes: list[int] = []
-        self.complaints: list[str] = []
+        self.errors: list[str] = []
         self.closing = False
-        self.news = asyncio.Event()
+        self.changed = asyncio.Event()
         self.reader: asyncio.StreamReader
         self.writer: asyncio.StreamWriter
         self.task: asyncio.Task
@@ -82,8 +82,8 @@ class IdleSession:
                 self.take(await self.message())
         except (asyncio.IncompleteReadError, ConnectionError, AssertionError) as error:
             if not self.closing:
-                self.complaints.append(f"closed: {error!r}")
-                self.news.set()
+                self.errors.append(f"closed: {error!r}")
+                self.changed.set()
 
     def take(self, message: dict) -> None:
         if "heartbeat" in message:
@@ -91,21 +91,21 @@ class IdleSession:
             return
         for change in message.get("changes", []):
             if change["seq"] != self.position + 1:
-                self.complaints.append(f"{change['seq']} after {self.position}")
+                self.errors.append(f"{change['seq']} after {self.position}")
             self.position = change["seq"]
             self.changes.append(change["seq"])
-            self.news.set()
+            self.changed.set()
         if "changes" not in message:
-            self.complaints.append(f"unexpected: {message}")
+            self.errors.append(f"unexpected: {message}")
 
     async def has(self, count: int) -> None:
-        """Waits until so many changes have come, or something went wrong."""
-        while len(self.changes) < count and not self.complaints:
-            self.news.clear()
-            await self.news.wait()
+        """Waits until so many changes were received, or an error occurred."""
+        while len(self.changes) < count and not self.errors:
+            self.changed.clear()
+            await self.changed.wait()
 
-    def cut(self) -> None:
-        """Ends the connection without a word, as a network does that is gone."""
+    def abort(self) -> None:
+        """Aborts the connection without a close frame, like a lost network."""
         self.closing = True
         self.writer.transport.abort()
 
@@ -122,19 +122,19 @@ async def change_everybody(people) -> None:
     """Changes the profile of each user, over REST, several times."""
     for number in range(CHANGES):
         for person in people:
-            answer = await asyncio.to_thread(person.request, "PATCH", "/v1/me", {"displayName": f"Number {number}"})
-            assert answer.status_code == 200, answer.text
+            response = await asyncio.to_thread(person.request, "PATCH", "/v1/me", {"displayName": f"Number {number}"})
+            assert response.status_code == 200, response.text
 
 
 async def scenario(server) -> None:
-    chance = random.Random(SEED)
+    rng = random.Random(SEED)
     people = server.users(USERS)
     at_rest = memory(server.pid)
     sessions = [IdleSession(person) for person in people for _ in range(ENDPOINTS)]
-    gate = asyncio.Semaphore(CONNECTING_AT_ONCE)
+    semaphore = asyncio.Semaphore(CONNECTING_AT_ONCE)
 
     async def open_one(session: IdleSession) -> None:
-        async with gate:
+        async with semaphore:
             await session.open(server.port)
 
     began = time.monotonic()
@@ -142,21 +142,21 @@ async def scenario(server) -> None:
     opened = time.monotonic() - began
     per_session = (memory(server.pid) - at_rest) / len(sessions)
 
-    closed = chance.sample(sessions, CLOSED)
+    closed = rng.sample(sessions, CLOSED)
     kept = [session for session in sessions if session not in set(closed)]
     changing = asyncio.create_task(change_everybody(people))
     await kept[0].has(1)
     cut_at = time.monotonic()
     for session in closed:
-        session.cut()
+        session.abort()
     await changing
-    await asyncio.wait_for(asyncio.gather(*(session.has(CHANGES) for session in kept)), PATIENCE)
+    await asyncio.wait_for(asyncio.gather(*(session.has(CHANGES) for session in kept)), TIMEOUT)
 
-    complaints = [complaint for session in kept for complaint in session.complaints]
-    assert not complaints, (SEED, len(complaints), complaints[:5])
+    errors = [error for session in kept for error in session.errors]
+    assert not errors, (SEED, len(errors), errors[:5])
     assert all(len(session.changes) == CHANGES for session in kept), SEED
-    # Those that went are gone for the server too, and none of the others.
-    deadline = time.monotonic() + PATIENCE
+    # The closed sessions are gone on the server too, and no others.
+    deadline = time.monotonic() + TIMEOUT
     while live_sessions(server) != len(kept):
         assert time.monotonic() < deadline, live_sessions(server)
         await asyncio.sleep(0.1)
@@ -166,7 +166,7 @@ async def scenario(server) -> None:
         f"{time.monotonic() - cut_at:.1f} s later (seed {SEED})"
     )
     for session in kept:
-        session.cut()
+        session.abort()
 
 
 def live_sessions(server) -> int:
@@ -178,7 +178,7 @@ def live_sessions(server) -> int:
 
 @pytest.fixture(scope="module")
 def roomy_server(make_server):
-    """Room for the descriptors of both ends, and no rate limits."""
+    """A descriptor limit for both ends, and no rate limits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * USERS * ENDPOINTS + 2000
     if hard != resource.RLIM_INFINITY and hard < wanted:

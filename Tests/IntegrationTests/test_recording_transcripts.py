@@ -1,4 +1,4 @@
-"""What is said in recordings is written down, with who said it: flite speaks through aiortc, pocketsphinx listens."""
+"""Transcripts of recordings with their speakers: flite's speech is sent with aiortc, pocketsphinx transcribes it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ import jsonschema_rs
 import numpy
 import pytest
 from conftest import User
-from gateway import RATE, Participant, Talk, group
+from gateway import RATE, Participant, SpeechTrack, group
 from audio_files import encode
 from test_recordings import is_recorded, person
 from test_transcripts import Liar
 from voice_messages import sent
 
-TALK = [(0, "one two three four five"), (1, "six seven eight nine ten"), (0, "one two three")]
-# Two that differ: what is the same is not asked for twice.
+SPEECH = [(0, "one two three four five"), (1, "six seven eight nine ten"), (0, "one two three")]
+# Two that differ: equal audio is transcribed only once.
 LOUD = [(numpy.sin(numpy.arange(RATE * 2) * 2 * numpy.pi * pitch / RATE) * 12_000).astype(numpy.int16) for pitch in (200, 300)]
 
 
@@ -40,12 +40,12 @@ def spoken(tmp_path_factory):
     def speak(words: str) -> numpy.ndarray:
         file = folder / "words.wav"
         subprocess.run(["flite", "-voice", "slt", "-t", words, "-o", file], check=True)
-        with wave.open(str(file)) as sound:
-            samples = numpy.frombuffer(sound.readframes(sound.getnframes()), numpy.int16)
-            step = sound.getframerate() / RATE
+        with wave.open(str(file)) as audio:
+            samples = numpy.frombuffer(audio.readframes(audio.getnframes()), numpy.int16)
+            step = audio.getframerate() / RATE
         return numpy.interp(numpy.arange(0, len(samples), step), numpy.arange(len(samples)), samples).astype(numpy.int16)
 
-    return {words: speak(words) for _, words in TALK}
+    return {words: speak(words) for _, words in SPEECH}
 
 
 class Listener(http.server.BaseHTTPRequestHandler):
@@ -56,30 +56,30 @@ class Listener(http.server.BaseHTTPRequestHandler):
         form = email.parser.BytesParser().parsebytes(b"Content-Type: " + self.headers["Content-Type"].encode() + b"\r\n\r\n" + body)
         fields = {part.get_param("name", header="content-disposition"): part.get_payload(decode=True) for part in form.get_payload()}
         assert self.path == "/v1/audio/transcriptions" and fields["model"] == b"tiny", fields.keys()
-        sound = fields["file"][44:]
+        audio = fields["file"][44:]
         done = subprocess.run(
-            ["pocketsphinx_continuous", "-infile", "/dev/stdin", "-logfn", "/dev/null"], input=sound, capture_output=True, check=True
+            ["pocketsphinx_continuous", "-infile", "/dev/stdin", "-logfn", "/dev/null"], input=audio, capture_output=True, check=True
         )
         text = " ".join(done.stdout.decode().split())
-        seconds = len(sound) / 32_000
-        answer = {"text": text, "language": "english", "segments": [{"start": 0, "end": seconds, "text": text}] if text else []}
+        seconds = len(audio) / 32_000
+        response = {"text": text, "language": "english", "segments": [{"start": 0, "end": seconds, "text": text}] if text else []}
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(json.dumps(answer).encode())
+        self.wfile.write(json.dumps(response).encode())
 
     def log_message(self, *_):
         pass
 
 
 class Picky(Liar):
-    """Does well so often as its server's `patience` says, and then what its `mode` says."""
+    """Succeeds `successes_left` times, and then behaves as its server's `mode` says."""
 
     def do_POST(self):
         with self.server.lock:
-            self.server.asked += 1
-            self.server.patience -= 1
-            is_patient = self.server.patience >= 0
-        if not is_patient:
+            self.server.requests += 1
+            self.server.successes_left -= 1
+            succeeds = self.server.successes_left >= 0
+        if not succeeds:
             return super().do_POST()
         body = json.dumps({"text": "well", "segments": [{"start": 0, "end": 1, "text": "well"}]}).encode()
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -93,7 +93,7 @@ class Picky(Liar):
 def serving(handler):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.release, server.lock = threading.Event(), threading.Lock()
-    server.asked, server.patience = 0, 0
+    server.requests, server.successes_left = 0, 0
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -109,21 +109,21 @@ def endpoint_of(server) -> dict:
 
 
 @contextlib.asynccontextmanager
-async def talking(server, count: int = 2, people: list | None = None):
-    """People in a call who are silent until they are told to say something."""
+async def speaking_call(server, count: int = 2, people: list | None = None):
+    """Users in a call who are silent until `say`."""
     async with group(server, count, "audio", people) as everybody:
-        talks = [Talk() for _ in everybody]
-        for one, talk in zip(everybody, talks):
-            await one.join(slots=len(everybody) - 1, video=False, sound=talk)
+        tracks = [SpeechTrack() for _ in everybody]
+        for one, speech_track in zip(everybody, tracks):
+            await one.join(slots=len(everybody) - 1, video=False, audio=speech_track)
         for one in everybody:
             for other in everybody:
                 if one is not other:
                     await one.until("a voice", lambda one=one, other=other: one.slot_of(other, "audio"))
-        yield everybody, talks
+        yield everybody, tracks
 
 
 async def recorded(server, everybody: list[Participant], say) -> dict:
-    """The manifest of what is recorded while `say` runs."""
+    """The manifest of a recording made while `say` runs."""
     ann = everybody[0]
     known = {one["id"] for one in (await ann.endpoint.ask("calls.recordings", call=ann.call))["recordings"]}
     begun = await ann.endpoint.ask("calls.record", call=ann.call)
@@ -142,7 +142,7 @@ async def recorded(server, everybody: list[Participant], say) -> dict:
 
 
 def transcript(user: User, recording: str, *statuses: str, limit: float = 90) -> dict:
-    """Of a recording, once it is one of these."""
+    """A recording's transcript, once it has one of these statuses."""
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
         found = user.get(f"/v1/recordings/{recording}/transcript").json().get("transcript", {})
@@ -153,30 +153,30 @@ def transcript(user: User, recording: str, *statuses: str, limit: float = 90) ->
 
 
 def is_as_documented(server, transcript: dict) -> None:
-    """By the server's own document, of which schemathesis sees refusals alone: it has no call to record."""
+    """Validates against /openapi.json, since schemathesis has no recorded call and gets errors only."""
     components = httpx.get(f"{server.url}/openapi.json").json()["components"]
     schema = {"$ref": "#/components/schemas/RecordingTranscript", "components": components}
     jsonschema_rs.Draft202012Validator(schema).validate(transcript)
 
 
 @pytest.mark.parametrize("provider", ["command", "openai"])
-def test_words_stand_under_who_said_them(make_server, spoken, provider):
+def test_transcripts_have_their_speakers(make_server, spoken, provider):
     async def run(server):
-        async with talking(server, 3) as (everybody, talks):
+        async with speaking_call(server, 3) as (everybody, tracks):
             ann = everybody[0]
 
             async def say():
-                await talks[0].say(silence(0.5))
-                for who, words in TALK:
-                    await talks[who].say(spoken[words])
-                    # So long that nobody takes it for one piece.
-                    await talks[who].say(silence(0.8))
+                await tracks[0].say(silence(0.5))
+                for who, words in SPEECH:
+                    await tracks[who].say(spoken[words])
+                    # Long enough to be split into several segments.
+                    await tracks[who].say(silence(0.8))
 
             manifest = await recorded(server, everybody, say)
-            silent = await recorded(server, everybody, lambda: talks[0].say(silence(1)))
+            silent = await recorded(server, everybody, lambda: tracks[0].say(silence(1)))
             user = person(server, ann)
             path = f"/v1/recordings/{manifest['id']}/transcript"
-            # Nobody has asked for it.
+            # It was not requested.
             assert (await asyncio.to_thread(user.get, path)).status_code == 404
             asked = (await ann.endpoint.ask("recordings.transcribe", recording=manifest["id"]))["transcript"]
             assert asked["status"] == "pending" and [one["status"] for one in asked["tracks"]] == ["pending"] * 3
@@ -200,11 +200,11 @@ def test_words_stand_under_who_said_them(make_server, spoken, provider):
 
     with serving(Listener) as listener:
         settings = {"transcription": {"provider": "command"}} if provider == "command" else endpoint_of(listener)
-        # Its time is for a machine that is busy.
+        # The timeout is for a busy machine.
         settings["transcription"]["timeoutSeconds"] = 60
         server = make_server(settings)
         manifest, silent, again, files, names, users, user = asyncio.run(run(server))
-        # Nothing was said in the other one.
+        # The other recording has no speech.
         user.post(f"/v1/recordings/{silent['id']}/transcript")
         nothing = transcript(user, silent["id"], "complete", "failed")
         is_as_documented(server, again)
@@ -213,8 +213,8 @@ def test_words_stand_under_who_said_them(make_server, spoken, provider):
         assert user.get(f"/v1/recordings/{silent['id']}/transcript/text").text == ""
 
     assert again["status"] == "complete"
-    said = [(users.index(one["user"]), one["text"]) for one in again["segments"]]
-    assert said == TALK
+    lines = [(users.index(one["user"]), one["text"]) for one in again["segments"]]
+    assert lines == SPEECH
     before = 0
     for segment in again["segments"]:
         track = manifest["tracks"][segment["track"]]
@@ -222,17 +222,17 @@ def test_words_stand_under_who_said_them(make_server, spoken, provider):
         assert before <= segment["start"] < segment["end"] <= track["offsetMs"] + track["durationMs"]
         before = segment["start"]
     first, second, third = again["segments"]
-    # Each begins where the one before has ended, by the clock of the recording.
-    seconds = {words: len(sound) / RATE for words, sound in spoken.items()}
-    for one, next, words in ((first, second, TALK[0][1]), (second, third, TALK[1][1])):
+    # Each starts where the previous one ended, on the recording's timeline.
+    seconds = {words: len(audio) / RATE for words, audio in spoken.items()}
+    for one, next, words in ((first, second, SPEECH[0][1]), (second, third, SPEECH[1][1])):
         assert abs(next["start"] - one["start"] - (seconds[words] + 0.8) * 1000) < 700, again["segments"]
     ann, ben = names[users[0]], names[users[1]]
-    assert files["text"].text.splitlines() == [f"{(ann, ben)[who]}: {words}" for who, words in TALK]
+    assert files["text"].text.splitlines() == [f"{(ann, ben)[who]}: {words}" for who, words in SPEECH]
     assert files["text"].headers["content-type"].startswith("text/plain")
-    assert f"\n{ben}: {TALK[1][1]}"[:40] in files["srt"].text and files["srt"].text.startswith("1\n00:00:0")
+    assert f"\n{ben}: {SPEECH[1][1]}"[:40] in files["srt"].text and files["srt"].text.startswith("1\n00:00:0")
     assert files["vtt"].text.startswith("WEBVTT\n\n00:00:0") and f"\n<v {ben}>six seven" in files["vtt"].text
     assert user.get(f"/v1/recordings/{manifest['id']}/transcript/pdf").status_code == 400
-    # They go with the recording.
+    # They are deleted with the recording.
     assert user.request("DELETE", f"/v1/recordings/{manifest['id']}").status_code == 204
     for rest in ("", "/vtt"):
         assert user.get(f"/v1/recordings/{manifest['id']}/transcript{rest}").status_code == 404
@@ -240,16 +240,16 @@ def test_words_stand_under_who_said_them(make_server, spoken, provider):
     server.stop()
 
 
-def test_what_the_provider_does_is_told_and_tried_again(make_server):
+def test_provider_errors_are_reported_and_retried(make_server):
     with serving(Picky) as provider:
         provider.mode = "json"
         server = make_server(endpoint_of(provider))
 
         async def run():
-            async with talking(server) as (everybody, talks):
+            async with speaking_call(server) as (everybody, tracks):
                 async def say():
-                    await talks[0].say(silence(0.5))
-                    await asyncio.gather(*(talk.say(sound) for talk, sound in zip(talks, LOUD)))
+                    await tracks[0].say(silence(0.5))
+                    await asyncio.gather(*(speech_track.say(audio) for speech_track, audio in zip(tracks, LOUD)))
 
                 return await recorded(server, everybody, say), person(server, everybody[1])
 
@@ -263,12 +263,12 @@ def test_what_the_provider_does_is_told_and_tried_again(make_server):
             assert found["failure"]["type"] == type and found["failure"]["mayRetry"] and found["segments"] == [], found
             conflict = ben.get(path + "/text")
             assert conflict.status_code == 409 and conflict.json()["detail"] == found["failure"]["detail"]
-        # What was recorded is there all the same.
+        # The recording still exists.
         for track in ben.get(recording).json()["recording"]["tracks"]:
             assert httpx.get(server.url + track["audio"]["url"]).content.startswith(b"OggS")
 
-        # One track is written down, the other is not: that is told, and only the other is asked for again.
-        provider.patience = 1
+        # One track is transcribed, the other failed: that is reported, and only the other is retried.
+        provider.successes_left = 1
         ben.post(path)
         half = transcript(ben, manifest["id"], "failed")
         assert sorted(track["status"] for track in half["tracks"]) == ["complete", "failed"]
@@ -276,56 +276,56 @@ def test_what_the_provider_does_is_told_and_tried_again(make_server):
         is_as_documented(server, half)
         [missing] = [track["track"] for track in half["tracks"] if track["status"] == "failed"]
 
-        # While it hangs, nothing else waits; and what is begun then is not lost with the server.
+        # While it hangs, nothing else waits; and pending work survives a restart.
         provider.mode = "hang"
         asked = ben.post(path).json()["transcript"]
         assert asked["status"] == "pending" and [one["text"] for one in asked["segments"]] == ["well"]
         assert {track["track"] for track in asked["tracks"] if track["status"] == "pending"} == {missing}
         assert sent(ben, server.user(), encode(numpy.zeros(RATE, numpy.int16)))["id"]
         server.kill()
-        provider.asked, provider.patience = 0, 9
+        provider.requests, provider.successes_left = 0, 9
         server.start()
         whole = transcript(ben, manifest["id"], "complete")
         assert {one["user"] for one in whole["segments"]} == {track["user"] for track in manifest["tracks"]}
-        assert provider.asked == 1, "what was known was not asked for"
+        assert provider.requests == 1, "what was known was not asked for"
         server.stop()
 
 
-def test_where_the_operator_wants_it_all_is_written_down(make_server):
+def test_automatic_transcription(make_server):
     hello = ["/bin/sh", "-c", "cat > /dev/null; echo hello"]
     server = make_server({"transcription": {"provider": "command", "command": hello, "recordings": True}})
 
     async def run():
-        async with talking(server) as (everybody, talks):
+        async with speaking_call(server) as (everybody, tracks):
             ann, user = everybody[0], person(server, everybody[0])
 
             async def say():
-                await talks[0].say(silence(0.5))
-                await talks[0].say(LOUD[0])
+                await tracks[0].say(silence(0.5))
+                await tracks[0].say(LOUD[0])
 
             manifest = await recorded(server, everybody, say)
             written = await asyncio.to_thread(transcript, user, manifest["id"], "complete")
-            # Also what the end of the server ended.
+            # Also recordings that were ended by the server's shutdown.
             begun = await ann.endpoint.ask("calls.record", call=ann.call)
             await is_recorded(everybody[1], ann)
             await say()
-            # What was said has come to the disk by then.
-            await talks[0].say(silence(1.5))
+            # The audio is on the disk by then.
+            await tracks[0].say(silence(1.5))
             server.kill()
             await asyncio.to_thread(server.start)
-            cut = await asyncio.to_thread(transcript, user, begun["call"]["recording"]["id"], "complete")
-            return written, cut, ann.endpoint.user
+            last = await asyncio.to_thread(transcript, user, begun["call"]["recording"]["id"], "complete")
+            return written, last, ann.endpoint.user
 
-    written, cut, ann = asyncio.run(run())
-    for found in (written, cut):
+    written, last, ann = asyncio.run(run())
+    for found in (written, last):
         assert [(one["text"], one["user"]) for one in found["segments"]] == [("hello", ann)], found
     server.stop()
 
 
 def test_without_a_provider_nothing_is_made_up(server):
     async def run():
-        async with talking(server) as (everybody, talks):
-            return await recorded(server, everybody, lambda: talks[0].say(silence(0.5))), person(server, everybody[0])
+        async with speaking_call(server) as (everybody, tracks):
+            return await recorded(server, everybody, lambda: tracks[0].say(silence(0.5))), person(server, everybody[0])
 
     manifest, ann = asyncio.run(run())
     path = f"/v1/recordings/{manifest['id']}/transcript"

@@ -1,4 +1,4 @@
-"""Recordings of calls over the media gateway: aiortc speaks, and what was kept is read with FFmpeg and opusinfo."""
+"""Recordings of calls over the media gateway: aiortc sends, and the files are read with FFmpeg and opusinfo."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def signed_up(server, name: str) -> User:
         "email": f"{name}@example.org", "password": "correct horse battery", "displayName": name,
         "device": {"id": str(uuid.uuid4()), "name": "test", "platform": "test"},
     }
-    answer = httpx.post(f"{server.url}/v1/accounts", json=body)
-    assert answer.status_code == 201, answer.text
-    return User(server, answer.json()["user"]["id"], answer.json()["accessToken"])
+    response = httpx.post(f"{server.url}/v1/accounts", json=body)
+    assert response.status_code == 201, response.text
+    return User(server, response.json()["user"]["id"], response.json()["accessToken"])
 
 
 async def meet(everybody: list[Participant]) -> None:
@@ -39,29 +39,29 @@ async def meet(everybody: list[Participant]) -> None:
     for one in everybody:
         for other in everybody:
             if one is not other:
-                await one.hears(other)
+                await one.receives_audio(other)
 
 
 async def is_recorded(one: Participant, by: Participant | None) -> None:
-    """Waits until the call's stream tells it."""
+    """Waits until the call's stream says so."""
 
     def condition():
         entries = one.endpoint.streams[f"call:{one.call}"].entries
-        told = [data for _, (kind, data) in sorted(entries.items()) if kind == "call"]
-        recording = told[-1].get("recording") if told else None
-        return (recording or {}).get("by") == (by.endpoint.user if by else None) and bool(told)
+        documents = [data for _, (kind, data) in sorted(entries.items()) if kind == "call"]
+        recording = documents[-1].get("recording") if documents else None
+        return (recording or {}).get("by") == (by.endpoint.user if by else None) and bool(documents)
 
     await one.endpoint.until(f"the call to be recorded by {by and by.endpoint.user}", condition)
 
 
 def manifests(server, one: Participant, call: str) -> list[dict]:
-    answer = person(server, one).get(f"/v1/calls/{call}/recordings")
-    assert answer.status_code == 200, answer.text
-    return answer.json()["recordings"]
+    response = person(server, one).get(f"/v1/calls/{call}/recordings")
+    assert response.status_code == 200, response.text
+    return response.json()["recordings"]
 
 
 async def ended(server, one: Participant, call: str) -> dict:
-    """The only recording of a call, once its files are whole."""
+    """The only recording of a call, once its files are complete."""
     for _ in range(400):
         [manifest] = await asyncio.to_thread(manifests, server, one, call)
         if manifest["status"] != "ongoing" and all("durationMs" in track for track in manifest["tracks"]):
@@ -71,10 +71,10 @@ async def ended(server, one: Participant, call: str) -> dict:
 
 
 def fetch(server, track: dict) -> bytes:
-    answer = httpx.get(server.url + track["audio"]["url"])
-    assert answer.status_code == 200 and answer.headers["content-type"] == "audio/ogg", answer.text
-    assert len(answer.content) == track["byteCount"]
-    return answer.content
+    response = httpx.get(server.url + track["audio"]["url"])
+    assert response.status_code == 200 and response.headers["content-type"] == "audio/ogg", response.text
+    assert len(response.content) == track["byteCount"]
+    return response.content
 
 
 def samples(file: bytes) -> numpy.ndarray:
@@ -84,19 +84,19 @@ def samples(file: bytes) -> numpy.ndarray:
     return numpy.concatenate(frames) if frames else numpy.zeros(0)
 
 
-def pitch(sound: numpy.ndarray) -> float:
-    spectrum = numpy.abs(numpy.fft.rfft(sound * numpy.hanning(len(sound))))
-    return float(numpy.argmax(spectrum) * 48_000 / len(sound))
+def pitch(decoded: numpy.ndarray) -> float:
+    spectrum = numpy.abs(numpy.fft.rfft(decoded * numpy.hanning(len(decoded))))
+    return float(numpy.argmax(spectrum) * 48_000 / len(decoded))
 
 
-def test_what_each_said_is_in_a_file_of_its_own(server, tmp_path):
+def test_each_participant_has_a_file(server, tmp_path):
     async def run():
         async with group(server, 3, "audio") as everybody:
             ann, ben, cal = everybody
             await meet(everybody)
             begun = time.monotonic()
-            answer = await ben.endpoint.ask("calls.record", call=ben.call)
-            assert answer["call"]["recording"]["by"] == ben.endpoint.user
+            response = await ben.endpoint.ask("calls.record", call=ben.call)
+            assert response["call"]["recording"]["by"] == ben.endpoint.user
             for one in everybody:
                 await is_recorded(one, ben)
             again = await ann.endpoint.ask("calls.record", call=ann.call)
@@ -109,11 +109,11 @@ def test_what_each_said_is_in_a_file_of_its_own(server, tmp_path):
             await asyncio.sleep(1)
             await cal.accept(ann.call)
             await cal.join(slots=2, video=False)
-            await ann.hears(cal)
+            await ann.receives_audio(cal)
             back = time.monotonic()
             await asyncio.sleep(1.5)
             over = time.monotonic()
-            # Anybody may end it.
+            # Anybody may stop it.
             await cal.endpoint.ask("calls.stopRecording", call=ann.call)
             for one in everybody:
                 await is_recorded(one, None)
@@ -130,15 +130,16 @@ def test_what_each_said_is_in_a_file_of_its_own(server, tmp_path):
         for track in tracks[user]:
             assert track["source"] == "microphone"
             file = fetch(server, track)
-            sound = samples(file)
-            assert abs(len(sound) / 48 - track["durationMs"]) < 1
-            middle = sound[len(sound) // 4 : len(sound) // 4 + 24_000]
+            decoded = samples(file)
+            assert abs(len(decoded) / 48 - track["durationMs"]) < 1
+            middle = decoded[len(decoded) // 4 : len(decoded) // 4 + 24_000]
             assert abs(pitch(middle) - (300 + 200 * number)) < 15, "it is who it says"
             path = tmp_path / "track.ogg"
             path.write_bytes(file)
-            told = subprocess.run(["opusinfo", str(path)], capture_output=True, text=True)
-            assert told.returncode == 0 and "WARNING" not in told.stdout + told.stderr, told.stdout + told.stderr
-    # Who was there all the while is heard for as long as it took; the file begins with the first packet.
+            result = subprocess.run(["opusinfo", str(path)], capture_output=True, text=True)
+            output = result.stdout + result.stderr
+            assert result.returncode == 0 and "WARNING" not in output, output
+    # A participant who was there all the time has the full length; the file starts with the first packet.
     for user in users[:2]:
         [track] = tracks[user]
         assert track["offsetMs"] < 500
@@ -148,7 +149,7 @@ def test_what_each_said_is_in_a_file_of_its_own(server, tmp_path):
     assert after["offsetMs"] > first * 1000 + 900 and after["durationMs"] > last * 1000 - 300
 
 
-def test_who_may_begin_end_hear_read_and_remove(make_server):
+def test_who_may_start_stop_play_read_and_delete(make_server):
     server = make_server({"transcription": {"provider": "command", "command": ["/bin/sh", "-c", "cat > /dev/null; echo hello"]}})
     people = [signed_up(server, name) for name in ("ann", "ben", "cal")]
 
@@ -156,14 +157,14 @@ def test_who_may_begin_end_hear_read_and_remove(make_server):
         async with group(server, 3, "audio", people) as everybody:
             ann, ben, cal = everybody
             await meet(everybody[:2])
-            stranger = server.user()
+            outsider = server.user()
             path = f"/v1/calls/{ann.call}/recording"
-            assert stranger.post(path).status_code == 404
+            assert outsider.post(path).status_code == 404
             assert person(server, ann).post(path).status_code == 409, "another endpoint of hers is in the call"
             assert httpx.post(server.url + path, json={}).status_code == 401
             await ann.endpoint.ask("calls.record", call=ann.call)
-            assert stranger.request("DELETE", path).status_code == 404
-            # Two more are asked in, of whom one does not want to hear of Ann, and the other never answers.
+            assert outsider.request("DELETE", path).status_code == 404
+            # Two more are invited: one has blocked Ann, and the other never answers.
             invited, blocker = server.users(2)
             assert blocker.request("PUT", f"/v1/blocks/{ann.endpoint.user}").status_code == 204
             await ann.endpoint.ask("calls.invite", call=ann.call, clientID=client_id(), users=[invited.id, blocker.id])
@@ -173,18 +174,18 @@ def test_who_may_begin_end_hear_read_and_remove(make_server):
             for method in ("GET", "POST"):
                 words = f"/v1/recordings/{recording}/transcript"
                 assert person(server, ben).request(method, words, {}).status_code == 409, "it goes on"
-                assert stranger.request(method, words, {}).status_code == 404
-            # The end of the call is its end.
+                assert outsider.request(method, words, {}).status_code == 404
+            # The recording ends with the call.
             await ann.endpoint.ask("calls.end", call=ann.call)
             manifest = await ended(server, cal, ann.call)
             assert manifest["id"] == recording
-            return manifest, [person(server, one) for one in everybody], invited, [blocker, stranger]
+            return manifest, [person(server, one) for one in everybody], invited, [blocker, outsider]
 
-    manifest, (ann, ben, cal), invited, outside = asyncio.run(run())
-    stranger = outside[-1]
+    manifest, (ann, ben, cal), invited, non_participants = asyncio.run(run())
+    outsider = non_participants[-1]
     path = f"/v1/recordings/{manifest['id']}"
     words = path + "/transcript"
-    for one in outside:
+    for one in non_participants:
         assert one.post(words).status_code == 404
     assert ann.get(words).status_code == 404, "nobody who may has asked for it"
     assert cal.post(words).json()["transcript"]["status"] in ("pending", "complete")
@@ -193,12 +194,12 @@ def test_who_may_begin_end_hear_read_and_remove(make_server):
         assert one.get(path).status_code == one.get(f"/v1/calls/{manifest['call']}/recordings").status_code == 200
         assert one.get(words).json()["transcript"]["status"] == "complete"
         assert one.post(words).status_code == one.get(words + "/text").status_code == one.get(words + "/vtt").status_code == 200
-    # Who was asked in and never came knows of the call, and of nothing that was said in it.
+    # A user who was invited and never joined can see the call, but not its recordings.
     listed = invited.get(f"/v1/calls/{manifest['call']}/recordings")
     assert listed.status_code == 200 and listed.json()["recordings"] == []
-    for one in outside:
+    for one in non_participants:
         assert one.get(f"/v1/calls/{manifest['call']}/recordings").status_code == 404
-    for one in (*outside, invited):
+    for one in (*non_participants, invited):
         for asked in (path, words, words + "/text", words + "/srt", words + "/vtt"):
             assert one.get(asked).status_code == 404, asked
         assert one.post(words).status_code == 404
@@ -211,11 +212,11 @@ def test_who_may_begin_end_hear_read_and_remove(make_server):
     assert httpx.get(url).status_code == 200
     part = httpx.get(url, headers={"Range": "bytes=0-3"})
     assert part.status_code == 206 and part.content == b"OggS"
-    for change in ({"user": stranger.id}, {"user": ann.id}, {"expires": "99999999999"}, {"signature": "A" * 43}):
+    for change in ({"user": outsider.id}, {"user": ann.id}, {"expires": "99999999999"}, {"signature": "A" * 43}):
         assert httpx.get(url.copy_merge_params(change)).status_code in (403, 404), change
-    for one, status in ((stranger, 404), (cal, 403), (ben, 403)):
+    for one, status in ((outsider, 404), (cal, 403), (ben, 403)):
         assert one.request("DELETE", path).status_code == status
-    # An account that is closed hears nothing more, whatever it was given.
+    # A deleted account has no access any more, even with an earlier URL.
     server.command("account", "disable", "--email", "ben@example.org")
     assert httpx.get(url).status_code in (403, 404)
     for asked in (words, words + "/text"):
@@ -231,8 +232,8 @@ def test_a_call_from_peer_to_peer_is_not_recorded(server):
     caller, callee = server.users(2)
     body = {"clientID": str(uuid.uuid4()), "callees": [callee.id], "kind": "audio", "mode": "direct"}
     call = caller.post("/v1/calls", body).json()["call"]["id"]
-    answer = caller.post(f"/v1/calls/{call}/recording")
-    assert answer.status_code == 409 and "peer to peer" in answer.json()["detail"]
+    response = caller.post(f"/v1/calls/{call}/recording")
+    assert response.status_code == 409 and "peer to peer" in response.json()["detail"]
 
 
 def test_a_server_that_is_killed_loses_a_second_at_most(make_server):
@@ -257,8 +258,8 @@ def test_a_server_that_is_killed_loses_a_second_at_most(make_server):
     assert manifest["status"] == "interrupted" and "recording" not in call
     assert len(manifest["tracks"]) == 2
     for track in manifest["tracks"]:
-        sound = samples(fetch(server, track))
-        assert abs(len(sound) / 48 - track["durationMs"]) < 1
+        decoded = samples(fetch(server, track))
+        assert abs(len(decoded) / 48 - track["durationMs"]) < 1
         assert track["offsetMs"] + track["durationMs"] > length * 1000 - 1_000, (track, length)
     server.stop()
 
@@ -278,16 +279,16 @@ def test_a_full_disk_ends_the_recording_and_not_the_call(make_server):
                 # It ends by itself, and everybody sees that.
                 await is_recorded(ben, None)
                 manifest = await ended(server, ben, ann.call)
-                await ann.more_from(ann.slot_of(ben, "audio"))
-                await ben.hears(ann)
+                await ann.receives_more(ann.slot_of(ben, "audio"))
+                await ben.receives_audio(ann)
                 return manifest
 
         manifest = asyncio.run(run())
         assert manifest["status"] == "failed" and "room" in manifest["failure"], manifest
         assert str(server.data) not in manifest["failure"], "paths are nobody's business"
         assert str(media) in server.log_tail(20_000), "but the operator's"
-        heard = [track for track in manifest["tracks"] if "audio" in track]
-        assert heard, manifest
-        for track in heard:
+        recorded_tracks = [track for track in manifest["tracks"] if "audio" in track]
+        assert recorded_tracks, manifest
+        for track in recorded_tracks:
             assert abs(len(samples(fetch(server, track))) / 48 - track["durationMs"]) < 10
         server.stop()

@@ -1,4 +1,4 @@
-"""Recordings of voices that come over a bad network: what is kept is a whole file, as long as the call was."""
+"""Recordings over a bad network: a valid file, as long as the call."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gateway import group
 from namespaces import PORT_RESTRICTED
 from audio_files import RATE, opusinfo
 from test_recordings import ended, fetch, is_recorded, meet, pitch
-from impaired_link import Faults
+from impaired_link import Impairments
 
-BAD = Faults(loss=0.1, jitter=0.03, reordered=0.05, late=0.06)
+BAD = Impairments(loss=0.1, jitter=0.03, reordered=0.05, late=0.06)
 SECONDS = 20
 FRAME = RATE // 50
 
@@ -34,8 +34,8 @@ def distant(internet, make_server) -> Server:
         server.stop()
 
 
-def heard(file: bytes) -> numpy.ndarray:
-    """As libopus decodes it: FFmpeg's own decoder makes nothing up for frames that were lost."""
+def decode_with_libopus(file: bytes) -> numpy.ndarray:
+    """Decoded by libopus: FFmpeg's own decoder does not conceal lost frames."""
     done = subprocess.run(
         ["opusdec", "--quiet", "--rate", str(RATE), "--force-stereo", "--no-dither", "-", "-"],
         input=file, capture_output=True, timeout=20,
@@ -44,9 +44,9 @@ def heard(file: bytes) -> numpy.ndarray:
     return numpy.frombuffer(done.stdout, numpy.int16)[::2]
 
 
-def loudness(sound: numpy.ndarray) -> numpy.ndarray:
+def loudness(audio: numpy.ndarray) -> numpy.ndarray:
     """Of each 20 ms."""
-    whole = sound[: len(sound) // FRAME * FRAME].reshape(-1, FRAME)
+    whole = audio[: len(audio) // FRAME * FRAME].reshape(-1, FRAME)
     return numpy.sqrt((whole.astype(float) ** 2).mean(axis=1))
 
 
@@ -59,35 +59,35 @@ def test_a_recording_over_a_bad_network_is_whole_and_as_long_as_the_call(interne
         async with group(distant, 2, "audio") as everybody:
             ann, ben = everybody
             await meet(everybody)
-            network.wire.suffer(up=BAD, down=BAD)
+            network.link.impair(up=BAD, down=BAD)
             await ann.endpoint.ask("calls.record", call=ann.call)
-            begun, before = time.monotonic(), network.wire.counts()["up"]
+            begun, before = time.monotonic(), network.link.counts()["up"]
             await is_recorded(ben, ann)
             await asyncio.sleep(SECONDS)
-            length, after = time.monotonic() - begun, network.wire.counts()["up"]
+            length, after = time.monotonic() - begun, network.link.counts()["up"]
             await ann.endpoint.ask("calls.stopRecording", call=ann.call)
-            network.wire.suffer()
+            network.link.impair()
             manifest = await ended(distant, ann, ann.call)
             people = {one.endpoint.user: one.pitch for one in everybody}
             return manifest, length, people, {name: after[name] - before[name] for name in after}
 
-    # All that it opens is in the local network, but for what was opened before.
+    # New sockets are in the private network, except those opened before.
     with network.host.inside():
         manifest, length, people, sent = asyncio.run(run())
         files = {track["user"]: (track, fetch(distant, track)) for track in manifest["tracks"]}
     print(f"seed {seed}: {sent}, {length:.2f} s")
-    # The link did what it was told, and nothing of its own.
+    # The link had the requested impairments, and no others.
     assert sent["dropped"] == 0 and sent["datagrams"] > 2 * 50 * SECONDS * 0.9
     assert 0.07 < sent["lost"] / sent["datagrams"] < 0.13 and sent["reordered"] > 0.03 * sent["datagrams"]
 
     assert manifest["status"] == "complete" and files.keys() == people.keys()
     for user, (track, file) in files.items():
         opusinfo(file)
-        sound = heard(file)
-        assert abs(len(sound) / RATE * 1000 - track["durationMs"]) < 1
+        audio = decode_with_libopus(file)
+        assert abs(len(audio) / RATE * 1000 - track["durationMs"]) < 1
         assert abs(track["offsetMs"] + track["durationMs"] - length * 1000) < 0.01 * length * 1000, (track, length)
-        # What was lost is made up from what came before: the tone goes on.
-        for start in range(0, len(sound) - RATE // 2, RATE // 2):
-            assert abs(pitch(sound[start : start + RATE // 2]) - people[user]) < 15, f"at {start / RATE} s"
-        loud = loudness(sound)
+        # Losses are concealed: the tone continues.
+        for start in range(0, len(audio) - RATE // 2, RATE // 2):
+            assert abs(pitch(audio[start : start + RATE // 2]) - people[user]) < 15, f"at {start / RATE} s"
+        loud = loudness(audio)
         assert (loud > 0.3 * numpy.median(loud)).mean() > 0.97, "two lost in a row are made up as well"

@@ -56,7 +56,7 @@ def uclient(server: Server, arguments: list[str]) -> int:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_stunclient_learns_its_address(relay, host):
+def test_stunclient_gets_its_address(relay, host):
     coturn.require("turnutils_stunclient")
     done = subprocess.run(
         ["turnutils_stunclient", "-p", str(relay.relay_port), host], capture_output=True, text=True, timeout=20
@@ -66,7 +66,7 @@ def test_stunclient_learns_its_address(relay, host):
 
 
 def worker_processors(server: Server) -> list[str]:
-    """Where each of the relay's threads may run, as the kernel tells."""
+    """The CPU affinity of each of the relay's threads, from the kernel."""
     allowed = []
     for task in sorted(pathlib.Path(f"/proc/{server.pid}/task").iterdir()):
         if re.fullmatch(r"relay-\d+\n", (task / "comm").read_text()):

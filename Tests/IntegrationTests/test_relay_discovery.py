@@ -49,7 +49,7 @@ def plain(value: bytes) -> tuple[str, int]:
 
 
 def ask(target: tuple[str, int], *attributes: bytes, answered_at: socket.socket | None = None):
-    """The answer to a Binding request and where it came from."""
+    """The response to a Binding request and its source address."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         asking.bind(("127.0.0.1", 0))
         listening = answered_at or asking
@@ -67,8 +67,8 @@ def ask(target: tuple[str, int], *attributes: bytes, answered_at: socket.socket 
     raise AssertionError("no answer")
 
 
-def test_every_socket_answers_from_every_other(discovery):
-    """All workers have all four sockets: whichever the kernel picks for the request, the answer's source is right."""
+def test_every_socket_responds_from_every_other(discovery):
+    """All workers have all four sockets: whichever the kernel picks for the request, the response's source is right."""
     ports = [discovery.relay_port, discovery.relay_port + 1]
     corners = list(itertools.product(ADDRESSES, ports))
     for address, port in corners:
@@ -97,8 +97,8 @@ def test_a_response_port_is_of_the_source_itself(discovery):
 
 
 @pytest.mark.parametrize("size", [0, 4, 500, 1500, 8000])
-def test_no_answer_is_larger_than_its_request(discovery, size):
-    """But for the addresses that every answer carries: PADDING makes no reflector."""
+def test_no_response_is_larger_than_its_request(discovery, size):
+    """Except for the addresses in every response: PADDING cannot be used for reflection."""
     _, _, _, bare = ask(("127.0.0.1", discovery.relay_port))
     _, values, _, data = ask(("127.0.0.1", discovery.relay_port), stun.attribute(PADDING, bytes(size)))
     assert len(data) <= len(bare) + 4 + size

@@ -1,4 +1,4 @@
-"""The relay over DTLS: coturn's and OpenSSL's clients, and what strangers may send before and after a handshake."""
+"""The relay over DTLS: coturn's and OpenSSL's clients, and unauthenticated packets before and after a handshake."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def certificate(tmp_path_factory) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def relay(make_server, certificate) -> Server:
-    """A server that relays to loopback, over IPv4 and IPv6, plain and over DTLS, without limits for strangers."""
+    """A server that relays to loopback, over IPv4 and IPv6, plain and over DTLS, without limits for unauthenticated
+    clients."""
     made = make_server(relay_settings(certificate))
     yield made
     assert made.process is None or made.process.poll() is None, f"the server died:\n{made.log_tail()}"
@@ -46,7 +47,7 @@ def relay_settings(certificate: tuple[str, str]) -> dict:
     }
 
 
-def figure(server: Server, name: str, **labels: str) -> int:
+def metric(server: Server, name: str, **labels: str) -> int:
     """One of the server's metrics."""
     wanted = "".join(f'{key}="{value}"' for key, value in labels.items())
     for line in httpx.get(server.admin_url + "/metrics").text.splitlines():
@@ -65,11 +66,11 @@ def waits_for(condition, seconds: float = 20) -> bool:
 
 
 def settled(server: Server, name: str, **labels: str) -> int:
-    """A metric that tests before may still have an effect on: read when it no longer changes."""
-    value = figure(server, name, **labels)
+    """A metric that earlier tests may still affect: read once it no longer changes."""
+    value = metric(server, name, **labels)
     while True:
         time.sleep(0.2)
-        again = figure(server, name, **labels)
+        again = metric(server, name, **labels)
         if again == value:
             return value
         value = again
@@ -104,7 +105,7 @@ def test_uclient_loses_nothing_over_dtls(relay, dtls_runs, family, mode):
     assert dtls_runs(family=family, mode=mode) == 0
     # Four clients each, and all of them over DTLS.
     wanted = dtls_runs.before + 4 * dtls_runs.done
-    assert waits_for(lambda: figure(relay, "relay_dtls_handshakes_total", outcome="completed") >= wanted)
+    assert waits_for(lambda: metric(relay, "relay_dtls_handshakes_total", outcome="completed") >= wanted)
 
 
 @pytest.fixture(scope="module")
@@ -139,12 +140,12 @@ def openssl(port: int, *options: str, source: int = 0) -> subprocess.Popen:
 
 
 def binding(process: subprocess.Popen) -> None:
-    """Asks for the client's address through the session, and reads the answer."""
+    """Sends a Binding request through the session, and reads the response."""
     transaction = bytes(range(12))
     process.stdin.write(stun.message(stun.REQUEST | stun.BINDING, transaction, b""))
     process.stdin.flush()
-    answer = process.stdout.read(32)
-    kind, given, attributes = stun.parse(answer)
+    response = process.stdout.read(32)
+    kind, given, attributes = stun.parse(response)
     assert (kind, given) == (stun.SUCCESS | stun.BINDING, transaction)
     assert stun.read_address(attributes[stun.XOR_MAPPED], transaction)[0] == "127.0.0.1"
 
@@ -155,30 +156,30 @@ def end(process: subprocess.Popen) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["-mtu", "256"], LONG], ids=["plain", "small", "fragmented"])
-def test_openssl_connects_and_learns_its_address(relay, options):
+def test_openssl_connects_and_gets_its_address(relay, options):
     for port in (relay.relay_port, tls_port(relay)):
         process = openssl(port, *options)
         binding(process)
         end(process)
 
 
-def test_a_session_ends_when_its_client_says_so(relay):
+def test_a_session_ends_with_close_notify(relay):
     before = settled(relay, "relay_dtls_sessions")
     process = openssl(relay.relay_port, "-no_ign_eof")
     binding(process)
-    assert waits_for(lambda: figure(relay, "relay_dtls_sessions") == before + 1)
+    assert waits_for(lambda: metric(relay, "relay_dtls_sessions") == before + 1)
     process.communicate(timeout=20)
-    assert waits_for(lambda: figure(relay, "relay_dtls_sessions") == before)
+    assert waits_for(lambda: metric(relay, "relay_dtls_sessions") == before)
 
 
 def test_a_large_hello_is_in_many_datagrams(relay):
-    """What the test above calls fragmented is so, on its way through a wire that counts."""
+    """Shows that the hello of the test above is fragmented, with a counting proxy."""
     firsts: list[bytes] = []
-    wire = dtls.BadWire(("127.0.0.1", relay.relay_port), lambda data, _: firsts.append(data) or [data])
-    process = openssl(wire.port, *LONG)
+    proxy = dtls.DatagramProxy(("127.0.0.1", relay.relay_port), lambda data, _: firsts.append(data) or [data])
+    process = openssl(proxy.port, *LONG)
     binding(process)
     end(process)
-    wire.close()
+    proxy.close()
     hellos = [data for data in firsts if len(data) > 13 and data[0] == 22 and data[13] == dtls.CLIENT_HELLO]
     assert len(hellos) >= 6, [len(data) for data in hellos]
 
@@ -191,7 +192,7 @@ def test_a_client_that_restarts_on_its_port_gets_through(relay):
         binding(process)
         process.kill()
         process.communicate()
-    assert waits_for(lambda: figure(relay, "relay_dtls_handshakes_total", outcome="completed") == completed + 3)
+    assert waits_for(lambda: metric(relay, "relay_dtls_handshakes_total", outcome="completed") == completed + 3)
 
 
 def test_a_reloaded_certificate_is_shown_to_new_clients_and_old_ones_go_on(make_server, tmp_path):
@@ -212,30 +213,30 @@ def test_a_reloaded_certificate_is_shown_to_new_clients_and_old_ones_go_on(make_
     server.stop()
 
 
-# A bad wire -----------------------------------------------------------------------------------------------------------
+# Impaired network -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_junk_and_replays_are_ignored(relay, seed):
-    wire = dtls.BadWire(("127.0.0.1", relay.relay_port), dtls.JunkAndReplays(seed))
+    proxy = dtls.DatagramProxy(("127.0.0.1", relay.relay_port), dtls.JunkAndReplays(seed))
     failed = settled(relay, "relay_dtls_handshakes_total", outcome="failed")
-    process = openssl(wire.port, *(LONG if seed % 2 else []))
+    process = openssl(proxy.port, *(LONG if seed % 2 else []))
     for _ in range(10):
         binding(process)
     end(process)
-    wire.close()
-    assert figure(relay, "relay_dtls_handshakes_total", outcome="failed") == failed
+    proxy.close()
+    assert metric(relay, "relay_dtls_handshakes_total", outcome="failed") == failed
 
 
 def test_uclient_loses_nothing_amid_junk_and_replays(relay, echo_port):  # noqa: F811
-    wire = dtls.BadWire(("127.0.0.1", relay.relay_port), dtls.JunkAndReplays(99))
+    proxy = dtls.DatagramProxy(("127.0.0.1", relay.relay_port), dtls.JunkAndReplays(99))
     target = ["-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
-    assert uclient(relay, ["-S", "-c", *STATIC, "-p", str(wire.port), *target]) == 0
-    wire.close()
+    assert uclient(relay, ["-S", "-c", *STATIC, "-p", str(proxy.port), *target]) == 0
+    proxy.close()
 
 
 def test_fragments_out_of_order_and_doubled_are_one_hello(relay):
-    """The first comes first, since nothing is kept without it; the others as they like."""
+    """The first fragment first, since no state is kept without it; the others in any order."""
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as client:
         client.bind(("127.0.0.1", 0))
         client.settimeout(5)
@@ -248,14 +249,14 @@ def test_fragments_out_of_order_and_doubled_are_one_hello(relay):
         for part in [parts[0], *reversed(parts[1:]), *parts[1:]][: len(parts)]:
             client.sendto(part, server)
             client.sendto(part, server)
-        answer = client.recv(2000)
-        assert answer[0] == dtls.HANDSHAKE and answer[13] == 2, "no ServerHello: " + answer.hex()
+        response = client.recv(2000)
+        assert response[0] == dtls.HANDSHAKE and response[13] == 2, "no ServerHello: " + response.hex()
 
 
-# Strangers ------------------------------------------------------------------------------------------------------------
+# Unauthenticated packets ----------------------------------------------------------------------------------------------
 
 
-def test_an_answer_is_smaller_than_its_question(relay):
+def test_a_response_is_smaller_than_its_request(relay):
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as client:
         client.settimeout(5)
         shortest = dtls.fragments(dtls.hello(dtls.new_nonce(), more=b""), 1000, 0)
@@ -289,21 +290,21 @@ def test_forged_and_foreign_cookies_begin_nothing(make_server, certificate):
         tries(owner, nonce, cookie[:-1])
         tries(owner, nonce, b"")
         tries(other, nonce, cookie)
-        assert waits_for(lambda: figure(relay, "relay_rejected_total", reason="dtls_cookie") == refused + 24)
-        assert figure(relay, "relay_dtls_sessions") == sessions
+        assert waits_for(lambda: metric(relay, "relay_rejected_total", reason="dtls_cookie") == refused + 24)
+        assert metric(relay, "relay_dtls_sessions") == sessions
         owner.settimeout(0.2)
         with pytest.raises(TimeoutError):
             owner.recv(2000)
-        # The right one, and again: a flight of the server, and no second session.
+        # The right cookie, and a repeat: a flight of the server, and no second session.
         owner.settimeout(5)
         tries(owner, nonce, cookie)
-        answer = owner.recv(2000)
-        assert answer[0] == dtls.HANDSHAKE and answer[13] == 2
+        response = owner.recv(2000)
+        assert response[0] == dtls.HANDSHAKE and response[13] == 2
         for _ in range(100):
             tries(owner, nonce, cookie)
-        assert waits_for(lambda: figure(relay, "relay_dtls_sessions") == sessions + 1)
-        # Silent, it is given up, and nothing stays.
-        assert waits_for(lambda: figure(relay, "relay_dtls_sessions") == sessions, seconds=30)
+        assert waits_for(lambda: metric(relay, "relay_dtls_sessions") == sessions + 1)
+        # A silent session is dropped, without any state.
+        assert waits_for(lambda: metric(relay, "relay_dtls_sessions") == sessions, seconds=30)
 
 
 def test_ten_thousand_hellos_without_a_cookie_leave_memory_flat(make_server, certificate):
@@ -325,15 +326,15 @@ def test_ten_thousand_hellos_without_a_cookie_leave_memory_flat(make_server, cer
                 for part in dtls.fragments(dtls.hello(nonce, more=large), 400, 0):
                     client.sendto(part, server)
                 client.sendto(dtls.fragments(dtls.hello(nonce, bytes(20)), 1000, 1)[0], server)
-            # No faster than it is read: the kernel's buffers would take the rest.
+            # Not faster than the server reads: the kernel's buffers would drop the rest.
             client = clients[0]
             client.settimeout(5)
             client.recv(2000)
 
     def handled() -> int:
         return sum(
-            figure(flooded, "relay_rejected_total", reason=reason) for reason in ("dtls_cookie", "rate_limited", "dtls_stray")
-        ) + figure(flooded, "relay_dtls_hellos_answered_total")
+            metric(flooded, "relay_rejected_total", reason=reason) for reason in ("dtls_cookie", "rate_limited", "dtls_stray")
+        ) + metric(flooded, "relay_dtls_hello_verify_requests_total")
 
     flood(2)
     assert waits_for(lambda: handled() > 4000)
@@ -342,7 +343,7 @@ def test_ten_thousand_hellos_without_a_cookie_leave_memory_flat(make_server, cer
     assert waits_for(lambda: handled() > 30_000), handled()
     growth = resident_kilobytes(flooded.pid) - before
     assert growth < 2048, f"memory grew by {growth} KB"
-    assert figure(flooded, "relay_dtls_sessions") == 0
+    assert metric(flooded, "relay_dtls_sessions") == 0
     process = openssl(flooded.relay_port)
     binding(process)
     end(process)

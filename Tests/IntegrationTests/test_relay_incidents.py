@@ -1,8 +1,8 @@
-"""What happened to others does not happen here: each test is named after an incident of coturn or another relay.
+"""Incidents of other relays that must not happen here: each test is named after an incident of coturn or another relay.
 
-Elsewhere: what strangers' connections do (CVE-2026-68552 and coturn#2041 too) in test_relay_streams.py, DTLS before the
-cookie (CVE-2026-73214) in test_relay_dtls.py, reflection by NAT discovery in test_relay_discovery.py, a flood of a million
-packets in test_relay.py, and expiry, which needs a clock of the tests' own, in Tests/TURNTests.
+Elsewhere: connections of unauthenticated clients (CVE-2026-68552 and coturn#2041 too) in test_relay_streams.py, DTLS
+before the cookie (CVE-2026-73214) in test_relay_dtls.py, reflection by NAT discovery in test_relay_discovery.py, a
+flood of a million packets in test_relay.py, and expiry, which needs a clock of the tests' own, in Tests/TURNTests.
 """
 
 from __future__ import annotations
@@ -97,24 +97,24 @@ def peers():
 
 
 def comes_through(sender: socket.socket, relayed: tuple[str, int], receiver: stun.Client) -> bool:
-    """Whether what a peer sends to a relayed address reaches the client. `receiver` must have a permission for 127.0.0.9,
-    from where a second packet shows that the first has been dropped and is not only late."""
+    """Whether a peer's datagram to a relayed address reaches the client. `receiver` must have a permission for
+    127.0.0.9, from where a second packet shows that the first was dropped and is not only late."""
     mark = os.urandom(8)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
         last.bind(("127.0.0.9", 0))
         sender.sendto(b"first" + mark, relayed)
         last.sendto(b"last" + mark, relayed)
-        came = b""
-        while b"last" + mark not in came:
-            came += receiver.socket.recv(2000)
-    return b"first" + mark in came
+        received = b""
+        while b"last" + mark not in received:
+            received += receiver.socket.recv(2000)
+    return b"first" + mark in received
 
 
 def metrics(server: Server) -> str:
     return HTTP.get(server.admin_url + "/metrics").text
 
 
-def figure(server: Server, name: str) -> float:
+def metric(server: Server, name: str) -> float:
     """The sum of a metric over its labels."""
     lines = re.findall(rf"^switchboard_{name}(?:{{[^}}]*}})? (\S+)$", metrics(server), re.MULTILINE)
     assert lines, f"there is no switchboard_{name}"
@@ -178,7 +178,7 @@ def test_addresses_of_the_wrong_family_are_443(strict_relay, client):
         assert six.permit(address) == 443, address
 
 
-def test_public_addresses_are_not_refused(strict_relay, client):
+def test_public_addresses_are_allowed(strict_relay, client):
     four, six = client(strict_relay), client(strict_relay, "::1")
     four.allocate()
     six.allocate()
@@ -188,8 +188,8 @@ def test_public_addresses_are_not_refused(strict_relay, client):
 
 
 @pytest.mark.parametrize("kind", ["strict_relay", "relay"])
-def test_coturn_1946_own_http_and_admin_ports_are_refused(request, client, kind):
-    """Through every own address, also where the operator opened loopback to peers."""
+def test_coturn_1946_own_http_and_admin_ports_are_rejected(request, client, kind):
+    """Through every own address, even if the operator allows loopback peers."""
     server = request.getfixturevalue(kind)
     made = client(server)
     made.allocate()
@@ -205,7 +205,7 @@ def test_coturn_1946_own_http_and_admin_ports_are_refused(request, client, kind)
 
 
 def test_coturn_584_two_relayed_clients_reach_each_other(strict_relay, client):
-    """Although loopback is shut: the ports of live relays are the exception."""
+    """Loopback is denied, except for the ports of live allocations."""
     alice, bob = client(strict_relay), client(strict_relay, user="alice")
     at_alice, at_bob = alice.allocate(), bob.allocate()
     assert alice.bind(0x4000, *at_bob) == 0
@@ -217,7 +217,7 @@ def test_coturn_584_two_relayed_clients_reach_each_other(strict_relay, client):
 
 @pytest.mark.parametrize("loopback_is_open", [False, True], ids=["shut", "loopback-open"])
 def test_cve_2020_26262_over_tcp_allocations(brief, loopback_is_open):
-    """As it was shown with curl through coturn: a TCP allocation that connects to what listens on the server itself."""
+    """As demonstrated with curl through coturn: a TCP allocation that connects to a service on the server itself."""
     allowed = ["127.0.0.0/8", "::1/128"] if loopback_is_open else []
     server = brief({"relay": {"listen": ["127.0.0.1", "::1"], "limits": {"newPeersPerSecond": 0}, "peers": {"allow": allowed}}})
     own = [server.port, server.admin_port, server.relay_port]
@@ -280,7 +280,8 @@ def test_coturn_6c13608c_opened_ranges_that_end_within_a_byte(brief, client):
 
 @pytest.mark.parametrize("order", [1, -1], ids=["allowed-first", "forbidden-first"])
 def test_processone_stun_each_peer_is_judged_by_itself(brief, client, peers, order):
-    """There, one allowed address in a CreatePermission let all others through. Here none of a refused request is installed."""
+    """There, one allowed address in a CreatePermission let all others through. Here a rejected request installs
+    none."""
     server = brief({"relay": {"peers": {"allow": ["127.0.0.8/31"]}}})
     made = client(server)
     relayed = made.allocate()
@@ -294,7 +295,7 @@ def test_processone_stun_each_peer_is_judged_by_itself(brief, client, peers, ord
         made.send(*peer.getsockname(), b"out")
     assert made.permit("127.0.0.8") == 0
     assert comes_through(allowed, relayed, made)
-    # And nothing went out to either of them before.
+    # And nothing was sent to either of them before.
     made.send(*allowed.getsockname(), b"now")
     assert allowed.recv(100) == b"now"
     forbidden.setblocking(False)
@@ -305,52 +306,52 @@ def test_processone_stun_each_peer_is_judged_by_itself(brief, client, peers, ord
 # What follows the signature (coturn ab762f33) -------------------------------------------------------------------------
 
 
-def test_coturn_ab762f33_a_lifetime_appended_on_the_way(relay, client):
-    """Somebody on the way appends LIFETIME 0 to a Refresh: the allocation would end."""
+def test_coturn_ab762f33_a_lifetime_appended_in_transit(relay, client):
+    """An attacker on the path appends LIFETIME 0 to a Refresh: the allocation would end."""
     made = client(relay)
     made.allocate()
-    error, answer = made.ask(made.signed(stun.REFRESH, after=END))
-    assert (error, answer[stun.LIFETIME]) == (0, (600).to_bytes(4, "big"))
+    error, response = made.ask(made.signed(stun.REFRESH, after=END))
+    assert (error, response[stun.LIFETIME]) == (0, (600).to_bytes(4, "big"))
     assert made.request(stun.REFRESH)[0] == 0
 
 
-def test_coturn_ab762f33_a_peer_appended_on_the_way(relay, client, peers):
-    """Somebody on the way appends an XOR-PEER-ADDRESS to a CreatePermission: its owner could send to the client."""
+def test_coturn_ab762f33_a_peer_appended_in_transit(relay, client, peers):
+    """An attacker on the path appends an XOR-PEER-ADDRESS to a CreatePermission: that peer could send to the client."""
     made = client(relay)
     relayed = made.allocate()
-    stranger = peers("127.0.0.8")
+    outsider = peers("127.0.0.8")
     transaction = os.urandom(12)
     request = made.signed(
         stun.CREATE_PERMISSION, made.peer("127.0.0.9", 9, transaction), transaction=transaction,
         after=made.peer("127.0.0.8", 9, transaction),
     )
     assert made.ask(request)[0] == 0
-    assert not comes_through(stranger, relayed, made)
+    assert not comes_through(outsider, relayed, made)
 
 
-def test_coturn_ab762f33_what_is_needed_must_be_signed(relay, client, peers):
-    """A request whose peer, channel or transport is only behind the signature lacks it."""
+def test_coturn_ab762f33_required_attributes_must_be_signed(relay, client, peers):
+    """A peer, channel or transport after the signature counts as absent."""
     made = client(relay)
     assert made.request(stun.ALLOCATE)[0] == 400
     assert made.ask(made.signed(stun.ALLOCATE, after=ASK))[0] == 400
     relayed = made.allocate()
     assert made.permit("127.0.0.9") == 0
-    stranger = peers("127.0.0.8")
+    outsider = peers("127.0.0.8")
     transaction = os.urandom(12)
-    peer = made.peer(*stranger.getsockname(), transaction)
+    peer = made.peer(*outsider.getsockname(), transaction)
     channel = stun.attribute(stun.CHANNEL_NUMBER, struct.pack("!HH", 0x4000, 0))
     for method, signed, after in [
         (stun.CREATE_PERMISSION, b"", peer), (stun.CHANNEL_BIND, channel, peer), (stun.CHANNEL_BIND, peer, channel),
     ]:
         assert made.ask(made.signed(method, signed, transaction=transaction, after=after))[0] == 400
-    assert not comes_through(stranger, relayed, made)
+    assert not comes_through(outsider, relayed, made)
 
 
 # Reflection (coturn#1588, #1470, #603, netbird#3900) ------------------------------------------------------------------
 
 
 def reply_size(server: Server, packet: bytes) -> int:
-    """How many bytes a datagram brings back; 0 when others are answered and it is not."""
+    """How many bytes a datagram gets in response; 0 if only other requests get one."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.connect(("127.0.0.1", server.relay_port))
         sender.settimeout(5)
@@ -359,16 +360,18 @@ def reply_size(server: Server, packet: bytes) -> int:
         return len(first)
 
 
-def test_coturn_1588_answers_to_strangers_are_small(relay):
-    """coturn's 401 was 3.6 times as large as a bare header, its Binding answer 2.8 times; both had SOFTWARE and reasons."""
+def test_coturn_1588_unauthenticated_responses_are_small(relay):
+    """coturn's 401 was 3.6 times as large as a bare header, its Binding response 2.8 times; both had SOFTWARE and
+    reasons."""
     bare = {method: stun.message(method, os.urandom(12), b"") for method in (stun.BINDING, stun.ALLOCATE, stun.REFRESH)}
-    # The header, and the address: nothing can be left out of it.
+    # The header and the address: the minimum.
     assert reply_size(relay, bare[stun.BINDING]) == 32
     # 401: ERROR-CODE without a reason, REALM, NONCE and PASSWORD-ALGORITHMS.
     realm = len("switchboard.test")
     for method in (stun.ALLOCATE, stun.REFRESH):
         assert reply_size(relay, bare[method]) <= 20 + 8 + 4 + realm + 4 + 36 + 12
-    # What a client really sends first: 8 bytes more for REQUESTED-TRANSPORT. 2.42 times with coturn, before it was cut.
+    # A client's real first request: 8 bytes more for REQUESTED-TRANSPORT. 2.42 times with coturn, before it was
+    # reduced.
     assert reply_size(relay, stun.message(stun.ALLOCATE, os.urandom(12), ASK)) <= 100
 
 
@@ -381,7 +384,7 @@ def test_coturn_1588_a_stale_nonce_brings_back_less_than_it_cost(relay, client):
 
 
 def test_coturn_1588_unknown_attributes_bring_back_less_than_they_cost(relay, client):
-    """420 lists what it did not know: at most two bytes for each four of the request."""
+    """420 lists the unknown attributes: at most two bytes for each four of the request."""
     many = b"".join(stun.attribute(kind, b"") for kind in range(0x7000, 0x7100))
     request = stun.message(stun.BINDING, os.urandom(12), many)
     assert reply_size(relay, request) < len(request)
@@ -389,8 +392,8 @@ def test_coturn_1588_unknown_attributes_bring_back_less_than_they_cost(relay, cl
     assert reply_size(relay, few) <= 20 + 8 + 8
 
 
-def test_coturn_1470_what_is_no_request_brings_back_nothing(relay, client):
-    """Responses, indications and junk are not answered at all, so two servers cannot be set on each other."""
+def test_coturn_1470_only_requests_get_responses(relay, client):
+    """Responses, indications and junk get no response, so two servers cannot be made to loop."""
     made = client(relay)
     transaction = os.urandom(12)
     for kind in (stun.SUCCESS, stun.FAILURE, stun.INDICATION):
@@ -399,7 +402,7 @@ def test_coturn_1470_what_is_no_request_brings_back_nothing(relay, client):
     binding = stun.message(stun.BINDING, transaction, b"")
     for junk in (b"", b"\0", b"\xff" * 100, b"\x40\0\0\x04abcd", binding[:19], binding[:4] + bytes(16), b"\0\1\xff\xff" + binding[4:]):
         made.socket.sendto(junk, made.server)
-    # The first answer is the one to the Binding request that comes after it all.
+    # The first response is that to the Binding request after all of them.
     last = os.urandom(12)
     made.socket.sendto(stun.message(stun.BINDING, last, b""), made.server)
     made.socket.settimeout(5)
@@ -407,7 +410,7 @@ def test_coturn_1470_what_is_no_request_brings_back_nothing(relay, client):
 
 
 @pytest.mark.parametrize("method", [stun.BINDING, stun.ALLOCATE], ids=["Binding", "401"])
-def test_coturn_1957_answers_to_one_prefix_are_limited(brief, method):
+def test_coturn_1957_responses_to_one_prefix_are_limited(brief, method):
     server = brief({"relay": {"workers": 1}})
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.connect(("127.0.0.1", server.relay_port))
@@ -425,7 +428,7 @@ def test_coturn_1957_answers_to_one_prefix_are_limited(brief, method):
         for _ in range(20_000):
             sender.send(stun.message(method, os.urandom(12), b""))
             answered += count()
-        eventually(lambda: figure(server, "relay_rejected_total") > 0, "an answer that was not given")
+        eventually(lambda: metric(server, "relay_rejected_total") > 0, "an answer that was not given")
         answered += count()
         # 2,000 at once, and 500 a second.
         assert answered <= 2000 + 500 * (time.monotonic() - started + 1)
@@ -442,8 +445,8 @@ def descriptors(server: Server) -> int:
     return len(os.listdir(f"/proc/{server.pid}/fd"))
 
 
-def test_coturn_948_strangers_leave_nothing_behind(brief):
-    """A session for each packet made a server of 235 GB. Here 40,000 source ports of 40 networks leave nothing."""
+def test_coturn_948_unauthenticated_clients_leave_no_state(brief):
+    """A session per packet let a server grow to 235 GB. Here 40,000 source ports of 40 networks leave no state."""
     server = brief({})
     forged = b"".join(
         stun.attribute(kind, value) for kind, value in [
@@ -454,19 +457,19 @@ def test_coturn_948_strangers_leave_nothing_behind(brief):
         stun.message(stun.REFRESH, os.urandom(12), END), stun.message(stun.ALLOCATE, os.urandom(12), ASK + forged),
     ]
 
-    def strangers(count: int) -> None:
+    def send_unauthenticated(count: int) -> None:
         for number in range(count):
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
                 sender.bind((f"127.{number % 40}.1.1", 0))
                 for packet in packets:
                     sender.sendto(packet, ("127.0.0.1", server.relay_port))
 
-    strangers(1000)
+    send_unauthenticated(1000)
     before, opened = resident_kilobytes(server), descriptors(server)
-    strangers(10_000)
+    send_unauthenticated(10_000)
     assert resident_kilobytes(server) - before < 1024
-    assert figure(server, "relay_allocations") == 0
-    # The connection that asked for the metrics goes away by itself.
+    assert metric(server, "relay_allocations") == 0
+    # The connection of the metrics request closes by itself.
     eventually(lambda: descriptors(server) <= opened, "the descriptors are what they were")
 
 
@@ -474,7 +477,7 @@ def test_coturn_948_strangers_leave_nothing_behind(brief):
 
 
 def test_cve_2025_69217_nonces_and_ports_cannot_be_guessed(relay, client):
-    """coturn drew both from random(): whoever knew some knew all that followed."""
+    """coturn generated both with random(): knowing some predicted the following ones."""
     made = [client(relay) for _ in range(40)]
     ports = [one.allocate()[1] for one in made]
     nonces = {one.nonce for one in made}
@@ -487,7 +490,7 @@ def test_cve_2025_69217_nonces_and_ports_cannot_be_guessed(relay, client):
 
 
 def test_turn_rs_a_forged_nonce_is_stale(relay, client):
-    """Its nonces were not checked. Here each character counts."""
+    """There nonces were not checked. Here each character is."""
     made = client(relay)
     assert made.request(stun.REFRESH)[0] == 437
     good = made.nonce
@@ -495,15 +498,15 @@ def test_turn_rs_a_forged_nonce_is_stale(relay, client):
     forged += [b"", good[:-1], good + b"A", good * 2, b"A" * 128, bytes(len(good))]
     for nonce in forged:
         made.nonce = nonce or b"\0"
-        error, answer = made.exchange(stun.ALLOCATE, (ASK,), None)
-        assert error == 438 and answer[stun.NONCE] != nonce, nonce
+        error, response = made.exchange(stun.ALLOCATE, (ASK,), None)
+        assert error == 438 and response[stun.NONCE] != nonce, nonce
     made.nonce = good
     assert made.exchange(stun.ALLOCATE, (ASK,), None)[0] == 0
     assert made.request(stun.REFRESH, END)[0] == 0
 
 
 def test_turn_rs_a_nonce_is_for_one_address_and_port(relay, client):
-    """A recorded request is worth nothing from elsewhere, though its signature is right."""
+    """A captured request is rejected from another address, although its signature is valid."""
     made, other = client(relay), client(relay)
     made.allocate()
     for packet in (made.signed(stun.ALLOCATE, ASK), made.signed(stun.REFRESH, END)):
@@ -515,7 +518,7 @@ def test_turn_rs_a_nonce_is_for_one_address_and_port(relay, client):
 
 
 def test_a_nonce_of_an_earlier_server_is_stale(brief, client):
-    """The keys of nonces live in the process; a client that brings an old one is given a new one and goes on."""
+    """The keys of nonces live in the process; a client with an old nonce gets a new one and continues."""
     server = brief({})
     made = client(server)
     made.allocate()
@@ -525,13 +528,13 @@ def test_a_nonce_of_an_earlier_server_is_stale(brief, client):
 
 
 def test_a_repeated_request_is_done_once(relay, client):
-    """The answer was lost: the same Allocate again gets the same answer and no second allocation."""
+    """The response was lost: the same Allocate again gets the same response and no second allocation."""
     made = client(relay)
     assert made.request(stun.REFRESH)[0] == 437
     packet = made.signed(stun.ALLOCATE, ASK)
-    answers = [made.ask(packet) for _ in range(3)]
-    assert [error for error, _ in answers] == [0, 0, 0]
-    assert len({answer[stun.XOR_RELAYED] for _, answer in answers}) == 1
+    responses = [made.ask(packet) for _ in range(3)]
+    assert [error for error, _ in responses] == [0, 0, 0]
+    assert len({response[stun.XOR_RELAYED] for _, response in responses}) == 1
     assert made.request(stun.ALLOCATE, ASK)[0] == 437
     ending = made.signed(stun.REFRESH, END)
     assert [made.ask(ending)[0] for _ in range(3)] == [0, 0, 0]
@@ -546,24 +549,24 @@ def even_port(reserve: bool) -> bytes:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_coturn_4adbd82e_an_even_port_leaks_no_port(brief, client, workers):
-    """EVEN-PORT without a reservation took the port above it, and kept it. Four ports must do for ever."""
+    """EVEN-PORT without a reservation leaked the port above it. Four ports must suffice forever."""
     server = brief({"relay": {"minPort": 31000, "maxPort": 31003, "workers": workers}})
     made = client(server)
     for _ in range(20):
         assert made.allocate(even_port(False))[1] in (31000, 31002)
         assert made.request(stun.REFRESH, END)[0] == 0
     for _ in range(10):
-        error, answer = made.request(stun.ALLOCATE, ASK, even_port(True))
+        error, response = made.request(stun.ALLOCATE, ASK, even_port(True))
         assert error == 0
-        first = stun.read_address(answer[stun.XOR_RELAYED], made.transaction)[1]
+        first = stun.read_address(response[stun.XOR_RELAYED], made.transaction)[1]
         assert first % 2 == 0
         second = client(server)
-        error, answer = second.request(stun.ALLOCATE, ASK, stun.attribute(RESERVATION_TOKEN, answer[RESERVATION_TOKEN]))
+        error, response = second.request(stun.ALLOCATE, ASK, stun.attribute(RESERVATION_TOKEN, response[RESERVATION_TOKEN]))
         assert error == 0
-        assert stun.read_address(answer[stun.XOR_RELAYED], second.transaction)[1] == first + 1
+        assert stun.read_address(response[stun.XOR_RELAYED], second.transaction)[1] == first + 1
         for one in (made, second):
             assert one.request(stun.REFRESH, END)[0] == 0
-    # All four are there.
+    # All four are available.
     everyone = [client(server) for _ in range(4)]
     assert sorted(one.allocate()[1] for one in everyone) == [31000, 31001, 31002, 31003]
     assert client(server).request(stun.ALLOCATE, ASK)[0] == 508
@@ -572,41 +575,41 @@ def test_coturn_4adbd82e_an_even_port_leaks_no_port(brief, client, workers):
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("seed", range(3))
 def test_coturn_3c5b2615_quotas_come_back_in_any_order(brief, client, seed, workers):
-    """Whatever became of earlier allocations, a user has exactly as many as the limit says."""
+    """However earlier allocations ended, a user can have exactly as many as the limit."""
     server = brief({"relay": {"limits": {"allocationsPerUser": 5}, "workers": workers, "minPort": 32000, "maxPort": 32019}})
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     open_ones: list[stun.Client] = []
     for _ in range(200):
-        match chance.randrange(5):
+        match rng.randrange(5):
             case 0 | 1:
                 made = client(server)
-                error, _ = made.request(stun.ALLOCATE, ASK, *([even_port(False)] if chance.random() < 0.3 else []))
+                error, _ = made.request(stun.ALLOCATE, ASK, *([even_port(False)] if rng.random() < 0.3 else []))
                 assert error == (0 if len(open_ones) < 5 else 486)
                 if error == 0:
                     open_ones.append(made)
             case 2 if open_ones:
-                made = open_ones.pop(chance.randrange(len(open_ones)))
+                made = open_ones.pop(rng.randrange(len(open_ones)))
                 assert made.request(stun.REFRESH, END)[0] == 0
                 assert made.request(stun.REFRESH)[0] == 437
             case 3 if open_ones:
-                # Neither a second Allocate nor a stranger's Refresh changes anything.
-                made = chance.choice(open_ones)
+                # Neither a second Allocate nor another user's Refresh changes anything.
+                made = rng.choice(open_ones)
                 assert made.request(stun.ALLOCATE, ASK)[0] == 437
                 assert made.request(stun.REFRESH)[0] == 0
             case 4 if open_ones:
-                made = chance.choice(open_ones)
+                made = rng.choice(open_ones)
                 right, made.password = made.password, "wrong"
                 assert made.exchange(stun.REFRESH, (END,), None)[0] == 401
                 made.password = right
-    eventually(lambda: figure(server, "relay_allocations") == len(open_ones), "so many allocations")
+    eventually(lambda: metric(server, "relay_allocations") == len(open_ones), "so many allocations")
     for made in open_ones:
         assert made.request(stun.REFRESH, END)[0] == 0
-    eventually(lambda: figure(server, "relay_allocations") == 0, "no allocation")
+    eventually(lambda: metric(server, "relay_allocations") == 0, "no allocation")
     assert [client(server).request(stun.ALLOCATE, ASK)[0] for _ in range(6)] == [0] * 5 + [486]
 
 
 def test_eturnal_quotas_hold_when_all_come_at_once(brief, client):
-    """The limit was read before it was taken there. 60 requests at once over both workers, and ten get one."""
+    """There the limit was checked before it was taken. Of 60 simultaneous requests over both workers, ten succeed."""
     server = brief({"relay": {"limits": {"allocationsPerUser": 10}, "workers": 2}})
     everyone = [client(server) for _ in range(60)]
     for made in everyone:
@@ -618,12 +621,12 @@ def test_eturnal_quotas_hold_when_all_come_at_once(brief, client):
         made.socket.settimeout(5)
         kinds.append(stun.parse(made.socket.recv(9000))[0])
     assert kinds.count(stun.SUCCESS | stun.ALLOCATE) == 10
-    eventually(lambda: figure(server, "relay_allocations") == 10, "ten allocations")
+    eventually(lambda: metric(server, "relay_allocations") == 10, "ten allocations")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_coturn_217_and_pion_27_sockets_are_closed(relay, client, host):
-    """Relay sockets of IPv6 were never freed there, and another server ran out of descriptors."""
+    """There relay sockets of IPv6 were never freed, and another server ran out of descriptors."""
     made = client(relay, host)
     made.allocate()
     assert made.request(stun.REFRESH, END)[0] == 0
@@ -642,23 +645,23 @@ def ticket(value: bytes = b"") -> bytes:
 
 
 def mobile_allocation(made: stun.Client) -> bytes:
-    """Makes an allocation that can move, and returns its ticket."""
-    error, answer = made.request(stun.ALLOCATE, ASK, ticket())
+    """Makes a mobile allocation, and returns its ticket."""
+    error, response = made.request(stun.ALLOCATE, ASK, ticket())
     assert error == 0
-    return answer[stun.MOBILITY_TICKET]
+    return response[stun.MOBILITY_TICKET]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_coturn_3c5b2615_an_allocation_that_moves_stays_charged(brief, client, workers):
-    """Moving gave the quota back while the allocation lived: a user could have any number."""
+def test_coturn_3c5b2615_an_allocation_with_mobility_stays_in_its_quota(brief, client, workers):
+    """Moving released the quota while the allocation lived: a user could have any number."""
     server = brief({"relay": {"workers": workers, "limits": {"allocationsPerUser": 2}}})
     first, second = client(server), client(server)
     tickets = [mobile_allocation(first), mobile_allocation(second)]
     for round_ in range(20):
         last = client(server)
-        error, answer = last.request(stun.REFRESH, ticket(tickets[round_ % 2]))
+        error, response = last.request(stun.REFRESH, ticket(tickets[round_ % 2]))
         assert error == 0
-        tickets[round_ % 2] = answer[stun.MOBILITY_TICKET]
+        tickets[round_ % 2] = response[stun.MOBILITY_TICKET]
         assert last.permit("127.0.0.9") == 0
         assert client(server).request(stun.ALLOCATE, ASK)[0] == 486
         if round_ == 18:
@@ -669,10 +672,10 @@ def test_coturn_3c5b2615_an_allocation_that_moves_stays_charged(brief, client, w
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_coturn_a97f1924_chained_moves_leave_nothing_behind(brief, workers):
-    """Each move left the one before in memory."""
+def test_coturn_a97f1924_chained_refreshes_with_tickets_leave_no_state(brief, workers):
+    """Each move leaked the previous one in memory."""
     server = brief({"relay": {"workers": workers}})
-    # Nothing is heard of the client but that it moves, so the allocation stays at the first port, which nobody else may get.
+    # The client does nothing but move, so the allocation keeps the first port, which nobody else may get.
     first = stun.Client("127.0.0.1", server.relay_port, "alice", "wonderland")
     good, made = mobile_allocation(first), first
 
@@ -682,9 +685,9 @@ def test_coturn_a97f1924_chained_moves_leave_nothing_behind(brief, workers):
             before, made = made, stun.Client("127.0.0.1", server.relay_port, "alice", "wonderland")
             if before is not first:
                 before.close()
-            error, answer = made.request(stun.REFRESH, ticket(good))
+            error, response = made.request(stun.REFRESH, ticket(good))
             assert error == 0
-            good = answer[stun.MOBILITY_TICKET]
+            good = response[stun.MOBILITY_TICKET]
 
     move(300)
     before, opened = resident_kilobytes(server), descriptors(server)
@@ -694,7 +697,7 @@ def test_coturn_a97f1924_chained_moves_leave_nothing_behind(brief, workers):
     assert made.request(stun.REFRESH, END)[0] == 0
     for one in (first, made):
         one.close()
-    eventually(lambda: figure(server, "relay_allocations") == 0, "no allocation")
+    eventually(lambda: metric(server, "relay_allocations") == 0, "no allocation")
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -704,25 +707,25 @@ def test_ghsa_f6hc_a_ticket_is_for_its_owner_and_for_one_move(brief, client, wor
     made = client(server)
     oldest = mobile_allocation(made)
     moved = client(server)
-    error, answer = moved.request(stun.REFRESH, ticket(oldest))
+    error, response = moved.request(stun.REFRESH, ticket(oldest))
     assert error == 0
     again = client(server)
-    error, answer = again.request(stun.REFRESH, ticket(answer[stun.MOBILITY_TICKET]))
+    error, response = again.request(stun.REFRESH, ticket(response[stun.MOBILITY_TICKET]))
     assert error == 0
-    good = answer[stun.MOBILITY_TICKET]
+    good = response[stun.MOBILITY_TICKET]
     assert again.permit("127.0.0.9") == 0
-    chance = random.Random(1)
-    forged = [bytes([*good[:at], good[at] ^ 1 << chance.randrange(6), *good[at + 1 :]]) for at in range(len(good))]
+    rng = random.Random(1)
+    forged = [bytes([*good[:at], good[at] ^ 1 << rng.randrange(6), *good[at + 1 :]]) for at in range(len(good))]
     for wrong in [oldest, b"A" * len(good), good[:-1], good + b"A", *forged]:
         for _ in range(4):
-            # Several ports, so that both workers are asked.
+            # Several ports, so that both workers are reached.
             assert client(server).request(stun.REFRESH, ticket(wrong))[0] in (400, 437), wrong
     for _ in range(4):
         assert client(server, user="mallory", password="malice").request(stun.REFRESH, ticket(good))[0] in (437, 441)
         assert client(server, password="wrong").request(stun.REFRESH, ticket(good))[0] == 401
-    # All that has changed nothing.
+    # None of that changed anything.
     assert again.request(stun.REFRESH)[0] == 0
-    eventually(lambda: figure(server, "relay_allocations") == 1, "one allocation")
+    eventually(lambda: metric(server, "relay_allocations") == 1, "one allocation")
 
 
 # Loops (firezone#10286, coturn#584) -----------------------------------------------------------------------------------
@@ -739,12 +742,12 @@ def test_firezone_10286_a_packet_to_the_own_relay_comes_back_once(relay, client)
 
 
 def test_firezone_10286_no_relay_is_a_client_of_its_own_server(relay, client):
-    """An allocation made through an allocation would relay for free, and in circles."""
+    """An allocation made through an allocation would relay outside its limits, and in loops."""
     made = client(relay)
     made.allocate()
     assert made.permit("127.0.0.1", relay.relay_port) == 403
     assert made.bind(0x4000, "127.0.0.1", relay.relay_port) == 403
-    # With a permission for another port of the address, the packet is dropped on its way out.
+    # With a permission for another port of the address, the outgoing packet is dropped.
     assert made.permit("127.0.0.1", 9) == 0
     made.send("127.0.0.1", relay.relay_port, stun.message(stun.BINDING, b"inner loop  ", b""))
     assert made.request(stun.REFRESH)[0] == 0
@@ -757,8 +760,8 @@ def test_firezone_10286_no_relay_is_a_client_of_its_own_server(relay, client):
 # Replies (coturn#2043) ------------------------------------------------------------------------------------------------
 
 
-def test_coturn_2043_the_hop_limit_of_a_request_is_not_that_of_its_answer(relay, client, peers):
-    """It copied the TTL of what came in to what went out; behind Docker that was 1."""
+def test_coturn_2043_the_hop_limit_of_a_request_is_not_that_of_its_response(relay, client, peers):
+    """coturn copied the TTL of incoming packets to outgoing ones; behind Docker that was 1."""
     made, peer = client(relay), peers()
     made.socket.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 1)
     peer.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 1)
@@ -806,20 +809,20 @@ NAMES = [
 
 
 def test_ghsa_4g7c_and_v8hj_names_are_only_names(relay, client):
-    """A name that is a format string or SQL reached printf and the database there. Here it is a wrong name."""
+    """There a name that is a format string or SQL reached printf and the database. Here it is just a wrong name."""
     log = relay.log.stat().st_size
     for name in NAMES:
         assert client(relay, user=name, password="wonderland").request(stun.ALLOCATE, ASK)[0] == 401, name
     client(relay).allocate()
-    said = relay.log.read_bytes()[log:]
-    assert b"\x1b[2J" not in said and b"\0" not in said
+    logged = relay.log.read_bytes()[log:]
+    assert b"\x1b[2J" not in logged and b"\0" not in logged
 
 
 # Lengths (CVE-2026-40613) ---------------------------------------------------------------------------------------------
 
 
 def test_cve_2026_40613_attributes_of_wrong_lengths(relay, client, peers):
-    """Signed as they should be, and of every length that they should not have: refused, or read as absent, never wrong."""
+    """Correctly signed attributes of every invalid length: rejected or ignored, never misread."""
     made = client(relay)
     attributes = [
         stun.LIFETIME, stun.TRANSPORT, stun.FAMILY, stun.XOR_PEER, stun.CHANNEL_NUMBER, EVEN_PORT, RESERVATION_TOKEN, 0x1A, 0x8000,
@@ -832,7 +835,7 @@ def test_cve_2026_40613_attributes_of_wrong_lengths(relay, client, peers):
             error, _ = made.exchange(method, (stun.attribute(kind, os.urandom(length)),), None)
             statuses.add(error)
             if error in (437, 438):
-                # A Refresh whose LIFETIME was right ended it.
+                # A Refresh with a valid LIFETIME ended it.
                 made.request(stun.ALLOCATE, ASK)
     assert 0 in statuses and 400 in statuses and not statuses & {500, 508, 486}, statuses
     made.request(stun.REFRESH, END)

@@ -1,6 +1,6 @@
-"""The relay against other people's TURN clients: coturn's turnutils_uclient in every mode that it has, and aioice.
+"""The relay against other people's TURN clients: coturn's turnutils_uclient in every mode, and aioice.
 
-What concerns connections (`-t`, `-S`) is in test_relay_streams.py and test_relay_dtls.py, mobility, tokens and
+Connections (`-t`, `-S`) are tested in test_relay_streams.py and test_relay_dtls.py, mobility, tokens and
 DONT-FRAGMENT (`-M`, `-J`, `-g`) in test_relay_protocol.py, browsers are in
 Tests/EndToEndTests, NATs and GStreamer in test_nat.py.
 """
@@ -23,7 +23,7 @@ from conftest import Server
 from coturn import EPHEMERAL, STATIC
 from ports import free_port
 
-# uclient's runs that go on at a time: each waits far more than it works.
+# Concurrent runs of uclient: each mostly waits.
 AT_ONCE = 8
 
 
@@ -50,7 +50,7 @@ def relay(make_server, authority) -> Server:
 
 @pytest.fixture(scope="module")
 def aioice_relay(make_server, authority) -> Server:
-    """aioice's own: it takes 437 for an end, which is what a port gets that one of uclient's left an allocation on."""
+    """A relay for aioice only: aioice gives up on a 437, which it gets on a port where uclient left an allocation."""
     return make_server(relay_settings(authority))
 
 
@@ -82,7 +82,7 @@ MODES = {
 
 @pytest.fixture(scope="module")
 def reports(request, relay):
-    """The reports of the modes that were asked for, which run beside each other."""
+    """The reports of the selected modes, which run concurrently."""
     coturn.require("turnutils_uclient")
     ours = [item for item in request.session.items if item.originalname == "test_uclient_loses_nothing" and item.module is request.module]
     wanted = {item.callspec.params["mode"] for item in ours}
@@ -103,15 +103,15 @@ HOSTILE = {
     "negative tests over TCP": ["-t", "-N", "-R", "-c", *IPV4],
     "connect and exit": ["-O", "-c", *IPV4],
     "connect and exit over TCP": ["-t", "-O", "-c", *IPV4],
-    # Closes every socket with answers on their way once it sends more than five messages at a time.
+    # With more than five messages at a time it closes its sockets before the last responses.
     "random disconnects": ["-B", *IPV4],
     "random disconnects over channels": ["-B", "-c", *IPV4],
     "TCP allocations with an active peer": ["-T", "-P", "127.0.0.1"],
 }
 
 
-def test_the_server_stands_what_uclient_does_to_it(relay):
-    """These print no summary, or lose packets against coturn itself: the server must stay up, and right for others."""
+def test_the_server_survives_uclient(relay):
+    """These print no summary, or lose packets against coturn itself: the server must keep working for others."""
     coturn.require("turnutils_uclient")
     processes = []
     with coturn.echoing_peer() as peer:
@@ -119,12 +119,12 @@ def test_the_server_stands_what_uclient_does_to_it(relay):
         try:
             for mode in HOSTILE.values():
                 processes.append(subprocess.Popen([*command, *mode], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-            # Others go on undisturbed at the same time.
+            # Other clients are not affected at the same time.
             for mode in (["-c"], ["-s", "-c"]):
                 report = coturn.uclient(relay.relay_port, ["-r", str(peer), *STATIC, *mode, *IPV4])
                 assert report.lost == 0 and report.sent >= 160, report.tail
         finally:
-            # Some never end by themselves.
+            # Some never end by themselves: they are killed.
             for process in processes:
                 process.kill()
                 process.wait()
@@ -178,7 +178,7 @@ TRANSPORTS = [("udp", "udp"), ("tcp", "tcp"), ("tls", "tls"), ("udp", "tcp"), ("
 def test_aioice_connects_through_two_relays(aioice_relay, authority, monkeypatch, caplog, transports):
     """Over TLS it verifies the certificate against the tests' own authority."""
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-    # What the relay answered, should aioice have no candidate: it says it nowhere else.
+    # Logs the relay's responses, in case aioice has no candidate.
     caplog.set_level("DEBUG", "aioice")
     arrived = asyncio.run(asyncio.wait_for(relayed_pair(aioice_relay, transports), 30))
     assert len(arrived) == 200 and all(arrived)

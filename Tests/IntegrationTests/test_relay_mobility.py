@@ -12,7 +12,7 @@ import stun
 from conftest import Server
 from ports import free_port
 from test_relay import OPEN
-from test_relay_streams import certificate, connect, eventually, figure, over, peer, tls  # noqa: F401
+from test_relay_streams import certificate, connect, eventually, metric, over, peer, tls  # noqa: F401
 
 ASK = stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0]))
 END = stun.attribute(stun.LIFETIME, bytes(4))
@@ -20,7 +20,7 @@ END = stun.attribute(stun.LIFETIME, bytes(4))
 
 @pytest.fixture(scope="module")
 def relay(make_server, certificate) -> Server:  # noqa: F811
-    """With several workers, so that most connections arrive at another one than the allocation's."""
+    """With several workers, so that most connections arrive at another worker than the allocation's."""
     tls_port = free_port()
     server = make_server({"relay": {"tlsPorts": [tls_port], "workers": 3, **certificate, **OPEN}})
     server.tls_port = tls_port
@@ -28,7 +28,7 @@ def relay(make_server, certificate) -> Server:  # noqa: F811
 
 
 @pytest.fixture
-def door(relay, certificate):  # noqa: F811
+def make_client(relay, certificate):  # noqa: F811
     """Makes clients over a transport, closed when the test is over."""
     with contextlib.ExitStack() as stack:
 
@@ -50,10 +50,10 @@ def ticket(value: bytes = b"") -> bytes:
 
 
 def mobile(client: stun.Client) -> tuple[bytes, tuple[str, int]]:
-    """Makes an allocation that can move: its ticket and its relayed address."""
-    error, answer = client.request(stun.ALLOCATE, ASK, ticket())
+    """Makes a mobile allocation; returns its ticket and its relayed address."""
+    error, response = client.request(stun.ALLOCATE, ASK, ticket())
     assert error == 0
-    return answer[stun.MOBILITY_TICKET], stun.read_address(answer[stun.XOR_RELAYED], client.transaction)
+    return response[stun.MOBILITY_TICKET], stun.read_address(response[stun.XOR_RELAYED], client.transaction)
 
 
 def both_ways(client: stun.Client, peer: socket.socket, relayed: tuple[str, int], tag: bytes) -> None:  # noqa: F811
@@ -66,45 +66,45 @@ def both_ways(client: stun.Client, peer: socket.socket, relayed: tuple[str, int]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_client_moves_between_udp_tcp_and_tls(relay, door, peer, seed):  # noqa: F811
-    """Sixteen moves reach every worker from every other one with near certainty. Permissions and channels go along."""
-    chance = random.Random(seed)
-    current = door(chance.choice(["udp", "tcp", "tls"]))
+def test_a_client_moves_between_udp_tcp_and_tls(relay, make_client, peer, seed):  # noqa: F811
+    """Sixteen moves reach every worker from every other one with near certainty. Permissions and channels are kept."""
+    rng = random.Random(seed)
+    current = make_client(rng.choice(["udp", "tcp", "tls"]))
     good, relayed = mobile(current)
     assert current.bind(0x4000, *peer.getsockname()) == 0
     both_ways(current, peer, relayed, b"first")
     for round_ in range(16):
-        before, current = current, door(chance.choice(["udp", "tcp", "tls"]))
-        is_late = chance.random() < 0.5
+        before, current = current, make_client(rng.choice(["udp", "tcp", "tls"]))
+        is_late = rng.random() < 0.5
         if is_late:
             before.close()
-        error, answer = current.request(stun.REFRESH, ticket(good))
+        error, response = current.request(stun.REFRESH, ticket(good))
         assert error == 0
-        good = answer[stun.MOBILITY_TICKET]
+        good = response[stun.MOBILITY_TICKET]
         both_ways(current, peer, relayed, b"move %d" % round_)
         if not is_late:
             # The old flow has ended.
             assert before.request(stun.REFRESH)[0] == 437
     assert current.request(stun.REFRESH, END)[0] == 0
-    eventually(lambda: figure(relay, "relay_allocations") == 0)
+    eventually(lambda: metric(relay, "relay_allocations") == 0)
 
 
 @pytest.mark.parametrize("transport", ["tcp", "tls"])
-def test_what_follows_the_ticket_in_one_write_is_not_lost(relay, door, peer, transport):  # noqa: F811
-    """The connection goes to another worker with everything that came on it, whole messages and half ones."""
-    first = door("udp")
+def test_data_after_the_ticket_in_one_write_is_not_lost(relay, make_client, peer, transport):  # noqa: F811
+    """The connection is handed to another worker with all received data, complete messages and partial ones."""
+    first = make_client("udp")
     good, relayed = mobile(first)
     assert first.bind(0x4000, *peer.getsockname()) == 0
     for round_ in range(8):
-        client = door(transport)
+        client = make_client(transport)
         assert client.request(stun.ALLOCATE)[0] in (400, 437)
         packets = [client.signed(stun.REFRESH, ticket(good))]
         packets += [b"\x40\x00\x00\x04" + b"%04d" % number for number in range(200)]
         wire = b"".join(packets)
         client.transaction = packets[0][8:20]
         client.socket.connection.sendall(wire[: len(wire) - 3])
-        answer = client.socket.recv()
-        kind, transaction, values = stun.parse(answer)
+        response = client.socket.recv()
+        kind, transaction, values = stun.parse(response)
         assert kind == stun.SUCCESS | stun.REFRESH and transaction == client.transaction
         good = values[stun.MOBILITY_TICKET]
         client.socket.connection.sendall(wire[len(wire) - 3 :])
@@ -113,26 +113,26 @@ def test_what_follows_the_ticket_in_one_write_is_not_lost(relay, door, peer, tra
     assert client.request(stun.REFRESH, END)[0] == 0
 
 
-def test_a_refused_move_changes_nothing_and_leaves_the_connection_usable(relay, door, peer):  # noqa: F811
-    owner = door("udp")
+def test_a_rejected_move_changes_nothing_and_leaves_the_connection_usable(relay, make_client, peer):  # noqa: F811
+    owner = make_client("udp")
     good, relayed = mobile(owner)
     assert owner.bind(0x4000, *peer.getsockname()) == 0
     for transport in ["tcp", "tls"] * 6:
-        thief = door(transport, password="wrong")
+        thief = make_client(transport, password="wrong")
         assert thief.request(stun.REFRESH, ticket(good))[0] == 401
-        broken = door(transport)
+        broken = make_client(transport)
         assert broken.request(stun.REFRESH, ticket(good[:-1] + bytes([good[-1] ^ 1])))[0] == 437
-        # The connection may have gone to the owner's worker for it: it is as good as any.
+        # The connection may have been handed to the owner's worker, which does not matter.
         assert broken.request(stun.ALLOCATE, ASK)[0] == 0
         assert broken.request(stun.REFRESH, END)[0] == 0
     both_ways(owner, peer, relayed, b"still")
     assert owner.request(stun.REFRESH, END)[0] == 0
 
 
-def test_a_connection_with_an_allocation_of_its_own_keeps_it(relay, door, peer):  # noqa: F811
-    """The ticket of another worker's allocation does not carry a connection away from the allocation that it has."""
+def test_a_connection_with_an_allocation_of_its_own_keeps_it(relay, make_client, peer):  # noqa: F811
+    """The ticket of another worker's allocation does not move a connection that has an allocation of its own."""
     for transport in ["tcp", "tls"] * 4:
-        mover, settled = door("udp"), door(transport)
+        mover, settled = make_client("udp"), make_client(transport)
         good, _ = mobile(mover)
         assert settled.request(stun.ALLOCATE, ASK)[0] == 0
         assert settled.request(stun.REFRESH, ticket(good))[0] == 437
@@ -141,11 +141,11 @@ def test_a_connection_with_an_allocation_of_its_own_keeps_it(relay, door, peer):
             assert client.request(stun.REFRESH, END)[0] == 0
 
 
-def test_a_connection_goes_from_worker_to_worker_a_few_times_only(relay, door):
-    """Tickets that are valid but refused send a connection round the workers; after a while it stays, and is answered."""
-    owners = [door("udp") for _ in range(12)]
+def test_a_connection_is_handed_between_workers_a_few_times_only(relay, make_client):
+    """Tickets that are valid but rejected hand a connection between workers, up to a limit; then it gets a response."""
+    owners = [make_client("udp") for _ in range(12)]
     tickets = [mobile(owner)[0] for owner in owners]
-    other = door("tcp", password="wrong")
+    other = make_client("tcp", password="wrong")
     for round_ in range(100):
         assert other.request(stun.REFRESH, ticket(tickets[round_ % 12]))[0] in (401, 437)
     for owner in owners:

@@ -73,7 +73,7 @@ def send(client: stun.Client, peer: socket.socket, size: int, *attributes: bytes
     client.socket.sendto(stun.message(stun.INDICATION | stun.SEND, transaction, body), client.server)
 
 
-def test_what_is_too_big_for_the_path_comes_back_with_its_mtu(peers):
+def test_packet_too_big_on_the_path_is_reported_with_its_mtu(peers):
     client, peer = peers
     send(client, peer, 1300, stun.attribute(DONT_FRAGMENT, b""))
     kind, transaction, values = stun.parse(client.socket.recv(9000))
@@ -87,8 +87,8 @@ def test_what_is_too_big_for_the_path_comes_back_with_its_mtu(peers):
         assert len(peer.recv(9000)) == size
 
 
-def test_what_may_be_fragmented_arrives(peers):
-    """Also after the kernel has learnt the path's MTU from another packet."""
+def test_datagrams_that_may_be_fragmented_arrive(peers):
+    """Also after the kernel has discovered the path MTU from another packet."""
     client, peer = peers
     for size in (1300, 4000):
         send(client, peer, size)
@@ -97,7 +97,7 @@ def test_what_may_be_fragmented_arrives(peers):
         assert ICMP in stun.parse(client.socket.recv(9000))[2]
 
 
-def test_what_is_too_big_for_the_first_link_comes_back_too(peers):
+def test_packet_too_big_on_the_first_link_is_reported_too(peers):
     """The server's own link has 1500 bytes: no router is asked."""
     client, peer = peers
     send(client, peer, 3000, stun.attribute(DONT_FRAGMENT, b""))

@@ -41,7 +41,7 @@ def modes(test: str, server: str = "relay"):
 
 
 with_dont_fragment_runs = modes("test_uclient_with_dont_fragment")
-moves_runs = modes("test_uclient_moves", "moving")
+moves_runs = modes("test_uclient_with_mobility", "moving")
 with_access_tokens_runs = modes("test_uclient_with_access_tokens")
 
 
@@ -52,18 +52,19 @@ def test_uclient_with_dont_fragment(with_dont_fragment_runs, mode):
 
 @pytest.fixture(scope="module")
 def moving(make_server) -> Server:
-    """A server whose clients all can move: an allocation that cannot, left behind by a test, keeps its port from movers."""
+    """A server for mobile clients only: an allocation without a ticket, left by a test, would block its port for
+    them."""
     return make_server({"relay": {"workers": 2, "limits": {"allocationsPerUser": 1000}}})
 
 
 @pytest.mark.parametrize("mode", [["-M"], ["-M", "-c"], ["-M", "-s"], ["-M", "-s", "-c"]], ids=" ".join)
-def test_uclient_moves(moves_runs, mode):
-    """Each client changes its port and goes on with a ticket: with two workers, half of them land on the other one."""
+def test_uclient_with_mobility(moves_runs, mode):
+    """Each client changes its port and continues with a ticket: with two workers, half of them reach the other one."""
     assert moves_runs(mode=mode) == 0
 
 
 @pytest.mark.parametrize("mode", [["-M", "-t"], ["-M", "-t", "-c"], ["-M", "-T"]], ids=" ".join)
-def test_uclient_moves_its_connections(moving, echo_port, mode):
+def test_uclient_with_mobility_over_connections(moving, echo_port, mode):
     """Not over TLS and DTLS: with -S, several clients that move fail at coturn's own server too, or crash."""
     assert uclient(moving, [*STATIC, *mode, *other_side(echo_port)]) == 0
 
@@ -74,7 +75,7 @@ def test_uclient_with_access_tokens(with_access_tokens_runs, mode):
     assert with_access_tokens_runs(mode=mode) == 0
 
 
-def test_a_closed_port_is_told_to_the_client(relay, client):
+def test_a_closed_port_is_reported_to_the_client(relay, client):
     made = client(relay)
     made.allocate(stun.attribute(DONT_FRAGMENT, b""))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closing:
@@ -111,7 +112,7 @@ def test_an_allocation_that_sends_too_fast_loses_packets_and_nobody_else(make_se
             received += 1
     except TimeoutError:
         pass
-    # A second's worth at once, and what that second and its share of the next ones bring.
+    # A burst of one second's budget, plus the budget of the elapsed time.
     assert 50 <= received < 400
     deadline = time.monotonic() + 20
     while rejected(server, "packet_rate") == 0:
@@ -130,9 +131,9 @@ def test_a_full_relay_sends_clients_elsewhere(make_server, client):
     )
     first, second = client(server), client(server)
     first.allocate()
-    error, answer = second.request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0])))
+    error, response = second.request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0])))
     assert error == 300
-    assert answer[ALTERNATE_SERVER] == bytes([0, 1]) + struct.pack("!H", 3478) + bytes([203, 0, 113, 9])
-    assert stun.INTEGRITY in answer
+    assert response[ALTERNATE_SERVER] == bytes([0, 1]) + struct.pack("!H", 3478) + bytes([203, 0, 113, 9])
+    assert stun.INTEGRITY in response
     assert first.request(stun.REFRESH, stun.attribute(stun.LIFETIME, bytes(4)))[0] == 0
     second.allocate()

@@ -1,4 +1,4 @@
-"""What relay credentials are given for, and that they are good for nothing else."""
+"""The scopes of relay credentials: they are valid for nothing else."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def clients():
         one.close()
 
 
-def answer(person, **query: str) -> dict:
+def ice_servers(person, **query: str) -> dict:
     given = person.get("/v1/ice-servers", params=query)
     assert given.status_code == 200, given.text
     return given.json()
 
 
 def credential(person, **query: str) -> tuple[str, str]:
-    return next((one["username"], one["credential"]) for one in answer(person, **query)["iceServers"] if "username" in one)
+    return next((one["username"], one["credential"]) for one in ice_servers(person, **query)["iceServers"] if "username" in one)
 
 
-def refusal(person, **query: str) -> tuple[int, str]:
+def error_of(person, **query: str) -> tuple[int, str]:
     given = person.get("/v1/ice-servers", params=query)
     return given.status_code, given.json()["type"]
 
@@ -64,26 +64,26 @@ def allocates(client: stun.Client) -> int:
     return client.request(stun.ALLOCATE, ASK)[0]
 
 
-def test_a_call_is_relayed_for_who_is_in_it_or_rings(server, clients):
+def test_participants_and_callees_get_credentials_for_a_call(server, clients):
     ann, ben, cleo = server.users(3)
     one = call(ann, ben)
     for person in (ann, ben):
-        given = answer(person, call=one)
+        given = ice_servers(person, call=one)
         assert given["scope"] == "call" and given["lifetime"] == 600
-    assert refusal(cleo, call=one) == (404, "not_found")
-    assert refusal(ann, call=one, scope="test") == (400, "invalid_request")
+    assert error_of(cleo, call=one) == (404, "not_found")
+    assert error_of(ann, call=one, scope="test") == (400, "invalid_request")
     held = credential(ben, call=one)
     relayed = clients(server, credential(ben, call=one))
     relayed.allocate()
     assert ben.post(f"/v1/calls/{one}/decline").status_code == 200
     for person in (ann, ben):
-        assert refusal(person, call=one) == (409, "call_ended")
+        assert error_of(person, call=one) == (409, "call_ended")
     until(lambda: relayed.request(stun.REFRESH)[0] == 437)
     assert allocates(clients(server, held)) == 403
 
 
-def test_what_a_call_relays_for_a_user_ends_when_that_user_leaves(make_server, clients):
-    """In a group the call goes on for the others, and whoever comes back is given new credentials."""
+def test_allocations_of_a_user_end_when_the_user_leaves_the_call(make_server, clients):
+    """A group call continues for the others, and a user who rejoins gets new credentials."""
     server = make_server({"relay": OPEN})
     ann, ben, cleo = server.users(3)
     one = call(ann, ben, cleo, mode="gateway")
@@ -95,7 +95,7 @@ def test_what_a_call_relays_for_a_user_ends_when_that_user_leaves(make_server, c
     for client in (mine, theirs):
         client.allocate()
     assert ben.post(f"/v1/calls/{one}/leave").status_code == 200
-    assert refusal(ben, call=one) == (409, "conflict")
+    assert error_of(ben, call=one) == (409, "conflict")
     until(lambda: mine.request(stun.REFRESH)[0] == 437)
     assert allocates(clients(server, held)) == 403
     assert theirs.request(stun.REFRESH)[0] == 0
@@ -108,17 +108,17 @@ def test_what_a_call_relays_for_a_user_ends_when_that_user_leaves(make_server, c
 def test_without_a_call_the_relay_can_be_tried(server, clients):
     ann = server.user()
     for query in ({}, {"scope": "test"}):
-        given = answer(ann, **query)
+        given = ice_servers(ann, **query)
         assert given["scope"] == "test" and given["lifetime"] == 60
     *served, refused = (clients(server, credential(ann)) for _ in range(9))
     for client in served:
         error, attributes = client.request(stun.ALLOCATE, ASK + stun.attribute(stun.LIFETIME, (3600).to_bytes(4, "big")))
         assert error == 0 and int.from_bytes(attributes[stun.LIFETIME], "big") <= 60
     assert allocates(refused) == 486
-    # A test takes nothing from calls.
+    # A test does not use up the quota of calls.
     one = call(ann, server.user())
     clients(server, credential(ann, call=one)).allocate()
-    assert refusal(ann, scope="everything") == (400, "invalid_request")
+    assert error_of(ann, scope="everything") == (400, "invalid_request")
 
 
 def test_a_test_relays_64_kilobytes_a_second(server, clients, echo_port):  # noqa: F811
@@ -132,12 +132,12 @@ def test_a_test_relays_64_kilobytes_a_second(server, clients, echo_port):  # noq
     until(lambda: rejected(server, "user_bandwidth") > before + 200)
 
 
-def test_voice_messages_reach_the_gateway_alone(make_server, clients):
+def test_voice_messages_reach_only_the_gateway(make_server, clients):
     server = make_server({"relay": OPEN})
     ports = datagram_ports(server) - {server.relay_port}
     assert ports
     ann, ben = server.users(2)
-    given = answer(ann, scope="gateway")
+    given = ice_servers(ann, scope="gateway")
     assert given["scope"] == "gateway" and given["lifetime"] > 60
     client = clients(server, credential(ann, scope="gateway"))
     relayed = client.allocate()
@@ -151,17 +151,17 @@ def test_voice_messages_reach_the_gateway_alone(make_server, clients):
 
 
 def test_apps_with_signalling_of_their_own(make_server, clients):
-    """The operator says so, also later."""
+    """The operator can set that, also with a reload."""
     server = make_server({"relay": {**OPEN, "credentials": "open"}})
     ann = server.user()
-    assert answer(ann)["scope"] == "open" and answer(ann)["lifetime"] == 600
-    assert answer(ann, scope="test")["scope"] == "test"
+    assert ice_servers(ann)["scope"] == "open" and ice_servers(ann)["lifetime"] == 600
+    assert ice_servers(ann, scope="test")["scope"] == "test"
     made = [clients(server, credential(ann)) for _ in range(5)]
     for client in made:
         client.allocate()
     change(server, "relay", "credentials", to="scoped")
     assert "relay.credentials" in tool(server, "reload").stdout
-    assert answer(ann)["scope"] == "test"
+    assert ice_servers(ann)["scope"] == "test"
     assert all(client.request(stun.REFRESH)[0] == 0 for client in made)
 
 
@@ -176,7 +176,7 @@ def test_a_user_has_so_many_bytes_for_all_allocations(make_server, clients, echo
     for _ in range(100):
         for client in made:
             client.send_channel(0x4000, bytes(1000))
-    # 400 kB out, of which at most 200 kB pass at once, and what comes back counts too.
+    # 400 kB are sent, of which at most 200 kB pass at once; received bytes count too.
     until(lambda: rejected(server, "user_bandwidth") > 200)
     static = stun.Client("127.0.0.1", server.relay_port, "alice", "wonderland")
     static.allocate()
@@ -189,10 +189,10 @@ def test_a_user_has_so_many_bytes_for_all_allocations(make_server, clients, echo
     static.close()
 
 
-def test_a_relay_that_shares_only_the_secret_knows_the_scope(server, make_server, clients):
-    """Its process has no api: what a credential is for stands in its name."""
+def test_a_relay_that_shares_only_the_secret_enforces_the_scope(server, make_server, clients):
+    """A process without the API: the user name has the credential's scope."""
     other = make_server({"relay": OPEN}, started=False, role="relay")
-    # It serves the operator alone.
+    # It only serves the admin port.
     other.url = other.admin_url
     other.start()
     ann = server.user()
@@ -204,7 +204,7 @@ def test_a_relay_that_shares_only_the_secret_knows_the_scope(server, make_server
     confined = clients(other, credential(ann, scope="gateway"))
     confined.allocate()
     assert confined.permit("127.0.0.1", 9) == 403
-    # A name that says more than was signed is nobody's.
+    # A user name that differs from the signed one is invalid.
     name, password = credential(ann)
     client = clients(other, (name.replace("test@", "open@"), password))
     assert allocates(client) == 401

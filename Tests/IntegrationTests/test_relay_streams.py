@@ -19,7 +19,7 @@ from coturn import SideBySide
 from ports import free_port
 from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
 
-PATIENCE = 25
+TIMEOUT = 25
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def hasty(make_server, certificate) -> Server:
 
 
 class Frames:
-    """Looks like a UDP socket to `stun.Client`, and cuts a TCP or TLS connection into messages."""
+    """A socket interface for `stun.Client` that splits a TCP or TLS stream into messages."""
 
     def __init__(self, connection: socket.socket):
         self.connection = connection
@@ -84,7 +84,7 @@ def connect(server: Server, host: str = "127.0.0.1", source: str = "", port: int
 
 
 def over(connection: socket.socket, server: Server, user: str = "alice", password: str = "wonderland") -> stun.Client:
-    """A TURN client on a connection that exists."""
+    """A TURN client on an open connection."""
     client = stun.Client("127.0.0.1", server.relay_port, user, password)
     client.socket.close()
     client.socket = Frames(connection)
@@ -108,7 +108,7 @@ def peer():
         yield made
 
 
-def figure(server: Server, name: str, **labels: str) -> float:
+def metric(server: Server, name: str, **labels: str) -> float:
     wanted = "switchboard_" + name + ("{" + ",".join(f'{key}="{value}"' for key, value in labels.items()) + "}" if labels else "")
     for line in HTTP.get(server.admin_url + "/metrics").text.splitlines():
         if line.startswith(wanted + " "):
@@ -116,16 +116,16 @@ def figure(server: Server, name: str, **labels: str) -> float:
     raise AssertionError(f"there is no {wanted}")
 
 
-def eventually(condition, seconds: float = PATIENCE):
-    """Asks until the answer is true, and returns it."""
+def eventually(condition, seconds: float = TIMEOUT):
+    """Polls until the value is true, and returns it."""
     deadline = time.monotonic() + seconds
-    while not (answer := condition()):
+    while not (response := condition()):
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.02)
-    return answer
+    return response
 
 
-def ends(connection: socket.socket, seconds: float = PATIENCE) -> bool:
+def ends(connection: socket.socket, seconds: float = TIMEOUT) -> bool:
     """Whether the server closes the connection without another byte."""
     connection.settimeout(seconds)
     try:
@@ -135,7 +135,7 @@ def ends(connection: socket.socket, seconds: float = PATIENCE) -> bool:
 
 
 def is_free(address: tuple[str, int]) -> bool:
-    """Whether the relay has given a port back."""
+    """Whether the relay has released a port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
         probe.bind(address)
         return True
@@ -143,11 +143,11 @@ def is_free(address: tuple[str, int]) -> bool:
 
 
 def closed(server: Server, reason: str) -> float:
-    return figure(server, "relay_connections_closed_total", reason=reason)
+    return metric(server, "relay_connections_closed_total", reason=reason)
 
 
 def relays(client: stun.Client, peer: socket.socket, size: int = 100) -> None:
-    """Allocates, binds a channel, and sends a payload there and back."""
+    """Allocates, binds a channel, and exchanges a payload with the peer."""
     relayed = client.allocate()
     assert client.bind(0x4000, *peer.getsockname()) == 0
     payload = os.urandom(size)
@@ -208,12 +208,12 @@ def tls_runs(request, relay, echo_port):  # noqa: F811
 @pytest.mark.parametrize("mode", [[], ["-c"], ["-s"], ["-c", "-s"], ["-c", "-D"]], ids=lambda mode: " ".join(mode) or "plain")
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])
 def test_uclient_loses_nothing_over_tls(tls_runs, mode, family):
-    """Its client-to-client mode is not here: over TLS it loses some also with coturn's own server."""
+    """Without its client-to-client mode: over TLS that loses packets with coturn's own server too."""
     assert tls_runs(mode=mode, family=family) == 0
 
 
 def test_messages_that_come_together_are_records_of_their_own(relay, echo_port):  # noqa: F811
-    """uclient takes what one read of its TLS gives for one message. At this pace some always leave in one round."""
+    """uclient treats each TLS read as one message. At this rate some messages are always sent in one round."""
     arguments = ["-p", str(relay.tls_port), "-t", "-S", "-c", "-z", "2", "-n", "100", "-r", str(echo_port), *STATIC]
     assert uclient(relay, [*arguments, "-e", "127.0.0.1", "-X", "127.0.0.1"]) == 0
 
@@ -234,7 +234,7 @@ def test_plain_turn_is_spoken_on_the_tls_port(relay, peer):
     relays(over(connect(relay, port=relay.tls_port), relay), peer)
 
 
-def test_tls_before_1_2_is_refused(relay, certificate):
+def test_tls_before_1_2_is_rejected(relay, certificate):
     with pytest.raises(ssl.SSLError), connect(relay) as connection:
         context = ssl.create_default_context(cafile=certificate["certificate"])
         context.set_ciphers("ALL:@SECLEVEL=0")
@@ -242,7 +242,7 @@ def test_tls_before_1_2_is_refused(relay, certificate):
         context.wrap_socket(connection, server_hostname="localhost")
 
 
-def test_tls_for_another_protocol_is_refused(relay, certificate):
+def test_tls_for_another_protocol_is_rejected(relay, certificate):
     with pytest.raises(ssl.SSLError, match="NO_APPLICATION_PROTOCOL|no application protocol"), connect(relay) as connection:
         tls(connection, certificate, protocols=["http/1.1"])
 
@@ -270,12 +270,12 @@ def test_tls_hello_in_single_bytes(relay, certificate, peer):
     call(session.do_handshake)
     session.write(BINDING)
     push()
-    answer = call(lambda: session.read(1000))
-    assert stun.parse(answer)[:2] == (stun.SUCCESS | stun.BINDING, b"b" * 12)
+    response = call(lambda: session.read(1000))
+    assert stun.parse(response)[:2] == (stun.SUCCESS | stun.BINDING, b"b" * 12)
     raw.close()
 
 
-def test_tls_goodbye_is_answered(relay, certificate):
+def test_tls_close_notify_is_answered(relay, certificate):
     connection = tls(connect(relay), certificate)
     connection.sendall(BINDING)
     assert stun.parse(connection.recv(1000))[0] == stun.SUCCESS | stun.BINDING
@@ -340,8 +340,8 @@ def test_without_a_certificate_there_is_no_tls(make_server, certificate):
 
 
 def test_ice_servers_name_every_transport(relay):
-    answer = relay.user().get("/v1/ice-servers").json()
-    urls = [url for server in answer["iceServers"] for url in server["urls"]]
+    response = relay.user().get("/v1/ice-servers").json()
+    urls = [url for server in response["iceServers"] for url in server["urls"]]
     assert urls == [
         f"stun:127.0.0.1:{relay.relay_port}", f"turn:127.0.0.1:{relay.relay_port}?transport=udp",
         f"turn:127.0.0.1:{relay.relay_port}?transport=tcp", f"turns:127.0.0.1:{relay.tls_port}?transport=tcp",
@@ -352,7 +352,7 @@ def test_ice_servers_name_every_transport(relay):
     ({"privateKey": "/nowhere/key.pem"}, "the private key /nowhere/key.pem cannot be read: No such file"),
     ({"certificate": "/nowhere/chain.pem"}, "the certificate /nowhere/chain.pem cannot be read: No such file"),
     ({"privateKey": ""}, "relay.certificate and relay.privateKey go together"),
-    ({"proxyProtocol": ["10.0.0.0/33"]}, "relay.proxyProtocol: 10.0.0.0/33 is no address or range"),
+    ({"proxyProtocol": ["10.0.0.0/33"]}, "relay.proxyProtocol: 10.0.0.0/33 is not an address or range"),
 ])
 def test_settings_that_cannot_be_used_are_named(make_server, certificate, change, complaint):
     server = make_server({"relay": {**certificate, **change}}, started=False)
@@ -360,7 +360,7 @@ def test_settings_that_cannot_be_used_are_named(make_server, certificate, change
         server.start()
 
 
-def test_a_taken_tcp_port_is_named(make_server):
+def test_a_tcp_port_in_use_is_reported(make_server):
     server = make_server(started=False)
     with socket.create_server(("127.0.0.1", server.relay_port)):
         with pytest.raises(AssertionError, match=f"relay.port: TCP port {server.relay_port} on 127.0.0.1 is taken"):
@@ -384,7 +384,7 @@ def test_single_bytes_and_many_messages_at_once(relay, peer):
 def test_the_largest_messages_are_relayed(relay, peer):
     client = over(connect(relay), relay)
     relays(client, peer, size=9000)
-    # More than UDP carries: taken and dropped; what comes behind it is understood.
+    # More than fits into UDP: read and dropped; the next message is handled.
     client.send_channel(0x4000, b"x" * 65_535)
     client.send_channel(0x4000, b"y" * 65_507)
     client.send_channel(0x4000, b"z")
@@ -395,7 +395,7 @@ def test_the_largest_messages_are_relayed(relay, peer):
 @pytest.mark.parametrize("opening", [b"", b"\0", BINDING[:19], b"\x16\x03\x01", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"],
                          ids=["silent", "byte", "message", "tls", "hello"])
 def test_half_open_connections_are_closed(hasty, opening):
-    """Incident class: slow and half-open TCP. Bytes that never become a message do not keep a connection."""
+    """Incident class: slow and half-open TCP. Bytes that never complete a message do not keep a connection open."""
     before = closed(hasty, "idle")
     connection = connect(hasty)
     connection.sendall(opening)
@@ -404,11 +404,11 @@ def test_half_open_connections_are_closed(hasty, opening):
 
 
 def test_whole_messages_alone_do_not_keep_a_connection(make_server):
-    """Who asks for bindings and never allocates is closed too, later."""
+    """A client that only sends Binding requests is closed too, later."""
     server = make_server({"relay": {**OPEN, "limits": {"messageSeconds": 3600, "idleSeconds": 2}}})
     connection = connect(server)
     connection.settimeout(0.2)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     with contextlib.suppress(ConnectionError):
         while True:
             assert time.monotonic() < deadline, "the connection is kept"
@@ -419,11 +419,11 @@ def test_whole_messages_alone_do_not_keep_a_connection(make_server):
 
 
 def test_dripping_bytes_do_not_keep_a_connection(hasty):
-    """Two bytes a second of a message that is never whole."""
+    """Two bytes a second of a message that is never completed."""
     connection = connect(hasty)
     connection.settimeout(0.5)
     message = stun.message(stun.BINDING, b"d" * 12, stun.attribute(0x8022, bytes(400)))
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     with contextlib.suppress(ConnectionError):
         for byte in message:
             assert time.monotonic() < deadline, "the connection is kept"
@@ -434,7 +434,7 @@ def test_dripping_bytes_do_not_keep_a_connection(hasty):
 
 
 def test_an_allocation_keeps_a_silent_connection(hasty, peer):
-    """Three times the patience that others get, which are closed meanwhile."""
+    """Three times the timeout of others, which are closed meanwhile."""
     client = over(connect(hasty), hasty)
     relayed = client.allocate()
     assert client.bind(0x4000, *peer.getsockname()) == 0
@@ -471,7 +471,7 @@ def test_garbage_after_messages_ends_a_connection_and_its_allocation(relay, peer
 
 
 @pytest.mark.parametrize("header", [b"\0\1\xff\xfc\x21\x12\xa4\x42", b"\0\1\xff\xec\x21\x12\xa4\x42", b"\0\1\x20\0\x21\x12\xa4\x42"])
-def test_lengths_do_not_wrap_and_strangers_send_no_large_messages(relay, header):
+def test_lengths_do_not_wrap_and_unauthenticated_clients_send_no_large_messages(relay, header):
     """CVE-2026-68552: the length of a message and its header together exceed 16 bits."""
     before = closed(relay, "oversized")
     connection = connect(relay)
@@ -480,8 +480,8 @@ def test_lengths_do_not_wrap_and_strangers_send_no_large_messages(relay, header)
     eventually(lambda: closed(relay, "oversized") > before)
 
 
-def test_the_last_answer_survives_a_half_close(relay, certificate):
-    """coturn#2041: the client sends its last request and shuts down; the answer is still owed."""
+def test_the_last_response_survives_a_half_close(relay, certificate):
+    """coturn#2041: the client sends its last request and shuts down; the response must still be sent."""
     for _ in range(20):
         connection = connect(relay)
         connection.sendall(BINDING * 50)
@@ -492,8 +492,8 @@ def test_the_last_answer_survives_a_half_close(relay, certificate):
         assert ends(connection, 10)
 
 
-def test_the_last_answers_survive_a_half_close_of_a_slow_reader(relay):
-    """More answers than the kernel takes at once wait for the client."""
+def test_the_last_responses_survive_a_half_close_of_a_slow_reader(relay):
+    """More responses than the kernel's buffer holds wait for the client."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect(("127.0.0.1", relay.relay_port))
@@ -507,7 +507,7 @@ def test_the_last_answers_survive_a_half_close_of_a_slow_reader(relay):
 
 
 def test_a_client_that_never_reads_costs_bounded_memory(relay, peer, certificate):
-    """Its packets are dropped, others go on, and what it asked for while it did not read ends it."""
+    """Its packets are dropped, others are not affected, and unread responses to its requests end the connection."""
     other = over(connect(relay), relay)
     relayed_other = other.allocate()
     assert other.bind(0x4000, *peer.getsockname()) == 0
@@ -516,23 +516,23 @@ def test_a_client_that_never_reads_costs_bounded_memory(relay, peer, certificate
     for client in clients:
         assert client.bind(0x4000, *peer.getsockname()) == 0
     before = resident_kilobytes(relay.pid)
-    dropped = figure(relay, "relay_rejected_total", reason="full_connection")
+    dropped = metric(relay, "relay_rejected_total", reason="full_connection")
     payload = bytes(8000)
     for round_ in range(400):
         for address in addresses:
             peer.sendto(payload, address)
-        # The worker keeps up: nothing is lost for want of its attention.
+        # The worker keeps up: nothing is lost because it is busy.
         peer.sendto(b"%d" % round_, relayed_other)
         assert other.socket.recv()[4:] == b"%d" % round_
-    eventually(lambda: figure(relay, "relay_rejected_total", reason="full_connection") > dropped)
+    eventually(lambda: metric(relay, "relay_rejected_total", reason="full_connection") > dropped)
     growth = resident_kilobytes(relay.pid) - before
-    # 256 KB and the record under way for each.
+    # 256 KB and one partial record each.
     assert growth < 8 * 700, f"memory grew by {growth} KB"
     for client in clients:
         client.socket.close()
 
 
-def test_unread_answers_end_a_connection(relay):
+def test_unread_responses_end_a_connection(relay):
     before = closed(relay, "unread")
     connection = connect(relay)
     connection.settimeout(10)
@@ -542,14 +542,14 @@ def test_unread_answers_end_a_connection(relay):
     eventually(lambda: closed(relay, "unread") > before)
 
 
-@pytest.mark.parametrize("way", ["close", "reset", "tls"])
-def test_a_closed_connection_gives_its_ports_and_quota_back(make_server, certificate, way):
+@pytest.mark.parametrize("close_method", ["close", "reset", "tls"])
+def test_a_closed_connection_releases_its_ports_and_quota(make_server, certificate, close_method):
     server = make_server({"relay": {**OPEN, **certificate, "tlsPorts": [], "limits": {"allocationsPerUser": 1},
                                     "minPort": 30000, "maxPort": 30001}})
 
     def allocation() -> stun.Client | None:
         connection = connect(server)
-        client = over(tls(connection, certificate) if way == "tls" else connection, server)
+        client = over(tls(connection, certificate) if close_method == "tls" else connection, server)
         error, _ = client.request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0])))
         if error == 0:
             return client
@@ -559,25 +559,25 @@ def test_a_closed_connection_gives_its_ports_and_quota_back(make_server, certifi
 
     for _ in range(10):
         client = eventually(allocation)
-        if way == "reset":
+        if close_method == "reset":
             client.socket.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.socket.close()
-    eventually(lambda: figure(server, "relay_allocations") == 0 and figure(server, "relay_connections") == 0)
+    eventually(lambda: metric(server, "relay_allocations") == 0 and metric(server, "relay_connections") == 0)
 
 
 def one_worker(**limits: int) -> dict:
-    """Its connections are not spread over workers that each have a part of the places."""
+    """The limit is shared by all workers, not divided among them."""
     return {**OPEN, "workers": 1, "limits": {**OPEN.get("limits", {}), **limits}}
 
 
 def test_connections_are_bounded(make_server):
-    """Those with allocations stay."""
+    """Connections with allocations stay open."""
     server = make_server({"relay": one_worker(connections=8)})
     held = [over(connect(server), server) for _ in range(8)]
     for client in held:
         client.allocate()
     assert ends(connect(server), 10)
-    assert eventually(lambda: figure(server, "relay_rejected_total", reason="connections_refused"))
+    assert eventually(lambda: metric(server, "relay_rejected_total", reason="connections_refused"))
     assert all(client.request(stun.REFRESH)[0] == 0 for client in held)
     held.pop().socket.close()
 
@@ -592,13 +592,13 @@ def test_connections_are_bounded(make_server):
 
 
 def test_one_host_holds_a_quarter_of_the_connections(make_server, peer):
-    """It loses its own oldest silent ones, and nobody else notices."""
+    """A client over its limit loses its own oldest silent connections, and nobody else is affected."""
     server = make_server({"relay": one_worker(connections=40)})
     ann = over(connect(server), server)
     ann.allocate()
     crowd = [connect(server, source="127.0.0.3") for _ in range(60)]
     eventually(lambda: closed(server, "evicted") == 50)
-    assert figure(server, "relay_connections") == 11
+    assert metric(server, "relay_connections") == 11
     assert all(ends_now(connection) for connection in crowd[:50]) and not any(ends_now(connection) for connection in crowd[50:])
     assert ann.request(stun.REFRESH)[0] == 0
     relays(over(connect(server, source="127.0.0.4"), server), peer)
@@ -614,8 +614,8 @@ def test_silent_connections_of_many_hosts_make_room(make_server, peer):
     assert ann.request(stun.REFRESH)[0] == 0
 
 
-def test_the_share_of_who_comes_through_a_balancer_is_its_own(make_server, peer):
-    """The connection counts for the client that its header names, and for nobody before."""
+def test_limits_count_the_client_behind_a_balancer(make_server, peer):
+    """The connection counts for the client in its PROXY header only."""
     server = make_server({"relay": {**one_worker(connections=40), "proxyProtocol": [BALANCER]}})
     unnamed = [connect(server, source=BALANCER) for _ in range(15)]
     named = [connect(server, source=BALANCER) for _ in range(12)]
@@ -628,8 +628,8 @@ def test_the_share_of_who_comes_through_a_balancer_is_its_own(make_server, peer)
     assert not any(ends_now(connection) for connection in unnamed)
 
 
-def test_a_crowd_of_tls_handshakes_is_delayed_and_not_refused(make_server, certificate, peer):
-    """Each costs a signature; they get a part of the worker's time, and the media of those who are here goes on."""
+def test_many_tls_handshakes_are_delayed_and_not_rejected(make_server, certificate, peer):
+    """Each handshake costs a signature; they get a part of the worker's time, and media of other clients continues."""
     server = make_server({"relay": {**one_worker(connections=2000), **certificate, "tlsPorts": []}})
     ann = over(connect(server), server)
     relays(ann, peer)
@@ -644,7 +644,7 @@ def test_a_crowd_of_tls_handshakes_is_delayed_and_not_refused(make_server, certi
         connection.sendall(outgoing.read())
         crowd.append((connection, session, incoming, outgoing))
     for connection, session, incoming, outgoing in crowd:
-        connection.settimeout(PATIENCE)
+        connection.settimeout(TIMEOUT)
         while True:
             try:
                 session.do_handshake()
@@ -654,14 +654,14 @@ def test_a_crowd_of_tls_handshakes_is_delayed_and_not_refused(make_server, certi
         connection.sendall(outgoing.read())
         session.write(BINDING)
         connection.sendall(outgoing.read())
-        answer = b""
-        while len(answer) < 32:
+        response = b""
+        while len(response) < 32:
             with contextlib.suppress(ssl.SSLWantReadError):
-                answer += session.read(32 - len(answer))
+                response += session.read(32 - len(response))
                 continue
             incoming.write(connection.recv(65_536))
-        assert stun.parse(answer)[0] == stun.SUCCESS | stun.BINDING
-    assert eventually(lambda: figure(server, "relay_tls_handshakes_delayed_total"))
+        assert stun.parse(response)[0] == stun.SUCCESS | stun.BINDING
+    assert eventually(lambda: metric(server, "relay_tls_handshakes_delayed_total"))
     assert ann.request(stun.REFRESH)[0] == 0
 
 
@@ -688,7 +688,7 @@ def test_proxy_header_names_the_client(relay, certificate, peer):
     connection.sendall(proxy_header(tail=b"\x04\x00\x03abc"))
     assert mapped(connection) == ("203.0.113.9", 50_123)
     relays(over(connection, relay), peer)
-    # In pieces, and before TLS.
+    # In fragments, and before TLS.
     connection = connect(relay, source=BALANCER)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for byte in proxy_header("198.51.100.4", 1):
@@ -731,9 +731,9 @@ def test_a_forged_proxy_header_is_garbage(relay):
 
 
 def test_the_same_client_again_through_a_balancer_replaces_itself(relay, peer):
-    """The balancer has forgotten the older connection; its allocation must not serve the newer one's client."""
+    """The load balancer has dropped the older connection; its allocation must not serve the newer one's client."""
     first = connect(relay, source=BALANCER)
-    # All of them on one worker would be needed to meet: try until two have.
+    # Both must be on the same worker: retries until two are.
     before = closed(relay, "replaced")
     first.sendall(proxy_header("203.0.113.77", 7))
     client = over(first, relay)

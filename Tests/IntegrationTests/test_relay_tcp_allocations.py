@@ -18,7 +18,7 @@ import stun
 from conftest import Server
 from ports import free_port
 from test_relay import OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
-from test_relay_streams import Frames, certificate, connect, ends, eventually, figure, is_free, over, tls  # noqa: F401
+from test_relay_streams import Frames, certificate, connect, ends, eventually, metric, is_free, over, tls  # noqa: F401
 
 CONNECT, CONNECTION_BIND, CONNECTION_ATTEMPT, CONNECTION_ID = 0x00A, 0x00B, 0x00C, 0x2A
 
@@ -37,22 +37,22 @@ def listener():
 
 
 @pytest.fixture(params=["tcp", "tls"])
-def door(request, relay, certificate):  # noqa: F811
-    """Makes clients' connections, plain or over TLS."""
+def open_connection(request, relay, certificate):  # noqa: F811
+    """Opens client connections, plain or over TLS."""
     return lambda: tls(connect(relay), certificate) if request.param == "tls" else connect(relay)
 
 
 def allocated(server: Server, connection: socket.socket) -> tuple[stun.Client, tuple[str, int]]:
     control = over(connection, server)
-    error, answer = control.request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, bytes([6, 0, 0, 0])))
+    error, response = control.request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, bytes([6, 0, 0, 0])))
     assert error == 0
-    return control, stun.read_address(answer[stun.XOR_RELAYED], control.transaction)
+    return control, stun.read_address(response[stun.XOR_RELAYED], control.transaction)
 
 
 def ask(control: stun.Client, address: str, port: int) -> tuple[int, bytes]:
     transaction = os.urandom(12)
-    error, answer = control.request(CONNECT, control.peer(address, port, transaction), transaction=transaction)
-    return error, answer.get(CONNECTION_ID, b"")
+    error, response = control.request(CONNECT, control.peer(address, port, transaction), transaction=transaction)
+    return error, response.get(CONNECTION_ID, b"")
 
 
 def claim(server: Server, connection: socket.socket, number: bytes, **credentials: str) -> int:
@@ -71,22 +71,22 @@ def receive(connection: socket.socket, count: int) -> bytes:
 
 @pytest.mark.parametrize("mode", [["-T"], ["-T", "-S"]], ids=" ".join)
 def test_uclient_loses_nothing(relay, echo_port, mode):  # noqa: F811
-    """Over TLS it begins most connections with a version that is refused, and tries again."""
+    """Over TLS it starts most connections with a version that is rejected, and retries."""
     arguments = [*mode, *STATIC, "-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
     assert uclient(relay, arguments) == 0
 
 
-def test_client_connects_to_a_peer(relay, door, listener):
+def test_client_connects_to_a_peer(relay, open_connection, listener):
     """Several times, so that the data connections reach every worker."""
-    control, relayed = allocated(relay, door())
+    control, relayed = allocated(relay, open_connection())
     for _ in range(12):
         error, number = ask(control, *listener.getsockname())
         assert error == 0 and len(number) == 4
         peer, source = listener.accept()
         assert source == relayed
-        # What the peer sends before anybody listens is not lost.
+        # Data that the peer sends before the data connection exists is not lost.
         peer.sendall(b"welcome")
-        data = door()
+        data = open_connection()
         assert claim(relay, data, number) == 0
         assert receive(data, 7) == b"welcome"
         data.sendall(b"hello")
@@ -98,20 +98,20 @@ def test_client_connects_to_a_peer(relay, door, listener):
         eventually(lambda: ask(control, *listener.getsockname())[0] != 446)
         listener.accept()[0].close()
         control.close()
-        control, relayed = allocated(relay, door())
+        control, relayed = allocated(relay, open_connection())
 
 
-def test_a_peer_connects_to_a_client(relay, door):
-    control, relayed = allocated(relay, door())
-    with socket.create_connection(relayed) as stranger:
-        assert ends(stranger, 10)
+def test_a_peer_connects_to_a_client(relay, open_connection):
+    control, relayed = allocated(relay, open_connection())
+    with socket.create_connection(relayed) as outsider:
+        assert ends(outsider, 10)
     assert control.permit("127.0.0.1") == 0
     peer = socket.create_connection(relayed)
-    kind, transaction, answer = stun.parse(control.socket.recv())
+    kind, transaction, response = stun.parse(control.socket.recv())
     assert kind == stun.INDICATION | CONNECTION_ATTEMPT
-    assert stun.read_address(answer[stun.XOR_PEER], transaction) == peer.getsockname()
-    data = door()
-    assert claim(relay, data, answer[CONNECTION_ID]) == 0
+    assert stun.read_address(response[stun.XOR_PEER], transaction) == peer.getsockname()
+    data = open_connection()
+    assert claim(relay, data, response[CONNECTION_ID]) == 0
     peer.sendall(b"hello")
     assert receive(data, 5) == b"hello"
     data.sendall(b"good bye")
@@ -120,12 +120,12 @@ def test_a_peer_connects_to_a_client(relay, door):
     assert ends(data, 10)
 
 
-def test_much_data_both_ways_with_slow_readers(relay, door, listener):
-    """Nothing is lost, reordered or kept beyond a bound, however slowly the other side reads."""
-    control, _ = allocated(relay, door())
+def test_much_data_in_both_directions_with_slow_readers(relay, open_connection, listener):
+    """Nothing is lost, reordered or buffered beyond a bound, however slowly the other side reads."""
+    control, _ = allocated(relay, open_connection())
     _, number = ask(control, *listener.getsockname())
     peer, _ = listener.accept()
-    data = door()
+    data = open_connection()
     assert claim(relay, data, number) == 0
     before = resident_kilobytes(relay.pid)
     blob = os.urandom(1 << 20) * 24
@@ -140,7 +140,7 @@ def test_much_data_both_ways_with_slow_readers(relay, door, listener):
         assert resident_kilobytes(relay.pid) - before < 4096
         assert hashlib.sha256(receive(receiver, len(blob))).digest() == digest
         thread.join()
-    # The last bytes arrive although their sender closes behind them.
+    # The last bytes arrive although their sender closes right after them.
     data.sendall(blob[: 1 << 20])
     data.close()
     assert receive(peer, 1 << 20) == blob[: 1 << 20]
@@ -152,39 +152,39 @@ def test_streams_wait_for_the_allocations_bandwidth(make_server, certificate, li
     """Every byte arrives, and no more of them in a time than `relay.limits.bytesPerSecond` allows, both ways."""
     rate = 200_000
     server = make_server({"relay": {"tlsPorts": [], **certificate, **OPEN, "limits": {"bytesPerSecond": rate}}})
-    door = lambda: tls(connect(server), certificate) if kind == "tls" else connect(server)  # noqa: E731
-    control, _ = allocated(server, door())
+    open_connection = lambda: tls(connect(server), certificate) if kind == "tls" else connect(server)  # noqa: E731
+    control, _ = allocated(server, open_connection())
     _, number = ask(control, *listener.getsockname())
     peer, _ = listener.accept()
-    data = door()
+    data = open_connection()
     assert claim(server, data, number) == 0
     blob = os.urandom(5 * rate // 2)
     for sender, receiver in [(data, peer), (peer, data)]:
         sender.settimeout(60)
-        held = figure(server, "relay_streams_held_total")
+        held = metric(server, "relay_streams_throttled_total")
         began = time.monotonic()
         thread = threading.Thread(target=sender.sendall, args=(blob,))
         thread.start()
         assert receive(receiver, len(blob)) == blob
         took = time.monotonic() - began
         thread.join()
-        # A second's worth passes at once, and what the bucket gained while nobody looked once more.
+        # A burst of one second's budget, plus the budget of the elapsed time.
         assert len(blob) <= rate * (took + 2)
-        eventually(lambda: figure(server, "relay_streams_held_total") > held)
-    # A reload lifts the limit from connections that stand.
+        eventually(lambda: metric(server, "relay_streams_throttled_total") > held)
+    # A reload lifts the limit for existing connections.
     server.settings["relay"]["limits"]["bytesPerSecond"] = 0
     server.config.write_text(yaml.safe_dump(server.settings))
     server.command("reload")
-    held = figure(server, "relay_streams_held_total")
+    held = metric(server, "relay_streams_throttled_total")
     thread = threading.Thread(target=data.sendall, args=(blob * 4,))
     thread.start()
     assert receive(peer, 4 * len(blob)) == blob * 4
     thread.join()
-    assert figure(server, "relay_streams_held_total") <= held + 1
+    assert metric(server, "relay_streams_throttled_total") <= held + 1
 
 
-class Goodbye:
-    """A TLS connection whose end can be said without hearing the other side's: `ssl.SSLSocket` does not offer it."""
+class HalfClosableTLS:
+    """A TLS connection that can send close_notify without waiting for the other side's, unlike `ssl.SSLSocket`."""
 
     def __init__(self, connection: socket.socket, certificate: dict[str, str]):  # noqa: F811
         self.connection = connection
@@ -209,7 +209,7 @@ class Goodbye:
         self.connection.sendall(self.outgoing.read())
 
     def recv(self, count: int) -> bytes:
-        """Nothing after the other side's goodbye; without one an end is an error."""
+        """Empty after the other side's close_notify; an end without one is an error."""
         try:
             return self.until(lambda: self.secure.read(count))
         except ssl.SSLZeroReturnError:
@@ -228,52 +228,52 @@ class Goodbye:
 
 
 @pytest.fixture(params=["tcp", "tls"])
-def half_door(request, relay, certificate):  # noqa: F811
-    """Makes clients' connections that can be closed in one direction."""
-    return lambda: Goodbye(connect(relay), certificate) if request.param == "tls" else connect(relay)
+def open_half_closable(request, relay, certificate):  # noqa: F811
+    """Opens client connections that can be closed in one direction."""
+    return lambda: HalfClosableTLS(connect(relay), certificate) if request.param == "tls" else connect(relay)
 
 
-def joined(server: Server, door, listener) -> tuple[stun.Client, socket.socket, socket.socket]:
+def joined(server: Server, open_connection, listener) -> tuple[stun.Client, socket.socket, socket.socket]:
     """An allocation, and both ends of one connection through it."""
     control, _ = allocated(server, connect(server))
     error, number = ask(control, *listener.getsockname())
     assert error == 0
     peer, _ = listener.accept()
     peer.settimeout(10)
-    data = door()
+    data = open_connection()
     assert claim(server, data, number) == 0
     return control, data, peer
 
 
 @pytest.mark.parametrize("silent", ["client", "peer"])
-def test_who_sends_no_more_still_receives(relay, half_door, listener, silent):
-    """As HTTP/1.0, rsync and others do it: the end of the request asks for the answer."""
-    control, data, peer = joined(relay, half_door, listener)
-    asking, answering = (data, peer) if silent == "client" else (peer, data)
+def test_a_half_closed_connection_still_receives(relay, open_half_closable, listener, silent):
+    """As in HTTP/1.0, rsync and others: the end of the request triggers the response."""
+    control, data, peer = joined(relay, open_half_closable, listener)
+    requesting, responding = (data, peer) if silent == "client" else (peer, data)
     blob = os.urandom(1 << 20)
-    thread = threading.Thread(target=lambda: (asking.sendall(blob), asking.shutdown(socket.SHUT_WR)))
+    thread = threading.Thread(target=lambda: (requesting.sendall(blob), requesting.shutdown(socket.SHUT_WR)))
     thread.start()
-    assert receive(answering, len(blob)) == blob
+    assert receive(responding, len(blob)) == blob
     thread.join()
-    assert answering.recv(1) == b""
+    assert responding.recv(1) == b""
     for part in range(3):
-        answering.sendall(b"%d" % part)
-        assert receive(asking, 1) == b"%d" % part
-    thread = threading.Thread(target=lambda: (answering.sendall(blob), answering.shutdown(socket.SHUT_WR)))
+        responding.sendall(b"%d" % part)
+        assert receive(requesting, 1) == b"%d" % part
+    thread = threading.Thread(target=lambda: (responding.sendall(blob), responding.shutdown(socket.SHUT_WR)))
     thread.start()
-    assert receive(asking, len(blob)) == blob
+    assert receive(requesting, len(blob)) == blob
     thread.join()
-    assert asking.recv(1) == b""
-    # Both have ended: the connection is forgotten, and another one to the same peer may be made.
+    assert requesting.recv(1) == b""
+    # Both directions have ended: the connection is removed, and another one to the same peer may be made.
     eventually(lambda: ask(control, *listener.getsockname())[0] == 0)
     control.close()
 
 
 @pytest.mark.parametrize("who", ["client", "peer"])
-def test_who_is_gone_after_a_half_close_frees_the_connection(relay, half_door, listener, who):
-    """A reset from the side that had said that it sends no more."""
-    control, data, peer = joined(relay, half_door, listener)
-    plain = data.connection if isinstance(data, Goodbye) else data
+def test_a_full_close_after_a_half_close_releases_the_connection(relay, open_half_closable, listener, who):
+    """A reset from the side that had already half-closed."""
+    control, data, peer = joined(relay, open_half_closable, listener)
+    plain = data.connection if isinstance(data, HalfClosableTLS) else data
     (peer if who == "peer" else data).shutdown(socket.SHUT_WR)
     assert (data if who == "peer" else peer).recv(1) == b""
     going = peer if who == "peer" else plain
@@ -283,12 +283,12 @@ def test_who_is_gone_after_a_half_close_frees_the_connection(relay, half_door, l
     control.close()
 
 
-def test_the_last_bytes_of_a_peer_arrive(relay, door, listener):
-    control, _ = allocated(relay, door())
+def test_the_last_bytes_of_a_peer_arrive(relay, open_connection, listener):
+    control, _ = allocated(relay, open_connection())
     _, number = ask(control, *listener.getsockname())
     peer, _ = listener.accept()
     blob = os.urandom(1 << 20)
-    data = door()
+    data = open_connection()
     assert claim(relay, data, number) == 0
     thread = threading.Thread(target=lambda: (peer.sendall(blob), peer.close()))
     thread.start()
@@ -297,14 +297,14 @@ def test_the_last_bytes_of_a_peer_arrive(relay, door, listener):
     assert ends(data)
 
 
-def test_data_behind_the_claim_is_the_peers(relay, door, listener):
-    """Sent without waiting for the answer, in one piece with the request."""
-    control, _ = allocated(relay, door())
+def test_data_behind_the_claim_is_the_peers(relay, open_connection, listener):
+    """Sent without waiting for the response, in one segment with the request."""
+    control, _ = allocated(relay, open_connection())
     _, number = ask(control, *listener.getsockname())
     peer, _ = listener.accept()
-    data = door()
+    data = open_connection()
     client = over(data, relay)
-    # Learns the nonce with a request that fails.
+    # Gets the nonce with a request that fails.
     assert client.request(CONNECTION_BIND, stun.attribute(CONNECTION_ID, struct.pack("!I", struct.unpack("!I", number)[0] ^ 1)))[0] == 400
     send = client.socket.sendto
     client.socket.sendto = lambda message, server: send(message + b"\xff\xffdata, not messages", server)
@@ -312,11 +312,11 @@ def test_data_behind_the_claim_is_the_peers(relay, door, listener):
     assert receive(peer, 20).startswith(b"\xff\xffdata, not messages")
 
 
-def test_ends_with_its_allocation(relay, door, listener):
-    control, relayed = allocated(relay, door())
+def test_ends_with_its_allocation(relay, open_connection, listener):
+    control, relayed = allocated(relay, open_connection())
     _, number = ask(control, *listener.getsockname())
     peer, _ = listener.accept()
-    data = door()
+    data = open_connection()
     assert claim(relay, data, number) == 0
     assert control.request(stun.REFRESH, stun.attribute(stun.LIFETIME, bytes(4)))[0] == 0
     assert ends(peer, 10)
@@ -326,7 +326,7 @@ def test_ends_with_its_allocation(relay, door, listener):
     eventually(lambda: is_free(relayed))
 
 
-def test_refusals(relay, make_server, listener):
+def test_errors(relay, make_server, listener):
     control, relayed = allocated(relay, connect(relay))
     closed_port = free_port()
     assert ask(control, "127.0.0.1", closed_port)[0] == 447
@@ -351,9 +351,9 @@ def test_refusals(relay, make_server, listener):
         assert ask(control, address, 80)[0] == 403, address
 
 
-def test_a_connection_with_an_allocation_claims_nothing(relay, door):
+def test_a_connection_with_an_allocation_claims_nothing(relay, open_connection):
     """Whichever worker the number names, the connection stays where its allocation is."""
-    control, _ = allocated(relay, door())
+    control, _ = allocated(relay, open_connection())
     for worker in range(4):
         assert control.request(CONNECTION_BIND, stun.attribute(CONNECTION_ID, bytes([worker, 0, 0, 1])))[0] == 400
         assert control.permit("127.0.0.1") == 0
@@ -365,12 +365,12 @@ def test_two_relays_reach_each_other(relay, listener):
     bob, at_bob = allocated(relay, connect(relay))
     assert bob.permit(*at_alice) == 0
     transaction = os.urandom(12)
-    error, answer = alice.request(CONNECT, alice.peer(*at_bob, transaction), transaction=transaction)
+    error, response = alice.request(CONNECT, alice.peer(*at_bob, transaction), transaction=transaction)
     assert error == 0
     kind, _, attempt = stun.parse(bob.socket.recv())
     assert kind == stun.INDICATION | CONNECTION_ATTEMPT
     from_alice, from_bob = connect(relay), connect(relay)
-    assert claim(relay, from_alice, answer[CONNECTION_ID]) == 0
+    assert claim(relay, from_alice, response[CONNECTION_ID]) == 0
     assert claim(relay, from_bob, attempt[CONNECTION_ID]) == 0
     from_alice.sendall(b"hello")
     assert receive(from_bob, 5) == b"hello"

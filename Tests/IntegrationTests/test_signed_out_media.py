@@ -1,5 +1,5 @@
-"""What a sign-in opened ends with it: sessions of WHIP and WHEP, legs of endpoints and voice messages that are recorded.
-What the same user opened with another sign-in goes on."""
+"""Signing out ends what was opened with that session: WHIP and WHEP sessions, legs, and voice recordings. What the same
+user opened with another session continues."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SDP = "application/sdp"
 
 
 class Person:
-    """One user with two sign-ins. Both have one endpoint, as a page that signed in anew."""
+    """One user with two sessions that share an endpoint, like a page that signed in again."""
 
     def __init__(self, server):
         prefix = "s" + uuid.uuid4().hex[:12]
         self.email = f"{prefix}-1@{prefix}.invalid"
-        self.lost, self.kept = (self.sign_in(server, prefix) for _ in range(2))
-        self.lost.endpoint, self.lost.secret = self.kept.endpoint, self.kept.secret
+        self.signed_out, self.active = (self.sign_in(server, prefix) for _ in range(2))
+        self.signed_out.endpoint, self.signed_out.secret = self.active.endpoint, self.active.secret
 
     @staticmethod
     def sign_in(server, prefix: str) -> User:
@@ -59,11 +59,11 @@ def open_session(user: User, call: str, kind: str, identity) -> httpx.Response:
     )
 
 
-def ends(user: User, answer: httpx.Response) -> int:
-    return user.request("DELETE", answer.headers["Location"]).status_code
+def ends(user: User, response: httpx.Response) -> int:
+    return user.request("DELETE", response.headers["Location"]).status_code
 
 
-def part(call: str, viewer: User, user: User) -> dict:
+def participant(call: str, viewer: User, user: User) -> dict:
     found = viewer.get(f"/v1/calls/{call}").json()["call"]
     return next(one for one in found["participants"] if one["user"] == user.id)
 
@@ -80,32 +80,32 @@ def legs_left(server, count: int) -> None:
 
 def test_sessions_end_with_the_sign_in_that_opened_them(server, person, identity):
     anna = server.user()
-    call = answered(anna, person.kept)
-    lost = open_session(person.lost, call, "whip", identity)
-    kept = open_session(person.kept, call, "whep", identity)
-    assert lost.status_code == kept.status_code == 201, (lost.text, kept.text)
+    call = answered(anna, person.active)
+    signed_out = open_session(person.signed_out, call, "whip", identity)
+    active = open_session(person.active, call, "whep", identity)
+    assert signed_out.status_code == active.status_code == 201, (signed_out.text, active.text)
     legs_left(server, 2)
-    sign_out(person.lost)
+    sign_out(person.signed_out)
     legs_left(server, 1)
-    refused(open_session(person.lost, call, "whip", identity), 401, "unauthenticated")
-    assert part(call, anna, person.kept)["state"] == "joined"
-    assert ends(person.kept, lost) == 404
-    assert ends(person.kept, kept) == 200
+    refused(open_session(person.signed_out, call, "whip", identity), 401, "unauthenticated")
+    assert participant(call, anna, person.active)["state"] == "joined"
+    assert ends(person.active, signed_out) == 404
+    assert ends(person.active, active) == 200
     anna.post(f"/v1/calls/{call}/end")
     legs_left(server, 0)
 
 
 def test_a_leg_ends_with_the_sign_in_that_made_it(server, person, identity):
     anna = server.user()
-    call = answered(anna, person.kept)
-    leg = legs.Leg(person.lost, call, identity, ssrc=11)
+    call = answered(anna, person.active)
+    leg = legs.Leg(person.signed_out, call, identity, ssrc=11)
     leg.check()
     legs_left(server, 1)
-    sign_out(person.lost)
+    sign_out(person.signed_out)
     legs_left(server, 0)
-    assert part(call, anna, person.kept)["state"] == "joined"
-    # The same endpoint makes another one with the sign-in that it has now.
-    again = legs.Leg(person.kept, call, identity, ssrc=12)
+    assert participant(call, anna, person.active)["state"] == "joined"
+    # The same endpoint makes another leg with its current session.
+    again = legs.Leg(person.active, call, identity, ssrc=12)
     again.check()
     legs_left(server, 1)
     anna.post(f"/v1/calls/{call}/end")
@@ -114,35 +114,35 @@ def test_a_leg_ends_with_the_sign_in_that_made_it(server, person, identity):
         one.socket.close()
 
 
-@pytest.mark.parametrize("way", ["signed out", "disabled"])
-def test_what_is_recorded_is_thrown_away(server, person, identity, way):
+@pytest.mark.parametrize("cause", ["signed out", "disabled"])
+def test_voice_recordings_are_discarded(server, person, identity, cause):
     to = server.user()
-    answer = httpx.post(
+    response = httpx.post(
         f"{server.url}/v1/voice-messages", params={"to": to.id}, content=offer(identity, "sendonly"), timeout=20,
-        headers={"Authorization": f"Bearer {person.lost.token}", "Content-Type": SDP},
+        headers={"Authorization": f"Bearer {person.signed_out.token}", "Content-Type": SDP},
     )
-    assert answer.status_code == 201, answer.text
+    assert response.status_code == 201, response.text
     legs_left(server, 1)
     assert value(server, "voice_recordings", state="open") == 1
-    if way == "disabled":
+    if cause == "disabled":
         server.command("account", "disable", "--email", person.email)
     else:
-        sign_out(person.lost)
+        sign_out(person.signed_out)
     legs_left(server, 0)
     wait_until(lambda: value(server, "voice_recordings", state="open") == 0, "nothing is recorded")
     assert value(server, "voice_recordings", state="kept") == 0
-    if way == "signed out":
-        assert ends(person.kept, answer) == 404
+    if cause == "signed out":
+        assert ends(person.active, response) == 404
 
 
 def test_a_disabled_user_has_no_media_left(server, person, identity):
     anna = server.user()
-    call = answered(anna, person.kept)
-    for answer in (open_session(person.lost, call, "whip", identity), open_session(person.kept, call, "whep", identity)):
-        assert answer.status_code == 201, answer.text
-    leg = legs.Leg(person.kept, call, identity, ssrc=11)
+    call = answered(anna, person.active)
+    for response in (open_session(person.signed_out, call, "whip", identity), open_session(person.active, call, "whep", identity)):
+        assert response.status_code == 201, response.text
+    leg = legs.Leg(person.active, call, identity, ssrc=11)
     legs_left(server, 3)
     server.command("account", "disable", "--email", person.email)
     legs_left(server, 0)
-    assert part(call, anna, person.kept)["state"] == "left"
+    assert participant(call, anna, person.active)["state"] == "left"
     leg.socket.close()

@@ -1,4 +1,4 @@
-"""What a participant wants to see in the video slots of its leg: how that is asked for, and refused."""
+"""The preferred qualities of a leg's video slots: setting them, and invalid requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import uuid
 
 import pytest
-from endpoint import Refused
+from endpoint import RequestError
 from gateway import group
 from legs import call, description, section
 from test_legs import call as call_of
@@ -15,13 +15,13 @@ from test_legs import refused
 
 
 def fingerprint(name: str) -> str:
-    """Of a certificate that nobody has to show, since these legs are never connected."""
+    """The fingerprint of a certificate that is never used, since these legs are not connected."""
     digest = hashlib.sha256(name.encode()).hexdigest().upper()
     return ":".join(digest[index : index + 2] for index in range(0, 64, 2))
 
 
 def offer(slots: int, connection: str = "first") -> dict:
-    """A leg with a microphone in section 0, a slot for sound in 1, and so many for pictures from 2 on."""
+    """A leg with a microphone in section 0, an audio slot in 1, and so many video slots from 2 on."""
     print_ = fingerprint(connection)
     sections = [section("0", "sendonly", print_, "a=ssrc:77 cname:c"), section("1", "recvonly", print_)]
     sections += [section(str(mid), "recvonly", print_, kind="video") for mid in range(2, 2 + slots)]
@@ -36,17 +36,17 @@ class Viewer:
         self.offers(slots)
 
     def offers(self, slots: int, connection: str = "first") -> None:
-        answer = self.user.post(self.path, offer(slots, connection))
-        assert answer.status_code == 200, answer.text
+        response = self.user.post(self.path, offer(slots, connection))
+        assert response.status_code == 200, response.text
 
     def ask(self, body: dict):
         return self.user.request("PATCH", self.path, body)
 
-    def wants(self, wishes: dict) -> dict:
-        answer = self.ask({"slots": wishes})
-        assert answer.status_code == 200, answer.text
-        assert set(answer.json()) == {"slots"}
-        return answer.json()["slots"]
+    def set_qualities(self, qualities: dict) -> dict:
+        response = self.ask({"slots": qualities})
+        assert response.status_code == 200, response.text
+        assert set(response.json()) == {"slots"}
+        return response.json()["slots"]
 
 
 @pytest.fixture
@@ -60,24 +60,24 @@ def viewer(people):
     return Viewer(anna, call(anna, ben))
 
 
-def test_slots_are_told_apart_and_keep_what_is_wanted_in_them(people, viewer):
+def test_slots_keep_their_preferred_qualities(people, viewer):
     _, ben, _ = people
     made = viewer.path.split("/")[3]
     ben.post(f"/v1/calls/{made}/accept", {"clientID": str(uuid.uuid4())})
     other = Viewer(ben, made, slots=1)
-    assert viewer.wants({}) == {"2": "high", "3": "high"}
-    assert viewer.wants({"3": "off"}) == {"2": "high", "3": "off"}
-    assert viewer.wants({"2": "low"}) == {"2": "low", "3": "off"}
-    assert viewer.wants({"2": "medium", "3": "high"}) == {"2": "medium", "3": "high"}
-    assert other.wants({}) == {"2": "high"}, "another leg of the call"
+    assert viewer.set_qualities({}) == {"2": "high", "3": "high"}
+    assert viewer.set_qualities({"3": "off"}) == {"2": "high", "3": "off"}
+    assert viewer.set_qualities({"2": "low"}) == {"2": "low", "3": "off"}
+    assert viewer.set_qualities({"2": "medium", "3": "high"}) == {"2": "medium", "3": "high"}
+    assert other.set_qualities({}) == {"2": "high"}, "another leg of the call"
     # The same PeerConnection offers again, with another slot; then there is a new one.
     viewer.offers(3)
-    assert viewer.wants({}) == {"2": "medium", "3": "high", "4": "high"}
+    assert viewer.set_qualities({}) == {"2": "medium", "3": "high", "4": "high"}
     viewer.offers(2, "second")
-    assert viewer.wants({}) == {"2": "high", "3": "high"}
+    assert viewer.set_qualities({}) == {"2": "high", "3": "high"}
 
 
-def test_what_is_wrong_with_a_wish_is_named(viewer):
+def test_invalid_preferences_are_rejected_with_the_field(viewer):
     for body in ({}, {"slots": None}, {"slots": []}, {"slots": "low"}):
         refused(viewer.ask(body), 400, "invalid_request", "slots")
     problem = refused(viewer.ask({"slots": {"2": "best"}}), 400, "invalid_request", "slots.2")
@@ -90,18 +90,18 @@ def test_what_is_wrong_with_a_wish_is_named(viewer):
     many = {str(mid): "low" for mid in range(65)}
     refused(viewer.ask({"slots": many}), 400, "invalid_request", "slots")
     refused(viewer.ask({"slots": {"x" * 257: "low"}}), 400, "invalid_request", "slots")
-    assert viewer.wants({}) == {"2": "high", "3": "high"}, "nothing changes with what is refused"
+    assert viewer.set_qualities({}) == {"2": "high", "3": "high"}, "nothing changes with what is refused"
 
 
 def test_a_leg_without_slots_for_pictures(people):
     anna, ben, _ = people
     viewer = Viewer(anna, call(anna, ben), slots=0)
-    assert viewer.wants({}) == {}
+    assert viewer.set_qualities({}) == {}
     problem = refused(viewer.ask({"slots": {"1": "low"}}), 400, "invalid_request", "slots.1")
     assert problem["detail"].endswith("the leg has no video slots.")
 
 
-def test_only_who_has_a_leg_can_wish(people, viewer):
+def test_preferences_need_a_leg(people, viewer):
     anna, ben, eve = people
     body = {"slots": {"2": "low"}}
     ask = lambda user: user.request("PATCH", viewer.path, body)  # noqa: E731
@@ -123,20 +123,20 @@ def test_only_who_has_a_leg_can_wish(people, viewer):
 def test_the_same_over_the_realtime_connection(server):
     async def run():
         async with group(server, 2) as (ann, ben):
-            with pytest.raises(Refused) as refusal:
+            with pytest.raises(RequestError) as error:
                 await ann.endpoint.ask("calls.slots", call=ann.call, slots={})
-            assert (refusal.value.type, "no leg" in refusal.value.problem["detail"]) == ("conflict", True)
+            assert (error.value.type, "no leg" in error.value.problem["detail"]) == ("conflict", True)
             await ann.join()
             await ben.join()
-            await ann.sees(ben)
-            (mid,) = [slot["mid"] for slot in ann.shown() if slot["kind"] == "video"]
-            (sound,) = [slot["mid"] for slot in ann.shown() if slot["kind"] == "audio"]
+            await ann.receives_video(ben)
+            (mid,) = [slot["mid"] for slot in ann.current_slots() if slot["kind"] == "video"]
+            (audio,) = [slot["mid"] for slot in ann.current_slots() if slot["kind"] == "audio"]
             assert await ann.endpoint.ask("calls.slots", call=ann.call, slots={mid: "low"}) == {"slots": {mid: "low"}}
-            for wishes, field in [({sound: "low"}, f"slots.{sound}"), ({mid: "tiny"}, f"slots.{mid}"), ([], "slots")]:
-                with pytest.raises(Refused) as refusal:
-                    await ann.endpoint.ask("calls.slots", call=ann.call, slots=wishes)
-                assert (refusal.value.type, refusal.value.problem["field"]) == ("invalid_request", field)
-            # Another offer of the same connection, which goes on as it was.
+            for qualities, field in [({audio: "low"}, f"slots.{audio}"), ({mid: "tiny"}, f"slots.{mid}"), ([], "slots")]:
+                with pytest.raises(RequestError) as error:
+                    await ann.endpoint.ask("calls.slots", call=ann.call, slots=qualities)
+                assert (error.value.type, error.value.problem["field"]) == ("invalid_request", field)
+            # Another offer of the same connection, which keeps its preferences.
             await ann.offer()
             assert await ann.endpoint.ask("calls.slots", call=ann.call, slots={}) == {"slots": {mid: "low"}}
             # The leg ends with its connection.
@@ -144,9 +144,9 @@ def test_the_same_over_the_realtime_connection(server):
             await ann.until(
                 "the end of the leg", lambda: any(one["kind"] == "legEnded" for one in ann.endpoint.signals(ann.call))
             )
-            with pytest.raises(Refused) as refusal:
+            with pytest.raises(RequestError) as error:
                 await ann.endpoint.ask("calls.slots", call=ann.call, slots={mid: "off"})
-            assert refusal.value.type == "conflict"
+            assert error.value.type == "conflict"
 
     asyncio.run(run())
 

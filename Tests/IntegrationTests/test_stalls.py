@@ -1,5 +1,5 @@
-"""A server that does not run for a while, as when its machine is suspended or has no turn for it: nobody could be heard, so
-that nobody was silent. Calls, legs, handshakes and sessions go on from where they were; rings, which people time, end."""
+"""A server that is suspended for a while: nothing could be received, so the silence must not count as a timeout. Calls,
+legs, handshakes and sessions continue; rings, whose time is real time, end."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def identity(tmp_path_factory) -> legs.Identity:
 
 def call(caller, callee, mode: str, **more) -> str:
     body = {"clientID": client_id(), "callees": [callee.id], "kind": "audio", "mode": mode} | more
-    answer = caller.post("/v1/calls", body)
-    assert answer.status_code == 201, answer.text
-    return answer.json()["call"]["id"]
+    response = caller.post("/v1/calls", body)
+    assert response.status_code == 201, response.text
+    return response.json()["call"]["id"]
 
 
 def answered(caller, callee, mode: str) -> str:
@@ -52,9 +52,9 @@ def ends_of_legs(server) -> float:
 
 async def shake_hands(leg: legs.Leg, identity: legs.Identity) -> None:
     def run() -> None:
-        wire = legs.Wire(leg)
-        with legs.openssl(identity, wire.port):
-            wire.close()
+        proxy = legs.DatagramProxy(leg)
+        with legs.openssl(identity, proxy.port):
+            proxy.close()
 
     await asyncio.to_thread(run)
 
@@ -94,7 +94,7 @@ def test_calls_go_on_after_a_stall(make_server, identity):
             leg.check()
         await shake_hands(made[1], identity)
         await until("Ben's leg", lambda: value(server, "gateway_connected_legs") == 2)
-        # Time passes again for those who say nothing.
+        # Timeouts apply again to silent clients.
         await until("the end of the call without media", lambda: document(eve, silent)["status"] == "ended")
         assert document(eve, silent)["endReason"] == "setup_timeout"
         for viewer, going in ((anna, gateway), (cleo, direct)):

@@ -1,4 +1,4 @@
-"""What an operator meets first: errors that name the thing, commands beside a running server, and a clean end."""
+"""Starting: errors that name their cause, commands beside a running server, and a clean shutdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def run(server, *arguments: str, input: str = "") -> subprocess.CompletedProcess
 
 
 def refused(settings: dict, tmp_path) -> str:
-    """What `serve` says when it does not start with `settings`."""
+    """The error of `serve` when it does not start with `settings`."""
     file = tmp_path / "other.yaml"
     file.write_text(yaml.safe_dump(settings))
     done = subprocess.run(
@@ -42,9 +42,9 @@ def free_settings(tmp_path) -> dict:
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"http": {"prot": 1}}, "there is no setting http.prot"),
+        ({"http": {"prot": 1}}, "unknown setting http.prot"),
         ({"relay": {"port": "many"}}, "relay.port must be a whole number"),
-        ({"relay": {"listen": ["nowhere"]}}, "relay.listen: nowhere is no IP address"),
+        ({"relay": {"listen": ["nowhere"]}}, "relay.listen: nowhere is not an IP address"),
         ({"relay": {"peers": {"allow": ["10.0.0.0/99"]}}}, "relay.peers.allow"),
         ({"http": {"certificate": "x.pem"}}, "http.certificate and http.privateKey go together"),
     ],
@@ -57,7 +57,7 @@ def test_a_wrong_setting_is_named(tmp_path, changes, words):
 
 
 @pytest.mark.parametrize("setting", ["http.port", "admin.port", "relay.port"])
-def test_a_taken_port_is_named(tmp_path, setting):
+def test_a_port_in_use_is_reported(tmp_path, setting):
     kind = socket.SOCK_DGRAM if setting == "relay.port" else socket.SOCK_STREAM
     with socket.socket(socket.AF_INET, kind) as taken:
         taken.bind(("127.0.0.1", 0))
@@ -67,16 +67,16 @@ def test_a_taken_port_is_named(tmp_path, setting):
         settings = free_settings(tmp_path)
         group, key = setting.split(".")
         settings[group][key] = port
-        said = refused(settings, tmp_path)
-    assert setting in said and str(port) in said
+        error = refused(settings, tmp_path)
+    assert setting in error and str(port) in error
 
 
-def test_a_directory_that_cannot_be_written_is_named(tmp_path):
+def test_an_unwritable_directory_is_reported(tmp_path):
     (tmp_path / "file").write_text("in the way")
     settings = free_settings(tmp_path)
     settings["storage"]["path"] = str(tmp_path / "file" / "data")
-    said = refused(settings, tmp_path)
-    assert "storage.path" in said and "file/data" in said
+    error = refused(settings, tmp_path)
+    assert "storage.path" in error and "file/data" in error
 
 
 def test_two_servers_do_not_share_a_directory(server, tmp_path):

@@ -1,4 +1,4 @@
-"""What is said in voice messages is written down: flite speaks, pocketsphinx listens."""
+"""Transcripts of voice messages: flite speaks, pocketsphinx transcribes."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def speech(tmp_path_factory) -> numpy.ndarray:
     """The words with a pause before and behind them, at 48 kHz."""
     file = tmp_path_factory.mktemp("speech") / "words.wav"
     subprocess.run(["flite", "-voice", "slt", "-t", WORDS, "-o", file], check=True)
-    with wave.open(str(file)) as sound:
-        samples = numpy.frombuffer(sound.readframes(sound.getnframes()), numpy.int16)
-        step = sound.getframerate() / RATE
+    with wave.open(str(file)) as audio:
+        samples = numpy.frombuffer(audio.readframes(audio.getnframes()), numpy.int16)
+        step = audio.getframerate() / RATE
     spoken = numpy.interp(numpy.arange(0, len(samples), step), numpy.arange(len(samples)), samples).astype(numpy.int16)
     pause = numpy.zeros(RATE, numpy.int16)
     return numpy.concatenate([pause, spoken, pause])
 
 
 def transcript(user, message: dict, *statuses: str) -> dict:
-    """Of a message, once it is one of these."""
+    """A message's transcript, once it has one of these statuses."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         found = user.get(f"/v1/voice-messages/{message['id']}").json()["message"].get("transcript", {})
@@ -53,38 +53,38 @@ def listener(make_server):
 
 
 @pytest.mark.parametrize(("type", "format"), [("audio/ogg", "ogg"), ("audio/webm", "webm")])
-def test_words_are_written_down(listener, speech, type, format):
+def test_voice_messages_are_transcribed(listener, speech, type, format):
     alice, bob, eve = listener.users(3)
 
     async def run():
-        """Both are told in their streams."""
+        """Both users are notified in their streams."""
         endpoint = Endpoint(listener.realtime_url, bob.id, bob.token)
         await endpoint.open()
         await endpoint.listen(f"user:{bob.id}")
         message = await asyncio.to_thread(sent, alice, bob, encode(speech, format=format), type)
         entries = endpoint.streams[f"user:{bob.id}"].entries
 
-        def told():
+        def transcribed():
             return [data for kind, data in entries.values() if kind == "voice.transcribed" and data["id"] == message["id"]]
 
-        await endpoint.until("the words", told)
+        await endpoint.until("the words", transcribed)
         await endpoint.close()
-        return message, told()[-1]["transcript"]
+        return message, transcribed()[-1]["transcript"]
 
-    message, told = asyncio.run(run())
+    message, transcribed = asyncio.run(run())
     assert message["transcript"]["status"] == "pending"
-    assert told["status"] == "complete" and told["text"] == WORDS
+    assert transcribed["status"] == "complete" and transcribed["text"] == WORDS
     path = f"/v1/voice-messages/{message['id']}/transcript"
     for user in (alice, bob):
-        assert user.get(path).json()["transcript"] == told
-    first, last = told["segments"][0], told["segments"][-1]
+        assert user.get(path).json()["transcript"] == transcribed
+    first, last = transcribed["segments"][0], transcribed["segments"][-1]
     assert 700 < first["start"] < 1_600 and first["end"] <= message["durationMs"] and last["end"] > 2_000
     text = bob.get(path + "/text")
     assert text.headers["content-type"].startswith("text/plain") and text.text.split() == WORDS.split()
     assert bob.get(path + "/vtt").text.startswith("WEBVTT\n\n00:00:0") and "-->" in bob.get(path + "/srt").text
     assert bob.get(path + "/pdf").status_code == 400
-    # It is not done again.
-    assert alice.post(path).json()["transcript"] == told
+    # It is not transcribed again.
+    assert alice.post(path).json()["transcript"] == transcribed
     for asked in (eve.get(path), eve.post(path), eve.get(path + "/vtt")):
         assert asked.status_code == 404
     assert alice.request("DELETE", f"/v1/voice-messages/{message['id']}").status_code == 204
@@ -102,7 +102,7 @@ def test_without_a_provider_nothing_is_made_up(server):
 
 
 class Liar(http.server.BaseHTTPRequestHandler):
-    """An endpoint like OpenAI's that does as it is told by its server's `mode`."""
+    """An endpoint like OpenAI's that behaves as its server's `mode` says."""
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -138,7 +138,7 @@ def liar():
     server.shutdown()
 
 
-def test_a_provider_that_fails_is_told_of_and_tried_again(make_server, speech, liar):
+def test_provider_failures_are_reported_and_retried(make_server, speech, liar):
     liar.mode = "json"
     url = f"http://127.0.0.1:{liar.server_port}/v1"
     server = make_server(
@@ -153,7 +153,7 @@ def test_a_provider_that_fails_is_told_of_and_tried_again(make_server, speech, l
     conflict = bob.get(f"/v1/voice-messages/{message['id']}/transcript/vtt")
     assert conflict.status_code == 409 and conflict.json()["detail"] == failure["detail"]
 
-    # While it hangs, messages come and go; and what is begun then is not lost with the server.
+    # While it hangs, messages can be sent and deleted; and pending work survives a restart.
     liar.mode = "hang"
     path = f"/v1/voice-messages/{message['id']}/transcript"
     assert bob.post(path).json()["transcript"]["status"] == "pending"
@@ -181,14 +181,14 @@ def test_a_program_that_is_not_there_is_a_clear_failure(make_server, speech, tmp
 
 
 @pytest.mark.parametrize("phase", [0.07, 0.22, 0.35, 0.6])
-def test_times_hold_for_who_speaks_from_the_first_moment_on(listener, speech, phase):
+def test_times_are_right_for_speech_from_the_start(listener, speech, phase):
     alice, bob = listener.users(2)
     words = speech[RATE:-RATE]
     looped = numpy.tile(words, 5)[int(phase * RATE) :][: int(6.4 * RATE)]
     message = sent(alice, bob, encode(looped))
     found = transcript(bob, message, "complete", "failed")
     assert found["status"] == "complete", found
-    # Five words last as long as they do.
+    # The five words have a plausible length.
     for segment in found["segments"]:
         seconds = (segment["end"] - segment["start"]) / 1000
         assert seconds > 0.2 * len(segment["text"].split()) - 0.3, found["segments"]

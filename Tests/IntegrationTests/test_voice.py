@@ -1,4 +1,4 @@
-"""Voice messages: what is sent is heard by the two it is for, as it was sent, and by nobody else."""
+"""Voice messages: the sender and the recipient get the audio as it was sent, and nobody else does."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def media(server) -> list[pathlib.Path]:
     return sorted((server.data / "media").iterdir())
 
 
-def problem(answer: httpx.Response, status: int, type: str, field: str | None = None) -> str:
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    body = answer.json()
+def problem(response: httpx.Response, status: int, type: str, field: str | None = None) -> str:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    body = response.json()
     assert (body["type"], body.get("field")) == (type, field), body
     return body["detail"]
 
@@ -59,7 +59,7 @@ def test_a_user_may_have_so_many_bytes(make_server):
     [("audio/ogg", {"format": "ogg"}), ("audio/webm", {"format": "webm"}), ("audio/webm", {"format": "webm", "live": "1"}),
      ("audio/webm;codecs=opus", {"format": "webm"})],
 )
-def test_what_is_sent_is_what_is_heard(server, type, options):
+def test_a_message_is_received_as_sent(server, type, options):
     alice, bob = server.users(2)
     samples = tone(2.5)
     file = encode(samples, **options)
@@ -70,36 +70,36 @@ def test_what_is_sent_is_what_is_heard(server, type, options):
     waveform = message["waveform"]
     assert len(waveform) == 100 and waveform[5] < 10 and waveform[-10] > 35
     assert all(later >= earlier - 3 for earlier, later in zip(waveform[:-3], waveform[1:-2]))
-    # A growing sine of half the loudness: a third of its power is there on average.
+    # A rising sine of half amplitude: on average a third of its power.
     assert -13 <= message["level"] <= -9
     for user in (alice, bob):
         [found] = listed(user, bob if user is alice else alice)
         assert found["id"] == message["id"]
-        answer = fetch(user, found["audio"]["url"])
-        assert answer.status_code == 200
-        assert answer.headers["content-type"] == "audio/ogg"
-        assert len(answer.content) == message["byteCount"] == int(answer.headers["content-length"])
-    info = opusinfo(answer.content)
+        response = fetch(user, found["audio"]["url"])
+        assert response.status_code == 200
+        assert response.headers["content-type"] == "audio/ogg"
+        assert len(response.content) == message["byteCount"] == int(response.headers["content-length"])
+    info = opusinfo(response.content)
     assert "Playback length: 0m:02." in info, info
-    heard, original = decode(answer.content), decode(file)
-    assert abs(len(heard) - len(original)) <= RATE // 50
+    decoded, original = decode(response.content), decode(file)
+    assert abs(len(decoded) - len(original)) <= RATE // 50
     # The packets are the same, and so is every sample.
-    common = min(len(heard), len(original))
-    assert numpy.array_equal(heard[:common], original[:common])
+    common = min(len(decoded), len(original))
+    assert numpy.array_equal(decoded[:common], original[:common])
 
 
-def test_what_was_silent_lasts_as_long(server):
-    """Ogg has no gaps, so that they are filled; the sound behind one is where it was."""
+def test_gaps_keep_their_length(server):
+    """Ogg has no gaps, so they are filled; the audio after one keeps its position."""
     alice, bob = server.users(2)
     message = sent(alice, bob, with_gap(1, 2, 1), "audio/webm")
     assert abs(message["durationMs"] - 4000) <= 20
     shape = message["waveform"]
     assert max(shape[:24]) > 30 and max(shape[28:74]) <= 3 and max(shape[76:]) > 30, shape
-    answer = fetch(bob, message["audio"]["url"])
-    assert "Playback length: 0m:0" in opusinfo(answer.content)
-    heard = decode(answer.content)
-    assert abs(len(heard) - 4 * RATE) <= RATE // 50
-    loud = [int(numpy.abs(part.astype(int)).max()) for part in numpy.array_split(heard[: 4 * RATE], 16)]
+    response = fetch(bob, message["audio"]["url"])
+    assert "Playback length: 0m:0" in opusinfo(response.content)
+    decoded = decode(response.content)
+    assert abs(len(decoded) - 4 * RATE) <= RATE // 50
+    loud = [int(numpy.abs(part.astype(int)).max()) for part in numpy.array_split(decoded[: 4 * RATE], 16)]
     # An encoder is 6.5 ms behind: with those of the first tone the packets behind the gap begin, in the twelfth part.
     assert min(loud[1:4]) > 2_000 and max(loud[4:11]) < 500 and min(loud[13:]) > 2_000, loud
 
@@ -108,28 +108,28 @@ def test_open_pages_see_it_at_once(server):
     alice, bob = server.users(2)
 
     async def watch() -> None:
-        ears = [Endpoint(server.realtime_url, user.id, user.token) for user in (alice, bob)]
-        for ear in ears:
-            await ear.open()
-            await ear.listen(f"user:{ear.user}")
+        endpoints = [Endpoint(server.realtime_url, user.id, user.token) for user in (alice, bob)]
+        for endpoint in endpoints:
+            await endpoint.open()
+            await endpoint.listen(f"user:{endpoint.user}")
 
-        async def hear(ear: Endpoint, kind: str) -> dict:
-            entries = ear.streams[f"user:{ear.user}"].entries
-            return await ear.until(kind, lambda: next((data for found, data in entries.values() if found == kind), None))
+        async def next_change(endpoint: Endpoint, kind: str) -> dict:
+            entries = endpoint.streams[f"user:{endpoint.user}"].entries
+            return await endpoint.until(kind, lambda: next((data for found, data in entries.values() if found == kind), None))
 
         message = await asyncio.to_thread(sent, alice, bob, SHORT)
-        for ear in ears:
-            data = await hear(ear, "voice.created")
+        for endpoint in endpoints:
+            data = await next_change(endpoint, "voice.created")
             assert data == {name: value for name, value in message.items() if name != "audio"}
         # The other rows of the table are realtime requests, too.
-        found = (await ears[1].ask("voice.list", **{"with": alice.id}))["messages"]
+        found = (await endpoints[1].ask("voice.list", **{"with": alice.id}))["messages"]
         assert [each["id"] for each in found] == [message["id"]]
-        assert (await ears[1].ask("voice.get", message=message["id"]))["message"]["audio"]["url"]
-        await ears[0].ask("voice.remove", message=message["id"])
-        for ear in ears:
-            assert await hear(ear, "voice.removed") == {"id": message["id"], "from": alice.id, "to": bob.id}
-            await ear.close()
-            assert not ear.faults
+        assert (await endpoints[1].ask("voice.get", message=message["id"]))["message"]["audio"]["url"]
+        await endpoints[0].ask("voice.remove", message=message["id"])
+        for endpoint in endpoints:
+            assert await next_change(endpoint, "voice.removed") == {"id": message["id"], "from": alice.id, "to": bob.id}
+            await endpoint.close()
+            assert not endpoint.violations
 
     asyncio.run(watch())
 
@@ -143,19 +143,19 @@ def test_a_repeat_sends_nothing_twice(server):
     assert second.json()["message"]["id"] == first.json()["message"]["id"]
     assert len(listed(alice, bob)) == 1
     problem(send(alice, bob, encode(tone(0.4)), client_id=client_id), 409, "client_id_reused", "clientID")
-    # At once they are one, too, and leave one file.
+    # Simultaneous requests make one message too, with one file.
     client_id = str(uuid.uuid4())
     before = len(media(server))
-    answers: list[httpx.Response] = []
+    responses: list[httpx.Response] = []
     threads = [
-        threading.Thread(target=lambda: answers.append(send(alice, bob, SHORT, client_id=client_id))) for _ in range(2)
+        threading.Thread(target=lambda: responses.append(send(alice, bob, SHORT, client_id=client_id))) for _ in range(2)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(answer.status_code for answer in answers) == [200, 201], [answer.text for answer in answers]
-    assert len({answer.json()["message"]["id"] for answer in answers}) == 1
+    assert sorted(response.status_code for response in responses) == [200, 201], [response.text for response in responses]
+    assert len({response.json()["message"]["id"] for response in responses}) == 1
     assert len(media(server)) == before + 1
 
 
@@ -213,7 +213,7 @@ def bomb() -> bytes:
         (lambda: encode(tone(0.3), "webm")[:200], "audio/webm", ""),
         (another_codec, "audio/ogg", "no Opus"),
         (lambda: encode(tone(0.3), "matroska", codec="aac"), "audio/webm", "no Opus"),
-        (lambda: encode(tone(0.001)), "audio/ogg", "no sound"),
+        (lambda: encode(tone(0.001)), "audio/ogg", "no audio"),
         (chained, "audio/ogg", "second stream"),
         (encrypted, "audio/webm", "encrypted"),
         (bomb, "audio/ogg", "longer than the 300 seconds"),
@@ -221,7 +221,7 @@ def bomb() -> bytes:
     ],
     ids=["nothing", "wav", "cut ogg", "cut webm", "vorbis", "aac", "short", "chained", "encrypted", "bomb", "noise"],
 )
-def test_what_is_no_voice_is_refused(server, make, type, words):
+def test_invalid_files_are_rejected(server, make, type, words):
     alice, bob = server.users(2)
     before = media(server)
     detail = problem(send(alice, bob, make(), type), 400, "invalid_request", "body")
@@ -229,11 +229,11 @@ def test_what_is_no_voice_is_refused(server, make, type, words):
     assert media(server) == before and listed(bob, alice) == []
 
 
-def test_a_body_of_another_type_is_refused(server):
+def test_a_body_of_another_type_is_rejected(server):
     alice, bob = server.users(2)
     problem(send(alice, bob, SHORT, "audio/mpeg"), 415, "unsupported_media_type", "Content-Type")
     problem(send(alice, bob, SHORT, "application/json"), 415, "unsupported_media_type", "Content-Type")
-    # A file says itself what it is: browsers and people mix them up.
+    # The file's content decides its type: browsers and people confuse them.
     assert send(alice, bob, SHORT, "audio/webm").status_code == 201
 
 
@@ -250,14 +250,14 @@ def test_an_envelope_is_complete(server):
     problem(alice.get("/v1/voice-messages"), 400, "invalid_request", "with")
 
 
-def test_what_is_too_large_is_refused_early(make_server):
+def test_large_uploads_are_rejected_early(make_server):
     server = make_server({"voice": {"maxBytes": 20_000, "maxSeconds": 1}, "limits": {"voiceMessagesPerMinute": 8}})
     alice, bob = server.users(2)
     assert "20000" in problem(send(alice, bob, os.urandom(20_001)), 413, "payload_too_large", "body")
     chunked = (os.urandom(1000) for _ in range(21))
     assert "20000" in problem(send(alice, bob, chunked), 413, "payload_too_large", "body")
     assert "1 seconds" in problem(send(alice, bob, encode(tone(1.2))), 400, "invalid_request", "body")
-    # What is said to be too large is refused before it comes.
+    # A too large Content-Length is rejected before the body is sent.
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as client:
         client.sendall(
             f"POST /v1/voice-messages?to={bob.id}&clientID={uuid.uuid4()} HTTP/1.1\r\nHost: x\r\nContent-Type: audio/ogg\r\n"
@@ -309,7 +309,7 @@ def test_ranges(server):
 
 
 def signed(server, file: str, user: str, expires: int, session: str | None = None) -> str:
-    """An address as only who has the key can make it."""
+    """A URL that only the owner of the key can sign."""
     key = base64.urlsafe_b64decode((server.data / "media-key").read_text().strip() + "=")
     text = f"switchboard media\n{file}\n{user}\n{session or '-'}\n{expires}".encode()
     signature = base64.urlsafe_b64encode(hmac.new(key, text, hashlib.sha256).digest()).decode().rstrip("=")
@@ -342,36 +342,36 @@ def test_an_address_is_for_one_user_and_a_while(server):
         ask(signature=query["signature"] + "A"),
         httpx.get(server.url + signed(server, file, alice.id, int(time.time()) - 1)),
     ):
-        assert "run out" in problem(refused, 403, "forbidden", "signature")
+        assert "expired" in problem(refused, 403, "forbidden", "signature")
     problem(ask(expires="soon"), 400, "invalid_request", "expires")
     problem(ask(expires=str(1 << 70)), 400, "invalid_request", "expires")
     problem(ask(user="../../etc"), 400, "invalid_request", "user")
     problem(httpx.get(f"{server.url}/v1/media/..%2f..%2fmedia-key", params=query), 400, "invalid_request", "file")
     problem(httpx.get(f"{server.url}/v1/media/{file}"), 400, "invalid_request", "user")
-    # The key says what may be asked, and not what is allowed.
-    stranger = server.user()
-    problem(httpx.get(server.url + signed(server, file, stranger.id, int(time.time()) + 60)), 404, "not_found", "file")
+    # The signature limits the URL; it does not grant access.
+    outsider = server.user()
+    problem(httpx.get(server.url + signed(server, file, outsider.id, int(time.time()) + 60)), 404, "not_found", "file")
     problem(httpx.get(server.url + signed(server, str(uuid.uuid4()), alice.id, int(time.time()) + 60)), 404, "not_found", "file")
 
 
-# Who may what
+# Access
 
 
-def test_who_reaches_what(server):
+def test_access(server):
     alice, bob, eve = server.users(3)
     message = sent(alice, bob, SHORT)
     path = f"/v1/voice-messages/{message['id']}"
     urls = {user.id: user.get(path).json()["message"]["audio"]["url"] for user in (alice, bob)}
     assert urls[alice.id] != urls[bob.id]
-    # Strangers, and who has no token.
+    # Other users, and requests without a token.
     problem(eve.get(path), 404, "not_found", "message")
     problem(eve.request("DELETE", path), 404, "not_found", "message")
     assert listed(eve, alice) == listed(eve, bob) == []
     for method, target in [("GET", path), ("DELETE", path), ("GET", f"/v1/voice-messages?with={bob.id}")]:
         problem(httpx.request(method, server.url + target), 401, "unauthenticated", "Authorization")
-    # The recipient hears it, and may not take it back.
+    # The recipient can play it, and may not delete it.
     problem(bob.request("DELETE", path), 403, "forbidden")
-    # Blocked: nothing more comes, which its sender cannot tell, and what was sent stays with both.
+    # Blocked: no further messages arrive, which the sender cannot see; earlier ones remain for both.
     assert bob.request("PUT", f"/v1/blocks/{alice.id}").status_code == 204
     withheld = sent(alice, bob, SHORT)
     assert fetch(alice, withheld["audio"]["url"]).status_code == 200
@@ -396,7 +396,7 @@ def test_who_reaches_what(server):
     problem(alice.request("DELETE", path), 404, "not_found", "message")
 
 
-def test_who_is_disabled_has_nothing(server):
+def test_disabled_users_have_no_access(server):
     bob = server.user()
     signed_up = httpx.post(
         server.url + "/v1/accounts",
@@ -413,7 +413,7 @@ def test_who_is_disabled_has_nothing(server):
     assert alice.get(path).status_code in (401, 403)
     assert send(alice, bob, SHORT).status_code in (401, 403)
     problem(send(bob, alice, SHORT), 404, "not_found", "to")
-    # It was sent before, and stays with whom it was for.
+    # It was sent before, and remains with its recipient.
     assert fetch(bob, theirs).status_code == 200
     assert [found["id"] for found in listed(bob, alice)] == [message["id"]]
 
@@ -441,12 +441,12 @@ def test_a_crash_in_an_upload_leaves_nothing(make_server):
         time.sleep(moment)
         server.kill()
         thread.join()
-        # What a crash may leave: half a file, and a file that belongs to nothing.
+        # A crash may leave a partial file, and an unreferenced file.
         (server.data / "media" / f"{uuid.uuid4()}.part").write_bytes(file[:1000])
         (server.data / "media" / str(uuid.uuid4())).write_bytes(file)
         server.start()
         messages = listed(bob, alice)
-        # Whoever was told that it is sent finds it, and each message has its file, and no other is there.
+        # Every acknowledged message exists and has its file, and there are no other files.
         if done == [201]:
             assert len(messages) > 1
         names = {urlsplit(message["audio"]["url"]).path.rpartition("/")[2] for message in messages}
@@ -459,10 +459,10 @@ def test_a_crash_in_an_upload_leaves_nothing(make_server):
 
 
 @needs_mount
-def test_a_full_disk_and_a_missing_directory_are_said(make_server):
+def test_a_full_disk_and_a_missing_directory_are_reported(make_server):
     server = make_server({"media": {"minFreeBytes": 0}})
     alice, bob = server.users(2)
-    with small_disk(server, "64k") as place:
+    with small_disk(server, "64k") as directory:
         assert send(alice, bob, SHORT).status_code == 201
         large = encode(tone(30))
         assert len(large) > 70_000
@@ -471,33 +471,33 @@ def test_a_full_disk_and_a_missing_directory_are_said(make_server):
         assert "Make room" in server.log_tail()
         # A small one still fits.
         assert send(alice, bob, SHORT).status_code == 201
-    place.rmdir()
+    directory.rmdir()
     problem(send(alice, bob, SHORT), 503, "unavailable")
-    assert str(place) in server.log_tail()
-    place.mkdir(0o700)
+    assert str(directory) in server.log_tail()
+    directory.mkdir(0o700)
     message = sent(alice, bob, SHORT)
-    # The file is gone, whoever took it.
+    # The file was deleted externally.
     for path in media(server):
         path.unlink()
     problem(fetch(alice, message["audio"]["url"]), 404, "not_found")
 
 
-def test_many_at_once_are_heard_or_sent_away(server):
+def test_many_at_once_are_accepted_or_rejected(server):
     people = server.users(8)
     bob = server.user()
     file = encode(tone(20))
-    answers: list[httpx.Response] = []
+    responses: list[httpx.Response] = []
 
     def upload(user) -> None:
-        answers.append(send(user, bob, file))
+        responses.append(send(user, bob, file))
 
     threads = [threading.Thread(target=upload, args=(people[number % 8],)) for number in range(24)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    codes = [answer.status_code for answer in answers]
+    codes = [response.status_code for response in responses]
     assert set(codes) <= {201, 503} and codes.count(201) >= 8, codes
-    assert all("retry-after" in answer.headers for answer in answers if answer.status_code == 503)
+    assert all("retry-after" in response.headers for response in responses if response.status_code == 503)
     wait_until(lambda: value(server, "voice_decodings_waiting") == 0, "nothing waits")
     assert sum(len(listed(bob, user)) for user in people) == codes.count(201)

@@ -1,4 +1,4 @@
-"""Voice messages that are said to the server over a leg of one's own: aiortc speaks, FFmpeg listens to what was sent."""
+"""Voice messages recorded by the server over a leg: aiortc sends, FFmpeg decodes the message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
 from disks import needs_mount, small_disk
-from endpoint import PATIENCE, Endpoint, Refused
+from endpoint import TIMEOUT, Endpoint, RequestError
 from gateway import Tone, group
 from audio_files import decode, opusinfo
 from test_legs import refused
@@ -32,7 +32,7 @@ RATE = 48_000
 
 
 class Hum(Tone):
-    """A tone that begins when it is first asked for, as a microphone does: what came before nobody waits for."""
+    """A tone that starts with the first request for a frame, like a microphone."""
 
     async def recv(self) -> av.AudioFrame:
         if self.sample == 0:
@@ -41,7 +41,7 @@ class Hum(Tone):
 
 
 class Speech(AudioStreamTrack):
-    """Samples at 48 kHz as they are spoken, and silence behind them."""
+    """Samples at 48 kHz in real time, followed by silence."""
 
     def __init__(self, samples: numpy.ndarray):
         super().__init__()
@@ -61,18 +61,18 @@ class Speech(AudioStreamTrack):
 
 
 class Speaker:
-    """One client that says a message: by realtime or, as encoders do, by HTTP alone."""
+    """A client that records a message: over realtime or, like encoders, over HTTP only."""
 
-    def __init__(self, person, sound=None, silent: bool = False):
+    def __init__(self, person, audio=None, silent: bool = False):
         self.person = person
         self.endpoint = Endpoint(person.server.realtime_url, person.id, person.token)
         self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE))
-        self.sound = None if silent else sound or Hum(700)
+        self.audio = None if silent else audio or Hum(700)
         self.recording = self.tag = ""
 
     async def sdp(self) -> str:
-        if self.sound:
-            self.connection.addTransceiver(self.sound, "sendonly")
+        if self.audio:
+            self.connection.addTransceiver(self.audio, "sendonly")
         else:
             self.connection.addTransceiver("audio", "sendonly")
         await self.connection.setLocalDescription(await self.connection.createOffer())
@@ -85,23 +85,23 @@ class Speaker:
         await self.connected()
 
     async def record_by_http(self, to) -> httpx.Response:
-        answer = await asyncio.to_thread(post, self.person, to, await self.sdp())
-        assert answer.status_code == 201, answer.text
-        self.recording = answer.headers["Location"].rpartition("/")[2]
-        self.tag = answer.headers["ETag"]
-        await self.connection.setRemoteDescription(RTCSessionDescription(answer.text, "answer"))
+        response = await asyncio.to_thread(post, self.person, to, await self.sdp())
+        assert response.status_code == 201, response.text
+        self.recording = response.headers["Location"].rpartition("/")[2]
+        self.tag = response.headers["ETag"]
+        await self.connection.setRemoteDescription(RTCSessionDescription(response.text, "answer"))
         await self.connected()
-        return answer
+        return response
 
     async def connected(self) -> None:
         async def wait():
             while self.connection.connectionState != "connected":
                 await asyncio.sleep(0.02)
 
-        await asyncio.wait_for(wait(), PATIENCE)
+        await asyncio.wait_for(wait(), TIMEOUT)
 
     async def speaks(self, seconds: float) -> None:
-        """Until so much of its sound was sent."""
+        """Waits until so much of its audio was sent."""
         sender = self.connection.getSenders()[0]
 
         async def wait():
@@ -111,7 +111,7 @@ class Speaker:
                         return
                 await asyncio.sleep(0.02)
 
-        await asyncio.wait_for(wait(), PATIENCE)
+        await asyncio.wait_for(wait(), TIMEOUT)
 
     async def send(self) -> dict:
         return (await self.endpoint.ask("voice.sendRecording", recording=self.recording))["message"]
@@ -121,8 +121,8 @@ class Speaker:
 
 
 @contextlib.asynccontextmanager
-async def speaker(person, sound=None, silent: bool = False):
-    one = Speaker(person, sound, silent)
+async def speaker(person, audio=None, silent: bool = False):
+    one = Speaker(person, audio, silent)
     await one.endpoint.open()
     try:
         yield one
@@ -139,7 +139,7 @@ def post(person, to, sdp: str, **headers: str) -> httpx.Response:
 
 
 def counted(server, outcome: str) -> float:
-    """Counters are there once they have counted something."""
+    """Counters exist after their first increment."""
     try:
         return value(server, "voice_recordings_ended_total", outcome=outcome)
     except AssertionError:
@@ -164,13 +164,13 @@ async def entries(endpoint: Endpoint, user) -> list[str]:
 
 @pytest.fixture
 def recorder(make_server):
-    """A server whose files and figures are nobody else's."""
+    """A server of its own, whose files and metrics no other test changes."""
     server = make_server()
     yield server
     server.stop()
 
 
-def test_what_is_said_is_sent(recorder):
+def test_a_recording_is_sent(recorder):
     alice, bob = recorder.users(2)
 
     def nobody_knows() -> None:
@@ -192,14 +192,14 @@ def test_what_is_said_is_sent(recorder):
             before = time.monotonic()
             message = await one.send()
             took = time.monotonic() - before
-            # The same words again are no second message.
+            # Sending it again makes no second message.
             again = await one.endpoint.ask("voice.sendRecording", recording=one.recording)
             assert again["duplicate"] and again["message"]["id"] == message["id"]
-            told = await listener.until(
+            changes = await listener.until(
                 "the message",
                 lambda: [data for kind, data in listener.streams[f"user:{bob.id}"].entries.values() if kind == "voice.created"],
             )
-            assert told[0]["id"] == message["id"]
+            assert changes[0]["id"] == message["id"]
         await listener.close()
         return message, took
 
@@ -211,11 +211,11 @@ def test_what_is_said_is_sent(recorder):
     [found] = listed(bob, alice)
     file = fetch(bob, found["audio"]["url"]).content
     opusinfo(file)
-    sound = decode(file)
-    assert abs(len(sound) - message["durationMs"] * 48) < 960
-    assert abs(pitch(sound[RATE : RATE + RATE // 2]) - 700) < 15
+    audio = decode(file)
+    assert abs(len(audio) - message["durationMs"] * 48) < 960
+    assert abs(pitch(audio[RATE : RATE + RATE // 2]) - 700) < 15
     assert took < 2
-    # What was recorded has become the message, and nothing else is left of it.
+    # The recording has become the message, and no other file is left.
     assert len(files(recorder)) == 1
     assert value(recorder, "voice_recordings", state="open") == value(recorder, "voice_recordings", state="kept") == 0
     assert counted(recorder, "sent") == 1
@@ -223,7 +223,7 @@ def test_what_is_said_is_sent(recorder):
 
 
 def test_of_parallel_recordings_one_stays(make_server):
-    """A user who records without a client of ours has one recording, however many begin at the same moment."""
+    """A user without an endpoint has one recording, however many are started at the same moment."""
     recorder = make_server({"limits": {"voiceMessagesPerMinute": 10_000}})
     alice, bob = recorder.users(2)
 
@@ -231,10 +231,10 @@ def test_of_parallel_recordings_one_stays(make_server):
         async with speaker(alice) as one:
             sdp = await one.sdp()
             answers = await asyncio.gather(*(asyncio.to_thread(post, alice, bob, sdp) for _ in range(20)))
-        assert {answer.status_code for answer in answers} <= {201, 404}, [answer.text for answer in answers]
+        assert {response.status_code for response in answers} <= {201, 404}, [response.text for response in answers]
         await until("one leg", lambda: value(recorder, "gateway_legs") == 1)
         assert value(recorder, "voice_recordings", state="open") == 1
-        made = [answer.headers["Location"] for answer in answers if answer.status_code == 201]
+        made = [response.headers["Location"] for response in answers if response.status_code == 201]
         ends = [alice.request("DELETE", address).status_code for address in made]
         assert sorted(ends) == [204] + [404] * (len(made) - 1), ends
         await until("no leg", lambda: value(recorder, "gateway_legs") == 0)
@@ -259,7 +259,7 @@ def test_by_http_alone_as_by_whip(recorder):
         refused(patch(alice, None), 428, "precondition_required", "If-Match")
         refused(patch(alice, '"another"'), 412, "precondition_failed", "If-Match")
         refused(patch(alice, "*", "words"), 400, "invalid_request", "body")
-        # Only who records it knows of it.
+        # Only its owner can see it.
         refused(patch(eve, one.tag), 404, "not_found", "recording")
         refused(patch(bob, "*"), 404, "not_found", "recording")
         for other in (bob, eve):
@@ -269,9 +269,9 @@ def test_by_http_alone_as_by_whip(recorder):
 
     async def run():
         async with speaker(alice) as one:
-            answer = await one.record_by_http(bob)
-            assert answer.headers["Content-Type"] == SDP and answer.headers["Accept-Patch"] == FRAGMENT
-            assert any('rel="ice-server"' in link for link in answer.headers.get_list("Link"))
+            response = await one.record_by_http(bob)
+            assert response.headers["Content-Type"] == SDP and response.headers["Accept-Patch"] == FRAGMENT
+            assert any('rel="ice-server"' in link for link in response.headers.get_list("Link"))
             await one.speaks(0.5)
             await asyncio.to_thread(others_learn_nothing, one)
             path = f"/v1/voice-recordings/{one.recording}"
@@ -291,21 +291,21 @@ def test_by_http_alone_as_by_whip(recorder):
 
 
 def test_ice_is_restarted_in_the_middle(recorder):
-    """The client's new credentials are answered with new ones, and what is said goes into the same file."""
+    """New ICE credentials of the client get new ones in response, and the audio continues in the same file."""
     alice, bob = recorder.users(2)
 
     async def run():
         async with speaker(alice) as one:
             await one.record_by_http(bob)
             await one.speaks(0.4)
-            answer = await asyncio.to_thread(
+            response = await asyncio.to_thread(
                 httpx.patch, f"{recorder.url}/v1/voice-recordings/{one.recording}",
                 content="a=ice-ufrag:abcd\r\na=ice-pwd:" + "p" * 24 + "\r\n",
                 headers={"Authorization": f"Bearer {alice.token}", "Content-Type": FRAGMENT, "If-Match": "*"},
             )
-            assert answer.status_code == 200, answer.text
-            assert "a=ice-ufrag:" in answer.text and answer.headers["ETag"] != one.tag
-            # aiortc restarts nothing: what it sends with the old credentials still comes from where it came.
+            assert response.status_code == 200, response.text
+            assert "a=ice-ufrag:" in response.text and response.headers["ETag"] != one.tag
+            # aiortc does not restart ICE: it keeps sending from the same address.
             await one.speaks(1.2)
             return await one.send()
 
@@ -322,10 +322,10 @@ def test_one_may_think_better_of_it(recorder):
             await until("a file", lambda: len(files(recorder)) == 1)
             await one.discard()
             assert files(recorder) == set()
-            with pytest.raises(Refused) as gone:
+            with pytest.raises(RequestError) as gone:
                 await one.send()
             assert gone.value.type == "not_found"
-        # Who begins anew has given up what there was, and another client of theirs has not.
+        # A new recording replaces the client's earlier one, but not that of another client.
         async with speaker(alice) as one, speaker(alice.another_endpoint()) as other:
             await one.record(bob)
             await other.record(bob)
@@ -333,9 +333,9 @@ def test_one_may_think_better_of_it(recorder):
             first = one.recording
             await one.connection.close()
             one.connection = RTCPeerConnection()
-            one.sound = Hum(500)
+            one.audio = Hum(500)
             await one.record(bob)
-            with pytest.raises(Refused) as gone:
+            with pytest.raises(RequestError) as gone:
                 await one.endpoint.ask("voice.sendRecording", recording=first)
             assert gone.value.type == "not_found"
             await one.speaks(0.6)
@@ -359,14 +359,14 @@ def test_it_is_as_long_as_it_may_be(make_server):
             assert value(server, "voice_recordings", state="open") == 0
             await until("the leg to go", lambda: value(server, "gateway_legs") == 0)
             # It is kept until it is sent, by this client or by another one of the same person.
-            answer = await asyncio.to_thread(alice.post, f"/v1/voice-recordings/{one.recording}/send")
-            assert answer.status_code == 201, answer.text
-            return answer.json()["message"]
+            response = await asyncio.to_thread(alice.post, f"/v1/voice-recordings/{one.recording}/send")
+            assert response.status_code == 201, response.text
+            return response.json()["message"]
 
     message = asyncio.run(run())
     assert message["durationMs"] == 2_000
-    sound = decode(fetch(bob, listed(bob, alice)[0]["audio"]["url"]).content)
-    assert abs(len(sound) - 2 * RATE) < 10 and abs(pitch(sound[-RATE // 4 :]) - 700) < 15
+    audio = decode(fetch(bob, listed(bob, alice)[0]["audio"]["url"]).content)
+    assert abs(len(audio) - 2 * RATE) < 10 and abs(pitch(audio[-RATE // 4 :]) - 700) < 15
     server.stop()
 
 
@@ -385,7 +385,7 @@ def test_it_is_as_large_as_it_may_be(make_server):
     server.stop()
 
 
-def test_a_lost_connection_loses_nothing_that_was_said(recorder):
+def test_a_lost_connection_loses_no_audio(recorder):
     alice, bob = recorder.users(2)
 
     async def run():
@@ -404,7 +404,8 @@ def test_a_lost_connection_loses_nothing_that_was_said(recorder):
 
 
 def test_a_network_that_is_gone_is_no_silence_at_the_end(recorder):
-    """The client vanishes without a word: the gateway notices half a minute later, of which nothing is in the message."""
+    """The client vanishes without close_notify: the gateway notices half a minute later, which is not in the
+    message."""
     alice, bob = recorder.users(2)
 
     async def run():
@@ -412,7 +413,7 @@ def test_a_network_that_is_gone_is_no_silence_at_the_end(recorder):
             await one.record(bob)
             await one.speaks(1.5)
             transport = one.connection.getSenders()[0].transport.transport
-            # No goodbye: nothing is sent any more, no checks either.
+            # No close_notify: nothing is sent any more, no checks either.
             await transport._connection.close()
             await until("the end", lambda: value(recorder, "voice_recordings", state="kept") == 1)
             return await one.send()
@@ -420,13 +421,13 @@ def test_a_network_that_is_gone_is_no_silence_at_the_end(recorder):
     assert 1_300 < asyncio.run(run())["durationMs"] < 4_000
 
 
-def test_nothing_said_is_said(recorder):
+def test_an_empty_recording_is_rejected(recorder):
     alice, bob = recorder.users(2)
 
     async def run():
         async with speaker(alice, silent=True) as one:
             await one.record(bob)
-            with pytest.raises(Refused) as nothing:
+            with pytest.raises(RequestError) as nothing:
                 await one.send()
             assert (nothing.value.type, nothing.value.problem["field"]) == ("invalid_request", "recording")
             assert "muted" in nothing.value.problem["detail"]
@@ -456,39 +457,39 @@ VIDEO = ("video", "sendonly", "VP8/90000")
 @pytest.mark.parametrize(
     ("sdp", "words"),
     [
-        ("words", ""), ("", ""), (offer(section(0, direction="recvonly")), "no sound"),
-        (offer(section(0, direction="inactive")), "no sound"), (offer(section(0, codec="PCMU/8000")), "codec"),
-        (offer(section(0, *VIDEO)), "no sound"), (offer(section(0)).replace("a=ice-pwd", "a=x"), "ice-pwd"),
+        ("words", ""), ("", ""), (offer(section(0, direction="recvonly")), "no Opus audio"),
+        (offer(section(0, direction="inactive")), "no Opus audio"), (offer(section(0, codec="PCMU/8000")), "codec"),
+        (offer(section(0, *VIDEO)), "no Opus audio"), (offer(section(0)).replace("a=ice-pwd", "a=x"), "ice-pwd"),
         ("v=0\r\n" * 60_000, "262144"),
     ],
     ids=["words", "nothing", "recvonly", "inactive", "another codec", "video", "no password", "large"],
 )
-def test_an_offer_that_says_nothing_is_refused(server, sdp, words):
+def test_invalid_offers_are_rejected(server, sdp, words):
     alice, bob = server.users(2)
     problem = refused(post(alice, bob, sdp), 400, "invalid_request", "body")
     assert words in problem["detail"], problem
     problem = refused(
         alice.post("/v1/voice-recordings", {"to": bob.id, "offer": {"sdp": sdp}}), 400, "invalid_request", "offer.sdp")
     assert words in problem["detail"], problem
-    # Nothing is left of it.
+    # Its file is deleted.
     for _ in range(8):
         assert post(alice, bob, sdp).status_code == 400
 
 
-def test_what_else_an_offer_has_is_left_out(server):
+def test_other_sections_are_rejected_in_the_answer(server):
     alice, bob = server.users(2)
-    answer = post(alice, bob, offer(section(0, direction="sendrecv"), section(1, *VIDEO), section(2, direction="recvonly")))
-    assert answer.status_code == 201, answer.text
-    found = [part.split("\r\n") for part in answer.text.split("m=")[1:]]
+    response = post(alice, bob, offer(section(0, direction="sendrecv"), section(1, *VIDEO), section(2, direction="recvonly")))
+    assert response.status_code == 201, response.text
+    found = [part.split("\r\n") for part in response.text.split("m=")[1:]]
     assert [next(line for line in lines if line[2:] in ("recvonly", "sendonly", "inactive", "sendrecv")) for lines in found] == [
         "a=recvonly", "a=inactive", "a=inactive"
-    ], answer.text
-    assert "usedtx=1" not in answer.text
-    recording = answer.headers["Location"]
+    ], response.text
+    assert "usedtx=1" not in response.text
+    recording = response.headers["Location"]
     assert alice.request("DELETE", recording).status_code == 204
 
 
-def test_who_may_is_asked_before_there_is_a_leg(recorder):
+def test_permission_is_checked_before_a_leg_is_made(recorder):
     alice, bob, eve = recorder.users(3)
     sdp = offer(section(0))
     for status, kind, to in ((404, "not_found", str(uuid.uuid4())), (400, "invalid_request", alice.id)):
@@ -497,7 +498,7 @@ def test_who_may_is_asked_before_there_is_a_leg(recorder):
     assert httpx.post(f"{recorder.url}/v1/voice-messages", params={"to": bob.id}, content=sdp, headers={"Content-Type": SDP}).status_code == 401
     assert post(alice, "bob", sdp).status_code == 400
     assert value(recorder, "gateway_legs") == value(recorder, "voice_recordings", state="open") == 0
-    # Who is blocked records and sends as before, and it is withheld.
+    # A blocked user can record and send as before, but the message is not delivered.
     bob.request("PUT", f"/v1/blocks/{eve.id}")
 
     async def run():
@@ -516,10 +517,10 @@ def test_bounds(make_server):
     server = make_server({"limits": {"voiceMessagesPerMinute": 9}})
     alice, bob = server.users(2)
     sdp = offer(section(0))
-    # One for each client of a person, and not for more than four of them.
+    # One per client of a user, and for at most four clients.
     clients = [alice.another_endpoint() for _ in range(5)]
     answers = [client.post("/v1/voice-recordings", {"to": bob.id, "offer": {"sdp": sdp}}) for client in clients]
-    assert [answer.status_code for answer in answers] == [201] * 4 + [409], [answer.text for answer in answers]
+    assert [response.status_code for response in answers] == [201] * 4 + [409], [response.text for response in answers]
     refused(answers[4], 409, "conflict")
     # A client's own is replaced.
     again = clients[0].post("/v1/voice-recordings", {"to": bob.id, "offer": {"sdp": sdp}})
@@ -546,7 +547,7 @@ def test_a_restart_in_the_middle_leaves_nothing_half(make_server):
             await asyncio.to_thread(end)
             await asyncio.to_thread(server.start)
             await one.endpoint.open()
-            with pytest.raises(Refused) as gone:
+            with pytest.raises(RequestError) as gone:
                 await one.send()
             assert gone.value.type == "not_found"
 
@@ -556,7 +557,7 @@ def test_a_restart_in_the_middle_leaves_nothing_half(make_server):
     server.stop()
 
 
-def test_without_a_gateway_one_is_told(make_server):
+def test_without_a_gateway_recordings_are_rejected(make_server):
     server = make_server(role="api,relay")
     alice, bob = server.users(2)
     problem = refused(post(alice, bob, offer(section(0))), 409, "conflict")
@@ -567,7 +568,7 @@ def test_without_a_gateway_one_is_told(make_server):
 
 
 @needs_mount
-def test_a_full_disk_is_said(make_server):
+def test_a_full_disk_is_reported(make_server):
     server = make_server({"media": {"minFreeBytes": 0}})
     alice, bob = server.users(2)
     with small_disk(server, "8k"):
@@ -577,7 +578,7 @@ def test_a_full_disk_is_said(make_server):
             async with speaker(alice, Speech(noise)) as one:
                 await one.record(bob)
                 await until("its failure", lambda: counted(server, "failed") == 1)
-                with pytest.raises(Refused) as full:
+                with pytest.raises(RequestError) as full:
                     await one.send()
                 assert full.value.type == "conflict" and "no room" in full.value.problem["detail"]
                 await until("the room", lambda: files(server) == set())
@@ -586,7 +587,7 @@ def test_a_full_disk_is_said(make_server):
         asyncio.run(run())
         assert "Make room" in server.log_tail()
         assert listed(bob, alice) == []
-        # Where there is less than is to stay free, none is begun.
+        # With less free space than the minimum, no recording starts.
         server.settings["media"]["minFreeBytes"] = 100_000
         server.restart()
         problem = refused(post(alice, bob, offer(section(0))), 503, "unavailable")
@@ -595,30 +596,30 @@ def test_a_full_disk_is_said(make_server):
 
 
 def test_a_call_beside_it_goes_on(recorder):
-    """A leg that is recorded is heard by nobody, and hears nobody."""
+    """A recording leg neither sends to nor receives from others."""
 
     async def run():
         async with group(recorder, 2, "audio") as everybody:
             ann, ben = everybody
             for one in everybody:
                 await one.join(slots=1, video=False)
-            await ann.hears(ben)
+            await ann.receives_audio(ben)
             cleo, dan = recorder.users(2)
             async with speaker(cleo, Hum(900)) as one:
                 await one.record(dan)
                 await one.speaks(0.8)
                 assert value(recorder, "gateway_calls") == 1
-                await ann.hears(ben)
-                await ben.hears(ann)
+                await ann.receives_audio(ben)
+                await ben.receives_audio(ann)
                 assert (await one.send())["durationMs"] > 500
-            await ben.more_from(ben.slot_of(ann, "audio"))
+            await ben.receives_more(ben.slot_of(ann, "audio"))
             # Nothing was recorded of the call.
             assert len(files(recorder)) == 1
 
     asyncio.run(run())
 
 
-def test_words_are_written_down(make_server, speech):  # noqa: F811
+def test_recordings_are_transcribed(make_server, speech):  # noqa: F811
     server = make_server(COMMAND)
     alice, bob = server.users(2)
 

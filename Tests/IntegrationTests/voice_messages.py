@@ -21,17 +21,17 @@ def send(
 
 
 def sent(sender: User, recipient: User, file: bytes, type: str = "audio/ogg") -> dict:
-    answer = send(sender, recipient, file, type)
-    assert answer.status_code == 201, answer.text
-    return answer.json()["message"]
+    response = send(sender, recipient, file, type)
+    assert response.status_code == 201, response.text
+    return response.json()["message"]
 
 
 def fetch(user: User, url: str, method: str = "GET", **headers: str) -> httpx.Response:
-    """As a player does it, without a token."""
+    """Fetches audio like a player, without a token."""
     return HTTP.request(method, user.server.url + url, headers=headers)
 
 
 def listed(user: User, other: User) -> list[dict]:
-    answer = user.get(f"/v1/voice-messages?with={other.id}")
-    assert answer.status_code == 200, answer.text
-    return answer.json()["messages"]
+    response = user.get(f"/v1/voice-messages?with={other.id}")
+    assert response.status_code == 200, response.text
+    return response.json()["messages"]

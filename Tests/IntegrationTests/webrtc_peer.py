@@ -1,7 +1,8 @@
-"""One side of a call, as a process: aiortc, with audio and a data channel. Speaks JSON, a line each, on its standard streams.
+"""One side of a call, as a process: aiortc, with audio and a data channel. Exchanges JSON lines on its standard
+streams.
 
 In: the settings {offers, iceServers, relayOnly}, then the other side's description. Out: its own description, then a
-report when the call is through or has failed. It hangs up when its input ends.
+report when the call has succeeded or failed. It hangs up when its input ends.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from aiortc.rtcconfiguration import RTCIceTransportPolicy
 
 MESSAGES = 50
 FRAMES = 25
-PATIENCE_SECONDS = 40
+TIMEOUT_SECONDS = 40
 
 
-def say(message: dict) -> None:
+def write(message: dict) -> None:
     print(json.dumps(message), flush=True)
 
 
-async def hear() -> dict | None:
+async def read() -> dict | None:
     line = await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
     return json.loads(line) if line.strip() else None
 
@@ -42,11 +43,11 @@ class Peer:
         if settings["offers"]:
             channel = self.connection.createDataChannel("check")
             channel.on("open", lambda: [channel.send(f"message {number}") for number in range(MESSAGES)])
-            channel.on("message", self.came)
+            channel.on("message", self.message_received)
         else:
             self.connection.on("datachannel", lambda channel: channel.on("message", lambda text: self.answer(channel, text)))
 
-    def came(self, text: str) -> None:
+    def message_received(self, text: str) -> None:
         assert text == f"message {self.echoed}", text
         self.echoed += 1
         if self.echoed == MESSAGES:
@@ -54,7 +55,7 @@ class Peer:
 
     def answer(self, channel, text: str) -> None:
         channel.send(text)
-        self.came(text)
+        self.message_received(text)
 
     async def count(self, track) -> None:
         while True:
@@ -70,15 +71,15 @@ class Peer:
     async def describe(self, description) -> None:
         await self.connection.setLocalDescription(description)
         local = self.connection.localDescription
-        say({"type": local.type, "sdp": local.sdp})
+        write({"type": local.type, "sdp": local.sdp})
 
     async def report(self) -> None:
         everything = asyncio.gather(*(event.wait() for event in self.through.values()))
         ended = asyncio.ensure_future(self.ended.wait())
-        await asyncio.wait([everything, ended], timeout=PATIENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        # The pair that was nominated is nowhere in aiortc's public interface.
+        await asyncio.wait([everything, ended], timeout=TIMEOUT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        # aiortc's public API does not have the nominated pair.
         pair = self.connection.sctp.transport.transport._connection._nominated.get(1)
-        say(
+        write(
             {
                 "through": everything.done(), "echoed": self.echoed, "frames": self.frames,
                 "local": pair.local_candidate.type if pair else None, "remote": pair.remote_candidate.type if pair else None,
@@ -87,16 +88,16 @@ class Peer:
 
 
 async def main() -> None:
-    settings = await hear()
+    settings = await read()
     peer = Peer(settings)
     if settings["offers"]:
         await peer.describe(await peer.connection.createOffer())
-        await peer.connection.setRemoteDescription(RTCSessionDescription(**await hear()))
+        await peer.connection.setRemoteDescription(RTCSessionDescription(**await read()))
     else:
-        await peer.connection.setRemoteDescription(RTCSessionDescription(**await hear()))
+        await peer.connection.setRemoteDescription(RTCSessionDescription(**await read()))
         await peer.describe(await peer.connection.createAnswer())
     reporting = asyncio.ensure_future(peer.report())
-    while await hear() is not None:
+    while await read() is not None:
         pass
     reporting.cancel()
     await peer.connection.close()

@@ -7,7 +7,7 @@ import Wire
 
 @testable import switchboard_load
 
-/// The load against the gateway's host in the same process: real sockets, ICE, DTLS and SRTP, without a call's life around.
+/// The load against the gateway's host in the same process: real sockets, ICE, DTLS and SRTP, without signalling.
 @Suite("A load on the gateway's host", .serialized)
 struct GatewayLoadTests {
     private static func load(_ change: (inout MediaLoad) -> Void = { _ in }) -> MediaLoad {
@@ -20,7 +20,7 @@ struct GatewayLoadTests {
 
     private static func run(
         _ load: MediaLoad, loss: Double = 0
-    ) async throws -> (report: MediaReport, figures: GatewayFigures, lost: Int) {
+    ) async throws -> (report: MediaReport, stats: GatewayStats, lost: Int) {
         var configuration = GatewayConfiguration()
         configuration.port = 0
         configuration.workers = loss > 0 ? 1 : 2
@@ -28,23 +28,23 @@ struct GatewayLoadTests {
         let server = try GatewayServer.start(configuration) { _ in }
         defer { server.stop() }
         let people = (0..<load.calls * load.participants).map { VirtualUser(user: "p\($0)", token: "") }
-        let door = HostDoor(server: server, loss: loss)
-        defer { door.path.withLock { $0 }?.stop() }
-        let report = try await MediaRun(load, door, people: people, processID: nil).perform()
-        return (report, server.figures, door.path.withLock { $0 }?.lostCount ?? 0)
+        let client = InProcessGatewayClient(server: server, loss: loss)
+        defer { client.path.withLock { $0 }?.stop() }
+        let report = try await MediaRun(load, client, people: people, processID: nil).perform()
+        return (report, server.stats, client.path.withLock { $0 }?.lostCount ?? 0)
     }
 
-    @Test("two hear each other with every profile", arguments: SRTPProfile.preferred)
+    @Test("two participants receive each other with every profile", arguments: SRTPProfile.preferred)
     func profiles(profile: SRTPProfile) async throws {
         let (report, _, _) = try await Self.run(Self.load { $0.profiles = [profile] })
-        #expect(report.tally.errors.isEmpty && report.legs == 2)
-        #expect(report.tally.profiles == [profile.name: 2])
-        #expect(report.tally.audio.streams == 2 && report.tally.audio.silent == 0)
-        #expect(report.tally.audio.account.lost == 0 && report.tally.audio.account.duplicates == 0)
-        #expect(report.tally.audio.account.packets > 0 && report.tally.refused == 0)
+        #expect(report.counters.errors.isEmpty && report.legs == 2)
+        #expect(report.counters.profiles == [profile.name: 2])
+        #expect(report.counters.audio.streams == 2 && report.counters.audio.silent == 0)
+        #expect(report.counters.audio.account.lost == 0 && report.counters.audio.account.duplicates == 0)
+        #expect(report.counters.audio.account.packets > 0 && report.counters.refused == 0)
     }
 
-    @Test("groups see and hear each other, and those who publish nothing too")
+    @Test("members of groups receive each other, and so do those who publish nothing")
     func group() async throws {
         let (report, _, _) = try await Self.run(
             Self.load {
@@ -52,48 +52,48 @@ struct GatewayLoadTests {
                 $0.participants = 4
                 $0.publishers = 3
                 $0.video = true
-                // Who joins waits for a key frame, which takes its time where the machine is busy.
+                // A receiver waits for a key frame, which takes a while on a busy machine.
                 $0.seconds = 2
             })
-        #expect(report.tally.errors.isEmpty && report.legs == 8)
+        #expect(report.counters.errors.isEmpty && report.legs == 8)
         // Three who see two, and one who sees three.
-        #expect(report.tally.audio.streams == 18 && report.tally.video.streams == 18)
-        #expect(report.tally.audio.silent == 0 && report.tally.video.silent == 0)
-        #expect(report.tally.audio.account.lost == 0 && report.tally.video.account.lost == 0)
-        #expect(report.tally.feedback > 0)
+        #expect(report.counters.audio.streams == 18 && report.counters.video.streams == 18)
+        #expect(report.counters.audio.silent == 0 && report.counters.video.silent == 0)
+        #expect(report.counters.audio.account.lost == 0 && report.counters.video.account.lost == 0)
+        #expect(report.counters.feedback > 0)
     }
 
-    @Test("legs come and go")
+    @Test("participants leave and rejoin")
     func churn() async throws {
         let (report, _, _) = try await Self.run(
             Self.load {
                 $0.participants = 3
                 $0.publishers = 3
-                // Each goes at least twice: its page is loaded again, and it leaves the call.
+                // Each leaves at least twice: its page is reloaded, and it leaves the call.
                 $0.churn = 6
                 $0.seconds = 3
             })
-        #expect(report.tally.errors.isEmpty)
-        #expect(report.tally.left > 3 && report.tally.joined == 3 + report.tally.left)
-        #expect(report.tally.audio.account.lost == 0)
+        #expect(report.counters.errors.isEmpty)
+        #expect(report.counters.left > 3 && report.counters.joined == 3 + report.counters.left)
+        #expect(report.counters.audio.account.lost == 0)
     }
 
-    @Test("however many go at once, somebody stays in the call")
+    @Test("however many leave at once, somebody stays in the call")
     func crowdedChurn() async throws {
         let (report, _, _) = try await Self.run(
             Self.load {
                 $0.calls = 2
                 $0.participants = 3
                 $0.publishers = 3
-                // All of them are always about to go.
+                // All of them are always due to leave.
                 $0.churn = 1000
                 $0.seconds = 3
             })
-        #expect(report.tally.errors.isEmpty)
-        #expect(report.tally.left > 6 && report.tally.joined == 6 + report.tally.left)
+        #expect(report.counters.errors.isEmpty)
+        #expect(report.counters.left > 6 && report.counters.joined == 6 + report.counters.left)
     }
 
-    @Test("what a path loses of video is asked for and sent again, on both sides of the gateway")
+    @Test("lost video packets are retransmitted, on both sides of the gateway")
     func repair() async throws {
         let (report, _, lost) = try await Self.run(
             Self.load {
@@ -101,33 +101,33 @@ struct GatewayLoadTests {
                 $0.seconds = 2
                 $0.bitrate = 1_000_000
             }, loss: 0.05)
-        let (audio, video) = (report.tally.audio.account, report.tally.video.account)
-        #expect(report.tally.errors.isEmpty && lost > 0)
-        // Nobody asks for audio again.
+        let (audio, video) = (report.counters.audio.account, report.counters.video.account)
+        #expect(report.counters.errors.isEmpty && lost > 0)
+        // Audio is not retransmitted.
         #expect(audio.lost > 0 && audio.repaired == 0)
-        #expect(video.repaired > 0 && report.tally.nacks > 0 && report.tally.resent > 0)
+        #expect(video.repaired > 0 && report.counters.nacks > 0 && report.counters.resent > 0)
         #expect(video.loss < 0.01, "\(video.lost) of \(video.packets) were lost for good")
-        #expect(report.tally.video.silent == 0)
+        #expect(report.counters.video.silent == 0)
     }
 
-    @Test("junk from the legs' own addresses changes nothing")
+    @Test("junk from the legs' own addresses has no effect")
     func junk() async throws {
-        let (report, figures, _) = try await Self.run(Self.load { $0.junk = 1000 })
-        #expect(report.tally.errors.isEmpty && report.tally.junk > 0)
-        #expect(report.tally.audio.silent == 0 && report.tally.audio.account.lost == 0)
-        let dropped = figures.dropped
+        let (report, stats, _) = try await Self.run(Self.load { $0.junk = 1000 })
+        #expect(report.counters.errors.isEmpty && report.counters.junk > 0)
+        #expect(report.counters.audio.silent == 0 && report.counters.audio.account.lost == 0)
+        let dropped = stats.dropped
         #expect(dropped.secured > 0 && dropped.record > 0 && dropped.check > 0)
     }
 }
 
-/// The gateway's host as a door. A call ends when nobody is in it any more, as the server's calls do.
-private final class HostDoor: MediaDoor {
+/// A client of the gateway's host in the same process. A call ends when nobody is in it any more, as on the server.
+private final class InProcessGatewayClient: MediaServerClient {
     private static let calls = Atomic<Int>(0)
     let server: GatewayServer
     private let loss: Double
-    /// What legs take for the gateway, where something is to be lost.
+    /// The proxy that legs use instead of the gateway, if packets are to be lost.
     let path = Mutex<LossyPath?>(nil)
-    /// The seats that are in each call; none once it has ended.
+    /// The indices of the members in each call; none once it has ended.
     private let present = Mutex<[String: Set<Int>]>([:])
 
     init(server: GatewayServer, loss: Double) {
@@ -138,50 +138,50 @@ private final class HostDoor: MediaDoor {
     func begin(_ people: [VirtualUser], video: Bool) async throws -> MediaCall {
         let number = Self.calls.wrappingAdd(1, ordering: .relaxed).newValue
         let call = MediaCall(
-            id: "call\(number)", seats: people.map { .init(person: $0, endpoint: $0.user, secret: "") })
-        present.withLock { $0[call.id] = Set(call.seats.indices.prefix(2)) }
+            id: "call\(number)", members: people.map { .init(person: $0, endpoint: $0.user, secret: "") })
+        present.withLock { $0[call.id] = Set(call.members.indices.prefix(2)) }
         return call
     }
 
     func join(
-        _ seat: Int, of call: MediaCall, _ wishes: MediaWishes, _ maker: LegMaker
+        _ index: Int, of call: MediaCall, _ parameters: MediaParameters, _ maker: LegMaker
     ) async throws -> [LegMaker.Leg] {
-        let opening = try maker.open(wishes)
-        let key = LegKey(call: call.id, participant: call.seats[seat].endpoint)
+        let opening = try maker.open(parameters)
+        let key = LegKey(call: call.id, participant: call.members[index].endpoint)
         let answer = try await server.answer(LegOffer(key: key, sdp: opening.offer.text))
         let plan = try LegPlan(opening.offer, answer: answer.sdp)
         guard loss > 0, let gateway = plan.candidates.first else { return [try await maker.connect(opening, plan)] }
         let address = try path.withLock { path in
-            let made = try path ?? LossyPath(to: gateway, loss: loss, seed: 3)
-            path = made
-            return made.address
+            let lossy = try path ?? LossyPath(to: gateway, loss: loss, seed: 3)
+            path = lossy
+            return lossy.address
         }
         var description = try SessionDescription(parsing: answer.sdp)
         for section in description.sections.indices {
-            for index in description.sections[section].candidates.indices {
-                description.sections[section].candidates[index].port = address.port
+            for candidate in description.sections[section].candidates.indices {
+                description.sections[section].candidates[candidate].port = address.port
             }
         }
         return [try await maker.connect(opening, LegPlan(opening.offer, answer: description.text))]
     }
 
     func watch(
-        _ seat: Int, of call: MediaCall, _ wishes: MediaWishes, _ maker: LegMaker
+        _ index: Int, of call: MediaCall, _ parameters: MediaParameters, _ maker: LegMaker
     ) async throws -> [LegMaker.Leg] { [] }
 
-    func leave(_ seat: Int, of call: MediaCall) async throws {
-        present.withLock { _ = $0[call.id]?.remove(seat) }
-        server.end(LegKey(call: call.id, participant: call.seats[seat].endpoint))
+    func leave(_ index: Int, of call: MediaCall) async throws {
+        present.withLock { _ = $0[call.id]?.remove(index) }
+        server.end(LegKey(call: call.id, participant: call.members[index].endpoint))
     }
 
-    func enter(_ seat: Int, of call: MediaCall) async throws {
+    func enter(_ index: Int, of call: MediaCall) async throws {
         try present.withLock { present in
             guard present[call.id]?.isEmpty == false else { throw MediaFailure("the call has ended") }
-            present[call.id]?.insert(seat)
+            present[call.id]?.insert(index)
         }
     }
 
     func end(_ call: MediaCall) async {
-        for seat in call.seats { server.end(LegKey(call: call.id, participant: seat.endpoint)) }
+        for member in call.members { server.end(LegKey(call: call.id, participant: member.endpoint)) }
     }
 }

@@ -4,23 +4,23 @@ import Wire
 
 @testable import switchboard_load
 
-/// A way between legs and a server on the loopback that loses some of the RTP, by a seed: legs send to `address` instead of
-/// the server's own. What sets a leg up always arrives.
+/// A UDP proxy between legs and a server on the loopback that drops some RTP packets, by a seed. Legs send to `address`
+/// instead of the server's. Packets of the setup are never dropped.
 final class LossyPath: Sendable {
-    private static let frontTag = UInt64.max
+    private static let clientSocketTag = UInt64.max
 
     let address: TransportAddress
     private let isOver = Atomic<Bool>(false)
     private let lost = Atomic<Int>(0)
     private let thread = Mutex<WorkerThread?>(nil)
 
-    /// - Parameter loss: the share that is lost, each way.
+    /// - Parameter loss: the share of packets that is dropped in each direction.
     init(to server: TransportAddress, loss: Double, seed: UInt64) throws {
-        let front = try DatagramSocket(
+        let clientSocket = try DatagramSocket(
             TransportAddress(server.address, port: 0), .exclusive, receiveBuffer: 1 << 20)
-        guard let address = front.address else { throw MediaFailure("a socket without an address") }
+        guard let address = clientSocket.address else { throw MediaFailure("a socket without an address") }
         self.address = address
-        let descriptor = front.surrender()
+        let descriptor = clientSocket.release()
         thread.withLock { thread in
             thread = WorkerThread.start("lossy-path") { [self] in
                 run(DatagramSocket(adopting: descriptor), server, loss, SeededRandom(seed: seed))
@@ -35,46 +35,48 @@ final class LossyPath: Sendable {
         thread.withLock { $0 }?.join()
     }
 
-    /// Each client has a socket towards the server, as behind a NAT.
+    /// Each client has its own socket towards the server, as behind a NAT.
     private func run(
-        _ front: consuming DatagramSocket, _ server: TransportAddress, _ loss: Double, _ seeded: SeededRandom
+        _ clientSocket: consuming DatagramSocket, _ server: TransportAddress, _ loss: Double, _ seeded: SeededRandom
     ) {
-        guard let queue = EventQueue(), queue.watch(front.descriptor, as: Self.frontTag) else { return }
-        var chance = seeded
+        guard let queue = EventQueue(), queue.watch(clientSocket.descriptor, as: Self.clientSocketTag) else { return }
+        var random = seeded
         var received = ReceiveBatch()
         var sending = SendBatch()
         var clients: [TransportAddress: Int32] = [:]
-        var backs: [(socket: Int32, client: TransportAddress)] = []
+        var serverSockets: [(socket: Int32, client: TransportAddress)] = []
         while !isOver.load(ordering: .relaxed) {
             for index in 0..<queue.wait(milliseconds: 5) {
                 let tag = queue[index]
-                let socket = tag == Self.frontTag ? front.descriptor : backs[Int(tag)].socket
+                let socket = tag == Self.clientSocketTag ? clientSocket.descriptor : serverSockets[Int(tag)].socket
                 while true {
                     let slots = received.receive(from: socket, limit: ReceiveBatch.capacity)
                     for slot in slots {
                         let datagram = received.datagram(slot)
                         guard let source = received.source(of: slot), let first = datagram.first else { continue }
                         if (128...191).contains(first), !(192...223).contains(datagram.count > 1 ? datagram[1] : 0),
-                            Double.random(in: 0..<1, using: &chance) < loss
+                            Double.random(in: 0..<1, using: &random) < loss
                         {
                             lost.wrappingAdd(1, ordering: .relaxed)
                             continue
                         }
-                        guard tag == Self.frontTag else {
+                        guard tag == Self.clientSocketTag else {
                             sending.append(
-                                UnsafeRawBufferPointer(datagram), from: front.descriptor, to: backs[Int(tag)].client)
+                                UnsafeRawBufferPointer(datagram), from: clientSocket.descriptor,
+                                to: serverSockets[Int(tag)].client)
                             continue
                         }
                         if clients[source] == nil {
                             guard
-                                let back = try? DatagramSocket(TransportAddress(server.address, port: 0), .exclusive)
-                                    .surrender(), queue.watch(back, as: UInt64(backs.count))
+                                let serverSocket = try? DatagramSocket(
+                                    TransportAddress(server.address, port: 0), .exclusive
+                                ).release(), queue.watch(serverSocket, as: UInt64(serverSockets.count))
                             else { continue }
-                            clients[source] = back
-                            backs.append((back, source))
+                            clients[source] = serverSocket
+                            serverSockets.append((serverSocket, source))
                         }
-                        guard let back = clients[source] else { continue }
-                        sending.append(UnsafeRawBufferPointer(datagram), from: back, to: server)
+                        guard let serverSocket = clients[source] else { continue }
+                        sending.append(UnsafeRawBufferPointer(datagram), from: serverSocket, to: server)
                     }
                     sending.flush()
                     received.reset()
@@ -82,6 +84,6 @@ final class LossyPath: Sendable {
                 }
             }
         }
-        for back in backs { _ = DatagramSocket(adopting: back.socket) }
+        for serverSocket in serverSockets { _ = DatagramSocket(adopting: serverSocket.socket) }
     }
 }

@@ -20,7 +20,7 @@ struct MediaOfferTests {
         credentials = try #require(made)
     }
 
-    /// What a gateway answers.
+    /// A gateway's answer.
     private func answer(_ offer: MediaOffer, setup: SetupRole? = nil) throws -> SessionDescription {
         var candidates = [
             Candidate(
@@ -53,10 +53,10 @@ struct MediaOfferTests {
         return answer
     }
 
-    @Test("the gateway takes what is offered, and the plan has what it answers")
+    @Test("the plan contains what the gateway answers")
     func plan() throws {
-        let wishes = MediaWishes(audio: true, video: true, audioSlots: 2, videoSlots: 3)
-        let offer = MediaOffer(wishes, credentials, fingerprint: fingerprint)
+        let parameters = MediaParameters(audio: true, video: true, audioSlots: 2, videoSlots: 3)
+        let offer = MediaOffer(parameters, credentials, fingerprint: fingerprint)
         let plan = try LegPlan(offer, answer: answer(offer).text)
         #expect(plan.tracks.map(\.kind) == [.audio, .video])
         #expect(plan.tracks.map(\.payloadType) == [MediaOffer.opus, MediaOffer.vp8])
@@ -75,23 +75,23 @@ struct MediaOfferTests {
                 && ids[.mediaIdentification] == 4)
     }
 
-    @Test("who publishes nothing offers slots alone")
+    @Test("a participant who publishes nothing offers only slots")
     func watching() throws {
-        let wishes = MediaWishes(audio: false, video: false, audioSlots: 1, videoSlots: 1)
-        let offer = MediaOffer(wishes, credentials, fingerprint: fingerprint)
+        let parameters = MediaParameters(audio: false, video: false, audioSlots: 1, videoSlots: 1)
+        let offer = MediaOffer(parameters, credentials, fingerprint: fingerprint)
         let plan = try LegPlan(offer, answer: answer(offer).text)
         #expect(plan.tracks.isEmpty && plan.streams.count == 2)
     }
 
-    @Test("an answer that cannot be used is told in words")
+    @Test("an answer that cannot be used is described by the error")
     func errors() throws {
-        let offer = MediaOffer(MediaWishes(), credentials, fingerprint: fingerprint)
-        var words: [String] = []
+        let offer = MediaOffer(MediaParameters(), credentials, fingerprint: fingerprint)
+        var messages: [String] = []
         func note(_ text: String) {
             do {
                 _ = try LegPlan(offer, answer: text)
             } catch {
-                words.append("\(error)")
+                messages.append("\(error)")
             }
         }
         note("nonsense")
@@ -99,24 +99,24 @@ struct MediaOfferTests {
         var bare = try answer(offer)
         for index in bare.sections.indices { bare.sections[index].candidates = [] }
         note(bare.text)
-        var deaf = try answer(offer)
-        deaf.sections[0].attributes.direction = .inactive
-        note(deaf.text)
+        var inactive = try answer(offer)
+        inactive.sections[0].attributes.direction = .inactive
+        note(inactive.text)
         var rejecting = try answer(offer)
         for index in rejecting.sections.indices { rejecting.sections[index].port = 0 }
         note(rejecting.text)
         let expected = [
-            "cannot be read", "begin DTLS itself", "no UDP candidate", "does not take the audio of mid 0",
+            "cannot be read", "be the DTLS client", "no UDP candidate", "does not accept the audio of mid 0",
             "rejects every section",
         ]
-        #expect(words.count == expected.count)
-        for (word, part) in zip(words, expected) { #expect(word.contains(part)) }
+        #expect(messages.count == expected.count)
+        for (message, part) in zip(messages, expected) { #expect(message.contains(part)) }
     }
 
     @Test("a server's offer is answered section by section")
     func answering() throws {
         let theirs = MediaOffer(
-            MediaWishes(audio: true, video: true, audioSlots: 0), credentials, fingerprint: fingerprint)
+            MediaParameters(audio: true, video: true, audioSlots: 0), credentials, fingerprint: fingerprint)
         let offer = try SessionDescription(parsing: theirs.text)
         let answer = try SessionDescription(
             parsing: MediaAnswer(to: offer, credentials, fingerprint: fingerprint).text)

@@ -6,7 +6,7 @@ import Wire
 
 @testable import switchboard_load
 
-@Suite("What publishers of a load say")
+@Suite("Speech of a load's publishers")
 struct SpokenClipTests {
     private static func frames(_ count: Int) throws -> [[UInt8]] {
         let encoder = try VoiceEncoder(.wide)
@@ -19,7 +19,7 @@ struct SpokenClipTests {
         }
     }
 
-    private static func heard(_ packets: [[UInt8]]) throws -> [Int16] {
+    private static func decode(_ packets: [[UInt8]]) throws -> [Int16] {
         let decoder = try VoiceDecoder(.wide)
         var samples: [Int16] = []
         for packet in packets { #expect(decoder.decode(packet, into: &samples)) }
@@ -43,7 +43,7 @@ struct SpokenClipTests {
         }
     }
 
-    @Test("a packet with room for the mark sounds as before, whatever the mark is")
+    @Test("a packet with padding for the mark decodes as before, whatever the mark is")
     func padding() throws {
         let packets = Self.codes(try Self.frames(20))
         let padded = try packets.map { packet in
@@ -58,10 +58,10 @@ struct SpokenClipTests {
             #expect(MediaMark(payload.span.bytes) == mark)
             return payload
         }
-        #expect(try Self.heard(padded) == Self.heard(packets))
+        #expect(try Self.decode(padded) == Self.decode(packets))
     }
 
-    @Test("files are said whole, and then there is silence")
+    @Test("files are sent completely, followed by silence")
     func files() throws {
         var writer = OggOpusWriter(serial: 1, head: OpusHead(preSkip: 312))
         var file = writer.begin(OpusTags(vendor: "test"))
@@ -73,12 +73,12 @@ struct SpokenClipTests {
         #expect(clip.packets.count == 2 * (30 + 75))
         #expect(clip.packets.prefix(105).elementsEqual(clip.packets.suffix(105)))
         #expect(clip.packets.allSatisfy { $0.duration == 960 })
-        let sound = try Self.heard(clip.packets.prefix(105).map { Array($0.payload) })
-        #expect(sound.prefix(30 * 320).elementsEqual(try Self.heard(frames)))
-        #expect(Waveform.level(of: sound.suffix(16_000)) == -127)
+        let audio = try Self.decode(clip.packets.prefix(105).map { Array($0.payload) })
+        #expect(audio.prefix(30 * 320).elementsEqual(try Self.decode(frames)))
+        #expect(Waveform.level(of: audio.suffix(16_000)) == -127)
     }
 
-    @Test("what is no file of Opus is told")
+    @Test("a file that is not Opus is an error")
     func broken() {
         #expect(throws: (any Error).self) { try SpokenClip([Array("RIFF".utf8)], pause: 1) }
         #expect(SpokenClip.Packet([], duration: 960) == nil)

@@ -4,43 +4,44 @@ import Model
 import Testing
 
 @Suite struct MediaFilesTests {
-    let place = FileManager.default.temporaryDirectory.path + "/media-\(UUID())"
+    let directory = FileManager.default.temporaryDirectory.path + "/media-\(UUID())"
     let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
 
     private func file() -> FileID { .make(at: Timestamp(milliseconds: 1_800_000_000_000)) }
 
-    private func clean() { try? FileManager.default.removeItem(atPath: place) }
+    private func clean() { try? FileManager.default.removeItem(atPath: directory) }
 
     private func read(_ file: StoredFile, _ range: Range<Int>) async throws -> [[UInt8]] {
-        var pieces: [[UInt8]] = []
-        try await file.read(range) { pieces.append($0) }
-        return pieces
+        var chunks: [[UInt8]] = []
+        try await file.read(range) { chunks.append($0) }
+        return chunks
     }
 
     @Test func whatIsWrittenIsRead() async throws {
         defer { clean() }
-        let files = try MediaFiles(path: place)
+        let files = try MediaFiles(path: directory)
         let (name, empty) = (file(), file())
         try await files.write(bytes, as: name)
         try await files.write([], as: empty)
         let stored = try await files.open(name)
         #expect(stored.byteCount == bytes.count)
-        let pieces = try await read(stored, 0..<bytes.count)
-        #expect(pieces.count > 1)
-        #expect(Array(pieces.joined()) == bytes)
+        let chunks = try await read(stored, 0..<bytes.count)
+        #expect(chunks.count > 1)
+        #expect(Array(chunks.joined()) == bytes)
         #expect(try await Array(read(stored, 70_000..<70_007).joined()) == Array(bytes[70_000..<70_007]))
         #expect(try await read(files.open(empty), 0..<0).isEmpty)
         // Only its owner may look, and nothing unfinished is left.
-        #expect(try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int == 0o700)
+        #expect(try FileManager.default.attributesOfItem(atPath: directory)[.posixPermissions] as? Int == 0o700)
         #expect(
-            try FileManager.default.attributesOfItem(atPath: "\(place)/\(name)")[.posixPermissions] as? Int == 0o600)
+            try FileManager.default.attributesOfItem(atPath: "\(directory)/\(name)")[.posixPermissions] as? Int == 0o600
+        )
         #expect(try await Set(files.all()) == [name, empty])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: place).count == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 2)
     }
 
     @Test func aRemovedFileIsGoneForThoseWhoComeLater() async throws {
         defer { clean() }
-        let files = try MediaFiles(path: place)
+        let files = try MediaFiles(path: directory)
         let name = file()
         try await files.write(bytes, as: name)
         let stored = try await files.open(name)
@@ -54,15 +55,15 @@ import Testing
     @Test func aStartSweepsWhatACrashLeft() async throws {
         defer { clean() }
         let name = file()
-        try await MediaFiles(path: place).write(bytes, as: name)
-        try Data([1, 2, 3]).write(to: URL(filePath: "\(place)/\(file()).part"))
-        #expect(try await MediaFiles(path: place).all() == [name])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [name.text])
+        try await MediaFiles(path: directory).write(bytes, as: name)
+        try Data([1, 2, 3]).write(to: URL(filePath: "\(directory)/\(file()).part"))
+        #expect(try await MediaFiles(path: directory).all() == [name])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [name.text])
     }
 
     @Test func aRecordingGrowsUnderItsOwnName() async throws {
         defer { clean() }
-        let files = try MediaFiles(path: place)
+        let files = try MediaFiles(path: directory)
         let name = file()
         let growing = try await files.append(to: name)
         try await growing.append(Array(bytes[..<1_000]))
@@ -75,39 +76,40 @@ import Testing
     }
 
     @Test func aDirectoryThatIsGoneIsSaid() async throws {
-        let files = try MediaFiles(path: place)
+        let files = try MediaFiles(path: directory)
         clean()
         let error = await #expect(throws: MediaFileError.self) { try await files.write([1], as: file()) }
         #expect(error?.kind == .unwritable)
         #expect(error?.problem.kind == .unavailable)
-        #expect(error?.description.contains(place) == true)
-        #expect(throws: MediaFileError.self) { _ = try MediaFiles(path: place + "/not/there") }
+        #expect(error?.description.contains(directory) == true)
+        #expect(throws: MediaFileError.self) { _ = try MediaFiles(path: directory + "/not/there") }
     }
 
     /// /dev/full takes nothing, as a full disk.
     @Test func aFullDiskIsSaid() async throws {
         defer { clean() }
-        let files = try MediaFiles(path: place)
+        let files = try MediaFiles(path: directory)
         let name = file()
-        try FileManager.default.createSymbolicLink(atPath: "\(place)/\(name).part", withDestinationPath: "/dev/full")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(directory)/\(name).part", withDestinationPath: "/dev/full")
         let error = await #expect(throws: MediaFileError.self) { try await files.write(bytes, as: name) }
         #expect(error?.kind == .full)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: place).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
     }
 
     /// What an operator keeps free is kept free, also of files that were begun before.
     @Test func soMuchStaysFree() async throws {
         defer { clean() }
-        let roomy = try MediaFiles(path: place, minFreeBytes: 1)
-        try await roomy.checkRoom()
+        let files = try MediaFiles(path: directory, minFreeBytes: 1)
+        try await files.checkFreeSpace()
         let (name, other) = (file(), file())
-        try await roomy.write(bytes, as: name)
-        let growing = try await roomy.append(to: other)
+        try await files.write(bytes, as: name)
+        let growing = try await files.append(to: other)
         try await growing.append([1])
-        let full = try MediaFiles(path: place, minFreeBytes: .max)
-        let refused = await #expect(throws: MediaFileError.self) { try await full.checkRoom() }
+        let full = try MediaFiles(path: directory, minFreeBytes: .max)
+        let refused = await #expect(throws: MediaFileError.self) { try await full.checkFreeSpace() }
         #expect(refused?.kind == .full && refused?.description.contains("media.minFreeBytes") == true)
-        #expect(refused?.problem.detail.contains(place) == false)
+        #expect(refused?.problem.detail.contains(directory) == false)
         let third = file()
         #expect(await #expect(throws: MediaFileError.self) { try await full.write(bytes, as: third) }?.kind == .full)
         #expect(await #expect(throws: MediaFileError.self) { _ = try await full.append(to: third) }?.kind == .full)
@@ -119,7 +121,7 @@ import Testing
 
     @Test func threadsThatMayBlockReadAndAppend() throws {
         defer { clean() }
-        let files = try MediaFiles(path: place)
+        let files = try MediaFiles(path: directory)
         let name = file()
         let growing = try files.appendBlocking(to: name)
         for start in stride(from: 0, to: bytes.count, by: 70_000) {
@@ -134,12 +136,12 @@ import Testing
     }
 
     @Test func whatIsRemovedDuringACopyIsInIt() async throws {
-        let target = place + "-copy"
+        let target = directory + "-copy"
         defer {
             clean()
             try? FileManager.default.removeItem(atPath: target)
         }
-        let files = try MediaFiles(path: place)
+        let files = try MediaFiles(path: directory)
         let (kept, gone, missing) = (file(), file(), file())
         try await files.write(bytes, as: kept)
         try await files.write([1, 2, 3], as: gone)

@@ -42,7 +42,7 @@ struct CodecTests {
 
     private let all = ["AV1", "H264", "VP9", "VP8"]
 
-    @Test("each is answered in its own order, and whoever has less makes the others offer again")
+    @Test("each offer is answered in its own order, and a leg with fewer codecs makes the others offer again")
     func common() async throws {
         let running = try RunningGateway()
         defer { running.server.stop() }
@@ -60,7 +60,7 @@ struct CodecTests {
         #expect(running.outdated.count == 3)
     }
 
-    @Test("who has nothing in common publishes all the same, and is not asked for what it cannot do")
+    @Test("a leg without a common codec publishes all the same, and need not offer again")
     func alone() async throws {
         let running = try RunningGateway()
         defer { running.server.stop() }
@@ -68,13 +68,13 @@ struct CodecTests {
         #expect(try await call.join("ann", offer(["H264"], ["VP8"])) == ["H264"])
         #expect(try await call.join("ben", offer(["VP8"], ["VP8"])) == ["VP8"])
         #expect(running.outdated.isEmpty)
-        // Doors cannot be told later: they get VP8 where they have it, and watch without a word in what others send.
+        // WHIP and WHEP clients cannot be notified later: they get VP8 if they support it, and view what others send.
         #expect(try await call.join("cem", offer(all, nil), .publisher) == ["VP8"])
         #expect(try await call.join("dora", offer(["AV1", "H264"], nil), .publisher) == ["AV1", "H264"])
         #expect(running.outdated.isEmpty)
     }
 
-    @Test("what the configuration leaves out is in no answer")
+    @Test("codecs that are not configured are in no answer")
     func configured() async throws {
         let running = try RunningGateway { $0.videoCodecs = [.vp8, .vp9(profile: 0)] }
         defer { running.server.stop() }

@@ -5,19 +5,19 @@ import Testing
 
 @testable import MediaGateway
 
-@Suite("Telling that legs ended")
+@Suite("The end hook")
 struct EndHookTests {
-    @Test("it stays as it is, however many end")
+    @Test("it does not grow, however many legs end")
     func manyEnds() throws {
         let identity = try #require(MediaIdentity.make())
         let context = try #require(MediaContext.server(identity, profiles: SRTPProfile.preferred))
         let shared = GatewayShared(context) { _ in }
-        // Where the stack is when the hook is called: the way to it must not grow with each leg.
+        // The stack depth at which the hook is called, which must not grow with each leg.
         let depths = Mutex<[Int]>([])
         shared.ended.withLock { $0.call = { _, _ in depths.withLock { $0.append(stackPointer()) } } }
         for number in 0..<1000 as Range<UInt64> {
             let event = GatewayEvent.ended(LegKey(call: "call", participant: "ann"), .closed)
-            shared.tell(event, of: number)
+            shared.notify(event, of: number)
         }
         let seen = depths.withLock { $0 }
         #expect(seen.count == 1000 && Set(seen).count == 1, "\(seen.prefix(3)) … \(seen.suffix(1))")

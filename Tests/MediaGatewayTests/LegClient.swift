@@ -6,7 +6,7 @@ import SecureMedia
 import Testing
 import Wire
 
-/// A client of the gateway: real sockets, ICE, DTLS and SRTP, and a microphone that says numbers.
+/// A client of the gateway: real sockets, ICE, DTLS and SRTP, and a microphone that sends numbers.
 final class LegClient {
     let name: String
     /// Of its microphone.
@@ -14,32 +14,32 @@ final class LegClient {
     /// Its own in the offers, and the one that the gateway knows it by.
     var ufrag = "peer"
     var negotiation = LegNegotiation(session: 1)
-    /// What its offer says of its certificate; another one is a lie.
+    /// The fingerprint in its offer; a test may set a wrong one.
     var claimed: OpenSSLCrypto.CertificateFingerprint
     /// The gateway's, that it checks with.
     var remote: LocalCredentials?
     var number: UInt64 = 0
     /// The gateway's certificate, as an answer names it.
     var expected: [OpenSSLCrypto.CertificateFingerprint] = []
-    /// Checks that were answered well, and those that were refused.
-    private(set) var answers = 0
-    private(set) var refusals = 0
-    /// Payloads of RTP that came and were authentic, and on which wire.
-    private(set) var heard: [(word: UInt8, wire: Int)] = []
-    /// What DTLS said after the keys.
+    /// Success and error responses to its checks.
+    private(set) var responses = 0
+    private(set) var rejections = 0
+    /// Authentic RTP payloads that it received, with the index of the socket.
+    private(set) var received: [(word: UInt8, socketIndex: Int)] = []
+    /// The results of DTLS after the keys.
     private(set) var outcomes: [MediaHandshake.Outcome] = []
     private(set) var isConnected = false
     /// Everything that it sent.
     private(set) var sent: [[UInt8]] = []
-    var wires: [TestWire]
-    /// Where its datagrams leave.
-    var wire = 0
-    /// How many datagrams of DTLS it still says.
+    var sockets: [TestSocket]
+    /// The socket with which it sends.
+    var socketIndex = 0
+    /// How many DTLS datagrams it still sends.
     var handshakeDatagrams = Int.max
-    /// It wants to be shown so many pictures at a time, in sections that follow those of sound.
+    /// The number of its video slots, whose sections follow those for audio.
     var videoSlots = 0
-    /// The section in which it hears is `inactive` for now.
-    var isDeaf = false
+    /// The section in which it receives is `inactive` for now.
+    var isInactive = false
     /// Zeros behind each word.
     var padding = 0
 
@@ -63,18 +63,18 @@ final class LegClient {
         let identity = try #require(MediaIdentity.make())
         claimed = try #require(identity.fingerprint())
         context = try #require(MediaContext.client(identity, profiles: profiles))
-        wires = [try TestWire(to: server, isStream: isStream)]
+        sockets = [try TestSocket(to: server, isStream: isStream)]
     }
 
     /// Another socket to send from: another address.
     func move(to other: TransportAddress? = nil, isStream: Bool = false) throws {
-        wires.append(try TestWire(to: other ?? server, isStream: isStream))
-        wire = wires.count - 1
+        sockets.append(try TestSocket(to: other ?? server, isStream: isStream))
+        socketIndex = sockets.count - 1
     }
 
-    /// As if the network went away, and the kernel told the gateway.
-    func dropWires() {
-        for index in wires.indices { wires[index] = TestWire.gone }
+    /// As if the network failed, and the kernel notified the gateway.
+    func dropSockets() {
+        for index in sockets.indices { sockets[index] = TestSocket.closed }
     }
 
     var offer: String {
@@ -87,14 +87,14 @@ final class LegClient {
             a=setup:actpass\r\na=fingerprint:\(claimed.function.name) \(own.joined(separator: ":"))\r\n
             """
         let common = "a=rtpmap:111 opus/48000/2\r\n\(transport)"
-        let pictures = (0..<videoSlots).map { index in
+        let videoSections = (0..<videoSlots).map { index in
             "m=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:\(index + 2)\r\na=recvonly\r\na=rtpmap:96 VP8/90000\r\n\(transport)"
         }
         let mids = (0..<videoSlots + 2).map(String.init).joined(separator: " ")
         return """
             v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE \(mids)\r
             m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\na=sendonly\r\na=ssrc:\(ssrc) cname:c\r\n\(common)\
-            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\na=\(isDeaf ? "inactive" : "recvonly")\r\n\(common)\(pictures.joined())
+            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\na=\(isInactive ? "inactive" : "recvonly")\r\n\(common)\(videoSections.joined())
             """
     }
 
@@ -102,7 +102,7 @@ final class LegClient {
 
     func send(_ packet: [UInt8]) {
         sent.append(packet)
-        wires[wire].send(packet)
+        sockets[socketIndex].send(packet)
     }
 
     /// A connectivity check with the credentials of the newest answer, or with others.
@@ -126,19 +126,19 @@ final class LegClient {
         return writer.bytes
     }
 
-    /// Says hello.
-    func greet() {
+    /// Sends a ClientHello.
+    func startHandshake() {
         handshake = MediaHandshake.begin(context, exchange, peer: expected)
         sendHandshake()
     }
 
-    func say(_ word: UInt8) {
-        guard let packet = spoken(word) else { return }
+    func sendAudio(_ word: UInt8) {
+        guard let packet = audioPacket(word) else { return }
         send(packet)
     }
 
     /// A packet of its microphone, protected.
-    func spoken(_ word: UInt8, from source: UInt32? = nil) -> [UInt8]? {
+    func audioPacket(_ word: UInt8, from source: UInt32? = nil) -> [UInt8]? {
         sequence &+= 1
         var packet: [UInt8] = [0x80, 111]
         packet += bigEndian(sequence) + bigEndian(UInt32(sequence) * 960) + bigEndian(source ?? ssrc) + [0x78, word]
@@ -147,7 +147,7 @@ final class LegClient {
     }
 
     /// A receiver report about nothing, protected.
-    func reported() -> [UInt8]? {
+    func reportPacket() -> [UInt8]? {
         protected([0x80, 201, 0, 1] + bigEndian(ssrc)) { try $0.protectRTCP($1, count: $2) }
     }
 
@@ -155,11 +155,11 @@ final class LegClient {
         _ packet: [UInt8],
         _ protect: (inout SRTPSender, UnsafeMutableRawBufferPointer, Int) throws -> Int
     ) -> [UInt8]? {
-        var room = packet + [UInt8](repeating: 0, count: SRTPSender.maximumExpansion)
+        var buffer = packet + [UInt8](repeating: 0, count: SRTPSender.maximumExpansion)
         let length = packet.count
         guard let keys else { return nil }
-        let count = room.withUnsafeMutableBytes { try? protect(&keys.sender, $0, length) }
-        return count.map { Array(room.prefix($0)) }
+        let count = buffer.withUnsafeMutableBytes { try? protect(&keys.sender, $0, length) }
+        return count.map { Array(buffer.prefix($0)) }
     }
 
     func close() {
@@ -177,35 +177,35 @@ final class LegClient {
 
     // MARK: What comes
 
-    /// Takes everything that has come, and says how much it was.
+    /// Handles all received packets, and returns how many.
     func takeAll() -> Int {
         var count = 0
-        for index in wires.indices {
-            let packets = wires[index].take()
+        for index in sockets.indices {
+            let packets = sockets[index].take()
             count += packets.count
             for packet in packets { take(packet, index) }
         }
         return count
     }
 
-    private func take(_ packet: [UInt8], _ wire: Int) {
+    private func take(_ packet: [UInt8], _ socketIndex: Int) {
         var packet = packet
         switch packet.first {
         case .some(0...3):
             guard let message = try? Message(packet.span.bytes) else { return }
-            if message.type == MessageType(.success, .binding) { answers += 1 } else { refusals += 1 }
+            if message.type == MessageType(.success, .binding) { responses += 1 } else { rejections += 1 }
         case .some(20...63):
             let outcome = packet.withUnsafeMutableBytes { handshake?.receive($0) ?? .nothing }
             sendHandshake()
-            learn(outcome)
+            handle(outcome)
         default:
             guard packet.count > 12, !(192...223).contains(packet[1]) else { return }
             let count = packet.withUnsafeMutableBytes { bytes in try? keys?.receiver.unprotectRTP(bytes) }
-            if let count, count > 13 { heard.append((packet[13], wire)) }
+            if let count, count > 13 { received.append((packet[13], socketIndex)) }
         }
     }
 
-    private func learn(_ outcome: MediaHandshake.Outcome) {
+    private func handle(_ outcome: MediaHandshake.Outcome) {
         switch outcome {
         case .nothing: break
         case .established(let material):

@@ -9,19 +9,19 @@ import Synchronization
 import Testing
 import Wire
 
-/// One worker of the gateway on this thread, on real sockets of the loopback device and a clock that moves when told.
-final class GatewayLab {
+/// One worker of the gateway on this thread, with real sockets of the loopback device and a clock that the test moves.
+final class MediaGatewayHarness {
     let address: TransportAddress
-    let entrance: TransportAddress
+    let streamAddress: TransportAddress
     private(set) var now = Instant(nanoseconds: 1_000_000_000_000)
     private var worker: GatewayWorker
     private let mailbox: GatewayMailbox
-    private let told = EventLog()
+    private let eventLog = EventLog()
     private let fingerprint: OpenSSLCrypto.CertificateFingerprint
     private var lastNumber: UInt64 = 0
     private var generator = SeededRandom(seed: 1)
 
-    /// - Parameter limits: none, since the clock stands still while a client says what it has to say.
+    /// - Parameter limits: none, since the clock stands still while a client sends.
     init(
         profiles: [SRTPProfile] = SRTPProfile.preferred, connections: Int? = nil, handshakes: WorkBudget = .unlimited,
         limits: TrackLimits = TrackLimits(bitsPerSecond: 0, packetsPerSecond: 0)
@@ -30,19 +30,20 @@ final class GatewayLab {
         fingerprint = try #require(identity.fingerprint())
         let loopback = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 0)
         let (socket, listener) = try (DatagramSocketOwner(loopback), StreamListenerOwner(loopback))
-        (address, entrance) = (socket.address, listener.address)
+        (address, streamAddress) = (socket.address, listener.address)
         let context = try #require(MediaContext.server(identity, profiles: profiles))
         mailbox = try #require(GatewayMailbox())
-        let told = told
+        let eventLog = eventLog
         let made = GatewayWorker.make(
-            [socket], [listener], GatewayShared(context, limits: limits) { told.add($0) }, mailbox, at: now, seed: 1,
+            [socket], [listener], GatewayShared(context, limits: limits) { eventLog.add($0) }, mailbox, at: now,
+            seed: 1,
             connections: connections, handshakes: handshakes)
-        guard let made else { throw LabError.noWorker }
+        guard let made else { throw HarnessError.noWorker }
         worker = made
     }
 
-    var figures: GatewayFigures { mailbox.figures }
-    var events: [GatewayEvent] { told.all }
+    var stats: GatewayStats { mailbox.stats }
+    var events: [GatewayEvent] { eventLog.all }
 
     func ends(of participant: String) -> [LegEnd] {
         events.compactMap {
@@ -57,9 +58,9 @@ final class GatewayLab {
     /// Nothing is left of any leg.
     var isEmpty: Bool {
         pass(milliseconds: 1000)
-        let held = figures
+        let held = stats
         return held.legs == 0 && held.connectedLegs == 0 && held.flows == 0 && held.connections == 0
-            && held.names == 0 && held.calls == 0 && held.tracks == 0
+            && held.ufrags == 0 && held.calls == 0 && held.tracks == 0
     }
 
     // MARK: Time
@@ -139,10 +140,10 @@ final class GatewayLab {
         turn()
     }
 
-    /// What the client wants in its video slots once it has asked for that, as `2: low, 3: high`; nil without a leg.
-    func want(_ wishes: [String: WantedQuality], on client: LegClient) throws -> String? {
-        let replies = WishReplies()
-        try #require(mailbox.post(.want(number: client.number, wishes) { replies.add($0) }))
+    /// Sets the client's preferences and returns all of them, as `2: low, 3: high`; nil without a leg.
+    func setPreferences(_ preferences: [String: PreferredQuality], on client: LegClient) throws -> String? {
+        let replies = PreferenceReplies()
+        try #require(mailbox.post(.setPreferences(number: client.number, preferences) { replies.add($0) }))
         turn()
         try #require(replies.all.count == 1)
         return replies.all[0]
@@ -156,7 +157,7 @@ final class GatewayLab {
     /// A client in the call, over UDP or TCP.
     func connected(_ name: String, byStream: Bool = false) throws -> LegClient {
         let client = try LegClient(
-            name, ssrc: name == "ben" ? 22 : 11, to: byStream ? entrance : address, isStream: byStream)
+            name, ssrc: name == "ben" ? 22 : 11, to: byStream ? streamAddress : address, isStream: byStream)
         try connect(client)
         return client
     }
@@ -171,7 +172,7 @@ final class GatewayLab {
         try open(client, call: call)
         client.check(nominates: true)
         settle([client])
-        client.greet()
+        client.startHandshake()
         settle([client])
         try #require(client.isConnected)
     }
@@ -201,7 +202,7 @@ final class GatewayLab {
     }
 }
 
-enum LabError: Error {
+enum HarnessError: Error {
     case noWorker
 }
 
@@ -213,7 +214,7 @@ extension LocalCredentials {
     }
 }
 
-/// What the worker told.
+/// The worker's events.
 private final class EventLog: Sendable {
     private let events = Mutex<[GatewayEvent]>([])
 
@@ -221,13 +222,13 @@ private final class EventLog: Sendable {
     var all: [GatewayEvent] { events.withLock { $0 } }
 }
 
-private final class WishReplies: Sendable {
+private final class PreferenceReplies: Sendable {
     private let replies = Mutex<[String?]>([])
 
-    func add(_ wishes: [SlotWish]?) { replies.withLock { $0.append(wishes?.text) } }
+    func add(_ preferences: [LegSlotPreference]?) { replies.withLock { $0.append(preferences?.text) } }
     var all: [String?] { replies.withLock { $0 } }
 }
 
-extension [SlotWish] {
+extension [LegSlotPreference] {
     var text: String { map { "\($0.mid): \($0.quality)" }.joined(separator: ", ") }
 }

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Wire
 
-/// Recordings of what comes out of taps, with files in memory and a clock that goes on when told.
+/// Recordings from taps, with files in memory and a clock that the test moves.
 @Suite("Recorder")
 struct RecorderTests {
     private final class Disk: RecordingFiles {
@@ -38,7 +38,7 @@ struct RecorderTests {
             }
         }
 
-        private let state = Mutex((files: [Stored](), room: Int.max))
+        private let state = Mutex((files: [Stored](), space: Int.max))
         /// Happens before something is in a file.
         let whileAppending = Mutex<@Sendable () async -> Void>({})
         /// Happens before a file is whole.
@@ -46,7 +46,7 @@ struct RecorderTests {
 
         var files: [Stored] { state.withLock { $0.files } }
 
-        init(room: Int = .max) { state.withLock { $0.room = room } }
+        init(space: Int = .max) { state.withLock { $0.space = space } }
 
         func make(_ track: RecordedTrack) async throws -> any RecordingFile {
             File(
@@ -59,33 +59,33 @@ struct RecorderTests {
 
         func change(by byteCount: Int = 0, _ body: (inout [Stored]) -> Void) throws {
             try state.withLock { state in
-                guard state.room >= byteCount else { throw Full() }
-                state.room -= byteCount
+                guard state.space >= byteCount else { throw Full() }
+                state.space -= byteCount
                 body(&state.files)
             }
         }
     }
 
-    /// Remembers what it hears.
-    private final class Listener: SoundListener {
+    /// Records what it receives.
+    private final class Listener: AudioSink {
         private let state = Mutex((packets: [(name: String, sequence: UInt16)](), ended: [String]()))
 
         var packets: [(name: String, sequence: UInt16)] { state.withLock { $0.packets } }
         var ended: [String] { state.withLock { $0.ended } }
 
-        func heard(_ packet: SoundPacket, on track: HeardTrack) {
+        func receive(_ packet: AudioPacket, on track: TappedTrack) {
             state.withLock { $0.packets.append((track.name.participant, packet.sequence)) }
         }
-        func ended(_ track: HeardTrack) {
+        func ended(_ track: TappedTrack) {
             state.withLock { $0.ended.append(track.name.participant) }
         }
     }
 
-    /// A call whose sound is put into taps by hand.
-    private final class Room: Sendable {
-        let taps = [SoundTap(byteLimit: 100_000), SoundTap(byteLimit: 100_000)]
+    /// A call whose audio is put into taps by hand.
+    private final class RecorderHarness: Sendable {
+        let taps = [AudioTap(byteLimit: 100_000), AudioTap(byteLimit: 100_000)]
         let disk: Disk
-        let recorder: SoundRecorder
+        let recorder: AudioRecorder
         private let ends: Ends
         private let time: Time
 
@@ -100,7 +100,7 @@ struct RecorderTests {
             self.disk = disk
             let (ends, time) = (Ends(), Time())
             (self.ends, self.time) = (ends, time)
-            recorder = SoundRecorder(taps, clock: { time.now.withLock { $0 } })
+            recorder = AudioRecorder(taps, clock: { time.now.withLock { $0 } })
         }
 
         func begin(_ recording: String = "recording", of call: String = "call", into other: Disk? = nil) async {
@@ -116,17 +116,17 @@ struct RecorderTests {
             time.now.withLock { $0 = $0.adding(nanoseconds: milliseconds * 1_000_000) }
         }
 
-        func come(_ name: String, _ number: UInt32, call: String = "call", tap: Int = 0) {
+        func startTrack(_ name: String, _ number: UInt32, call: String = "call", tap: Int = 0) {
             let track = TrackName(participant: name, mid: "0", source: .microphone)
-            taps[tap].note(.began(TappedSource(number: number, call: call, track: track)))
+            taps[tap].append(.began(TappedSource(number: number, call: call, track: track)))
         }
 
-        /// A packet of 20 ms, with the number of its place among them.
-        func say(_ number: UInt32, _ place: Int, tap: Int = 0) {
-            let payload: [UInt8] = [0x78, UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: place)]
+        /// A packet of 20 ms, with its index.
+        func sendAudio(_ number: UInt32, _ index: Int, tap: Int = 0) {
+            let payload: [UInt8] = [0x78, UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: index)]
             taps[tap].copy(
                 TappedPacket(
-                    source: number, sequence: UInt16(truncatingIfNeeded: place), timestamp: UInt32(place) * 960,
+                    source: number, sequence: UInt16(truncatingIfNeeded: index), timestamp: UInt32(index) * 960,
                     arrival: now), payload.span.bytes)
         }
 
@@ -140,242 +140,243 @@ struct RecorderTests {
         try OpusFile.read(file.bytes.span.bytes, limit: OpusLimit(seconds: 600))
     }
 
-    @Test("each track is a file that says when it began", .timeLimit(.minutes(1)))
+    @Test("each track is a file with its start time", .timeLimit(.minutes(1)))
     func tracks() async throws {
-        let room = Room()
-        await room.begin("recording", of: "call")
-        room.come("ann", 7)
-        room.come("cleo", 9, call: "another")
-        for place in 0..<100 {
-            room.say(7, place)
-            room.say(9, place)
-            if place == 50 { room.come("ben", 7, tap: 1) }
-            if place >= 50 { room.say(7, place, tap: 1) }
-            room.pass(milliseconds: 20)
+        let harness = RecorderHarness()
+        await harness.begin("recording", of: "call")
+        harness.startTrack("ann", 7)
+        harness.startTrack("cleo", 9, call: "another")
+        for index in 0..<100 {
+            harness.sendAudio(7, index)
+            harness.sendAudio(9, index)
+            if index == 50 { harness.startTrack("ben", 7, tap: 1) }
+            if index >= 50 { harness.sendAudio(7, index, tap: 1) }
+            harness.pass(milliseconds: 20)
         }
-        try await room.wait { await room.recorder.trackCount == 2 }
-        await room.recorder.end("call")
-        let files = room.disk.files
+        try await harness.wait { await harness.recorder.trackCount == 2 }
+        await harness.recorder.end("call")
+        let files = harness.disk.files
         #expect(files.map(\.track.track.participant) == ["ann", "ben"])
         #expect(files.map(\.track.offset) == [0, 1_000])
         #expect(files.map(\.duration) == [2_000, 1_000])
         #expect(files.allSatisfy { $0.track.recording == "recording" && $0.track.call == "call" })
         for file in files {
             let track = try track(file)
-            #expect(!track.isCutOff && track.sampleCount == (file.duration ?? 0) * 48)
+            #expect(!track.isTruncated && track.sampleCount == (file.duration ?? 0) * 48)
         }
-        #expect(room.recorded == [RecordingEnd(recording: "recording", call: "call", failure: nil, duration: 2_000)])
+        #expect(harness.recorded == [RecordingEnd(recording: "recording", call: "call", failure: nil, duration: 2_000)])
         // Another one of the same call begins anew.
-        await room.begin("second", of: "call")
-        room.come("ann", 8)
-        room.say(8, 0)
-        try await room.wait { await room.recorder.trackCount == 1 }
-        await room.recorder.stop()
-        #expect(room.disk.files.last?.track.recording == "second")
-        #expect(await room.recorder.trackCount == 0)
+        await harness.begin("second", of: "call")
+        harness.startTrack("ann", 8)
+        harness.sendAudio(8, 0)
+        try await harness.wait { await harness.recorder.trackCount == 1 }
+        await harness.recorder.stop()
+        #expect(harness.disk.files.last?.track.recording == "second")
+        #expect(await harness.recorder.trackCount == 0)
     }
 
-    @Test("who leaves ends a file, and the others go on", .timeLimit(.minutes(1)))
+    @Test("a leaving participant ends a file, and the others continue", .timeLimit(.minutes(1)))
     func leaving() async throws {
-        let room = Room()
-        await room.begin("recording", of: "call")
-        room.come("ann", 7)
-        room.come("ben", 8)
-        for place in 0..<10 {
-            room.say(7, place)
-            room.say(8, place)
-            room.pass(milliseconds: 20)
+        let harness = RecorderHarness()
+        await harness.begin("recording", of: "call")
+        harness.startTrack("ann", 7)
+        harness.startTrack("ben", 8)
+        for index in 0..<10 {
+            harness.sendAudio(7, index)
+            harness.sendAudio(8, index)
+            harness.pass(milliseconds: 20)
         }
-        room.taps[0].note(.ended(source: 7))
-        try await room.wait { room.disk.files.contains { $0.duration != nil } }
-        room.pass(milliseconds: 800)
-        await room.recorder.end("call")
+        harness.taps[0].append(.ended(source: 7))
+        try await harness.wait { harness.disk.files.contains { $0.duration != nil } }
+        harness.pass(milliseconds: 800)
+        await harness.recorder.end("call")
         let durations = Dictionary(
-            uniqueKeysWithValues: room.disk.files.map { ($0.track.track.participant, $0.duration) })
+            uniqueKeysWithValues: harness.disk.files.map { ($0.track.track.participant, $0.duration) })
         #expect(durations == ["ann": 200, "ben": 1_000])
     }
 
-    @Test("a recording is as long as it took, not as long as its files took to be whole", .timeLimit(.minutes(1)))
+    @Test("a recording ends when it was ended, not when its files are complete", .timeLimit(.minutes(1)))
     func slowDisk() async throws {
-        let room = Room()
-        await room.begin()
+        let harness = RecorderHarness()
+        await harness.begin()
         for number in 0..<4 as Range<UInt32> {
-            room.come("\(number)", number)
-            for place in 0..<10 { room.say(number, place) }
+            harness.startTrack("\(number)", number)
+            for index in 0..<10 { harness.sendAudio(number, index) }
         }
-        room.pass(milliseconds: 300)
-        room.disk.whileFinishing.withLock { $0 = { room.pass(milliseconds: 500) } }
-        await room.recorder.end("call")
-        #expect(room.disk.files.map(\.duration) == [300, 300, 300, 300])
-        #expect(room.recorded.map(\.duration) == [300])
+        harness.pass(milliseconds: 300)
+        harness.disk.whileFinishing.withLock { $0 = { harness.pass(milliseconds: 500) } }
+        await harness.recorder.end("call")
+        #expect(harness.disk.files.map(\.duration) == [300, 300, 300, 300])
+        #expect(harness.recorded.map(\.duration) == [300])
     }
 
-    @Test("who listens hears what comes while the disk does nothing, and no other call", .timeLimit(.minutes(1)))
+    @Test("a sink receives packets while the disk is stalled, and only those of its call", .timeLimit(.minutes(1)))
     func listening() async throws {
-        let room = Room()
+        let harness = RecorderHarness()
         let listener = Listener()
         let (stuck, free) = AsyncStream.makeStream(of: Void.self)
-        room.disk.whileAppending.withLock { $0 = { for await _ in stuck {} } }
-        await room.begin()
-        await room.recorder.listen(to: "call", listener)
-        room.come("ann", 7)
-        room.come("cleo", 9, call: "another")
-        for place in 0..<100 {
-            room.say(7, place)
-            room.say(9, place)
-            room.pass(milliseconds: 20)
+        harness.disk.whileAppending.withLock { $0 = { for await _ in stuck {} } }
+        await harness.begin()
+        await harness.recorder.listen(to: "call", listener)
+        harness.startTrack("ann", 7)
+        harness.startTrack("cleo", 9, call: "another")
+        for index in 0..<100 {
+            harness.sendAudio(7, index)
+            harness.sendAudio(9, index)
+            harness.pass(milliseconds: 20)
         }
         // A file is made, and what is to be in it waits.
-        try await room.wait { !room.disk.files.isEmpty && listener.packets.count == 100 }
-        for place in 100..<200 {
-            room.say(7, place)
-            room.pass(milliseconds: 20)
+        try await harness.wait { !harness.disk.files.isEmpty && listener.packets.count == 100 }
+        for index in 100..<200 {
+            harness.sendAudio(7, index)
+            harness.pass(milliseconds: 20)
         }
-        try await room.wait { listener.packets.count == 200 }
+        try await harness.wait { listener.packets.count == 200 }
         #expect(listener.packets.allSatisfy { $0.name == "ann" })
         #expect(listener.packets.map(\.sequence) == Array(0..<200))
-        #expect(room.disk.files.first?.bytes == [] && room.taps[0].droppedCount == 0)
+        #expect(harness.disk.files.first?.bytes == [] && harness.taps[0].droppedCount == 0)
         free.finish()
-        await room.recorder.end("call")
-        #expect(room.disk.files.map(\.duration) == [4_000], "Nothing is missing.")
+        await harness.recorder.end("call")
+        #expect(harness.disk.files.map(\.duration) == [4_000], "Nothing is missing.")
 
         // The recording is over, and who listens goes on; another recording is one of its own.
-        room.say(7, 200)
-        try await room.wait { listener.packets.count == 201 }
-        await room.begin("second")
-        room.say(7, 201)
-        try await room.wait { await room.recorder.trackCount == 1 }
-        await room.recorder.unlisten(to: "call")
-        room.say(7, 202)
-        room.pass(milliseconds: 100)
-        await room.recorder.end("call")
+        harness.sendAudio(7, 200)
+        try await harness.wait { listener.packets.count == 201 }
+        await harness.begin("second")
+        harness.sendAudio(7, 201)
+        try await harness.wait { await harness.recorder.trackCount == 1 }
+        await harness.recorder.stopListening(to: "call")
+        harness.sendAudio(7, 202)
+        harness.pass(milliseconds: 100)
+        await harness.recorder.end("call")
         #expect(listener.packets.count == 202 && listener.ended.isEmpty)
-        #expect(room.disk.files.map(\.track.recording) == ["recording", "second"])
-        #expect(await room.recorder.droppedCount == 0)
+        #expect(harness.disk.files.map(\.track.recording) == ["recording", "second"])
+        #expect(await harness.recorder.droppedCount == 0)
     }
 
-    @Test("an end is one at once, and the next recording does not wait for it", .timeLimit(.minutes(1)))
+    @Test("a recording ends at once, and the next one does not wait for its files", .timeLimit(.minutes(1)))
     func endedAtOnce() async throws {
-        let room = Room()
+        let harness = RecorderHarness()
         let (stuck, free) = AsyncStream.makeStream(of: Void.self)
-        room.disk.whileAppending.withLock { $0 = { for await _ in stuck {} } }
-        await room.begin("first")
-        room.come("ann", 7)
-        for place in 0..<50 {
-            room.say(7, place)
-            room.pass(milliseconds: 20)
+        harness.disk.whileAppending.withLock { $0 = { for await _ in stuck {} } }
+        await harness.begin("first")
+        harness.startTrack("ann", 7)
+        for index in 0..<50 {
+            harness.sendAudio(7, index)
+            harness.pass(milliseconds: 20)
         }
-        try await room.wait { !room.disk.files.isEmpty }
-        await room.recorder.endWithoutWaiting("call")
+        try await harness.wait { !harness.disk.files.isEmpty }
+        await harness.recorder.endWithoutWaiting("call")
         // Nothing of this is in the first.
-        await room.begin("second")
-        room.come("ann", 8)
-        for place in 50..<100 {
-            room.say(8, place)
-            room.pass(milliseconds: 20)
+        await harness.begin("second")
+        harness.startTrack("ann", 8)
+        for index in 50..<100 {
+            harness.sendAudio(8, index)
+            harness.pass(milliseconds: 20)
         }
-        #expect(room.recorded.isEmpty)
-        async let whole: Void = room.recorder.end("call")
+        #expect(harness.recorded.isEmpty)
+        async let whole: Void = harness.recorder.end("call")
         free.finish()
         await whole
-        #expect(room.recorded.map(\.recording) == ["first", "second"])
-        #expect(room.recorded.map(\.duration) == [1_000, 1_000])
-        #expect(room.disk.files.map(\.track.recording) == ["first", "second"])
-        #expect(room.disk.files.map(\.duration) == [1_000, 1_000])
+        #expect(harness.recorded.map(\.recording) == ["first", "second"])
+        #expect(harness.recorded.map(\.duration) == [1_000, 1_000])
+        #expect(harness.disk.files.map(\.track.recording) == ["first", "second"])
+        #expect(harness.disk.files.map(\.duration) == [1_000, 1_000])
     }
 
     @Test("what waits for a file is bounded, and what is too much is dropped and counted", .timeLimit(.minutes(1)))
     func waiting() async throws {
-        let room = Room()
+        let harness = RecorderHarness()
         let listener = Listener()
         let (stuck, free) = AsyncStream.makeStream(of: Void.self)
-        room.disk.whileAppending.withLock { $0 = { for await _ in stuck {} } }
-        await room.begin()
-        await room.recorder.listen(to: "call", listener)
-        room.come("ann", 7)
+        harness.disk.whileAppending.withLock { $0 = { for await _ in stuck {} } }
+        await harness.begin()
+        await harness.recorder.listen(to: "call", listener)
+        harness.startTrack("ann", 7)
         let payload = [0x78] + [UInt8](repeating: 1, count: 1_200)
-        for place in 0..<1_500 {
-            room.taps[0].copy(
+        for index in 0..<1_500 {
+            harness.taps[0].copy(
                 TappedPacket(
-                    source: 7, sequence: UInt16(place), timestamp: UInt32(place) * 960, arrival: room.now),
+                    source: 7, sequence: UInt16(index), timestamp: UInt32(index) * 960, arrival: harness.now),
                 payload.span.bytes)
-            room.pass(milliseconds: 20)
-            if place % 50 == 49 { try await room.wait { listener.packets.count == place + 1 } }
+            harness.pass(milliseconds: 20)
+            if index % 50 == 49 { try await harness.wait { listener.packets.count == index + 1 } }
         }
-        let dropped = await room.recorder.droppedCount
+        let dropped = await harness.recorder.droppedCount
         #expect(dropped > 300 && dropped < 1_000)
         free.finish()
-        await room.recorder.end("call")
-        #expect(room.disk.files.map(\.duration) == [30_000], "It is as long as it was.")
+        await harness.recorder.end("call")
+        #expect(harness.disk.files.map(\.duration) == [30_000], "It is as long as it was.")
     }
 
     @Test("pages are on the disk while it goes on", .timeLimit(.minutes(1)))
     func pages() async throws {
-        let room = Room()
-        await room.begin("recording", of: "call")
-        room.come("ann", 7)
-        for place in 0..<200 {
-            room.say(7, place)
-            room.pass(milliseconds: 20)
+        let harness = RecorderHarness()
+        await harness.begin("recording", of: "call")
+        harness.startTrack("ann", 7)
+        for index in 0..<200 {
+            harness.sendAudio(7, index)
+            harness.pass(milliseconds: 20)
         }
         // The last second may be missing, and no more.
-        try await room.wait {
-            guard let file = room.disk.files.first, let track = try? track(file) else { return false }
-            return track.isCutOff && track.sampleCount >= 3 * 48_000
+        try await harness.wait {
+            guard let file = harness.disk.files.first, let track = try? track(file) else { return false }
+            return track.isTruncated && track.sampleCount >= 3 * 48_000
         }
-        await room.recorder.stop()
+        await harness.recorder.stop()
     }
 
     @Test("a disk that is full ends the recording and says why", .timeLimit(.minutes(1)))
     func full() async throws {
-        let room = Room(Disk(room: 600))
-        await room.begin("recording", of: "call")
-        await room.begin("other", of: "another")
-        room.come("ann", 7)
-        for place in 0..<400 {
-            room.say(7, place)
-            room.pass(milliseconds: 20)
+        let harness = RecorderHarness(Disk(space: 600))
+        await harness.begin("recording", of: "call")
+        await harness.begin("other", of: "another")
+        harness.startTrack("ann", 7)
+        for index in 0..<400 {
+            harness.sendAudio(7, index)
+            harness.pass(milliseconds: 20)
         }
-        try await room.wait { !room.recorded.isEmpty }
-        #expect(room.recorded.map(\.recording) == ["recording"])
-        #expect(room.recorded.first?.failure == "There is no room.")
-        #expect(room.disk.files.map(\.isFinished) == [true] && room.disk.files.first?.duration == nil)
-        await room.recorder.end("call")
-        await room.recorder.end("another")
-        #expect(room.recorded.map(\.recording) == ["recording", "other"])
+        try await harness.wait { !harness.recorded.isEmpty }
+        #expect(harness.recorded.map(\.recording) == ["recording"])
+        #expect(harness.recorded.first?.failure == "There is no room.")
+        #expect(harness.disk.files.map(\.isFinished) == [true] && harness.disk.files.first?.duration == nil)
+        await harness.recorder.end("call")
+        await harness.recorder.end("another")
+        #expect(harness.recorded.map(\.recording) == ["recording", "other"])
     }
 
     @Test("each recording goes into the files that it was begun with", .timeLimit(.minutes(1)))
     func ownFiles() async throws {
-        let (room, other) = (Room(), Disk(room: 0))
-        await room.begin()
-        await room.begin("another", of: "other call", into: other)
-        room.come("ann", 7)
-        room.come("ben", 8, call: "other call")
-        for place in 0..<100 {
-            room.say(7, place)
-            room.say(8, place)
-            room.pass(milliseconds: 20)
+        let (harness, other) = (RecorderHarness(), Disk(space: 0))
+        await harness.begin()
+        await harness.begin("another", of: "other call", into: other)
+        harness.startTrack("ann", 7)
+        harness.startTrack("ben", 8, call: "other call")
+        for index in 0..<100 {
+            harness.sendAudio(7, index)
+            harness.sendAudio(8, index)
+            harness.pass(milliseconds: 20)
         }
-        // That one has no room does not concern the other.
-        try await room.wait { room.recorded.map(\.recording) == ["another"] }
-        await room.recorder.end("call")
-        #expect(room.disk.files.map(\.track.track.participant) == ["ann"] && room.disk.files.first?.duration == 2_000)
+        // That one disk is full does not affect the other.
+        try await harness.wait { harness.recorded.map(\.recording) == ["another"] }
+        await harness.recorder.end("call")
+        #expect(
+            harness.disk.files.map(\.track.track.participant) == ["ann"] && harness.disk.files.first?.duration == 2_000)
         #expect(other.files.map(\.track.track.participant) == ["ben"] && other.files.first?.bytes == [])
     }
 
-    @Test("a tap that nobody empties drops what does not fit, and counts it")
+    @Test("a full tap drops packets and counts them")
     func overflow() {
-        let tap = SoundTap(byteLimit: 10_000)
-        tap.note(
+        let tap = AudioTap(byteLimit: 10_000)
+        tap.append(
             .began(
                 TappedSource(
                     number: 1, call: "call", track: TrackName(participant: "ann", mid: "0", source: .microphone))))
         let payload = [UInt8](repeating: 0x78, count: 100)
-        for place in 0..<1_000 {
+        for index in 0..<1_000 {
             tap.copy(
                 TappedPacket(
-                    source: 1, sequence: UInt16(place), timestamp: 0, arrival: Instant(nanoseconds: 1)),
+                    source: 1, sequence: UInt16(index), timestamp: 0, arrival: Instant(nanoseconds: 1)),
                 payload.span.bytes)
         }
         #expect(tap.waitingByteCount <= 10_000)

@@ -7,11 +7,12 @@ import Synchronization
 import Testing
 import Wire
 
-/// The gateway as the server runs it, on the loopback device. Its clock goes on only while the test waits and looks: what
-/// legs may take to connect, and to be checked again, does not run out when a busy machine leaves the test no turn.
+/// The gateway as the server runs it, on the loopback device. Its clock goes on only while the test waits and looks:
+/// what legs may take to connect, and to be checked again, does not run out when a busy machine leaves the test no
+/// turn.
 final class RunningGateway: Sendable {
     let server: GatewayServer
-    /// One of its addresses; answers say which is for UDP.
+    /// One of its addresses; the UDP address is in the answers.
     let address: TransportAddress
 
     private final class Events: Sendable {
@@ -47,7 +48,7 @@ final class RunningGateway: Sendable {
         }
     }
 
-    /// Who was told to offer again, in the order of names for each offer that made it so.
+    /// The participants that have to offer again, in the order of names for each offer that caused it.
     var outdated: [String] {
         events.all.withLock { all in
             all.compactMap { if case .outdated(let key) = $0 { key.participant } else { nil } }
@@ -60,17 +61,17 @@ final class RunningGateway: Sendable {
 
     /// Checks, shakes hands and waits for the keys.
     func connect(_ client: LegClient) async throws {
-        let answers = client.answers
+        let responses = client.responses
         client.check(nominates: true)
-        try await wait("an answer to the check") { client.takeAll() >= 0 && client.answers > answers }
-        client.greet()
+        try await wait("an answer to the check") { client.takeAll() >= 0 && client.responses > responses }
+        client.startHandshake()
         try await wait("the keys") { client.takeAll() >= 0 && client.isConnected }
     }
 
     func waitUntilEmpty() async throws {
         try await wait("nothing to be left") {
-            let held = self.server.figures
-            return held.legs == 0 && held.connectedLegs == 0 && held.flows == 0 && held.names == 0
+            let held = self.server.stats
+            return held.legs == 0 && held.connectedLegs == 0 && held.flows == 0 && held.ufrags == 0
                 && held.calls == 0 && held.tracks == 0
         }
     }
@@ -86,8 +87,8 @@ final class RunningGateway: Sendable {
 }
 
 extension LegClient {
-    /// Reads what an answer says of the gateway.
-    func learn(_ answer: LegAnswer) throws {
+    /// Applies the transport parameters of an answer.
+    func apply(_ answer: LegAnswer) throws {
         let description = try SessionDescription(parsing: answer.sdp)
         let section = try #require(description.sections.first)
         let ufrag = try #require(section.attributes.iceUfrag)

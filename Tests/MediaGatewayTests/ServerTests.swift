@@ -17,7 +17,7 @@ struct ServerTests {
         defer { running.server.stop() }
         let ann = try LegClient("ann", ssrc: 11, to: running.address)
         let first = try await running.answer(ann)
-        try ann.learn(first)
+        try ann.apply(first)
         try await running.connect(ann)
         // The same PeerConnection again keeps its credentials, with others of its own it gets others.
         #expect(try await running.answer(ann).ufrag == first.ufrag)
@@ -25,7 +25,7 @@ struct ServerTests {
         let second = try await running.answer(ann)
         #expect(second.ufrag != first.ufrag)
         let successor = try LegClient("ann", ssrc: 12, to: running.address)
-        try successor.learn(try await running.answer(successor))
+        try successor.apply(try await running.answer(successor))
         try await running.wait("the goodbye") {
             _ = ann.takeAll()
             return ann.outcomes == [.closed] && running.ends == [.replaced]
@@ -36,7 +36,7 @@ struct ServerTests {
         #expect(running.ends == [.replaced, .left])
     }
 
-    @Test("who ends a leg while its offer is answered leaves nothing behind", arguments: 1...3)
+    @Test("ending a leg while its offer is answered leaves nothing behind", arguments: 1...3)
     func endInBetween(seed: UInt64) async throws {
         let running = try RunningGateway()
         defer { running.server.stop() }
@@ -54,7 +54,7 @@ struct ServerTests {
         try await running.waitUntilEmpty()
     }
 
-    @Test("an operator is told when the system gives the sockets less to send from, and what to set")
+    @Test("a warning tells the operator when send buffers are too small, and what to set")
     func sendBuffer() throws {
         let warning = GatewayServer.warning(ofSendBuffer: 425_984)
         #expect(warning?.contains("425984 bytes") ?? false)
@@ -83,13 +83,13 @@ struct ServerTests {
             let key = LegKey(call: "call \(index)", participant: "ann")
             let bad = ann.offer.split(separator: "\r\n").filter { !$0.hasPrefix("a=fingerprint") }.joined(
                 separator: "\r\n")
-            await #expect(throws: LegRefusal.self) { try await running.server.answer(LegOffer(key: key, sdp: bad)) }
+            await #expect(throws: LegRejection.self) { try await running.server.answer(LegOffer(key: key, sdp: bad)) }
         }
         for index in 0..<3 {
             _ = try await running.server.answer(
                 LegOffer(key: LegKey(call: "call \(index)", participant: "ann"), sdp: ann.offer))
         }
         let key = LegKey(call: "another", participant: "ann")
-        await #expect(throws: LegRefusal.full) { try await running.server.answer(LegOffer(key: key, sdp: ann.offer)) }
+        await #expect(throws: LegRejection.full) { try await running.server.answer(LegOffer(key: key, sdp: ann.offer)) }
     }
 }

@@ -4,12 +4,12 @@ import ICE
 import Wire
 
 /// A client's socket: datagrams, or a stream with packets framed in it.
-final class TestWire {
+final class TestSocket {
     private let socket: ClientSocket?
     private let isStream: Bool
     private var incoming: [UInt8] = []
     /// When it is set, bytes leave one by one, and it is called between them.
-    var drips: (() -> Void)?
+    var onByteSent: (() -> Void)?
     /// The gateway ended it.
     private(set) var isClosed = false
 
@@ -30,7 +30,7 @@ final class TestWire {
     }
 
     /// One that leads nowhere.
-    static var gone: TestWire { TestWire() }
+    static var closed: TestSocket { TestSocket() }
 
     static func framed(_ packet: [UInt8]) -> [UInt8] {
         [UInt8(packet.count >> 8), UInt8(packet.count & 255)] + packet
@@ -42,13 +42,13 @@ final class TestWire {
 
     /// A connection that is gone takes no more.
     func sendRaw(_ bytes: [UInt8]) {
-        guard let drips else {
+        guard let onByteSent else {
             try? socket?.send(bytes, milliseconds: 1000)
             return
         }
         for byte in bytes {
             try? socket?.send([byte], milliseconds: 1000)
-            drips()
+            onByteSent()
         }
     }
 

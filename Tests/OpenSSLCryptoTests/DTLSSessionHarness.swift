@@ -4,19 +4,19 @@ import OpenSSLCrypto
 import Testing
 import Wire
 
-extension HelloTally {
-    init(challenges: UInt64, proven: UInt64) {
+extension HelloCounters {
+    init(challenges: UInt64, verified: UInt64) {
         self.init()
         self.challenges = challenges
-        self.proven = proven
+        self.verified = verified
     }
 }
 
 /// A client and a server of DTLS with a wire of arrays between them; with a seed, a bad wire.
-final class SessionLab {
-    private(set) var door: HelloDoor
-    private(set) var heardByServer: [[UInt8]] = []
-    private(set) var heardByClient: [[UInt8]] = []
+final class DTLSSessionHarness {
+    private(set) var verifier: HelloVerifier
+    private(set) var receivedByServer: [[UInt8]] = []
+    private(set) var receivedByClient: [[UInt8]] = []
     private(set) var serverEnd: DTLSSession.Reading?
     private(set) var clientEnd: DTLSSession.Reading?
     /// Datagrams of the client that held a part of a hello with a cookie.
@@ -30,8 +30,8 @@ final class SessionLab {
     private var client: DTLSSession?
     private var toServer: [[UInt8]] = []
     private var toClient: [[UInt8]] = []
-    private var chance: SeededRandom?
-    private let gate = RecordGate()
+    private var random: SeededRandom?
+    private let filter = RecordFilter()
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: DTLSSession.maximumPlaintextByteCount, alignment: 16)
     private let flow = Flow(
@@ -49,10 +49,11 @@ final class SessionLab {
         serverContext = try #require(DTLSContext.server(certificate))
         let context = try #require(DTLSContext.client(authorities: trustsItself ? files.certificate : trusting))
         let key = Array("key".utf8)
-        door = HelloDoor(
-            cookies: CookieMint(key: Digest(key.span.bytes)), authentication: try #require(OpenSSLAuthentication()))
-        chance = seed.map { SeededRandom(seed: $0) }
-        client = DTLSSession.greeting(name, context, atClient, mtu: mtu)
+        verifier = HelloVerifier(
+            cookies: CookieGenerator(key: Digest(key.span.bytes)), authentication: try #require(OpenSSLAuthentication())
+        )
+        random = seed.map { SeededRandom(seed: $0) }
+        client = DTLSSession.connecting(name, context, atClient, mtu: mtu)
         collectFromClient()
     }
 
@@ -87,7 +88,7 @@ final class SessionLab {
     /// What a bad wire makes of some datagrams; the first of a hello stays first, since nothing is kept without it.
     private func impaired(_ datagrams: inout [[UInt8]]) -> [[UInt8]] {
         defer { datagrams = [] }
-        guard var generator = chance else { return datagrams }
+        guard var generator = random else { return datagrams }
         var result = datagrams + datagrams.filter { _ in Bool.random(using: &generator) }
         let isOfEpochZero = result.allSatisfy { $0.count > 4 && $0[3] == 0 && $0[4] == 0 && $0[0] == 22 }
         if isOfEpochZero, let first = result.first, first.count > 13, first[13] == 1 {
@@ -95,13 +96,13 @@ final class SessionLab {
         } else if result.allSatisfy({ $0.first == 23 }) {
             result.shuffle(using: &generator)
         }
-        chance = generator
+        random = generator
         return result.flatMap { [junk(), $0, junk()] }
     }
 
     private func junk() -> [UInt8] {
-        guard var generator = chance else { return [] }
-        defer { chance = generator }
+        guard var generator = random else { return [] }
+        defer { random = generator }
         func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &generator) } }
         switch Int.random(in: 0...6, using: &generator) {
         case 0: return bytes(40)
@@ -115,25 +116,28 @@ final class SessionLab {
     }
 
     private func receiveAtServer(_ datagram: [UInt8]) {
-        switch door.receive(datagram.span.bytes, on: flow, at: now) {
+        switch verifier.receive(datagram.span.bytes, on: flow, at: now) {
         case .nothing, .refused: break
-        case .unproven(let hello):
-            if let answer = door.challenge(hello, of: datagram.span.bytes, at: now) { toClient.append(answer) }
-        case .proven(let hello):
-            if server == nil { server = DTLSSession.answering(hello, serverContext, atServer) }
+        case .unverified(let hello):
+            if let challenge = verifier.challenge(hello, of: datagram.span.bytes, at: now) {
+                toClient.append(challenge)
+            }
+        case .verified(let hello):
+            if server == nil { server = DTLSSession.accepting(hello, serverContext, atServer) }
             collectFromServer()
         }
         var offset = 0
         while let record = RecordHeader(datagram.span.bytes, at: offset) {
             offset = record.body.upperBound
-            guard server != nil, gate.admits(record, of: datagram.span.bytes, in: server?.phase ?? .established) else {
+            guard server != nil, filter.admits(record, of: datagram.span.bytes, in: server?.phase ?? .established)
+            else {
                 continue
             }
             var reading = datagram.withUnsafeBytes {
                 server?.take(UnsafeRawBufferPointer(rebasing: $0[record.whole]), into: buffer) ?? .nothing
             }
             while case .data(let count) = reading {
-                heardByServer.append(Array(buffer.prefix(count)))
+                receivedByServer.append(Array(buffer.prefix(count)))
                 reading = server?.read(into: buffer) ?? .nothing
             }
             if reading != .nothing { serverEnd = reading }
@@ -142,11 +146,11 @@ final class SessionLab {
     }
 
     private func receiveAtClient(_ datagram: [UInt8]) {
-        // A bad wire's forgeries are for the server: the gate knows what clients send.
-        guard chance == nil || !isJunkForClient(datagram) else { return }
+        // Forged records go to the server only: the filter knows what clients send.
+        guard random == nil || !isJunkForClient(datagram) else { return }
         var reading = datagram.withUnsafeBytes { client?.take($0, into: buffer) ?? .nothing }
         while case .data(let count) = reading {
-            heardByClient.append(Array(buffer.prefix(count)))
+            receivedByClient.append(Array(buffer.prefix(count)))
             reading = client?.read(into: buffer) ?? .nothing
         }
         if reading != .nothing { clientEnd = reading }
@@ -171,12 +175,12 @@ final class SessionLab {
         atClient.removeAll()
     }
 
-    func say(_ message: [UInt8]) -> Bool {
+    func sendFromClient(_ message: [UInt8]) -> Bool {
         defer { collectFromClient() }
         return message.withUnsafeBytes { client?.write($0) ?? false }
     }
 
-    func answer(_ message: [UInt8]) -> Bool {
+    func respond(_ message: [UInt8]) -> Bool {
         defer { collectFromServer() }
         return message.withUnsafeBytes { server?.write($0) ?? false }
     }
@@ -195,7 +199,7 @@ final class SessionLab {
         server?.releaseBuffers()
     }
 
-    /// Waits until the server wants to say its flight again, and lets it.
+    /// Waits until the server's retransmission is due, and triggers it.
     func waitAndRetransmit() -> Bool {
         while let left = server?.retransmission, left > 0 { usleep(useconds_t(left / 1000 + 1)) }
         defer { collectFromServer() }
@@ -214,14 +218,15 @@ final class SessionLab {
                 + handshake
         }
         let first = datagram([], 0)
-        guard case .unproven(let hello) = door.receive(first.span.bytes, on: flow, at: now),
-            let answer = door.challenge(hello, of: first.span.bytes, at: now),
-            case .proven(let proven) = door.receive(datagram(Array(answer[28...]), 1).span.bytes, on: flow, at: now)
+        guard case .unverified(let hello) = verifier.receive(first.span.bytes, on: flow, at: now),
+            let challenge = verifier.challenge(hello, of: first.span.bytes, at: now),
+            case .verified(let verified) = verifier.receive(
+                datagram(Array(challenge[28...]), 1).span.bytes, on: flow, at: now)
         else {
             Issue.record("not let in")
             return true
         }
-        server = DTLSSession.answering(proven, serverContext, atServer)
+        server = DTLSSession.accepting(verified, serverContext, atServer)
         return server != nil
     }
 }

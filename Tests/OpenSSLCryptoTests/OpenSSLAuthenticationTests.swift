@@ -20,7 +20,7 @@ struct OpenSSLAuthenticationTests {
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     }
 
-    @Test("codes are those of RFC 2202 and RFC 4231, however the message is cut")
+    @Test("codes are those of RFC 2202 and RFC 4231, however the message is split")
     func codes() throws {
         let authentication = try #require(OpenSSLAuthentication())
         let key = Array("Jefe".utf8)

@@ -39,9 +39,9 @@ struct OpenSSLDecryptionTests {
         let nonce = bytes("cafebabefacedbaddecaf888")
         #expect(try open(bytes(sealed), key: bytes(key), nonce: nonce, associated: associated) == plain)
         for bit in 0..<sealed.count * 4 {
-            var twin = bytes(sealed)
-            twin[bit / 8] ^= 0x80 >> UInt8(bit % 8)
-            #expect(try open(twin, key: bytes(key), nonce: nonce, associated: associated) == nil)
+            var duplicate = bytes(sealed)
+            duplicate[bit / 8] ^= 0x80 >> UInt8(bit % 8)
+            #expect(try open(duplicate, key: bytes(key), nonce: nonce, associated: associated) == nil)
         }
         #expect(try open(bytes(sealed), key: bytes(key), nonce: nonce, associated: Array(associated.dropLast())) == nil)
         #expect(try open(bytes(sealed), key: bytes(key), nonce: Array(nonce.dropLast()), associated: associated) == nil)

@@ -18,25 +18,25 @@ struct ServerCertificateTests {
         #expect(certificate.warning(at: now + 31 * 86_400)?.contains("has expired") == true)
     }
 
-    @Test("what cannot be used is refused in words that name the file")
+    @Test("unusable files are rejected with an error that names the file")
     func broken() throws {
         let files = try TestCertificate.make()
         let others = try TestCertificate.make()
-        func refusal(_ chain: String, _ key: String) -> String {
+        func rejection(_ chain: String, _ key: String) -> String {
             do {
                 _ = try ServerCertificate(chainFile: chain, keyFile: key)
                 return "accepted"
             } catch { return error.description }
         }
-        #expect(refusal("/nowhere/chain.pem", files.key).contains("/nowhere/chain.pem cannot be read: No such file"))
-        #expect(refusal(files.certificate, "/nowhere/key.pem").contains("/nowhere/key.pem cannot be read"))
-        #expect(refusal(files.key, files.key).contains("\(files.key) holds no certificate"))
-        #expect(refusal(files.certificate, files.certificate).contains("holds no private key"))
-        #expect(refusal(files.certificate, others.key).contains("does not belong to the certificate"))
+        #expect(rejection("/nowhere/chain.pem", files.key).contains("/nowhere/chain.pem cannot be read: No such file"))
+        #expect(rejection(files.certificate, "/nowhere/key.pem").contains("/nowhere/key.pem cannot be read"))
+        #expect(rejection(files.key, files.key).contains("\(files.key) holds no certificate"))
+        #expect(rejection(files.certificate, files.certificate).contains("holds no private key"))
+        #expect(rejection(files.certificate, others.key).contains("does not belong to the certificate"))
         let locked = try TestCertificate.make(keyPassphrase: "secret")
-        #expect(refusal(locked.certificate, locked.key).contains("has a passphrase"))
+        #expect(rejection(locked.certificate, locked.key).contains("has a passphrase"))
         let weak = try TestCertificate.make(algorithm: "rsa:512")
-        #expect(refusal(weak.certificate, weak.key).contains("OpenSSL refuses the certificate"))
+        #expect(rejection(weak.certificate, weak.key).contains("OpenSSL refuses the certificate"))
     }
 }
 

@@ -38,8 +38,8 @@ struct TLSClientTests {
     private func converse(_ client: End, _ server: End) {
         var flight = client.take([])
         while !flight.isEmpty {
-            let answer = server.take(flight)
-            flight = answer.isEmpty ? [] : client.take(answer)
+            let reply = server.take(flight)
+            flight = reply.isEmpty ? [] : client.take(reply)
         }
     }
 
@@ -52,7 +52,7 @@ struct TLSClientTests {
         )
     }
 
-    @Test("a client and a server understand each other, both ways")
+    @Test("a client and a server exchange data in both directions")
     func conversation() throws {
         let files = try TestCertificate.make()
         for authorities in [files.certificate, nil] {
@@ -69,7 +69,7 @@ struct TLSClientTests {
         }
     }
 
-    @Test("a client with authorities refuses a certificate of another, and one for another name")
+    @Test("a client with CAs rejects a certificate of another CA, and one for another name")
     func distrust() throws {
         let files = try TestCertificate.make()
         let others = try TestCertificate.make()
@@ -82,7 +82,7 @@ struct TLSClientTests {
         }
     }
 
-    @Test("a file without authorities makes no context")
+    @Test("a file without CAs makes no context")
     func noAuthorities() throws {
         #expect(TLSClientContext(authorities: "/nonexistent/authorities.pem") == nil)
         #expect(TLSClientContext(authorities: try TestCertificate.make().key) == nil)

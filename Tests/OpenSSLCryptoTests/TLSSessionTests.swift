@@ -33,7 +33,7 @@ struct TLSSessionTests {
         return [0x16, 3, 1] + prefixed(handshake)
     }
 
-    @Test("a ClientHello is answered wherever it is cut, and only when it is whole")
+    @Test("a ClientHello is answered wherever it is split, and only when it is complete")
     func fragments() throws {
         let context = try context()
         let hello = clientHello()
@@ -51,7 +51,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test("what is no TLS fails with an alert, and the session stays failed")
+    @Test("input that is not TLS fails with an alert, and the session stays failed")
     func garbage() throws {
         let context = try context()
         let pipe = TLSPipe()
@@ -77,7 +77,7 @@ struct TLSSessionTests {
         #expect(alert.first == 0x15 && alert.last == 70)
     }
 
-    @Test("ALPN takes TURN and NAT discovery and refuses a client of anything else")
+    @Test("ALPN accepts TURN and NAT discovery and rejects clients with other protocols")
     func applicationProtocols() throws {
         let context = try context()
         let pipe = TLSPipe()
@@ -93,7 +93,7 @@ struct TLSSessionTests {
         #expect(alert.first == 0x15 && alert.last == 120)
     }
 
-    @Test("a session that never began says nothing when it is closed")
+    @Test("a session that never began sends nothing when it is closed")
     func closed() throws {
         let pipe = TLSPipe()
         let session = try #require(TLSSession(try context(), through: pipe))

@@ -6,9 +6,9 @@ import Wire
 struct ComposerTests {
     static func compose(
         _ composer: PacketComposer, _ source: [UInt8], _ header: RTPHeader, _ values: ExtensionValues = .init(),
-        originalSequence: UInt16? = nil, room: Int = 1500
+        originalSequence: UInt16? = nil, space: Int = 1500
     ) throws -> [UInt8]? {
-        var target = [UInt8](repeating: 0xEE, count: room)
+        var target = [UInt8](repeating: 0xEE, count: space)
         let packet = try RTPPacket(source.span.bytes)
         var span = target.mutableSpan
         var bytes = span.mutableBytes
@@ -43,7 +43,7 @@ struct ComposerTests {
             ])
     }
 
-    @Test("what a publisher asks of its receivers is bounded, and its clock is told in ours")
+    @Test("the playout delay is bounded, and the capture time is converted to our clock")
     func adapted() throws {
         func written(_ kind: HeaderExtension, _ value: [UInt8], _ values: ExtensionValues = .init()) throws -> [UInt8] {
             var ids = HeaderExtensionIDs()
@@ -70,7 +70,7 @@ struct ComposerTests {
         #expect(try written(.colorSpace, [1, 1, 1, 0]) == [1, 1, 1, 0])
     }
 
-    @Test("without extensions in common the block goes, and a retransmission begins with the sequence number")
+    @Test("without common extensions the block is omitted, and a retransmission begins with the sequence number")
     func stripped() throws {
         let composer = PacketComposer(from: HeaderExtensionIDs(), to: HeaderExtensionIDs())
         let written = try Self.compose(composer, PacketBytes.full, header, originalSequence: 0x1234)
@@ -81,7 +81,7 @@ struct ComposerTests {
             ])
     }
 
-    @Test("what fits no one-byte element makes them two-byte where the leg allows it, and is left out elsewhere")
+    @Test("elements too large for one-byte headers use two-byte headers if allowed, and are left out otherwise")
     func twoByte() throws {
         var source = HeaderExtensionIDs()
         source[.dependencyDescriptor] = 16
@@ -104,12 +104,12 @@ struct ComposerTests {
     }
 
     @Test("what does not fit the buffer is not written")
-    func room() throws {
+    func space() throws {
         let composer = PacketComposer(from: HeaderExtensionIDs(), to: HeaderExtensionIDs())
-        for room in 0..<22 {
-            #expect(try Self.compose(composer, PacketBytes.full, header, originalSequence: 1, room: room) == nil)
+        for space in 0..<22 {
+            #expect(try Self.compose(composer, PacketBytes.full, header, originalSequence: 1, space: space) == nil)
         }
-        #expect(try Self.compose(composer, PacketBytes.full, header, originalSequence: 1, room: 22) != nil)
+        #expect(try Self.compose(composer, PacketBytes.full, header, originalSequence: 1, space: 22) != nil)
     }
 
     @Test("a retransmission unwraps to the packet that was lost")

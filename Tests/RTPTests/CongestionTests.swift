@@ -47,7 +47,7 @@ struct CongestionTests {
         "a receiver that reads late by a few milliseconds still learns that its link is free again", arguments: 1...30)
     func recoveryOfALowLayer(seed: UInt64) {
         var link = VirtualLink(rate: 3_000_000, mediaRate: 170_000, seed: seed)
-        link.estimate.wanted = 1_100_000
+        link.estimate.requestedBitrate = 1_100_000
         link.jitter = 16_000_000
         link.run(seconds: 10)
         link.rate = 300_000
@@ -95,7 +95,7 @@ struct CongestionTests {
         #expect(link.estimate.bitrate < 500_000, "seed \(seed): \(link.estimate.bitrate)")
     }
 
-    @Test("it makes room for others and takes it back", arguments: seeds)
+    @Test("it yields bandwidth to others and takes it back", arguments: seeds)
     func crossTraffic(seed: UInt64) {
         var link = VirtualLink(rate: 3_000_000, seed: seed)
         link.run(seconds: 15)
@@ -108,7 +108,7 @@ struct CongestionTests {
         #expect(share(link, of: 3_000_000) > 0.6, "seed \(seed)")
     }
 
-    @Test("a shallow queue, where loss speaks before delay", arguments: seeds)
+    @Test("a shallow queue, where loss occurs before delay", arguments: seeds)
     func shallowQueue(seed: UInt64) {
         var link = VirtualLink(rate: 1_000_000, queueMilliseconds: 10, seed: seed)
         link.queueByteLimit = 4_000

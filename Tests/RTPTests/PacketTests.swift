@@ -4,7 +4,8 @@ import Wire
 
 /// Packets built by hand, byte for byte.
 enum PacketBytes {
-    /// One contributor, one-byte extensions 1 (level 0x85), 3 (two bytes) between padding, 4 bytes of payload, 3 of padding.
+    /// One contributor, one-byte extensions 1 (level 0x85), 3 (two bytes) between padding, 4 bytes of payload, 3 of
+    /// padding.
     static let full: [UInt8] = [
         0xB1, 0xE0, 0x12, 0x34, 0x00, 0x01, 0x02, 0x03, 0xCA, 0xFE, 0xBA, 0xBE,
         0x11, 0x22, 0x33, 0x44,
@@ -60,7 +61,7 @@ struct PacketTests {
         #expect(try all(private16) == [:])
     }
 
-    @Test("broken twins are refused with their reason")
+    @Test("malformed packets are rejected with their reason")
     func broken() {
         func failure(_ bytes: [UInt8]) -> RTPPacket.ParseError? {
             do throws(RTPPacket.ParseError) {
@@ -82,7 +83,7 @@ struct PacketTests {
         #expect(failure(PacketBytes.full.dropLast() + [7]) == nil)
     }
 
-    @Test("RTP is told from what shares its port")
+    @Test("RTP is distinguished from the other protocols on its port")
     func demultiplexing() {
         func isLikely(_ bytes: [UInt8]) -> Bool { RTPPacket.isLikely(bytes.span.bytes) }
         var bytes = PacketBytes.full

@@ -29,7 +29,7 @@ struct PayloadTests {
         #expect(VP8Descriptor(partition.span.bytes)?.isKeyFrame == false, "the start of another partition")
     }
 
-    @Test("VP8: other numbers take the place of its own and keep their width")
+    @Test("VP8: replaced numbers keep their width")
     func vp8Rewriting() throws {
         func rewritten(_ payload: [UInt8]) throws -> [UInt8] {
             let read = VP8Descriptor(payload.span.bytes)
@@ -102,7 +102,7 @@ struct PayloadTests {
         #expect(read?.isSilence == isSilence)
     }
 
-    @Test("what is no Opus or RED is told apart")
+    @Test("payloads that are not Opus or RED are rejected")
     func malformedAudio() {
         func opus(_ bytes: [UInt8]) -> OpusPayload? { OpusPayload(bytes.span.bytes) }
         func red(_ bytes: [UInt8]) -> [UInt8]? {

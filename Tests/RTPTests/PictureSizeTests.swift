@@ -2,7 +2,7 @@ import RTP
 import Testing
 import Wire
 
-@Suite("Sizes of pictures")
+@Suite("Frame sizes")
 struct PictureSizeTests {
     private static func hex(_ text: String) -> [UInt8] {
         var digits = text.filter { $0 != " " }[...]
@@ -47,7 +47,7 @@ struct PictureSizeTests {
         let frame = Self.frames[index]
         let size = frame.codec.pictureSize(frame.payload.span.bytes)
         #expect(size == PictureSize(width: frame.width, height: frame.height))
-        // Cut off anywhere it says the same or nothing.
+        // Truncated anywhere, it gives the same size or none.
         for count in frame.payload.indices {
             let cut = Array(frame.payload.prefix(count))
             let size = frame.codec.pictureSize(cut.span.bytes)
@@ -55,7 +55,7 @@ struct PictureSizeTests {
         }
     }
 
-    @Test("any bytes are read without harm, and pictures between key frames have none", arguments: VideoCodec.allCases)
+    @Test("any bytes are parsed safely, and delta frames have no size", arguments: VideoCodec.allCases)
     func noise(codec: VideoCodec) {
         var random = SeededRandom(seed: 5)
         for _ in 0..<5_000 {

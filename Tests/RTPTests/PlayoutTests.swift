@@ -3,8 +3,8 @@ import Testing
 import Wire
 
 /// A packet of 20 ms, spoken or with nothing but comfort noise.
-private func packet(_ sequence: Int, _ timestamp: Int, milliseconds: Double, isSilence: Bool = false) -> SoundPacket {
-    SoundPacket(
+private func packet(_ sequence: Int, _ timestamp: Int, milliseconds: Double, isSilence: Bool = false) -> AudioPacket {
+    AudioPacket(
         sequence: UInt16(truncatingIfNeeded: sequence), timestamp: UInt32(truncatingIfNeeded: timestamp),
         arrival: Instant(nanoseconds: UInt64(milliseconds * 1e6) + 5_000_000_000),
         payload: isSilence ? [0x78] : [0x78, 1, 2, 3])
@@ -40,9 +40,9 @@ struct JitterBufferTests {
         #expect(buffer.deadline == nil)
     }
 
-    @Test("a missing packet is waited for, but not for ever")
+    @Test("a missing packet delays the following ones, but not for ever")
     func loss() {
-        var buffer = JitterBuffer(patience: 200_000_000, capacity: 100)
+        var buffer = JitterBuffer(maxWait: 200_000_000, capacity: 100)
         buffer.insert(packet(1, 960, milliseconds: 0))
         buffer.insert(packet(4, 3_840, milliseconds: 60))
         #expect(all(&buffer, at: 250) == ["1"])
@@ -58,12 +58,12 @@ struct JitterBufferTests {
 
     @Test("it holds no more than it may")
     func capacity() {
-        var buffer = JitterBuffer(patience: 1_000_000_000_000, capacity: 3)
+        var buffer = JitterBuffer(maxWait: 1_000_000_000_000, capacity: 3)
         for number in [1, 3, 4, 5] { buffer.insert(packet(number, 0, milliseconds: 0)) }
         #expect(all(&buffer, at: 0) == ["1", "-1", "3", "4", "5"])
     }
 
-    @Test("a source that begins again is followed", arguments: [40_000, 5_000, 9_900])
+    @Test("a source that restarts is followed", arguments: [40_000, 5_000, 9_900])
     func restart(number: Int) {
         var buffer = JitterBuffer()
         buffer.insert(packet(10_000, 0, milliseconds: 0))
@@ -82,10 +82,10 @@ struct JitterBufferTests {
 }
 
 @Suite("Timeline of a recording")
-struct SoundTimelineTests {
+struct AudioTimelineTests {
     /// Everything that a source sends in a call, and what becomes of it.
     private struct Source {
-        var timeline = SoundTimeline(begin: instant(0))
+        var timeline = AudioTimeline(begin: instant(0))
         var random: SeededRandom
         /// How much faster its clock is than ours.
         var skew = 0.0
@@ -93,7 +93,7 @@ struct SoundTimelineTests {
         var sequence = 60_000
         var timestamp = 4_294_000_000
         var lost = 0.0
-        var pieces: [SoundTimeline.Piece] = []
+        var segments: [AudioTimeline.Segment] = []
         private var buffer = JitterBuffer()
         private var isAfterLoss = false
 
@@ -125,7 +125,7 @@ struct SoundTimelineTests {
                 switch output {
                 case .lost: isAfterLoss = true
                 case .packet(let packet):
-                    pieces += timeline.take(packet, isAfterLoss: isAfterLoss)
+                    segments += timeline.take(packet, isAfterLoss: isAfterLoss)
                     isAfterLoss = false
                 }
             }
@@ -133,17 +133,17 @@ struct SoundTimelineTests {
 
         mutating func finish(at moment: Double) {
             pass(at: moment + 10_000)
-            pieces += timeline.finish(at: instant(moment))
+            segments += timeline.finish(at: instant(moment))
         }
 
         /// In milliseconds.
         var length: Double { Double(timeline.end) / 48 }
-        /// When each packet is heard, in milliseconds.
+        /// When each packet plays, in milliseconds.
         var positions: [Double] {
             var position: UInt64 = 0
             var found: [Double] = []
-            for piece in pieces {
-                switch piece {
+            for segment in segments {
+                switch segment {
                 case .packet(_, let duration):
                     found.append(Double(position) / 48)
                     position += UInt64(duration)
@@ -188,10 +188,10 @@ struct SoundTimelineTests {
         }
         source.finish(at: 600_000)
         #expect(abs(source.length - 600_000) < 40, "seed \(seed): \(source.length)")
-        let placed = source.pieces.compactMap { piece -> SoundPacket? in
-            if case .packet(let packet, _) = piece { packet } else { nil }
+        let placed = source.segments.compactMap { segment -> AudioPacket? in
+            if case .packet(let packet, _) = segment { packet } else { nil }
         }
-        // Each is heard when it came, but for the way it took and for what is corrected later.
+        // Each plays when it arrived, apart from delay and later corrections.
         for (packet, position) in zip(placed, source.positions) {
             let arrived = Double(packet.arrival.nanoseconds - 5_000_000_000) / 1e6
             #expect(position > arrived - 190 && position < arrived + 70, "seed \(seed): \(position), came \(arrived)")
@@ -210,11 +210,11 @@ struct SoundTimelineTests {
         source.speak(from: 7_000, to: 10_000)
         source.finish(at: 10_000)
         #expect(abs(source.length - 10_000) < 40, "\(source.length)")
-        #expect(!source.pieces.dropFirst().contains { if case .silence = $0 { true } else { false } })
+        #expect(!source.segments.dropFirst().contains { if case .silence = $0 { true } else { false } })
         #expect(source.timeline.droppedCount == 0)
     }
 
-    @Test("a source that was held up and catches up, slowly too, had no pause", arguments: [5.0, 12, 15])
+    @Test("a delayed source that catches up, even slowly, had no pause", arguments: [5.0, 12, 15])
     func stall(interval: Double) {
         var source = Source(seed: 1)
         source.jitter = 5
@@ -230,15 +230,15 @@ struct SoundTimelineTests {
         source.finish(at: 12_000)
         #expect(abs(source.length - 12_000) < 40, "\(source.length)")
         #expect(source.positions.count == 600)
-        #expect(!source.pieces.dropFirst().contains { if case .silence = $0 { true } else { false } })
+        #expect(!source.segments.dropFirst().contains { if case .silence = $0 { true } else { false } })
         #expect(source.timeline.droppedCount == 0)
     }
 
-    @Test("a way that is long for a while costs no word", arguments: [300.0, 500, 800, 1_000])
+    @Test("a delay that is long for a while costs no word", arguments: [300.0, 500, 800, 1_000])
     func slowness(most: Double) {
         var source = Source(seed: 1)
         source.speak(from: 0, to: 4_000)
-        // A queue on the way fills and empties again, each in two seconds.
+        // A queue on the path fills and drains again, each in two seconds.
         for number in 0..<200 {
             let sent = 4_020 + Double(number) * 20
             source.send(at: sent + most * Double(number < 100 ? number : 200 - number) / 100)
@@ -249,9 +249,9 @@ struct SoundTimelineTests {
         // What is tolerated, and a packet.
         #expect(abs(source.length - 40_000) <= 50, "\(source.length)")
         #expect(source.timeline.droppedCount <= Int(most / 20))
-        // What is left out lies apart, and nothing that was said is far from where it was.
-        let numbers = source.pieces.compactMap { piece -> Int? in
-            if case .packet(let packet, _) = piece { Int(packet.sequence) } else { nil }
+        // Dropped packets are far apart, and no packet is far from its time.
+        let numbers = source.segments.compactMap { segment -> Int? in
+            if case .packet(let packet, _) = segment { Int(packet.sequence) } else { nil }
         }
         let gaps = zip(numbers, numbers.dropFirst()).map { ($1 - $0 + 65_536) % 65_536 }
         #expect(gaps.allSatisfy { $0 <= 2 }, "\(gaps.filter { $0 > 2 })")
@@ -270,7 +270,7 @@ struct SoundTimelineTests {
         #expect(abs(positions[250] - 65_020) < 40, "\(positions[250])")
     }
 
-    @Test("lost packets are told from silence")
+    @Test("loss is distinguished from silence")
     func loss() {
         var source = Source(seed: 1)
         source.speak(from: 0, to: 1_000)
@@ -280,12 +280,12 @@ struct SoundTimelineTests {
         source.timestamp += 960 * 10
         source.speak(from: 2_200, to: 3_000)
         source.finish(at: 3_000)
-        let gaps = source.pieces.filter { if case .packet = $0 { false } else { true } }
+        let gaps = source.segments.filter { if case .packet = $0 { false } else { true } }
         // It begins with the first packet's arrival.
         #expect(gaps == [.silence(960), .lost(2_880), .silence(9_600)])
     }
 
-    @Test("one wrong timestamp makes no hours of silence", arguments: [2_000_000_000, -2_000_000_000, 100_000])
+    @Test("one wrong timestamp does not cause hours of silence", arguments: [2_000_000_000, -2_000_000_000, 100_000])
     func wrong(jump: Int) {
         var source = Source(seed: 1)
         source.speak(from: 0, to: 1_000)

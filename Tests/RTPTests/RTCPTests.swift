@@ -68,7 +68,7 @@ struct RTCPTests {
         #expect(Self.describe(bytes) == ["SR 1", "block 2", "name 1 ab"])
     }
 
-    @Test("broken chains are refused whole")
+    @Test("malformed compounds are rejected as a whole")
     func broken() {
         let good = Self.compound
         #expect(Self.describe([]) == nil)

@@ -6,9 +6,9 @@ import Wire
 private struct ObedientSender {
     var rate: Double
     /// What it would send if it could.
-    var wanted = 2_500_000.0
+    var linkCapacity = 2_500_000.0
     var jitter: UInt64 = 0
-    private(set) var told: UInt64?
+    private(set) var reported: UInt64?
     private(set) var reports: [UInt64] = []
     private var estimate = ReceiveBandwidthEstimate()
     private var random: SeededRandom
@@ -20,7 +20,7 @@ private struct ObedientSender {
     private var nextLoss: UInt64 = 0
     private var waiting = 0.0
     private var (sentCount, lostCount) = (0, 0)
-    private var onTheWay: [(sent: UInt32, arrival: UInt64)] = []
+    private var inFlight: [(sent: UInt32, arrival: UInt64)] = []
 
     private static let byteCount = 1_000
     private static let delay: UInt64 = 40_000_000
@@ -30,7 +30,7 @@ private struct ObedientSender {
         random = SeededRandom(seed: seed)
     }
 
-    /// Returns the mean of what it was told over the last half.
+    /// Returns the mean of the reported bitrates in the second half.
     @discardableResult
     mutating func run(seconds: Double) -> Double {
         let end = now + UInt64(seconds * 1e9)
@@ -39,8 +39,8 @@ private struct ObedientSender {
         while now < end {
             step()
             now += 1_000_000
-            if now > half, let told {
-                sum += Double(told)
+            if now > half, let reported {
+                sum += Double(reported)
                 count += 1
             }
         }
@@ -50,16 +50,18 @@ private struct ObedientSender {
     private mutating func step() {
         if now >= nextFrame {
             nextFrame = now + 33_000_000
-            waiting += min(Double(told ?? 500_000), wanted) * 0.033 / 8 * Double.random(in: 0.8...1.2, using: &random)
+            waiting +=
+                min(Double(reported ?? 500_000), linkCapacity) * 0.033 / 8
+                * Double.random(in: 0.8...1.2, using: &random)
             let count = Int(waiting) / Self.byteCount
             waiting -= Double(count * Self.byteCount)
             for index in 0..<count { send(after: UInt64(index) * 1_000_000) }
         }
-        for packet in onTheWay where packet.arrival <= now {
+        for packet in inFlight where packet.arrival <= now {
             estimate.receive(
                 sendTime: packet.sent, byteCount: Self.byteCount, at: Instant(nanoseconds: packet.arrival))
         }
-        onTheWay.removeAll { $0.arrival <= now }
+        inFlight.removeAll { $0.arrival <= now }
         if now >= nextLoss, sentCount > 0 {
             nextLoss = now + 1_000_000_000
             estimate.receive(
@@ -71,7 +73,7 @@ private struct ObedientSender {
         guard let bitrate = estimate.takeReport(roundTrip: 2 * Self.delay, at: Instant(nanoseconds: now)) else {
             return
         }
-        told = bitrate
+        reported = bitrate
         reports.append(bitrate)
     }
 
@@ -87,8 +89,8 @@ private struct ObedientSender {
         freeAt = begin + UInt64(Double(Self.byteCount) * 8e9 / rate)
         let late = jitter > 0 ? UInt64.random(in: 0...jitter, using: &random) : 0
         let clock = Instant(nanoseconds: sent + 777_000_000)
-        onTheWay.append((AbsoluteSendTime.value(at: clock), freeAt + Self.delay + late))
-        onTheWay.sort { $0.arrival < $1.arrival }
+        inFlight.append((AbsoluteSendTime.value(at: clock), freeAt + Self.delay + late))
+        inFlight.sort { $0.arrival < $1.arrival }
     }
 }
 
@@ -109,7 +111,7 @@ struct ReceiveBandwidthTests {
     func growth(seed: UInt64) {
         var sender = ObedientSender(rate: 20_000_000, seed: seed)
         sender.run(seconds: 30)
-        #expect((sender.told ?? 0) >= 2_500_000, "seed \(seed): \(sender.reports)")
+        #expect((sender.reported ?? 0) >= 2_500_000, "seed \(seed): \(sender.reports)")
         #expect(sender.reports == sender.reports.sorted(), "seed \(seed): \(sender.reports)")
         // Every second, from the first second on.
         #expect((28...31).contains(sender.reports.count), "seed \(seed): \(sender.reports.count)")
@@ -121,10 +123,10 @@ struct ReceiveBandwidthTests {
         sender.run(seconds: 30)
         sender.rate = 300_000
         sender.run(seconds: 3)
-        #expect((sender.told ?? .max) < 400_000, "seed \(seed): \(sender.told ?? 0)")
+        #expect((sender.reported ?? .max) < 400_000, "seed \(seed): \(sender.reported ?? 0)")
         sender.rate = 3_000_000
         sender.run(seconds: 60)
-        #expect((sender.told ?? 0) > 1_000_000, "seed \(seed): \(sender.told ?? 0)")
+        #expect((sender.reported ?? 0) > 1_000_000, "seed \(seed): \(sender.reported ?? 0)")
     }
 
     @Test("jitter alone is not taken for a queue", arguments: seeds)
@@ -136,7 +138,7 @@ struct ReceiveBandwidthTests {
         #expect(mean > 1_000_000, "seed \(seed): \(mean)")
     }
 
-    @Test("who sends nothing is told nothing")
+    @Test("without packets there is no report")
     func silence() {
         var estimate = ReceiveBandwidthEstimate()
         var now = Instant(nanoseconds: 1_000_000_000)
@@ -145,13 +147,13 @@ struct ReceiveBandwidthTests {
             now = now.adding(nanoseconds: 10_000_000)
             estimate.receive(sendTime: packet * 2_621, byteCount: 1_000, at: now)
         }
-        let told = estimate.takeReport(roundTrip: 0, at: now)
-        #expect((told ?? 0) > 600_000)
+        let reported = estimate.takeReport(roundTrip: 0, at: now)
+        #expect((reported ?? 0) > 600_000)
         now = now.adding(nanoseconds: 60_000_000_000)
         #expect(estimate.takeReport(roundTrip: 0, at: now) == nil)
     }
 
-    @Test("times that make no sense harm nothing but the estimate", arguments: seeds)
+    @Test("nonsensical times only affect the estimate", arguments: seeds)
     func nonsense(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var estimate = ReceiveBandwidthEstimate()
@@ -161,8 +163,9 @@ struct ReceiveBandwidthTests {
             estimate.receive(
                 sendTime: UInt32.random(in: 0...UInt32.max, using: &random),
                 byteCount: Int.random(in: 0...1_500, using: &random), at: now)
-            let told = estimate.takeReport(roundTrip: UInt64.random(in: 0...10_000_000_000, using: &random), at: now)
-            if let told { #expect((50_000...30_000_000).contains(told)) }
+            let reported = estimate.takeReport(
+                roundTrip: UInt64.random(in: 0...10_000_000_000, using: &random), at: now)
+            if let reported { #expect((50_000...30_000_000).contains(reported)) }
         }
     }
 }

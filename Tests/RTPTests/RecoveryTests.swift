@@ -9,7 +9,7 @@ struct RecoveryTests {
             + (0..<byteCount).map { UInt8(truncatingIfNeeded: Int(sequence) &* 31 &+ $0) }
     }
 
-    @Test("the history gives back what it holds, never something else", arguments: 0..<10)
+    @Test("the history returns what it holds, never something else", arguments: 0..<10)
     func history(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         var history = PacketHistory(byteLimit: 64 * 1024)
@@ -45,8 +45,8 @@ struct RecoveryTests {
 
     private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-    @Test("a gap is asked for after a moment, again after a round trip, and given up in the end")
-    func asking() {
+    @Test("a gap is requested after a short delay, again after a round trip, and given up in the end")
+    func nackTimes() {
         var generator = NACKGenerator()
         generator.roundTripNanoseconds = 40_000_000
         var lost: [UInt16] = []
@@ -63,20 +63,20 @@ struct RecoveryTests {
         #expect(lost == [])
         generator.collect(at: at(61), into: &lost)
         #expect(lost == [65_535])
-        var asked = 2
+        var requested = 2
         var now: UInt64 = 61
         while let deadline = generator.deadline, now < 10_000 {
             now = deadline.nanoseconds / 1_000_000
             generator.collect(at: deadline, into: &lost)
-            asked += lost.count
+            requested += lost.count
         }
-        #expect(asked == 10)
+        #expect(requested == 10)
         #expect(generator.missingCount == 0)
         #expect(generator.abandonedCount == 1)
         #expect(now < 1_200)
     }
 
-    @Test("too many missing packets are not asked for at all")
+    @Test("too many missing packets are not requested at all")
     func overwhelmed() {
         var generator = NACKGenerator()
         #expect(generator.receive(0, at: at(0)) == .inOrder)
@@ -87,13 +87,13 @@ struct RecoveryTests {
         #expect(generator.missingCount == 1)
     }
 
-    @Test("every lost packet is asked for, and those that come are not asked for again", arguments: 0..<20)
+    @Test("every lost packet is requested, and received ones are not requested again", arguments: 0..<20)
     func model(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         var generator = NACKGenerator()
         var lost: [UInt16] = []
         var missing: Set<UInt16> = []
-        var asked: Set<UInt16> = []
+        var requested: Set<UInt16> = []
         var sequence = UInt16.random(in: 0...65535, using: &random)
         _ = generator.receive(sequence, at: at(0))
         for step in 1..<4_000 {
@@ -107,7 +107,7 @@ struct RecoveryTests {
             generator.collect(at: now, into: &lost)
             for number in lost {
                 #expect(missing.contains(number), "seed \(seed)")
-                asked.insert(number)
+                requested.insert(number)
                 // The answer is lost half of the time.
                 if Bool.random(using: &random), missing.remove(number) != nil {
                     #expect(generator.receive(number, at: now) == .recovered)
@@ -116,11 +116,11 @@ struct RecoveryTests {
         }
         // Those at the very end have had no time; a few of the others are given up after a second.
         let old = missing.filter { sequence &- $0 > 400 }
-        #expect(old.allSatisfy(asked.contains), "seed \(seed)")
+        #expect(old.allSatisfy(requested.contains), "seed \(seed)")
         #expect(old.count <= 30 && UInt64(old.count) <= generator.abandonedCount, "seed \(seed): \(old.count) of 400")
     }
 
-    @Test("key frames are asked for once, again without an answer, and never more often than the interval")
+    @Test("key frames are requested once, again without a response, and never more often than the interval")
     func keyFrames() {
         var requests = KeyFrameRequests(interval: 500_000_000)
         #expect(requests.deadline == nil)

@@ -6,8 +6,8 @@ import Wire
 struct SelectionTests {
     private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: UInt64(milliseconds) * 1_000_000) }
 
-    /// Plays `levels` (dB below full scale per speaker) from `from` until `until`, in packets of 20 ms, and says who led
-    /// and who was in after each 100 ms.
+    /// Plays `levels` (dB below full scale per speaker) from `from` until `until`, in packets of 20 ms, and says who
+    /// led and who was in after each 100 ms.
     @discardableResult
     private func play(
         _ ranking: inout SpeakerRanking, _ levels: [UInt32: UInt8], from: Int, until: Int,
@@ -44,10 +44,10 @@ struct SelectionTests {
         #expect(ranking.speakers == [1] && ranking.loudness(of: 2) == 0)
     }
 
-    @Test("the loudest change places only with cause, and a muted one yields")
+    @Test("the selection changes only with cause, and a muted voice yields")
     func loudest() {
         var ranking = SpeakerRanking()
-        var selection = LoudestSelection()
+        var selection = TopNSelector()
         var chosen: [UInt32] = []
         var changes = 0
         func choose(_ ranking: SpeakerRanking, _ now: Instant) {
@@ -73,7 +73,7 @@ struct SelectionTests {
 
     private static let video = LayerSelection.Demand(bitrates: [150_000, 500_000, 1_700_000])
 
-    @Test("a layer falls at once and rises after a second of room")
+    @Test("a layer steps down at once and up after a second of headroom")
     func layers() {
         var selection = LayerSelection()
         #expect(selection.select([Self.video], order: [0], available: 2_500_000, at: at(0)) == [2])
@@ -90,12 +90,12 @@ struct SelectionTests {
         #expect(
             selection.select([Self.video], order: [0], available: 600_000, at: at(1_700)) == [1], "from nothing at once"
         )
-        selection.forget(0)
+        selection.reset(0)
         #expect(selection.select([Self.video], order: [0], available: 2_500_000, at: at(1_800)) == [2], "another track")
     }
 
-    @Test("a step up that was taken back waits longer the next time")
-    func patience() {
+    @Test("a step up that was reverted waits longer the next time")
+    func waitGrows() {
         var selection = LayerSelection()
         var rises: [Int] = []
         var layer: Int? = 0
@@ -112,7 +112,7 @@ struct SelectionTests {
         #expect(rises.count <= 6)
     }
 
-    @Test("who waits longer after steps that were taken back does not when the link carries much more than they had")
+    @Test("the longer wait after reverted steps ends when much more bandwidth is available")
     func recovery() {
         var selection = LayerSelection()
         var time = 0
@@ -150,35 +150,35 @@ struct SelectionTests {
                 #expect(demand.bitrates[layer] > 0 && layer <= demand.limit, "seed \(seed)")
                 sum += demand.bitrates[layer]
             }
-            let least = demands.reduce(0) { $0 + $1.least }
-            #expect(sum <= max(available, least), "seed \(seed)")
-            if least <= available { #expect(zip(demands, chosen).allSatisfy { $0.least == 0 || $1 != nil }) }
+            let minBitrate = demands.reduce(0) { $0 + $1.minBitrate }
+            #expect(sum <= max(available, minBitrate), "seed \(seed)")
+            if minBitrate <= available { #expect(zip(demands, chosen).allSatisfy { $0.minBitrate == 0 || $1 != nil }) }
         }
     }
 
-    @Test("who comes first is raised first")
+    @Test("the first in priority is raised first")
     func importance() {
         var selection = LayerSelection()
         #expect(selection.select([Self.video, Self.video], order: [1, 0], available: 700_000, at: at(0)) == [0, 1])
     }
 }
 
-@Suite("Pictures that a link does not carry")
-struct PausedPicturesTests {
+@Suite("Videos that a link does not carry")
+struct PausedVideoTests {
     /// How many are paused after each second, when the link is strained while fewer than `carried` are.
-    private func counts(seconds: Int, of most: Int, needs: (_ second: Int) -> Int) -> [Int] {
-        var paused = PausedPictures()
+    private func counts(seconds: Int, of videoCount: Int, needs: (_ second: Int) -> Int) -> [Int] {
+        var paused = PausedVideo()
         return (0..<seconds).map { second in
             for tenth in 0..<10 {
                 paused.advance(
-                    isStrained: paused.count < needs(second), most: most,
+                    isStrained: paused.count < needs(second), videoCount: videoCount,
                     to: Instant(nanoseconds: UInt64(second * 10 + tenth) * 100_000_000))
             }
             return paused.count
         }
     }
 
-    @Test("one goes after three seconds, and is tried again ever more seldom")
+    @Test("a video is paused after three seconds, and retried with growing intervals")
     func trials() {
         let counts = counts(seconds: 120, of: 3) { _ in 1 }
         #expect(counts.prefix(4) == [0, 0, 0, 1])
@@ -188,14 +188,14 @@ struct PausedPicturesTests {
         #expect(zip(back, back.dropFirst()).map { $1 - $0 } == zip(back, back.dropFirst()).map { $1 - $0 }.sorted())
     }
 
-    @Test("a busy moment takes none away, and no more go than there are")
+    @Test("a short strain pauses none, and no more than all are paused")
     func bounds() {
         #expect(counts(seconds: 30, of: 2) { $0 % 5 < 2 ? 2 : 0 }.allSatisfy { $0 == 0 })
         #expect(counts(seconds: 60, of: 2) { _ in 9 }.last == 2)
         #expect(counts(seconds: 60, of: 0) { _ in 9 }.last == 0)
     }
 
-    @Test("all come back once the link carries them")
+    @Test("all resume once the link carries them")
     func recovery() {
         #expect(counts(seconds: 60, of: 3) { $0 < 20 ? 3 : 0 }.last == 0)
     }

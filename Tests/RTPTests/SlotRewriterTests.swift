@@ -91,7 +91,7 @@ struct SlotRewriterTests {
         #expect(slot.original(of: 99) == nil)
     }
 
-    @Test("numbers of frames begin behind those of the source before, whenever a source begins to have them")
+    @Test("frame numbers continue after those of the previous source, whenever a source begins to have them")
     func frames() {
         var slot = SlotRewriter(clockRate: 90_000, sequence: 99, timestamp: 7)
         func receive(_ sequence: Int, from source: UInt32, _ number: UInt16?, isEntry: Bool = false) -> SlotPacket? {

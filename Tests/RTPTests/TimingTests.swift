@@ -52,7 +52,7 @@ struct TimingTests {
         #expect(statistics.byteCount == 15_000)
     }
 
-    @Test("a leap is noise until a second packet follows it")
+    @Test("a jump is ignored until a second packet follows it")
     func restart() {
         var statistics = ReceiveStatistics(clockRate: 90_000)
         func receive(_ sequence: UInt16) -> ReceiveStatistics.Verdict {
@@ -115,9 +115,9 @@ struct TimingTests {
         publisher.receive(second, at: ours.adding(nanoseconds: 10_000_000))
         video.receive(second)
         let later = ours.adding(nanoseconds: 1_010_000_000)
-        let heard = try #require(audio.timestamp(at: later, publisher))
+        let captureTimestamp = try #require(audio.timestamp(at: later, publisher))
         let seen = try #require(video.timestamp(at: later, publisher))
-        #expect((0xFFFF_FF00 &+ 47_999...0xFFFF_FF00 &+ 48_000).contains(heard))
+        #expect((0xFFFF_FF00 &+ 47_999...0xFFFF_FF00 &+ 48_000).contains(captureTimestamp))
         #expect((90_004...90_005).contains(seen))
         let back = try #require(video.time(of: seen, publisher))
         #expect(abs(back.difference(since: later)) < 1 << 32 / 45_000)

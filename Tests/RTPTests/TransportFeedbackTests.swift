@@ -37,7 +37,7 @@ struct TransportFeedbackTests {
         #expect(body(1, []) == ["reduced", "bad TWCC"])
     }
 
-    @Test("of a feedback about very many packets the latest are visited, with the times that they have")
+    @Test("of feedback about very many packets, the latest are visited, with their times")
     func limit() {
         func chunk(_ symbol: UInt16, _ count: UInt16) -> [UInt8] {
             [UInt8((symbol << 13 | count) >> 8), UInt8(truncatingIfNeeded: symbol << 13 | count)]
@@ -61,7 +61,7 @@ struct TransportFeedbackTests {
         #expect(visited.suffix(100).map(\.1) == (101...200).map { Int64($0) })
     }
 
-    @Test("what the log writes, a reader finds: loss, reordering, wrapping, long pauses", arguments: 0..<40)
+    @Test("the log's feedback is parsed correctly: loss, reordering, wrapping, long pauses", arguments: 0..<40)
     func roundTrip(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         var log = ArrivalLog()
@@ -84,7 +84,7 @@ struct TransportFeedbackTests {
                 expected[sequence] = Int64(time / 250_000)
             }
             writer.begin()
-            while log.hasNews {
+            while log.hasUnreported {
                 if !log.write(into: &writer, from: 1, of: 2) {
                     if writer.isEmpty { break }
                     Self.read(writer.bytes, &reported, &numbers)
@@ -127,7 +127,7 @@ struct TransportFeedbackTests {
         log.record(10, at: at(64))
         log.record(12, at: at(66))
         _ = log.write(into: &writer, from: 1, of: 2)
-        #expect(!log.hasNews)
+        #expect(!log.hasUnreported)
         log.record(11, at: at(70))
         log.record(12, at: at(90))
         _ = log.write(into: &writer, from: 1, of: 2)

@@ -25,8 +25,8 @@ struct VirtualLink {
     var mediaRate: Double
     private(set) var now: UInt64 = 1_000_000_000
     private var freeAt: UInt64 = 0
-    private var onTheWay: [Datagram] = []
-    private var answers: [(at: UInt64, bytes: [UInt8])] = []
+    private var packetsInFlight: [Datagram] = []
+    private var feedbackInFlight: [(at: UInt64, bytes: [UInt8])] = []
     private var log = ArrivalLog()
     private var sequence: UInt16 = 65_000
     private var waiting = 0.0
@@ -40,7 +40,7 @@ struct VirtualLink {
         queueByteLimit = max(rate * queueMilliseconds / 8_000, 20_000)
         self.mediaRate = mediaRate
         estimate = BandwidthEstimate()
-        estimate.wanted = UInt64(mediaRate)
+        estimate.requestedBitrate = UInt64(mediaRate)
         pacer = Pacer(bitrate: estimate.bitrate)
         random = SeededRandom(seed: seed)
     }
@@ -102,30 +102,30 @@ struct VirtualLink {
         guard Double(begin - now) * share / 8e9 <= queueByteLimit else { return }
         freeAt = begin + UInt64(Double(byteCount) * 8e9 / share)
         let late = jitter > 0 ? UInt64.random(in: 0...jitter, using: &random) : 0
-        onTheWay.append(Datagram(sequence: sequence, byteCount: byteCount, arrival: freeAt + delay + late))
+        packetsInFlight.append(Datagram(sequence: sequence, byteCount: byteCount, arrival: freeAt + delay + late))
     }
 
     private mutating func deliver() {
-        for datagram in onTheWay.filter({ $0.arrival <= now }).sorted(by: { $0.arrival < $1.arrival }) {
+        for datagram in packetsInFlight.filter({ $0.arrival <= now }).sorted(by: { $0.arrival < $1.arrival }) {
             log.record(datagram.sequence, at: Instant(nanoseconds: datagram.arrival))
         }
-        onTheWay.removeAll { $0.arrival <= now }
+        packetsInFlight.removeAll { $0.arrival <= now }
         if now >= nextFeedback {
             nextFeedback = now + 50_000_000
-            while log.hasNews {
+            while log.hasUnreported {
                 var writer = RTCPWriter()
                 guard log.write(into: &writer, from: 1, of: 2) else { break }
-                answers.append((now + delay, writer.bytes))
+                feedbackInFlight.append((now + delay, writer.bytes))
             }
         }
-        for answer in answers where answer.at <= now {
-            guard var compound = try? RTCPCompound(answer.bytes.span.bytes) else { continue }
+        for inFlight in feedbackInFlight where inFlight.at <= now {
+            guard var compound = try? RTCPCompound(inFlight.bytes.span.bytes) else { continue }
             while let packet = compound.next() {
                 if let feedback = TransportFeedback(packet) {
                     estimate.receive(feedback, at: Instant(nanoseconds: now))
                 }
             }
         }
-        answers.removeAll { $0.at <= now }
+        feedbackInFlight.removeAll { $0.at <= now }
     }
 }

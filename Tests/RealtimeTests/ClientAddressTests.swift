@@ -3,7 +3,7 @@ import Wire
 
 @testable import Realtime
 
-@Suite("Where clients are")
+@Suite("Addresses of clients")
 struct ClientAddressTests {
     private func hops(_ header: ForwardedHeader, _ lines: String...) -> [String] {
         header.hops(in: lines).map { $0.map(\.description) ?? "?" }
@@ -31,7 +31,7 @@ struct ClientAddressTests {
         #expect(hops(.forwarded, "x=\"a,b;for=1.2.3.4\";for=192.0.2.1") == ["192.0.2.1"])
     }
 
-    @Test("a line that breaks the grammar names nobody: what a proxy appended to it cannot be told from the rest")
+    @Test("a line with invalid syntax has no hops: what a proxy appended to it cannot be distinguished")
     func broken() {
         for line in [
             "for=\"192.0.2.43, for=198.51.100.17", "for=6.6.6.6;x=\", for=\"[2001:db8::1]\"", "for=192.0.2.1 x",
@@ -44,7 +44,7 @@ struct ClientAddressTests {
 
     private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
-    @Test("hops are walked from right to left to the first that is no trusted proxy")
+    @Test("the client is the right-most hop that is not a trusted proxy")
     func walk() throws {
         var rules = ClientAddresses.Rules()
         rules.trustedProxies = [try #require(AddressRange("10.0.0.0/8")), try #require(AddressRange("fd00::/8"))]

@@ -9,11 +9,11 @@ import Testing
 struct ClientFrameTests {
     private let call = "call:00000000-0000-7000-8000-000000000010"
 
-    private func parse(_ text: String) throws(FrameFault) -> ClientFrame {
+    private func parse(_ text: String) throws(FrameError) -> ClientFrame {
         try ClientFrame.parse(Array(text.utf8), resumptions: 3)
     }
 
-    private func fault(_ text: String) -> FrameFault? {
+    private func frameError(_ text: String) -> FrameError? {
         do {
             _ = try parse(text)
             return nil
@@ -50,7 +50,7 @@ struct ClientFrameTests {
         #expect(try parse(#" {"heartbeat" : { } } "#) == .heartbeat)
     }
 
-    @Test("what it does not know is ignored, and null is as good as absent")
+    @Test("unknown members are ignored, and null means absent")
     func tolerance() throws {
         #expect(
             try parse(
@@ -90,17 +90,17 @@ struct ClientFrameTests {
             (#"{"id":1,"request":"x","params":[]}"#, "params", 1),
         ] as [(String, String, Int64?)])
     func fields(text: String, field: String, id: Int64?) {
-        let fault = fault(text)
-        #expect(fault?.problem.kind == .invalidRequest)
-        #expect(fault?.problem.field == field)
-        #expect(fault?.id == id)
+        let frameError = frameError(text)
+        #expect(frameError?.problem.kind == .invalidRequest)
+        #expect(frameError?.problem.field == field)
+        #expect(frameError?.id == id)
     }
 
     @Test("more streams than may be resumed")
     func tooMany() {
         let resume = (0..<4).map { #""call:00000000-0000-7000-8000-00000000000\#($0)":["e1",1]"# }
         let text = #"{"id":1,"hello":{"token":"t","resume":{\#(resume.joined(separator: ","))}}}"#
-        #expect(fault(text)?.problem.field == "hello.resume")
+        #expect(frameError(text)?.problem.field == "hello.resume")
     }
 
     @Test(
@@ -114,18 +114,18 @@ struct ClientFrameTests {
             "{\"a\":" + String(repeating: "[", count: 100_000),
         ])
     func noJSON(text: String) {
-        let fault = fault(text)
-        #expect(fault?.id == nil)
-        #expect(fault?.problem.kind == .invalidRequest)
+        let frameError = frameError(text)
+        #expect(frameError?.id == nil)
+        #expect(frameError?.problem.kind == .invalidRequest)
     }
 
     @Test("two verbs, or none")
     func verbs() {
-        #expect(fault(#"{"id":1}"#)?.problem.kind == .invalidRequest)
-        #expect(fault(#"{"id":1,"token":"t","request":"x"}"#)?.problem.kind == .invalidRequest)
+        #expect(frameError(#"{"id":1}"#)?.problem.kind == .invalidRequest)
+        #expect(frameError(#"{"id":1,"token":"t","request":"x"}"#)?.problem.kind == .invalidRequest)
     }
 
-    @Test("no text can do more than fail, and what is skipped is what Foundation takes for JSON")
+    @Test("any text fails or parses, and what is skipped is JSON for Foundation")
     func garbage() {
         let texts = [
             #"{"id":1,"hello":{"token":"a","resume":{"\#(call)":["e1",904]}}}"#,
@@ -145,7 +145,7 @@ struct ClientFrameTests {
             guard let frame = try? ClientFrame.parse(bytes, resumptions: 3) else { continue }
             guard case .request(_, _, let params) = frame else { continue }
             let text = String(decoding: params, as: UTF8.self)
-            // Escapes of half a surrogate pair are JSON by grammar, but Foundation does not take them.
+            // Escapes of half a surrogate pair are JSON by grammar, but Foundation rejects them.
             if text.contains("\\ud") { continue }
             #expect((try? JSONSerialization.jsonObject(with: Data(params))) != nil, "seed \(seed): \(text)")
         }
@@ -154,7 +154,7 @@ struct ClientFrameTests {
 
 @Suite("Writing frames")
 struct OutboundFrameTests {
-    @Test("the header of every length, shared by both doors")
+    @Test("the header of every length, and the text without it")
     func headers() {
         for (count, header) in [
             (0, [0x81, 0]), (125, [0x81, 125]), (126, [0x81, 126, 0, 126]), (65535, [0x81, 126, 0xFF, 0xFF]),
@@ -176,7 +176,7 @@ struct OutboundFrameTests {
         #expect((error?["winner"] as? [String: Any])?["generation"] as? Int == 2)
     }
 
-    @Test("a bye tells when to come back, unless one must not")
+    @Test("a bye has a reconnection delay, unless the client must not reconnect")
     func byes() {
         #expect(
             OutboundFrame.bye(.slow, retryAfter: 1500).string
@@ -184,7 +184,7 @@ struct OutboundFrameTests {
         #expect(OutboundFrame.bye(.revoked, retryAfter: nil).string == #"{"bye":{"code":4004,"reason":"revoked"}}"#)
     }
 
-    @Test("changes are sorted into batches that are dense, of one stream and one epoch")
+    @Test("changes are grouped into batches without gaps, of one stream and one epoch")
     func batches() {
         func change(_ stream: StreamName, _ epoch: String, _ sequence: Int64) -> Change {
             Change(stream: stream, position: Position(epoch: epoch, sequence: sequence), type: "t", data: "{}")

@@ -13,7 +13,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "one too many of an address, or in all, is closed at once, and one that ends makes room",
+        "a connection over the limit of an address or in total is closed at once, and a closed one frees its slot",
         arguments: [true, false])
     func caps(inAll: Bool) async throws {
         let limits = inAll ? ConnectionLimits(total: 3) : ConnectionLimits(perAddress: 3)
@@ -26,18 +26,18 @@ struct ConnectionTests {
             }
             let refused = try await server.connect()
             #expect(await refused.rest() == "")
-            try await eventually { limits.figures == (3, 1) }
+            try await eventually { limits.stats == (3, 1) }
             try await clients[0].close()
-            try await eventually { limits.figures.open == 2 }
+            try await eventually { limits.stats.open == 2 }
             #expect(try await response(try await server.connect(), to: "/x").hasSuffix("GET /x"))
             // Also those that became WebSockets count until they end.
             try await clients[1].close()
-            try await eventually { limits.figures.open == 1 }
+            try await eventually { limits.stats.open == 1 }
             let session = try await server.session(user: 7)
-            #expect(limits.figures.open == 2)
+            #expect(limits.stats.open == 2)
             try await session.close()
             try await clients[2].close()
-            try await eventually { limits.figures.open == 0 }
+            try await eventually { limits.stats.open == 0 }
         }
     }
 
@@ -55,7 +55,7 @@ struct ConnectionTests {
         return signature + [0x21, 0x11, 0, 12] + [203, 0, 113, client, 192, 0, 2, 1, 0x30, 0x39, 0x01, 0xBB]
     }
 
-    @Test("a balancer says for whom it opens a connection, and is not believed without saying so")
+    @Test("the PROXY header of a balancer names the client, and is required")
     func proxyProtocol() async throws {
         try await LoopbackServer.with(addresses: try behindBalancers()) { server in
             let known = try await server.connect()
@@ -76,14 +76,14 @@ struct ConnectionTests {
         }
     }
 
-    @Test("connections count for those for whom they are opened")
+    @Test("connections of a balancer count for their clients")
     func countedByClient() async throws {
         let limits = ConnectionLimits(perAddress: 1)
         let addresses = try behindBalancers(trusting: "203.0.113.7")
         try await LoopbackServer.with(connections: limits, addresses: addresses) { server in
             func connect(for client: UInt8) async throws -> LoopbackClient {
                 let connection = try await server.connect()
-                // One too many is closed as soon as it says for whom it is.
+                // One too many is closed as soon as its client is known.
                 try? await connection.write(
                     proxyHeader(client: client) + Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
                 return connection
@@ -95,31 +95,31 @@ struct ConnectionTests {
             }
             let refused = try await connect(for: 2)
             #expect(await refused.rest() == "")
-            try await eventually { limits.figures == (5, 1) }
+            try await eventually { limits.stats == (5, 1) }
             for connection in open { try await connection.close() }
-            try await eventually { limits.figures.open == 0 }
+            try await eventually { limits.stats.open == 0 }
         }
     }
 
     private static let strict: TransferPace = {
         var pace = TransferPace()
         pace.window = .milliseconds(100)
-        pace.leastBytes = 10_000
+        pace.minBytes = 10_000
         return pace
     }()
 
-    @Test("a body that does not come ends its connection")
+    @Test("a stalled request body ends its connection")
     func slowBody() async throws {
         try await LoopbackServer.with(pace: Self.strict) { server in
             let client = try await server.connect()
             try await client.request("POST /slow", ["Content-Length: 100000"])
-            // It may be answered before, and ends all the same.
+            // There may be a response before, and it ends all the same.
             _ = await client.rest()
-            try await eventually { server.connections.figures.open == 0 }
+            try await eventually { server.connections.stats.open == 0 }
         }
     }
 
-    @Test("a response that is not taken ends its connection, one that is arrives whole; more is not read meanwhile")
+    @Test("a response that is not read ends its connection, others arrive completely; nothing is read meanwhile")
     func slowResponse() async throws {
         try await LoopbackServer.with(pace: Self.strict) { server in
             let bytes = 20_000_000
@@ -129,11 +129,11 @@ struct ConnectionTests {
             for _ in 0..<50 { try? await stuck.request("GET /bytes/\(bytes)") }
             let other = try await server.connect()
             #expect(try await response(other, to: "/bytes/\(bytes)").utf8.count > bytes)
-            try await eventually { server.connections.figures.open == 0 }
+            try await eventually { server.connections.stats.open == 0 }
         }
     }
 
-    @Test("a user has so many sessions and no more; one that takes the place of an older one is not more")
+    @Test("the sessions of a user are limited; one that replaces an older one does not count")
     func sessionsOfAUser() async throws {
         var limits = RealtimeLimits()
         limits.sessionsPerUser = 2

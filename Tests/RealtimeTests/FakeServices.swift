@@ -16,7 +16,7 @@ final class FakeServices: Sendable {
         var opened = 0
         var revoked: Set<UserID> = []
         var revokedSignIns: Set<SignInID> = []
-        /// While it is there, whoever proves an endpoint or a newer token waits, and is counted here.
+        /// While it is set, verifications of endpoints and newer tokens wait, and are counted here.
         var held: [CheckedContinuation<Void, Never>]?
         /// Addresses from which there were too many requests.
         var refused: Set<String> = []
@@ -143,10 +143,10 @@ extension FakeServices: StreamSource {
 }
 
 extension FakeServices: RequestHandler {
-    /// `echo` answers its parameters, `commit` writes to the caller's own stream and answers where that now stands.
+    /// `echo` returns its parameters, `commit` writes to the caller's own stream and returns its position.
     func handle(
         _ name: String, params: [UInt8], principal: Principal, from origin: SessionOrigin
-    ) async -> RequestAnswer {
+    ) async -> RequestResult {
         switch name {
         case "echo": return .result(params, positions: [:])
         case "commit":
@@ -166,5 +166,5 @@ extension FakeServices: SessionObserver {
         state.withLock { $0.detached.append(endpoint) }
     }
 
-    func heard(endpoint: EndpointID, user: UserID, session: SessionID) {}
+    func alive(endpoint: EndpointID, user: UserID, session: SessionID) {}
 }

@@ -17,7 +17,7 @@ private struct SlowReader {
         channel = EmbeddedChannel(loop: loop)
         try channel.pipeline.syncOperations.addHandlers([
             reads,
-            WebSocketDoor(hub: hub, services: fake.services, origin: SessionOrigin(address: "192.0.2.1")),
+            WebSocketHandler(hub: hub, services: fake.services, origin: SessionOrigin(address: "192.0.2.1")),
         ])
         channel.isWritable = false
         channel.pipeline.fireChannelWritabilityChanged()
@@ -52,7 +52,7 @@ private struct SlowReader {
 
 @Suite("Clients that flood and do not read")
 struct FloodTests {
-    @Test("one pong is owed, for the latest ping")
+    @Test("one pong is pending, for the latest ping")
     func pongs() throws {
         let client = try SlowReader()
         for number in 0..<200 { try client.send(webSocketFrame(0x89, [UInt8(number)])) }
@@ -63,7 +63,7 @@ struct FloodTests {
         #expect(try client.takeBytes() == [0x8A, 1, 8])
     }
 
-    @Test("a socket that takes nothing is not read until it does")
+    @Test("a socket that is not writable is not read until it is")
     func reads() throws {
         let client = try SlowReader()
         let before = client.readCount

@@ -11,7 +11,7 @@ import Testing
 struct HubTests {
     private let stream = StreamName.call(identifier(10))
 
-    @Test("attaching brings the snapshot, before the answer to a later request; detaching ends it")
+    @Test("attaching sends the snapshot, before the result of a later request; detaching ends it")
     func attach() async throws {
         try await LoopbackServer.with { server in
             let tabs = [
@@ -34,7 +34,7 @@ struct HubTests {
         }
     }
 
-    @Test("an endpoint that comes again replaces its older socket; another secret does not")
+    @Test("a reconnecting endpoint replaces its older socket; another secret does not")
     func replaced() async throws {
         try await LoopbackServer.with { server in
             let older = try await server.session(user: 7, endpoint: 21)
@@ -64,7 +64,7 @@ struct HubTests {
             }
             try await nine.send(#"{"id":9,"request":"echo"}"#)
             #expect(try await nine.next().json["id"] as? Int == 9)
-            #expect(server.hub.figures.byes["revoked"] == 2)
+            #expect(server.hub.stats.byes["revoked"] == 2)
         }
     }
 
@@ -110,7 +110,7 @@ struct HubTests {
             server.hub.revoke(signIn: identifier(607))
             server.fake.release()
             #expect(try await client.next { $0["id"] as? Int == 2 }.json["error"] != nil)
-            // It goes on with the token that it has.
+            // It continues with its current token.
             try await client.send(#"{"id":9,"request":"echo"}"#)
             #expect(try await client.next().json["id"] as? Int == 9)
         }
@@ -156,7 +156,7 @@ struct HubTests {
         }
     }
 
-    @Test("presence comes with the first session and goes a grace after the last")
+    @Test("presence starts with the first session and ends a grace period after the last")
     func presence() async throws {
         var limits = RealtimeLimits()
         limits.presenceGrace = .milliseconds(50)
@@ -183,7 +183,7 @@ struct HubTests {
         }
     }
 
-    @Test("shutting down says bye to everybody, at different times to come back")
+    @Test("shutdown sends bye to all, with different reconnection delays")
     func shutdown() async throws {
         try await LoopbackServer.with { server in
             var clients: [LoopbackClient] = []
@@ -199,7 +199,7 @@ struct HubTests {
             }
             await done
             #expect(times.count > 10)
-            #expect(server.hub.figures.sessions == 0)
+            #expect(server.hub.stats.sessions == 0)
         }
     }
 
@@ -258,8 +258,8 @@ struct HubTests {
             let data = #"{"x":"\#(String(repeating: "x", count: 10_000))"}"#
             // More than the kernel's buffers hold, so that the session must queue, and then lag.
             for _ in 0..<1500 { server.fake.commit(stream, data) }
-            try await eventually { server.hub.figures.laggingStreams == 1 }
-            #expect(server.hub.figures.queuedBytes < 64 * 1024)
+            try await eventually { server.hub.stats.laggingStreams == 1 }
+            #expect(server.hub.stats.queuedBytes < 64 * 1024)
             let opened = server.fake.state.withLock { $0.opened }
             try await client.channel.setOption(.autoRead, value: true).get()
             var known = 0
@@ -270,7 +270,7 @@ struct HubTests {
                 }
             }
             #expect(server.fake.state.withLock { $0.opened } > opened)
-            #expect(server.hub.figures.byes["slow"] == 0)
+            #expect(server.hub.stats.byes["slow"] == 0)
         }
     }
 }
@@ -282,23 +282,23 @@ struct EventStreamTests {
     @Test("a session over two kinds of requests")
     func session() async throws {
         try await LoopbackServer.with { server in
-            let door = EventStreamDoor(hub: server.hub, services: server.fake.services)
+            let handler = EventStreamHandler(hub: server.hub, services: server.fake.services)
             let stream = StreamName.user(identifier(7))
-            let events = try await door.open(from: origin) { ByteBuffer(string: #"{"token":"user-7"}"#) }
+            let events = try await handler.open(from: origin) { ByteBuffer(string: #"{"token":"user-7"}"#) }
             var iterator = events.makeAsyncIterator()
             let hello = try Self.message(await iterator.next())
             #expect(hello["id"] as? Int == 0)
             let result = hello["result"] as? [String: Any]
             let id = try #require((result?["session"] as? String).flatMap { SessionID($0) })
             let seven = Principal(user: identifier(7))
-            try await door.post(
+            try await handler.post(
                 ByteBuffer(string: #"{"id":2,"listen":{"stream":"\#(stream)"}}"#), to: id, principal: seven)
             #expect(try Self.message(await iterator.next())["snapshot"] != nil)
             #expect(try Self.message(await iterator.next())["id"] as? Int == 2)
             server.fake.commit(stream)
             #expect(try Self.message(await iterator.next())["changes"] != nil)
             await #expect(throws: Problem.notFound("session", field: "session")) {
-                try await door.post(ByteBuffer(string: "{}"), to: id, principal: Principal(user: identifier(8)))
+                try await handler.post(ByteBuffer(string: "{}"), to: id, principal: Principal(user: identifier(8)))
             }
             server.hub.revoke(user: identifier(7))
             #expect(try Self.message(await iterator.next())["bye"] != nil)
@@ -306,24 +306,24 @@ struct EventStreamTests {
         }
     }
 
-    @Test("a reader who goes away ends the session; a token that is not good opens none")
+    @Test("a closed reader ends the session; an invalid token opens none")
     func endings() async throws {
         try await LoopbackServer.with { server in
-            let door = EventStreamDoor(hub: server.hub, services: server.fake.services)
+            let handler = EventStreamHandler(hub: server.hub, services: server.fake.services)
             await #expect(throws: Problem.self) {
-                _ = try await door.open(from: origin) { ByteBuffer(string: #"{"token":"x"}"#) }
+                _ = try await handler.open(from: origin) { ByteBuffer(string: #"{"token":"x"}"#) }
             }
             await #expect(throws: Problem.self) {
-                _ = try await door.open(from: origin) { ByteBuffer(string: "{}") }
+                _ = try await handler.open(from: origin) { ByteBuffer(string: "{}") }
             }
             do {
-                let events = try await door.open(from: origin) { ByteBuffer(string: #"{"token":"user-7"}"#) }
+                let events = try await handler.open(from: origin) { ByteBuffer(string: #"{"token":"user-7"}"#) }
                 for await event in events {
                     #expect(event.readableBytes > 0)
                     break
                 }
             }
-            try await eventually { server.hub.figures.sessions == 0 }
+            try await eventually { server.hub.stats.sessions == 0 }
         }
     }
 

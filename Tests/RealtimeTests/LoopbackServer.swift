@@ -8,7 +8,7 @@ import NIOPosix
 
 @testable import Realtime
 
-/// A server on a loopback port with the realtime door and a responder that says what reached it.
+/// A server on a loopback port with the realtime channel and a responder that echoes the request.
 struct LoopbackServer {
     let hub: RealtimeHub
     let fake: FakeServices
@@ -26,26 +26,26 @@ struct LoopbackServer {
         let hub = RealtimeHub(eventLoopGroup: group, bus: fake.bus, limits: limits, clock: { morning })
         let http = UpgradeChannel(
             responder: { request, writer, channel in
-                var answer = ByteBuffer(string: "\(request.method) \(request.uri.path)")
+                var response = ByteBuffer(string: "\(request.method) \(request.uri.path)")
                 if request.uri.path == "/address" {
-                    answer = ByteBuffer(string: addresses.client(of: channel) { _ in [] })
+                    response = ByteBuffer(string: addresses.client(of: channel) { _ in [] })
                 } else if request.uri.path.hasPrefix("/bytes/"), let count = Int(request.uri.path.dropFirst(7)) {
-                    answer = ByteBuffer(repeating: 0x78, count: count)
+                    response = ByteBuffer(repeating: 0x78, count: count)
                 }
                 var body = try await writer.writeHead(
-                    HTTPResponse(status: .ok, headerFields: [.contentLength: "\(answer.readableBytes)"]))
-                try await body.write(answer)
+                    HTTPResponse(status: .ok, headerFields: [.contentLength: "\(response.readableBytes)"]))
+                try await body.write(response)
                 try await body.finish(nil)
             }, hub: hub, services: fake.services, origins: AllowedOrigins(["https://app.example.com"]),
             addresses: addresses, pace: pace)
-        let door = LimitedChannel(http, addresses: addresses, limits: connections)
+        let limited = LimitedChannel(http, addresses: addresses, limits: connections)
         let logger = Logger(label: "test")
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4096)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
-                door.setup(channel: channel, logger: logger).map { value in
-                    _ = Task { await door.handle(value: value, logger: logger) }
+                limited.setup(channel: channel, logger: logger).map { value in
+                    _ = Task { await limited.handle(value: value, logger: logger) }
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -90,7 +90,7 @@ extension EndpointID {
     static func numbered(_ number: Int) -> EndpointID { identifier(number) }
 }
 
-/// A client that writes the bytes it is told to, and reads WebSocket frames or whatever comes.
+/// A client that writes given bytes, and reads WebSocket frames or anything else.
 final class LoopbackClient: Sendable {
     let channel: any Channel
     private let reader: Reader
@@ -199,7 +199,7 @@ final class LoopbackClient: Sendable {
     func upgrade() async throws {
         try await request("GET /v1/realtime", Self.upgradeHeaders)
         let head = try await reader.head()
-        // The answer to the key of RFC 6455 section 1.3.
+        // The response to the key of RFC 6455 section 1.3.
         guard head.hasPrefix("HTTP/1.1 101"), head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") else { throw Closed() }
     }
 
@@ -243,7 +243,7 @@ struct Message: Sendable {
     }
 }
 
-/// Looks again and again until something is so; the test's own time limit is the end of patience.
+/// Polls until a condition is true; the test's own time limit is the timeout.
 func eventually(_ condition: @Sendable () -> Bool) async throws {
     while !condition() { try await Task.sleep(for: .milliseconds(2)) }
 }

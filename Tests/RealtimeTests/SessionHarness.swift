@@ -6,9 +6,9 @@ import Testing
 @testable import Realtime
 
 /// A store, a bus, a session and a client on a virtual clock, where everything that can happen late may happen late: a
-/// reading of the store sees it at one moment and is delivered at another, published batches wait in the mailbox, frames
-/// wait on the wire, and the connection may be cut between any two of them.
-struct SessionWorld: ~Copyable {
+/// reading of the store sees it at one moment and is delivered at another, published batches wait in the mailbox,
+/// frames wait on the wire, and the connection may be lost between any two of them.
+struct SessionHarness: ~Copyable {
     /// What the store holds of one stream: the sequences 1 to `last` of an epoch.
     struct Log {
         var epoch = 1
@@ -26,7 +26,7 @@ struct SessionWorld: ~Copyable {
         var stream: StreamName
         var after: Position?
         var ticket: UInt32
-        var answer: StreamOpening?
+        var opening: StreamOpening?
     }
 
     var machine: SessionMachine
@@ -36,17 +36,17 @@ struct SessionWorld: ~Copyable {
     /// Published, not yet taken out of the mailbox.
     var mailbox: [StreamBatch] = []
     var subscribed: Set<StreamName> = []
-    var questions: [Question] = []
+    var reads: [Question] = []
     /// Sent, not yet with the client.
     var wire: [OutboundFrame] = []
     var client: [StreamName: Copy] = [:]
     var byes: [Bye] = []
-    /// The streams that this connection asked for, in its hello or later.
+    /// The streams that this connection requested, in its hello or later.
     var asked: Set<StreamName> = []
     /// What went wrong from the client's point of view.
-    var complaints: [String] = []
-    /// Answered ids and what the client knew at that moment.
-    var answers: [Int64: [StreamName: Position]] = [:]
+    var violations: [String] = []
+    /// The ids with results, and what the client knew then.
+    var results: [Int64: [StreamName: Position]] = [:]
     var requested: [Int64] = []
     var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
     let rules: SessionRules
@@ -68,11 +68,11 @@ struct SessionWorld: ~Copyable {
         switch action {
         case .send(let frame): wire.append(frame)
         case .subscribe(let stream):
-            if !subscribed.insert(stream).inserted { complaints.append("subscribed twice to \(stream)") }
+            if !subscribed.insert(stream).inserted { violations.append("subscribed twice to \(stream)") }
         case .unsubscribe(let stream):
-            if subscribed.remove(stream) == nil { complaints.append("unsubscribed from \(stream) without need") }
+            if subscribed.remove(stream) == nil { violations.append("unsubscribed from \(stream) without need") }
         case .open(let stream, let after, let ticket):
-            questions.append(Question(stream: stream, after: after, ticket: ticket))
+            reads.append(Question(stream: stream, after: after, ticket: ticket))
         case .authenticate:
             let admission = Admission(
                 principal: Principal(user: alice), grant: EndpointGrant(endpoint: identifier(5)),
@@ -81,7 +81,7 @@ struct SessionWorld: ~Copyable {
             run { $0.authenticated(.success(admission), at: now, wallClock: morning, into: &$1) }
         case .perform(let id, _, _): requested.append(id)
         case .end(let bye): byes.append(bye)
-        case .verify, .enter, .becomeLive, .reportHeard, .dropped: break
+        case .verify, .register, .becomeLive, .reportAlive, .dropped: break
         }
     }
 
@@ -89,7 +89,7 @@ struct SessionWorld: ~Copyable {
     mutating func connect() {
         machine = SessionMachine(session: identifier(9), rules: rules, at: now)
         subscribed = []
-        questions = []
+        reads = []
         mailbox = []
         wire = []
         byes = []
@@ -127,35 +127,35 @@ struct SessionWorld: ~Copyable {
         guard !mailbox.isEmpty else { return }
         let batch = mailbox.removeFirst()
         let now = now
-        run { $0.changed(batch, at: now, into: &$1) }
+        run { $0.receiveChanges(batch, at: now, into: &$1) }
     }
 
-    /// The store answers a question with what it holds now; the answer is delivered later.
+    /// The store reads its current content; the result is delivered later.
     mutating func readStore(_ index: Int) {
-        guard questions.indices.contains(index), questions[index].answer == nil else { return }
-        let question = questions[index]
-        let log = logs[question.stream] ?? Log()
+        guard reads.indices.contains(index), reads[index].opening == nil else { return }
+        let read = reads[index]
+        let log = logs[read.stream] ?? Log()
         let position = Position(epoch: log.name, sequence: log.last)
         let snapshot = Array(#"{"last":\#(log.last)}"#.utf8)
-        switch question.after {
-        case nil: questions[index].answer = .snapshot(snapshot, position)
-        case let after? where after.epoch != log.name: questions[index].answer = .reset(.epoch, snapshot, position)
-        case let after? where after.sequence >= log.last: questions[index].answer = .changes([], position)
+        switch read.after {
+        case nil: reads[index].opening = .snapshot(snapshot, position)
+        case let after? where after.epoch != log.name: reads[index].opening = .reset(.epoch, snapshot, position)
+        case let after? where after.sequence >= log.last: reads[index].opening = .changes([], position)
         case let after?:
-            let batch = StreamBatch.make(question.stream, epoch: log.name, (after.sequence + 1)...log.last)
-            questions[index].answer = .changes(batch.changes, position)
+            let batch = StreamBatch.make(read.stream, epoch: log.name, (after.sequence + 1)...log.last)
+            reads[index].opening = .changes(batch.changes, position)
         }
     }
 
-    mutating func answerStore(_ index: Int) {
-        guard questions.indices.contains(index) else { return }
+    mutating func completeRead(_ index: Int) {
+        guard reads.indices.contains(index) else { return }
         readStore(index)
-        let question = questions.remove(at: index)
-        guard let answer = question.answer else { return }
+        let read = reads.remove(at: index)
+        guard let opening = read.opening else { return }
         let now = now
         run {
             $0.opened(
-                question.stream, ticket: question.ticket, .success(answer), at: now, wallClock: morning, into: &$1)
+                read.stream, ticket: read.ticket, .success(opening), at: now, wallClock: morning, into: &$1)
         }
     }
 
@@ -169,7 +169,7 @@ struct SessionWorld: ~Copyable {
             client[stream] = Copy(position: nil, isReset: true)
         } else if json["snapshot"] != nil {
             guard let epoch = json["epoch"] as? String, let sequence = json["seq"] as? Int64 else { return }
-            if client[stream]?.position != nil { complaints.append("a snapshot of \(stream) without a reset") }
+            if client[stream]?.position != nil { violations.append("a snapshot of \(stream) without a reset") }
             client[stream] = Copy(position: Position(epoch: epoch, sequence: sequence))
         } else if let changes = json["changes"] as? [[String: Any]] {
             for change in changes { apply(change, to: stream) }
@@ -178,17 +178,17 @@ struct SessionWorld: ~Copyable {
 
     private mutating func apply(_ change: [String: Any], to stream: StreamName) {
         guard let sequence = change["seq"] as? Int64, let position = client[stream]?.position else {
-            return complaints.append("changes of \(stream), which the client does not have")
+            return violations.append("changes of \(stream), which the client does not have")
         }
         if sequence != position.sequence + 1 {
-            complaints.append("\(sequence) of \(stream) after \(position.sequence)")
+            violations.append("\(sequence) of \(stream) after \(position.sequence)")
         }
         client[stream]?.position?.sequence = sequence
     }
 
     private mutating func note(_ json: [String: Any]) {
         guard let id = json["id"] as? Int64 else { return }
-        answers[id] = client.compactMapValues(\.position)
+        results[id] = client.compactMapValues(\.position)
     }
 
     // MARK: Until nothing is left to do
@@ -200,15 +200,15 @@ struct SessionWorld: ~Copyable {
                 publishNext()
             } else if !mailbox.isEmpty {
                 deliverNext()
-            } else if !questions.isEmpty {
-                answerStore(0)
+            } else if !reads.isEmpty {
+                completeRead(0)
             } else if !wire.isEmpty {
                 receiveNext()
-            } else if !machine.hasBacklog {
+            } else if !machine.hasQueuedFrames {
                 return
             }
         }
-        complaints.append("the world does not come to rest")
+        violations.append("the session does not become idle")
     }
 
     mutating func setWritable(_ isWritable: Bool) {
@@ -218,7 +218,7 @@ struct SessionWorld: ~Copyable {
 
     /// Whether the client has all of every stream that it listens to.
     func expectWhole(_ comment: Comment) {
-        #expect(complaints.isEmpty, comment)
+        #expect(violations.isEmpty, comment)
         for (stream, copy) in client {
             let log = logs[stream] ?? Log()
             #expect(copy.position == Position(epoch: log.name, sequence: log.last), comment)

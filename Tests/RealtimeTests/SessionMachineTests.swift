@@ -87,7 +87,7 @@ struct SessionHelloTests {
         #expect(actions.count == 1)
     }
 
-    @Test("a token that is not good is answered and ends it; a hello that is not valid may be mended")
+    @Test("an invalid token gets an error and ends the session; an invalid hello may be corrected")
     func refusals() {
         for (problem, expected) in [
             (Problem(.unauthenticated, "No."), Bye.unauthenticated), (Problem(.forbidden, "No."), .unauthenticated),
@@ -111,7 +111,7 @@ struct SessionHelloTests {
         guard case .authenticate = actions.last else { return #expect(Bool(false), "\(actions)") }
     }
 
-    @Test("frames that follow the hello at once are done after its answer")
+    @Test("frames that follow the hello at once are performed after its result")
     func early() {
         var machine = fresh()
         var actions: [SessionAction] = []
@@ -148,13 +148,13 @@ struct SessionRequestTests {
         var session = LiveSession()
         session.listen(call, at: 3)
         session.machine.receive(.request(2, name: "calls.accept", params: []), at: session.now, into: &session.actions)
-        session.machine.answered(
+        session.machine.performed(
             2, .result(Array("{}".utf8), positions: [call: Position(epoch: "e1", sequence: 5)]), at: session.now,
             into: &session.actions)
         #expect(session.sent() == [])
-        session.machine.changed(.make(call, 4...4), at: session.now, into: &session.actions)
+        session.machine.receiveChanges(.make(call, 4...4), at: session.now, into: &session.actions)
         #expect(session.sent().count == 1)
-        session.machine.changed(.make(call, 5...5), at: session.now, into: &session.actions)
+        session.machine.receiveChanges(.make(call, 5...5), at: session.now, into: &session.actions)
         let sent = session.sent()
         #expect(sent.count == 2)
         #expect(sent.first?.contains(#""seq":5"#) == true)
@@ -168,7 +168,7 @@ struct SessionRequestTests {
         session.machine.receive(.request(2, name: "calls.create", params: []), at: session.now, into: &session.actions)
         session.machine.attach(call, into: &session.actions)
         let ticket = session.ticket
-        session.machine.answered(
+        session.machine.performed(
             2, .result(Array("{}".utf8), positions: [call: position, .user(bob): position]), at: session.now,
             into: &session.actions)
         #expect(session.sent() == [])
@@ -180,12 +180,12 @@ struct SessionRequestTests {
         #expect(sent.first == #"{"stream":"\#(call)","snapshot":{},"epoch":"e1","seq":1}"#)
     }
 
-    @Test("a change that never comes is read from the store for the result's sake")
+    @Test("a change that was not published is read from the store for the result")
     func lost() {
         var session = LiveSession()
         session.listen(call, at: 3)
         session.machine.receive(.request(2, name: "calls.end", params: []), at: session.now, into: &session.actions)
-        session.machine.answered(
+        session.machine.performed(
             2, .result(Array("{}".utf8), positions: [call: Position(epoch: "e1", sequence: 4)]), at: session.now,
             into: &session.actions)
         session.actions = []
@@ -199,7 +199,7 @@ struct SessionRequestTests {
         #expect(session.sent().count == 2)
     }
 
-    @Test("the sixty-fifth request in flight is refused")
+    @Test("the sixty-fifth request in flight is rejected")
     func inFlight() {
         var session = LiveSession()
         for id in 1...65 {
@@ -209,13 +209,13 @@ struct SessionRequestTests {
         let sent = session.sent()
         #expect(sent.count == 1)
         #expect(sent.first?.hasPrefix(#"{"id":65,"error":{"type":"rate_limited""#) == true)
-        session.machine.answered(1, .problem(.notFound("call")), at: session.now, into: &session.actions)
+        session.machine.performed(1, .problem(.notFound("call")), at: session.now, into: &session.actions)
         session.actions = []
         session.machine.receive(.request(66, name: "me.get", params: []), at: session.now, into: &session.actions)
         #expect(session.sent() == [])
     }
 
-    @Test("a newer token of the same user is taken, another user's is not")
+    @Test("a newer token of the same user is accepted, another user's is not")
     func token() {
         var session = LiveSession(tokenLives: .seconds(10))
         session.machine.receive(.token(4, "newer"), at: session.now, into: &session.actions)
@@ -256,7 +256,7 @@ struct SessionTimeTests {
         #expect(session.bye == .idle)
     }
 
-    @Test("time in which the server read nothing is no silence of the client's, but tokens go on ageing")
+    @Test("time in which the server read nothing does not count as silence, but tokens expire")
     func serverStall() {
         var session = LiveSession(tokenLives: .seconds(200))
         session.advance(by: .seconds(20))
@@ -276,7 +276,7 @@ struct SessionTimeTests {
         #expect(session.bye == .unauthenticated)
     }
 
-    @Test("a client that is about to say hello has as much time for it as it had before a stall")
+    @Test("a stall of the server extends the hello timeout")
     func stallBeforeHello() {
         var machine = SessionMachine(
             session: identifier(9), rules: SessionRules(limits: RealtimeLimits()), at: .uptimeNanoseconds(0))
@@ -292,13 +292,13 @@ struct SessionTimeTests {
         #expect(end(at: 63))
     }
 
-    @Test("a client that takes nothing for fifteen seconds is let go, one that takes a little is not")
+    @Test("a client that reads nothing for fifteen seconds is disconnected, one that reads a little is not")
     func stall() {
         var session = LiveSession()
         session.listen(call, at: 0)
-        session.machine.changed(.make(call, 1...50), at: session.now, into: &session.actions)
+        session.machine.receiveChanges(.make(call, 1...50), at: session.now, into: &session.actions)
         session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
-        session.machine.changed(.make(call, 51...51), at: session.now, into: &session.actions)
+        session.machine.receiveChanges(.make(call, 51...51), at: session.now, into: &session.actions)
         for unsent in stride(from: 900, through: 100, by: -100) {
             session.advance(by: .seconds(5), unsent: unsent)
             #expect(session.bye == nil)
@@ -320,13 +320,13 @@ struct SessionBackPressureTests {
         return limits
     }
 
-    @Test("above the soft bound streams lag, and catch up from the store when there is room")
+    @Test("above the soft limit streams lag, and catch up from the store when there is space")
     func lagging() {
         var session = LiveSession(limits: Self.tight)
         session.listen(call, at: 0)
         session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
         for sequence in 1...100 {
-            session.machine.changed(
+            session.machine.receiveChanges(
                 .make(call, Int64(sequence)...Int64(sequence)), at: session.now, into: &session.actions)
         }
         #expect(session.sent() == [])
@@ -349,7 +349,7 @@ struct SessionBackPressureTests {
         #expect(session.sent().last == #"{"id":50,"result":{"stream":"\#(presence)","position":["",0]}}"#)
         session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
         for number in 1...1000 {
-            session.machine.happened(
+            session.machine.receiveEvent(
                 StreamEvent(.init(stream: presence, data: #"{"n":\#(number)}"#)), into: &session.actions)
         }
         session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
@@ -357,7 +357,7 @@ struct SessionBackPressureTests {
         #expect(session.machine.queue.bytes == 0)
     }
 
-    @Test("events that keep their order wait up to a bound, the oldest give way and are counted")
+    @Test("ordered events wait up to a limit, the oldest are dropped and counted")
     func ordered() {
         var limits = Self.tight
         limits.softQueueBytes = 1024
@@ -375,7 +375,7 @@ struct SessionBackPressureTests {
         session.machine.receive(.listen(50, captions, after: nil), at: session.now, into: &session.actions)
         let many = limits.orderedEvents + 6
         // While the stream is read.
-        for number in 1...many { session.machine.happened(event(number), into: &session.actions) }
+        for number in 1...many { session.machine.receiveEvent(event(number), into: &session.actions) }
         session.machine.opened(
             captions, ticket: session.ticket, .success(.snapshot(Array("{}".utf8), .ephemeral)), at: session.now,
             wallClock: morning, into: &session.actions)
@@ -383,41 +383,41 @@ struct SessionBackPressureTests {
         #expect(numbers(session.sent()) == Array(7...many))
         // While the client does not read: so many of them, or so many bytes.
         session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
-        for number in 1...3 { session.machine.happened(event(number, 300), into: &session.actions) }
+        for number in 1...3 { session.machine.receiveEvent(event(number, 300), into: &session.actions) }
         #expect(session.dropped == 1)
-        for number in 4...40 { session.machine.happened(event(number), into: &session.actions) }
+        for number in 4...40 { session.machine.receiveEvent(event(number), into: &session.actions) }
         #expect(session.machine.queue.bytes <= limits.softQueueBytes)
         session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
         let rest = numbers(session.sent())
         #expect(rest == Array((40 - rest.count + 1)...40) && rest.count > 5, "The newest, in their order.")
         #expect(session.machine.queue.bytes == 0)
         session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
-        session.machine.happened(event(1), into: &session.actions)
+        session.machine.receiveEvent(event(1), into: &session.actions)
         session.machine.drop(captions, into: &session.actions)
         session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
         #expect(numbers(session.sent()).isEmpty, "What waited for it is not for it any more.")
     }
 
-    @Test("above the hard bound the session ends")
+    @Test("above the hard limit the session ends")
     func hardBound() {
         var session = LiveSession(limits: Self.tight)
         session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
         for id in 1...40 {
             session.machine.receive(
-                FrameFault(id: Int64(id), problem: .invalid("x", "y")), at: session.now, into: &session.actions)
+                FrameError(id: Int64(id), problem: .invalid("x", "y")), at: session.now, into: &session.actions)
         }
         #expect(session.bye == .slow)
     }
 }
 
-@Suite("The session machine: streams that others decide about")
+@Suite("The session machine: streams attached by the server")
 struct SessionAttachmentTests {
-    @Test("a stream that is over is forgotten after its last change, also when it is still being read")
+    @Test("a stream that has ended is forgotten after its last change, also when it is still being read")
     func detach() {
         var session = LiveSession()
         session.machine.attach(call, into: &session.actions)
         let ticket = session.ticket
-        session.machine.changed(.make(call, 2...2), at: session.now, into: &session.actions)
+        session.machine.receiveChanges(.make(call, 2...2), at: session.now, into: &session.actions)
         session.machine.detach(call, into: &session.actions)
         session.machine.opened(
             call, ticket: ticket, .success(.snapshot(Array("{}".utf8), Position(epoch: "e1", sequence: 1))),
@@ -427,16 +427,16 @@ struct SessionAttachmentTests {
         #expect(session.machine.listens.isEmpty)
     }
 
-    @Test("who is removed is told, hears no more, and is not kept waiting for it")
+    @Test("a removed participant gets a reset, nothing more, and no delayed results")
     func drop() {
         var session = LiveSession()
         session.listen(call, at: 3)
         session.machine.receive(.request(2, name: "calls.leave", params: []), at: session.now, into: &session.actions)
-        session.machine.answered(
+        session.machine.performed(
             2, .result(Array("{}".utf8), positions: [call: Position(epoch: "e1", sequence: 4)]), at: session.now,
             into: &session.actions)
         session.machine.drop(call, into: &session.actions)
-        session.machine.changed(.make(call, 4...4), at: session.now, into: &session.actions)
+        session.machine.receiveChanges(.make(call, 4...4), at: session.now, into: &session.actions)
         let sent = session.sent()
         #expect(sent.count == 2)
         #expect(sent.first == #"{"stream":"\#(call)","reset":{"reason":"access"}}"#)
@@ -446,7 +446,7 @@ struct SessionAttachmentTests {
     func unreadable() {
         var session = LiveSession()
         session.listen(call, at: 3)
-        session.machine.changed(.make(call, 9...9), at: session.now, into: &session.actions)
+        session.machine.receiveChanges(.make(call, 9...9), at: session.now, into: &session.actions)
         session.machine.opened(
             call, ticket: session.ticket, .failure(Problem(.unavailable, "Later.")), at: session.now,
             wallClock: morning,
@@ -454,7 +454,7 @@ struct SessionAttachmentTests {
         #expect(session.bye == .internalError)
     }
 
-    @Test("a listen without access is answered with the problem")
+    @Test("a listen without access gets the problem")
     func denied() {
         var session = LiveSession()
         session.machine.receive(.listen(2, user, after: nil), at: session.now, into: &session.actions)
@@ -467,7 +467,7 @@ struct SessionAttachmentTests {
         #expect(session.machine.listens.isEmpty)
     }
 
-    @Test("what may not be known looks like a stream where nothing happens")
+    @Test("a hidden presence looks like a stream without events")
     func onlySnapshot() {
         var session = LiveSession()
         let presence = StreamName.presence(bob)
@@ -475,7 +475,7 @@ struct SessionAttachmentTests {
         session.machine.opened(
             presence, ticket: session.ticket, .success(.onlySnapshot(Array("{}".utf8))), at: session.now,
             wallClock: morning, into: &session.actions)
-        session.machine.happened(StreamEvent(.init(stream: presence, data: "{}")), into: &session.actions)
+        session.machine.receiveEvent(StreamEvent(.init(stream: presence, data: "{}")), into: &session.actions)
         #expect(
             session.sent() == [
                 #"{"stream":"\#(presence)","snapshot":{}}"#,
@@ -497,7 +497,7 @@ struct SessionAttachmentTests {
                 presence, ticket: session.ticket, .success(.snapshot(Array("{}".utf8), .ephemeral)), at: session.now,
                 wallClock: morning, into: &session.actions)
             if isRead { session.machine.conclude(last, into: &session.actions) }
-            session.machine.happened(
+            session.machine.receiveEvent(
                 StreamEvent(.init(stream: presence, data: #"{"online":true}"#)), into: &session.actions)
             let events = session.sent().filter { $0.contains("event") }
             #expect(events == [#"{"stream":"\#(presence)","event":{"online":false}}"#])
@@ -505,7 +505,7 @@ struct SessionAttachmentTests {
         }
     }
 
-    @Test("a session listens to 256 streams and no more")
+    @Test("a session listens to at most 256 streams")
     func tooMany() {
         var session = LiveSession()
         for number in 0..<257 {
@@ -519,7 +519,7 @@ struct SessionAttachmentTests {
         #expect(sent.first?.contains(#""field":"listen.stream""#) == true)
     }
 
-    @Test("unlistening answers whoever waits for the stream")
+    @Test("unlisten rejects pending listens of the stream")
     func unlisten() {
         var session = LiveSession()
         session.machine.receive(.listen(2, call, after: nil), at: session.now, into: &session.actions)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Realtime
 
-/// Random numbers that repeat: the seed stands in a failing test's message.
+/// Reproducible random numbers: a failing test's message contains the seed.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

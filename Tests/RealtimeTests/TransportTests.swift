@@ -7,8 +7,8 @@ import Testing
 
 @testable import Realtime
 
-@Suite("The WebSocket door", .timeLimit(.minutes(1)))
-struct DoorTests {
+@Suite("The WebSocket transport", .timeLimit(.minutes(1)))
+struct TransportTests {
     @Test("from the hello to the close handshake")
     func session() async throws {
         try await LoopbackServer.with { server in
@@ -31,12 +31,12 @@ struct DoorTests {
             try await client.write(webSocketFrame(0x88, [0x03, 0xE8]))
             #expect(try await client.closeCode() == 1000)
             #expect(await client.rest() == "")
-            try await eventually { server.hub.figures.sessions == 0 }
+            try await eventually { server.hub.stats.sessions == 0 }
             #expect(server.fake.state.withLock { $0.detached.count } == 1)
         }
     }
 
-    @Test("who breaks the rules is told the code, and nobody else notices")
+    @Test("a protocol violation gets its close code, and other clients are not affected")
     func violations() async throws {
         try await LoopbackServer.with { server in
             let other = try await server.session(user: 7)
@@ -52,13 +52,13 @@ struct DoorTests {
                 #expect(try await client.closeCode() == code)
                 try? await client.close()
             }
-            try await eventually { server.hub.figures.sessions == 1 }
+            try await eventually { server.hub.stats.sessions == 1 }
             try await other.send(#"{"id":3,"request":"echo","params":{"a":1}}"#)
             #expect(try await other.next().text == #"{"id":3,"result":{"a":1}}"#)
         }
     }
 
-    @Test("all that is no WebSocket is an HTTP request like others")
+    @Test("anything but a WebSocket is an ordinary HTTP request")
     func http() async throws {
         try await LoopbackServer.with { server in
             let client = try await server.connect()
@@ -78,13 +78,13 @@ struct DoorTests {
                 let client = try await server.connect()
                 try await client.request(line, headers)
                 #expect(try await client.head().hasPrefix("HTTP/1.1 200"))
-                // The connection is closed behind the answer, so that no later request goes unheard.
+                // The connection is closed after the response, so that no later request is lost.
                 #expect(await client.rest() == body)
             }
         }
     }
 
-    @Test("an upgrade that may not be is answered with a problem")
+    @Test("a rejected upgrade gets a problem")
     func refusals() async throws {
         try await LoopbackServer.with { server in
             for (headers, status) in [
@@ -94,10 +94,10 @@ struct DoorTests {
             ] {
                 let client = try await server.connect()
                 try await client.request("GET /v1/realtime", headers)
-                let answer = await client.rest()
-                #expect(answer.hasPrefix("HTTP/1.1 \(status)"))
-                #expect(answer.contains("application/problem+json"))
-                #expect(answer.contains("Sec-WebSocket-Version: 13") == (status == "426"))
+                let response = await client.rest()
+                #expect(response.hasPrefix("HTTP/1.1 \(status)"))
+                #expect(response.contains("application/problem+json"))
+                #expect(response.contains("Sec-WebSocket-Version: 13") == (status == "426"))
             }
             for origin in ["https://app.example.com", "http://127.0.0.1"] {
                 let client = try await server.connect()
@@ -120,7 +120,7 @@ struct DoorTests {
         }
     }
 
-    @Test("a hello without a good token ends with 4001")
+    @Test("a hello without a valid token ends with 4001")
     func unauthenticated() async throws {
         try await LoopbackServer.with { server in
             let client = try await server.webSocket()

@@ -74,7 +74,7 @@ struct WebSocketReaderTests {
             ])
     }
 
-    @Test("what breaks the rules of frames is a protocol error")
+    @Test("an invalid frame is a protocol error")
     func protocolErrors() {
         let text = Array("x".utf8)
         expect(webSocketFrame(0x81, text, isMasked: false), .protocolError)
@@ -91,7 +91,7 @@ struct WebSocketReaderTests {
         expect([0x81, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0], .protocolError)
     }
 
-    @Test("what is no UTF-8, too big or not text has its own code")
+    @Test("invalid UTF-8, oversized and binary messages have their own codes")
     func otherErrors() {
         expect(webSocketFrame(0x81, [0xC3, 0x28]), .invalidPayload)
         expect(webSocketFrame(0x01, [0xC3]) + webSocketFrame(0x80, []), .invalidPayload)
@@ -117,8 +117,8 @@ struct WebSocketReaderTests {
         expect(webSocketFrame(0x88, [0x03, 0xE8, 0xFF]), .invalidPayload)
     }
 
-    @Test("bytes may come in any pieces")
-    func pieces() throws {
+    @Test("bytes may arrive in any chunks")
+    func chunks() throws {
         let bytes =
             webSocketFrame(0x81, [UInt8](repeating: 0x41, count: 200)) + webSocketFrame(0x01, Array("a".utf8))
             + webSocketFrame(0x89, [7]) + webSocketFrame(0x80, Array("b".utf8)) + webSocketFrame(0x88, [])
@@ -129,16 +129,16 @@ struct WebSocketReaderTests {
             var events: [WebSocketEvent] = []
             var rest = bytes[...]
             while !rest.isEmpty {
-                let piece = rest.prefix(Int.random(in: 1...40, using: &generator))
-                rest = rest.dropFirst(piece.count)
-                reader.append(ByteBuffer(bytes: piece))
+                let chunk = rest.prefix(Int.random(in: 1...40, using: &generator))
+                rest = rest.dropFirst(chunk.count)
+                reader.append(ByteBuffer(bytes: chunk))
                 events += try drain(&reader).get()
             }
             #expect(events == whole, "seed \(seed)")
         }
     }
 
-    @Test("pieces that always end within a frame do not pile up")
+    @Test("chunks that always end within a frame do not accumulate")
     func unendingPieces() throws {
         let frame = webSocketFrame(0x81, [UInt8](repeating: 0x41, count: 100))
         var reader = WebSocketReader(limit: 1000)
@@ -150,7 +150,7 @@ struct WebSocketReaderTests {
         #expect(reader.heldByteCount < 4096)
     }
 
-    @Test("no bytes can do more than fail")
+    @Test("any bytes fail or parse")
     func garbage() {
         for seed in 0..<3000 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)

@@ -4,18 +4,18 @@ import TURN
 import Testing
 import Wire
 
-@Suite("A relay without room")
+@Suite("A full or draining relay")
 struct AlternateServerTests {
     private static let alternate = TransportAddress(IPAddress(ipv4: 0x0505_0505), port: 3478)
 
-    /// Where an Allocate was sent to, with the error's number.
+    /// The error number of an Allocate, and where it was redirected to.
     private func redirected(_ client: RelayClient) throws -> (UInt16?, TransportAddress?) {
         let bytes = try client.exchange(.allocate) { $0.append(.requestedTransport, integer: UInt32(17) << 24) }
         let message = try Message(bytes.span.bytes)
         return (message.errorNumber, message.plainAddress(.alternateServer))
     }
 
-    @Test("sends clients elsewhere while it drains, and keeps whom it has")
+    @Test("redirects clients while it drains, and keeps existing allocations")
     func draining() throws {
         let running = try RunningRelay { $0.alternates = [Self.alternate] }
         let kept = try RelayClient(running.address)
@@ -28,7 +28,7 @@ struct AlternateServerTests {
         #expect(try RelayClient(running.address).allocate().get().port > 0)
     }
 
-    @Test("or while it is full, but not when a user has enough")
+    @Test("redirects clients while it is full, but not when a user's quota is reached")
     func full() throws {
         let running = try RunningRelay {
             $0.alternates = [Self.alternate]
@@ -45,7 +45,7 @@ struct AlternateServerTests {
         #expect(try redirected(carol) == (300, Self.alternate))
     }
 
-    @Test("two alternates of one family are one too many")
+    @Test("two alternates of one family are rejected")
     func configuration() throws {
         var configuration = RelayConfiguration()
         configuration.alternates = [Self.alternate, Self.alternate]

@@ -19,7 +19,7 @@ struct DTLSRelayTests {
     func relays(mtu: Int) throws {
         let running = try running()
         let socket = try DTLSSocket(to: running.address, mtu: mtu)
-        #expect(socket.shake())
+        #expect(socket.handshake())
         let client = try RelayClient(running.address, socket: socket)
         let peer = try TestSocket(running.address.address)
         let relayed = try client.allocate().get()
@@ -50,7 +50,7 @@ struct DTLSRelayTests {
     func bothKinds() throws {
         let running = try running()
         let socket = try DTLSSocket(to: running.address)
-        #expect(socket.shake())
+        #expect(socket.handshake())
         let alice = try RelayClient(running.address, socket: socket)
         let bob = try RelayClient(running.address, username: "bob", password: "builder")
         let atAlice = try alice.allocate().get()
@@ -65,7 +65,7 @@ struct DTLSRelayTests {
         }
     }
 
-    @Test("without a certificate DTLS is junk")
+    @Test("without a certificate DTLS is dropped")
     func noCertificate() throws {
         let running = try RunningRelay()
         let socket = try DTLSSocket(to: running.address)
@@ -74,24 +74,24 @@ struct DTLSRelayTests {
         _ = socket
     }
 
-    @Test("hellos without a cookie, old and forged ones leave nothing")
-    func strangers() throws {
-        let running = try running { $0.limits.answersPerSecond = 0 }
+    @Test("hellos without a cookie, with an old or a forged one leave no state")
+    func forwardedFlows() throws {
+        let running = try running { $0.limits.responsesPerSecond = 0 }
         let honest = try DTLSSocket(to: running.address)
-        #expect(honest.shake())
-        let stranger = try TestSocket(running.address.address)
-        for _ in 0..<50 { for datagram in honest.sent { stranger.send(datagram, to: running.address) } }
-        // A first hello is answered; one with a cookie, and all that follows it, is of no worth from another port.
+        #expect(honest.handshake())
+        let forwardedFlow = try TestSocket(running.address.address)
+        for _ in 0..<50 { for datagram in honest.sent { forwardedFlow.send(datagram, to: running.address) } }
+        // A first hello gets a response; one with a cookie, and what follows it, is ignored from another port.
         // Each worker publishes its counters by itself.
-        #expect(running.waits { $0.hellosAnswered == 51 && $0.cookiesRefused == 50 && $0.sessionsLive == 1 })
+        #expect(running.waits { $0.hellosAnswered == 51 && $0.cookiesRejected == 50 && $0.sessionsLive == 1 })
         #expect(running.server.counters.handshakesFailed == 0)
     }
 
-    @Test("answers to hellos share the limit of their prefix")
+    @Test("responses to hellos share the limit of their prefix")
     func limited() throws {
         let running = try running {
-            $0.limits.answersPerSecond = 1
-            $0.limits.answersAtOnce = 5
+            $0.limits.responsesPerSecond = 1
+            $0.limits.responseBurst = 5
             $0.workers = 1
         }
         let honest = try DTLSSocket(to: running.address)
@@ -104,14 +104,14 @@ struct DTLSRelayTests {
     func replays() throws {
         let running = try running()
         let socket = try DTLSSocket(to: running.address)
-        #expect(socket.shake())
+        #expect(socket.handshake())
         let client = try RelayClient(running.address, socket: socket)
         let peer = try TestSocket(running.address.address)
         _ = try client.allocate().get()
         #expect(try client.bind(0x4001, peer.address) == nil)
         client.sendChannel(0x4001, [7])
         #expect(peer.receive()?.bytes == [7])
-        // Everything again, both hellos too: neither is answered in the middle of the session.
+        // Everything again, both hellos too: neither gets a response in the middle of the session.
         for datagram in socket.sent { socket.sendRaw(datagram) }
         client.sendChannel(0x4001, [8])
         #expect(peer.receive()?.bytes == [8])
@@ -146,17 +146,17 @@ struct DTLSRelayTests {
         #expect(running.server.counters.handshakesFailed == 0)
     }
 
-    @Test("a client that begins anew replaces its session when it is through, and not before")
+    @Test("a new session of a client replaces the old one when its handshake is complete, and not before")
     func replacing() throws {
         let running = try running()
         let socket = try DTLSSocket(to: running.address)
-        #expect(socket.shake())
+        #expect(socket.handshake())
         let client = try RelayClient(running.address, socket: socket)
         let peer = try TestSocket(running.address.address)
         _ = try client.allocate().get()
         #expect(try client.bind(0x4001, peer.address) == nil)
 
-        // Somebody who only knows the address gets as far as a hello; the session goes on.
+        // An attacker who knows only the address gets no further than a hello; the session goes on.
         let first = socket.sent.count
         let before = socket.keepSession()
         try socket.begin()
@@ -166,41 +166,41 @@ struct DTLSRelayTests {
         #expect(peer.receive()?.bytes == [7])
         #expect(socket.sent.count > first)
 
-        // The client itself gets through; its old allocation is gone and a new one welcome.
+        // The client itself gets through; its old allocation is gone and a new one is accepted.
         while socket.receiveRaw(milliseconds: 50) != nil {}
         try socket.begin()
-        #expect(socket.shake())
+        #expect(socket.handshake())
         #expect(running.waits { $0.handshakesCompleted == 2 && $0.sessionsLive == 1 && $0.allocationsLive == 0 })
         #expect(try client.allocate().get().port > 0)
         client.sendChannel(0x4001, [9])
         #expect(running.waits { $0.droppedUnpermittedFromClient == 1 })
     }
 
-    @Test("a source has so many handshakes a second and no more")
+    @Test("the rate of handshakes of a source is limited")
     func handshakeLimit() throws {
         let running = try running {
             $0.limits.handshakesPerSecond = 1
-            $0.limits.handshakesAtOnce = 3
+            $0.limits.handshakeBurst = 3
             $0.workers = 1
         }
         var sockets: [DTLSSocket] = []
         for _ in 0..<3 {
             let socket = try DTLSSocket(to: running.address)
-            #expect(socket.shake())
+            #expect(socket.handshake())
             sockets.append(socket)
         }
         let refused = try DTLSSocket(to: running.address)
-        let (answer, _) = try #require(refused.receiveRaw(milliseconds: 2000))
-        refused.takeRaw(answer)
+        let (response, _) = try #require(refused.receiveRaw(milliseconds: 2000))
+        refused.takeRaw(response)
         #expect(running.waits { $0.droppedSessionLimit >= 1 || $0.handshakesCompleted == 4 })
         #expect(running.server.counters.sessionsLive <= 4)
     }
 
-    @Test("the relay says goodbye when it stops")
-    func goodbye() throws {
+    @Test("the relay sends close_notify when it stops")
+    func closeNotify() throws {
         let running = try running()
         let socket = try DTLSSocket(to: running.address)
-        #expect(socket.shake())
+        #expect(socket.handshake())
         running.server.stop()
         #expect(socket.receive() == nil)
         #expect(socket.end == .closed)

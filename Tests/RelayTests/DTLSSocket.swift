@@ -4,7 +4,7 @@ import OpenSSLCrypto
 import Testing
 import Wire
 
-/// A client's socket that speaks DTLS with one server. What is sent and received is plaintext.
+/// A client's DTLS socket to one server. It sends and receives plaintext.
 final class DTLSSocket: TestSocket {
     let server: TransportAddress
     private let exchange = DTLSExchange()
@@ -29,12 +29,12 @@ final class DTLSSocket: TestSocket {
     /// A new session from the same port, as of a client that lost its keys.
     func begin(mtu: Int = 1200) throws {
         let context = try #require(DTLSContext.client(authorities: nil))
-        session = DTLSSession.greeting("localhost", context, exchange, mtu: mtu)
+        session = DTLSSession.connecting("localhost", context, exchange, mtu: mtu)
         flush()
     }
 
-    /// Carries the handshake on until it is complete, or nothing more comes.
-    func shake() -> Bool {
+    /// Continues the handshake until it is complete, or nothing more is received.
+    func handshake() -> Bool {
         while session?.phase != .established {
             guard let (bytes, _) = super.receive(milliseconds: 2000) else { return false }
             take(bytes)
@@ -56,7 +56,7 @@ final class DTLSSocket: TestSocket {
         take(bytes)
     }
 
-    /// A session that is put aside while another begins from the same port.
+    /// A session that is kept while another one is started from the same port.
     final class Kept {
         fileprivate var session: DTLSSession?
         fileprivate init(_ session: consuming DTLSSession?) { self.session = session }

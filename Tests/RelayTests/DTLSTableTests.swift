@@ -9,157 +9,159 @@ import Wire
 
 @Suite("The table of DTLS sessions")
 struct DTLSTableTests {
-    @Test("places are bounded for each source and for handshakes under way")
+    @Test("sessions are limited for each source and for handshakes in progress")
     func bounds() throws {
-        let lab = try TableLab(limit: 10_000)
-        for port in 1...200 as ClosedRange<UInt16> { _ = try lab.begin(TableLab.flow(port)) }
-        #expect(lab.count == 128)
+        let harness = try DTLSTableHarness(limit: 10_000)
+        for port in 1...200 as ClosedRange<UInt16> { _ = try harness.begin(DTLSTableHarness.flow(port)) }
+        #expect(harness.count == 128)
         for address in 2...20 as ClosedRange<UInt32> {
-            for port in 1...100 as ClosedRange<UInt16> { _ = try lab.begin(TableLab.flow(port, address: address)) }
+            for port in 1...100 as ClosedRange<UInt16> {
+                _ = try harness.begin(DTLSTableHarness.flow(port, address: address))
+            }
         }
-        #expect(lab.count == 512)
-        #expect(lab.tally.refused == UInt64(200 + 1900 - 512))
-        // All time out, and the places are free again.
-        lab.now = lab.now.adding(seconds: 15)
-        for place in lab.due() {
-            #expect(!lab.retransmit(place))
-            #expect(lab.end(place, .failed))
+        #expect(harness.count == 512)
+        #expect(harness.counters.rejected == UInt64(200 + 1900 - 512))
+        // All time out, and the slots are free again.
+        harness.now = harness.now.adding(seconds: 15)
+        for slot in harness.due() {
+            #expect(!harness.retransmit(slot))
+            #expect(harness.end(slot, .failed))
         }
-        #expect(lab.count == 0 && lab.handshakeCount == 0)
-        #expect(try lab.begin(TableLab.flow(1)) == .welcome)
+        #expect(harness.count == 0 && harness.handshakeCount == 0)
+        #expect(try harness.begin(DTLSTableHarness.flow(1)) == .admitted)
     }
 
-    @Test("limits that change hold for what exists, too")
+    @Test("changed limits also apply to existing sessions")
     func changed() throws {
-        let lab = try TableLab(limit: 10_000)
-        #expect(try lab.begin(TableLab.flow(1)) == .welcome)
-        lab.table.limits.handshakes = 8
-        #expect(try lab.begin(TableLab.flow(2)) == .welcome)
-        #expect(try lab.begin(TableLab.flow(3)) == .refused)
-        lab.table.limits.handshakeSeconds = 2
-        lab.now = lab.now.adding(seconds: 2)
-        #expect(lab.due().count == 2)
-        for place in lab.due() { #expect(!lab.retransmit(place)) }
-        lab.table.limits.handshakesPerSecond = 1
-        lab.table.limits.handshakesAtOnce = 1
-        #expect(try lab.begin(TableLab.flow(4, address: 2)) == .welcome)
-        #expect(try lab.begin(TableLab.flow(5, address: 3)) == .refused)
+        let harness = try DTLSTableHarness(limit: 10_000)
+        #expect(try harness.begin(DTLSTableHarness.flow(1)) == .admitted)
+        harness.table.limits.handshakes = 8
+        #expect(try harness.begin(DTLSTableHarness.flow(2)) == .admitted)
+        #expect(try harness.begin(DTLSTableHarness.flow(3)) == .rejected)
+        harness.table.limits.handshakeSeconds = 2
+        harness.now = harness.now.adding(seconds: 2)
+        #expect(harness.due().count == 2)
+        for slot in harness.due() { #expect(!harness.retransmit(slot)) }
+        harness.table.limits.handshakesPerSecond = 1
+        harness.table.limits.handshakeBurst = 1
+        #expect(try harness.begin(DTLSTableHarness.flow(4, address: 2)) == .admitted)
+        #expect(try harness.begin(DTLSTableHarness.flow(5, address: 3)) == .rejected)
     }
 
-    @Test("established sessions of one source are bounded too")
+    @Test("established sessions of one source are limited too")
     func established() throws {
-        let lab = try TableLab(limit: 10_000)
+        let harness = try DTLSTableHarness(limit: 10_000)
         for port in 1...300 as ClosedRange<UInt16> {
-            let client = try lab.client(TableLab.flow(port))
-            #expect(lab.establish(client), "\(port)")
+            let client = try harness.client(DTLSTableHarness.flow(port))
+            #expect(harness.establish(client), "\(port)")
         }
-        #expect(try lab.begin(TableLab.flow(60_000)) == .refused)
-        #expect(try lab.begin(TableLab.flow(60_000, address: 2)) == .welcome)
+        #expect(try harness.begin(DTLSTableHarness.flow(60_000)) == .rejected)
+        #expect(try harness.begin(DTLSTableHarness.flow(60_000, address: 2)) == .admitted)
     }
 
-    @Test("a full table gives the place of somebody old enough, and counts again")
+    @Test("a full table evicts an old session, and admits again")
     func eviction() throws {
-        let lab = try TableLab(limit: 2)
+        let harness = try DTLSTableHarness(limit: 2)
         for port in 1...2 as ClosedRange<UInt16> {
-            let client = try lab.client(TableLab.flow(port))
-            #expect(lab.establish(client))
+            let client = try harness.client(DTLSTableHarness.flow(port))
+            #expect(harness.establish(client))
         }
-        #expect(try lab.begin(TableLab.flow(3)) == .full)
-        #expect(lab.candidate() == nil)
-        lab.now = lab.now.adding(seconds: 10)
-        let one = try #require(lab.candidate())
-        let two = try #require(lab.candidate())
+        #expect(try harness.begin(DTLSTableHarness.flow(3)) == .full)
+        #expect(harness.candidate() == nil)
+        harness.now = harness.now.adding(seconds: 10)
+        let one = try #require(harness.candidate())
+        let two = try #require(harness.candidate())
         #expect(one != two)
-        #expect(lab.end(one, .idle))
-        #expect(lab.count == 1)
-        #expect(try lab.begin(TableLab.flow(3)) == .welcome)
-        #expect(lab.count == 2)
+        #expect(harness.end(one, .idle))
+        #expect(harness.count == 1)
+        #expect(try harness.begin(DTLSTableHarness.flow(3)) == .admitted)
+        #expect(harness.count == 2)
     }
 
-    @Test("a session is asked after a minute whether it is of use, and its buffers go before")
+    @Test("a session without allocation is a suspect after a minute, and its buffers are released before")
     func idle() throws {
-        let lab = try TableLab(limit: 10)
-        let client = try lab.client(TableLab.flow(1))
-        #expect(lab.establish(client))
-        let place = try #require(lab.current(client.flow))
+        let harness = try DTLSTableHarness(limit: 10)
+        let client = try harness.client(DTLSTableHarness.flow(1))
+        #expect(harness.establish(client))
+        let slot = try #require(harness.current(client.flow))
         for _ in 0..<59 {
-            lab.now = lab.now.adding(seconds: 1)
-            #expect(lab.sweep().isEmpty)
+            harness.now = harness.now.adding(seconds: 1)
+            #expect(harness.sweep().isEmpty)
         }
-        #expect(!lab.hasBuffers(place))
-        lab.now = lab.now.adding(seconds: 1)
-        #expect(lab.sweep() == [place])
-        lab.table.noteUseful(place, at: lab.now)
-        lab.now = lab.now.adding(seconds: 1)
-        #expect(lab.sweep().isEmpty)
-        // Words still get through.
-        #expect(lab.say([1, 2, 3], client) == [1, 2, 3])
-        #expect(lab.hasBuffers(place))
+        #expect(!harness.hasBuffers(slot))
+        harness.now = harness.now.adding(seconds: 1)
+        #expect(harness.sweep() == [slot])
+        harness.table.noteAllocation(slot, at: harness.now)
+        harness.now = harness.now.adding(seconds: 1)
+        #expect(harness.sweep().isEmpty)
+        // It can still receive.
+        #expect(harness.send([1, 2, 3], client) == [1, 2, 3])
+        #expect(harness.hasBuffers(slot))
     }
 
-    @Test("the same hello again changes nothing, another one makes a successor that takes over when it is through")
+    @Test("a duplicate hello changes nothing, a new one starts a successor that takes over when it is established")
     func successors() throws {
-        let lab = try TableLab(limit: 10)
-        let flow = TableLab.flow(1)
-        let first = try lab.client(flow)
-        #expect(lab.establish(first))
-        #expect(lab.receive(first.hello, on: flow) == .known)
-        let place = try #require(lab.current(flow))
+        let harness = try DTLSTableHarness(limit: 10)
+        let flow = DTLSTableHarness.flow(1)
+        let first = try harness.client(flow)
+        #expect(harness.establish(first))
+        #expect(harness.receive(first.hello, on: flow) == .duplicate)
+        let slot = try #require(harness.current(flow))
 
-        // Two that never get through; the second pushes out the first.
-        #expect(try lab.begin(flow) == .welcome)
-        #expect(try lab.begin(flow) == .welcome)
-        #expect(lab.count == 2)
-        #expect(lab.current(flow) == place)
-        #expect(lab.say([7], first) == [7])
+        // Two that are never established; the second replaces the first.
+        #expect(try harness.begin(flow) == .admitted)
+        #expect(try harness.begin(flow) == .admitted)
+        #expect(harness.count == 2)
+        #expect(harness.current(flow) == slot)
+        #expect(harness.send([7], first) == [7])
 
-        let second = try lab.client(flow)
-        #expect(lab.establish(second))
-        #expect(lab.count == 1)
-        #expect(lab.tally.replaced == 1)
-        #expect(lab.current(flow) != place)
-        #expect(lab.say([8], second) == [8])
-        #expect(lab.say([9], first) == nil)
-        let last = try #require(lab.current(flow))
-        #expect(lab.end(last, .closed))
-        #expect(lab.count == 0 && lab.current(flow) == nil)
+        let second = try harness.client(flow)
+        #expect(harness.establish(second))
+        #expect(harness.count == 1)
+        #expect(harness.counters.replaced == 1)
+        #expect(harness.current(flow) != slot)
+        #expect(harness.send([8], second) == [8])
+        #expect(harness.send([9], first) == nil)
+        let last = try #require(harness.current(flow))
+        #expect(harness.end(last, .closed))
+        #expect(harness.count == 0 && harness.current(flow) == nil)
     }
 
-    @Test("a session of which the other side repeats its Finished for ever stops listening")
+    @Test("endless retransmissions of a Finished are ignored after a while")
     func repeats() throws {
-        let lab = try TableLab(limit: 10)
-        let client = try lab.client(TableLab.flow(1))
-        #expect(lab.establish(client))
-        let place = try #require(lab.current(client.flow))
+        let harness = try DTLSTableHarness(limit: 10)
+        let client = try harness.client(DTLSTableHarness.flow(1))
+        #expect(harness.establish(client))
+        let slot = try #require(harness.current(client.flow))
         for number in 0..<20 {
             let finished =
                 [22, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 1, UInt8(number), 0, 48] + [UInt8](repeating: 3, count: 48)
-            #expect(lab.take(finished, place) == (number < 8 ? .nothing : nil))
+            #expect(harness.take(finished, slot) == (number < 8 ? .nothing : nil))
         }
-        #expect(lab.say([1], client) == [1])
+        #expect(harness.send([1], client) == [1])
     }
 
     @Test("handshakes stop at their share of the time")
     func budget() throws {
-        let lab = try TableLab(limit: 10)
-        #expect(try lab.begin(TableLab.flow(9)) == .welcome)
-        lab.table.noteWork(nanoseconds: 250_000_000)
-        #expect(try lab.begin(TableLab.flow(1)) == .refused)
-        lab.now = lab.now.adding(nanoseconds: 100_000_000)
-        #expect(try lab.begin(TableLab.flow(2)) == .welcome)
-        lab.table.noteWork(nanoseconds: 25_000_000)
-        #expect(try lab.begin(TableLab.flow(3)) == .refused)
-        lab.now = lab.now.adding(seconds: 100)
-        #expect(try lab.begin(TableLab.flow(6)) == .welcome)
-        lab.table.noteWork(nanoseconds: 249_000_000)
-        #expect(try lab.begin(TableLab.flow(4)) == .welcome)
-        lab.table.noteWork(nanoseconds: 1_000_000)
-        #expect(try lab.begin(TableLab.flow(5)) == .refused)
+        let harness = try DTLSTableHarness(limit: 10)
+        #expect(try harness.begin(DTLSTableHarness.flow(9)) == .admitted)
+        harness.table.noteWork(nanoseconds: 250_000_000)
+        #expect(try harness.begin(DTLSTableHarness.flow(1)) == .rejected)
+        harness.now = harness.now.adding(nanoseconds: 100_000_000)
+        #expect(try harness.begin(DTLSTableHarness.flow(2)) == .admitted)
+        harness.table.noteWork(nanoseconds: 25_000_000)
+        #expect(try harness.begin(DTLSTableHarness.flow(3)) == .rejected)
+        harness.now = harness.now.adding(seconds: 100)
+        #expect(try harness.begin(DTLSTableHarness.flow(6)) == .admitted)
+        harness.table.noteWork(nanoseconds: 249_000_000)
+        #expect(try harness.begin(DTLSTableHarness.flow(4)) == .admitted)
+        harness.table.noteWork(nanoseconds: 1_000_000)
+        #expect(try harness.begin(DTLSTableHarness.flow(5)) == .rejected)
     }
 }
 
 /// A table, its clock, and clients whose wire is an array.
-private final class TableLab {
+private final class DTLSTableHarness {
     final class Client {
         let flow: Flow
         let exchange = DTLSExchange()
@@ -190,8 +192,8 @@ private final class TableLab {
         limits.sessionsPerSource = 300
         limits.handshakesPerSecond = 0
         table = DTLSTable(
-            HelloDoor(cookies: CookieMint(key: Digest(key.span.bytes)), authentication: authentication), context,
-            limits, seed: 1)
+            HelloVerifier(cookies: CookieGenerator(key: Digest(key.span.bytes)), authentication: authentication),
+            context, limits, seed: 1)
     }
 
     deinit { buffer.deallocate() }
@@ -202,14 +204,14 @@ private final class TableLab {
             remote: TransportAddress(IPAddress(ipv4: 0x0101_0000 + address), port: port))
     }
 
-    // What expectations ask: they cannot look into noncopyable values.
+    // For expectations, which cannot use noncopyable values.
     var count: Int { table.count }
     var handshakeCount: Int { table.handshakeCount }
-    var tally: DTLSTally { table.tally }
-    func current(_ flow: Flow) -> Int? { table.places(of: flow)?.current }
-    func hasBuffers(_ place: Int) -> Bool { table.places[place].hasBuffers }
-    func end(_ place: Int, _ end: DTLSEnd) -> Bool { table.end(place, end) }
-    func retransmit(_ place: Int) -> Bool { table.retransmit(place, at: now) }
+    var counters: DTLSCounters { table.counters }
+    func current(_ flow: Flow) -> Int? { table.slots(of: flow)?.current }
+    func hasBuffers(_ slot: Int) -> Bool { table.slots[slot].hasBuffers }
+    func end(_ slot: Int, _ end: DTLSCloseReason) -> Bool { table.end(slot, end) }
+    func retransmit(_ slot: Int) -> Bool { table.retransmit(slot, at: now) }
     func candidate() -> Int? { table.candidateForEviction(at: now) }
     func sweep() -> [Int] { table.sweep(at: now) }
     func due() -> [Int] { table.dueHandshakes(at: now) }
@@ -217,30 +219,30 @@ private final class TableLab {
     /// A client that has its cookie.
     func client(_ flow: Flow) throws -> Client {
         let client = Client(flow)
-        client.session = DTLSSession.greeting("localhost", clientContext, client.exchange)
+        client.session = DTLSSession.connecting("localhost", clientContext, client.exchange)
         let first = try #require(client.takeOutput().first)
-        guard case .unproven(let hello) = table.door.receive(first.span.bytes, on: flow, at: now),
-            let answer = table.door.challenge(hello, of: first.span.bytes, at: now)
+        guard case .unverified(let hello) = table.helloVerifier.receive(first.span.bytes, on: flow, at: now),
+            let response = table.helloVerifier.challenge(hello, of: first.span.bytes, at: now)
         else {
-            Issue.record("no answer to a hello")
+            Issue.record("no response to a hello")
             return client
         }
-        _ = answer.withUnsafeBytes { client.session?.take($0, into: buffer) }
+        _ = response.withUnsafeBytes { client.session?.take($0, into: buffer) }
         client.hello = try #require(client.takeOutput().first)
         return client
     }
 
     func receive(_ datagram: [UInt8], on flow: Flow) -> DTLSTable.Admission {
-        guard case .proven(let hello) = table.door.receive(datagram.span.bytes, on: flow, at: now) else {
-            Issue.record("not let in")
-            return .refused
+        guard case .verified(let hello) = table.helloVerifier.receive(datagram.span.bytes, on: flow, at: now) else {
+            Issue.record("the hello is not verified")
+            return .rejected
         }
         let admission = table.admit(hello, on: flow, at: now)
-        if case .welcome = admission { table.begin(hello, on: flow, at: now) }
+        if case .admitted = admission { table.begin(hello, on: flow, at: now) }
         return admission
     }
 
-    /// A client that says hello with its cookie, and is not heard of again.
+    /// A client that sends its hello with the cookie, and nothing more.
     func begin(_ flow: Flow) throws -> DTLSTable.Admission {
         defer { table.exchange.removeAll() }
         return receive(try client(flow).hello, on: flow)
@@ -248,44 +250,44 @@ private final class TableLab {
 
     /// Carries a client's handshake to its end.
     func establish(_ client: Client) -> Bool {
-        guard receive(client.hello, on: client.flow) == .welcome else { return false }
+        guard receive(client.hello, on: client.flow) == .admitted else { return false }
         while true {
-            var answers: [[UInt8]] = []
-            for index in 0..<table.exchange.count { answers.append(Array(table.exchange[index])) }
+            var responses: [[UInt8]] = []
+            for index in 0..<table.exchange.count { responses.append(Array(table.exchange[index])) }
             table.exchange.removeAll()
-            if answers.isEmpty { return false }
-            for answer in answers { _ = answer.withUnsafeBytes { client.session?.take($0, into: buffer) } }
+            if responses.isEmpty { return false }
+            for response in responses { _ = response.withUnsafeBytes { client.session?.take($0, into: buffer) } }
             if client.session?.phase == .established { return true }
-            for datagram in client.takeOutput() { _ = give(datagram, client.flow) }
+            for datagram in client.takeOutput() { _ = deliver(datagram, client.flow) }
         }
     }
 
-    /// What the table reads of a datagram.
-    private func give(_ datagram: [UInt8], _ flow: Flow) -> [UInt8]? {
-        var heard: [UInt8]?
+    /// Delivers a datagram, and returns what the table reads of it.
+    private func deliver(_ datagram: [UInt8], _ flow: Flow) -> [UInt8]? {
+        var received: [UInt8]?
         var bytes = datagram
         var offset = 0
         while let record = RecordHeader(bytes.span.bytes, at: offset) {
             offset = record.body.upperBound
-            guard let places = table.places(of: flow) else { return nil }
-            for place in [places.current] + (places.successor.map { [$0] } ?? []) {
-                let reading = bytes.withUnsafeMutableBytes { table.take(record, of: $0, to: place, at: now) }
-                _ = table.noteEstablished(place, at: now)
-                if case .data(let count) = reading { heard = Array(bytes[record.whole].prefix(count)) }
+            guard let slots = table.slots(of: flow) else { return nil }
+            for slot in [slots.current] + (slots.successor.map { [$0] } ?? []) {
+                let reading = bytes.withUnsafeMutableBytes { table.receive(record, of: $0, to: slot, at: now) }
+                _ = table.noteEstablished(slot, at: now)
+                if case .data(let count) = reading { received = Array(bytes[record.whole].prefix(count)) }
             }
         }
-        return heard
+        return received
     }
 
-    func take(_ datagram: [UInt8], _ place: Int) -> DTLSSession.Reading? {
+    func take(_ datagram: [UInt8], _ slot: Int) -> DTLSSession.Reading? {
         var bytes = datagram
         guard let record = RecordHeader(bytes.span.bytes, at: 0) else { return .failed }
-        return bytes.withUnsafeMutableBytes { table.take(record, of: $0, to: place, at: now) }
+        return bytes.withUnsafeMutableBytes { table.receive(record, of: $0, to: slot, at: now) }
     }
 
-    /// What arrives of a client's words.
-    func say(_ words: [UInt8], _ client: Client) -> [UInt8]? {
-        _ = words.withUnsafeBytes { client.session?.write($0) }
-        return client.takeOutput().compactMap { give($0, client.flow) }.first
+    /// What the table receives of a client's payload.
+    func send(_ payload: [UInt8], _ client: Client) -> [UInt8]? {
+        _ = payload.withUnsafeBytes { client.session?.write($0) }
+        return client.takeOutput().compactMap { deliver($0, client.flow) }.first
     }
 }

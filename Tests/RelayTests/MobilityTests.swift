@@ -43,7 +43,7 @@ struct MobilityTests {
             let moved = try next.exchange(.refresh) { $0.append(.mobilityTicket, bytes: ticket) }
             #expect(try Message(moved.span.bytes).errorNumber == nil)
             ticket = try self.ticket(moved)
-            // Until the client is heard at its new address, both are served.
+            // Until a packet arrives from the new address, both are served.
             peer.send([round, 1], to: relayed)
             #expect(client.socket.receive()?.bytes == [0x40, 0, 0, 2, round, 1])
             try converse(next, peer, over: relayed, round, 2..<10)
@@ -67,7 +67,7 @@ struct MobilityTests {
             $0.workers = 4
         }
         let first = try DTLSSocket(to: running.address)
-        #expect(first.shake())
+        #expect(first.handshake())
         var client = try RelayClient(running.address, socket: first)
         let peer = try TestSocket(running.address.address)
         let made = try client.exchange(.allocate) { writer in
@@ -81,7 +81,7 @@ struct MobilityTests {
             var session: DTLSSocket?
             if round % 4 != 0 {
                 let secure = try DTLSSocket(to: running.address)
-                #expect(secure.shake())
+                #expect(secure.handshake())
                 session = secure
             }
             let next = try RelayClient(running.address, socket: session)
@@ -106,7 +106,7 @@ struct MobilityTests {
         #expect(running.server.outstanding.allocations == 0)
     }
 
-    @Test("a wrong password over DTLS is told by the owner through the session, and nothing moves")
+    @Test("the owner reports a wrong password over DTLS through the session, and nothing moves")
     func refusedOverDTLS() throws {
         let certificate = try ServerCertificate.forTests()
         let running = try RunningRelay {
@@ -122,7 +122,7 @@ struct MobilityTests {
         for _ in 0..<8 {
             for (username, password, error) in [("alice", "guessed", 401), ("bob", "builder", 441)] {
                 let socket = try DTLSSocket(to: running.address)
-                #expect(socket.shake())
+                #expect(socket.handshake())
                 let thief = try RelayClient(
                     running.address, username: username, password: password, socket: socket)
                 let refused = try thief.exchange(.refresh) { $0.append(.mobilityTicket, bytes: ticket) }

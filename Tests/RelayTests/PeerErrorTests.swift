@@ -20,9 +20,9 @@ struct PeerErrorTests {
     }
 
     @Test(
-        "a closed port is told to the client",
+        "a closed port is reported to the client",
         arguments: [IPAddress(ipv4: 0x7F00_0001), IPAddress(ipv6High: 0, low: 1)])
-    func told(_ loopback: IPAddress) throws {
+    func forwarded(_ loopback: IPAddress) throws {
         let running = try RunningRelay { $0.listen = [loopback] }
         let client = try RelayClient(running.address)
         let isIPv6 = loopback.family == .ipv6

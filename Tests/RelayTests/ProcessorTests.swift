@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct ProcessorTests {
-    @Test func whoMayRunOnOneProcessorCountsOne() throws {
+    @Test func availableProcessorsFollowAffinity() throws {
         let counts = Mutex<[Int]>([])
         let thread = try #require(
             WorkerThread.start("pinned") {
@@ -16,17 +16,17 @@ import Testing
         #expect(counts.withLock { $0 } == [ProcessorCount.available, 1])
     }
 
-    /// Linux has them from 6.12 on, and tells them in nanoseconds where it was built to.
-    private static let hasTurns =
+    /// Linux has them from 6.12 on, and reports them in nanoseconds if it is built to.
+    private static let hasTimeSlices =
         ProcessInfo.processInfo.isOperatingSystemAtLeast(.init(majorVersion: 6, minorVersion: 12, patchVersion: 0))
         && !schedule("self").isEmpty
 
-    @Test(.enabled(if: hasTurns, "this Linux has no turns")) func threadsOfLoopsHaveShortTurns() throws {
-        let turn = Mutex("")
+    @Test(.enabled(if: hasTimeSlices, "this Linux has no time slices")) func workerThreadsHaveShortTimeSlices() throws {
+        let slice = Mutex("")
         let thread = try #require(
-            WorkerThread.start("short") { turn.withLock { $0 = Self.schedule("thread-self") } })
+            WorkerThread.start("short") { slice.withLock { $0 = Self.schedule("thread-self") } })
         thread.join()
-        #expect(turn.withLock { $0 } == "100000")
+        #expect(slice.withLock { $0 } == "100000")
         #expect(Self.schedule("self") != "100000", "others have longer ones")
     }
 

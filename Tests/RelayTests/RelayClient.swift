@@ -27,13 +27,13 @@ final class RelayClient {
         authentication = try #require(OpenSSLAuthentication())
     }
 
-    /// Sends a request until it is answered, learning realm and nonce on the way, and returns the answer's bytes.
+    /// Sends a request until there is a response, with realm and nonce of the challenge, and returns the response.
     func exchange(_ method: STUN.Method, _ extra: (inout MessageWriter) -> Void = { _ in }) throws -> [UInt8] {
         for _ in 0..<4 {
             transaction += 1
             let id = TransactionID(1, transaction)
             let request = write(method, id, extra)
-            let bytes = try answer(to: request, id)
+            let bytes = try response(to: request, id)
             let message = try Message(bytes.span.bytes)
             guard message.errorNumber == 401 || message.errorNumber == 438, let given = message.attribute(.nonce),
                 let name = message.text(.realm), nonce.isEmpty || message.errorNumber == 438
@@ -41,7 +41,7 @@ final class RelayClient {
             nonce = given.copyToArray()
             realm = name
         }
-        Issue.record("the server goes on asking for credentials")
+        Issue.record("the server keeps requesting credentials")
         return []
     }
 
@@ -62,18 +62,18 @@ final class RelayClient {
         return writer.bytes
     }
 
-    /// Retransmits until the answer with this id comes; other datagrams on the way are lost.
-    private func answer(to request: [UInt8], _ id: TransactionID) throws -> [UInt8] {
+    /// Retransmits until the response with this id arrives; other datagrams are dropped.
+    private func response(to request: [UInt8], _ id: TransactionID) throws -> [UInt8] {
         for _ in 0..<20 {
             socket.send(request, to: server)
             while let (bytes, _) = socket.receive(milliseconds: 500) {
                 if let message = try? Message(bytes.span.bytes), message.transaction == id { return bytes }
             }
         }
-        throw NoAnswer()
+        throw NoResponse()
     }
 
-    struct NoAnswer: Error {}
+    struct NoResponse: Error {}
 
     /// Allocates and returns the relayed address, or the error's number.
     func allocate(_ extra: (inout MessageWriter) -> Void = { _ in }) throws -> Result<TransportAddress, Refused> {
@@ -146,7 +146,7 @@ class TestSocket {
     }
 
     private static func makeQueue() throws -> EventQueue {
-        guard let queue = EventQueue() else { throw RelayClient.NoAnswer() }
+        guard let queue = EventQueue() else { throw RelayClient.NoResponse() }
         return queue
     }
 

@@ -67,7 +67,7 @@ struct RelayServerTests {
         #expect(try alice.bind(0x4000, bobRelay) == 403)
     }
 
-    @Test("ports, charges and reservations all come back")
+    @Test("ports, charges and reservations are all released")
     func returned() throws {
         // Below the kernel's own range (from 32768), from which any socket of the machine may have one of them.
         let running = try RunningRelay {
@@ -159,7 +159,7 @@ struct RelayServerTests {
         #expect(try client.refresh(lifetime: 600) == 437)
     }
 
-    @Test("external addresses are told, and lead back")
+    @Test("external addresses are advertised, and relayed back")
     func external() throws {
         let running = try RunningRelay {
             $0.allowedPeers = []
@@ -179,7 +179,7 @@ struct RelayServerTests {
         #expect(from == aliceRelay)
     }
 
-    @Test("a taken port is named, with what to do")
+    @Test("an error names a taken port, and what to do")
     func takenPort() throws {
         let running = try RunningRelay()
         var configuration = RelayConfiguration()
@@ -191,7 +191,7 @@ struct RelayServerTests {
         #expect(error?.description.contains("\(running.address.port)") == true)
     }
 
-    @Test("settings that cannot work are named")
+    @Test("an error names an invalid setting")
     func badSettings() {
         let changes: [(String, (inout RelayConfiguration) -> Void)] = [
             (

@@ -26,7 +26,7 @@ final class RunningRelay {
         server.stop()
     }
 
-    /// Waits until the counters say so; they are published some 20 times a second.
+    /// Waits until the counters satisfy the condition; they are published some 20 times a second.
     func waits(for condition: (RelayCounters) -> Bool) -> Bool {
         let pause = try? TestSocket(Self.loopback)
         for _ in 0..<200 {

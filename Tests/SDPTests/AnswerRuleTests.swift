@@ -66,7 +66,7 @@ struct AnswerRuleTests {
         #expect(leg.allowsMixedExtensions && !leg.isICERestart && leg.remote.trickles && !leg.remote.renominates)
     }
 
-    @Test("a client without transport-wide feedback is left its REMB; retransmissions are told by FID")
+    @Test("a client without transport-wide feedback is left its REMB; retransmissions are announced by FID")
     func aiortc() throws {
         var test = TestLeg()
         let leg = try test.answer(Offers.description("aiortc-1"))
@@ -174,6 +174,6 @@ struct AnswerRuleTests {
         let error = #expect(throws: OfferError.self) {
             try other.answer(offer, .init(), transport) { _ in slot(taken) }
         }
-        #expect(error?.reason == .noFreeSource && error?.mid == "2")
+        #expect(error?.reason == .noFreeSSRC && error?.mid == "2")
     }
 }

@@ -35,16 +35,16 @@ struct DescriptionProperties {
 
     private func damage(_ bytes: inout [UInt8], _ random: inout SeededRandom) {
         guard bytes.count > 100 else { return }
-        let place = Int.random(in: 0..<bytes.count - 50, using: &random)
+        let offset = Int.random(in: 0..<bytes.count - 50, using: &random)
         switch UInt8.random(in: 0..<6, using: &random) {
-        case 0: bytes[place] = .random(in: 0...255, using: &random)
-        case 1: bytes.removeSubrange(place..<place + .random(in: 1..<40, using: &random))
-        case 2: bytes.insert(contentsOf: bytes[place..<place + 40], at: .random(in: 0..<bytes.count, using: &random))
-        case 3: bytes.removeLast(bytes.count - place)
-        case 4: bytes.insert(0x0A, at: place)
+        case 0: bytes[offset] = .random(in: 0...255, using: &random)
+        case 1: bytes.removeSubrange(offset..<offset + .random(in: 1..<40, using: &random))
+        case 2: bytes.insert(contentsOf: bytes[offset..<offset + 40], at: .random(in: 0..<bytes.count, using: &random))
+        case 3: bytes.removeLast(bytes.count - offset)
+        case 4: bytes.insert(0x0A, at: offset)
         default:
             let intruder = ["65536", "-1", "  ", "::", "=", "99999999999999999999"].randomElement(using: &random)
-            bytes.insert(contentsOf: (intruder ?? "").utf8, at: place)
+            bytes.insert(contentsOf: (intruder ?? "").utf8, at: offset)
         }
     }
 }

@@ -25,7 +25,7 @@ struct OfferErrorTests {
         (.extensionChanged(4), 2, { $0.sections[2].attributes.extensions[3].uri = "urn:other" }),
         (.nothingAcceptable("it is not in the BUNDLE group"), nil, { $0.groups[0].mids = [] }),
         (
-            .nothingAcceptable("RTP/AVP is not spoken"), nil,
+            .nothingAcceptable("RTP/AVP is not supported"), nil,
             { for index in $0.sections.indices { $0.sections[index].transport = "RTP/AVP" } }
         ),
         (

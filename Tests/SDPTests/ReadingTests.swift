@@ -11,11 +11,11 @@ struct ReadingTests {
         (1, "v=0", ""),
         (1, "v=0 in the first line", "o=- 1 1 IN IP4 0.0.0.0\n"),
         (1, "v=0", "v=1\n"),
-        (2, "o=, whose it is", "v=0\n"),
-        (2, "a name, a session's number", "v=0\no=- 1 1\ns=-\n"),
-        (5, "a small letter, an equals sign", head + "hello\n"),
-        (5, "a small letter", head + "A=x\n"),
-        (6, "a small letter", head + "\nm\n"),
+        (2, "o=, the origin", "v=0\n"),
+        (2, "a username, a session id", "v=0\no=- 1 1\ns=-\n"),
+        (5, "a lower-case letter, an equals sign", head + "hello\n"),
+        (5, "a lower-case letter", head + "A=x\n"),
+        (6, "a lower-case letter", head + "\nm\n"),
         (5, "no NUL and no CR", head + "a=x\u{0}y\n"),
         (5, "no NUL and no CR", head + "a=x\ry\n"),
         (5, "m=, a kind", head + "m=audio 9\n"),
@@ -60,7 +60,7 @@ struct ReadingTests {
         #expect(error?.allowed.contains(allowed) == true, "\(String(describing: error))")
     }
 
-    @Test("an error shows what stood there, cut short and harmless")
+    @Test("an error shows what was found there, truncated and without control characters")
     func shown() {
         let text = Self.head + "a=setup:\u{7}" + String(repeating: "x", count: 5000) + "\n"
         let error = #expect(throws: DescriptionError.self) { try SessionDescription(parsing: text) }
@@ -115,7 +115,7 @@ struct ReadingTests {
     }
 
     @Test("a word as long as the description is no trouble")
-    func longWords() throws {
+    func longWord() throws {
         for start in ["a=ssrc-group:FID", "a=group:BUNDLE", "a=simulcast:send a", "a=msid-semantic:"] {
             let filler = start.hasSuffix("a") ? ";a" : " 1"
             let many = String(repeating: filler, count: 30_000)

@@ -66,8 +66,8 @@ struct MessageTests {
             writer.appendFingerprint()
             let bytes = writer.bytes
             let message = try Message(bytes.span.bytes)
-            let isRight = message.hasIntegrity(algorithm, key: key.span.bytes, authentication)
-            #expect(isRight)
+            let isValid = message.hasIntegrity(algorithm, key: key.span.bytes, authentication)
+            #expect(isValid)
             let isSeen = message.has(.lifetime) || message.has(.xorPeerAddress)
             #expect(!isSeen)
             var visited = 0
@@ -111,7 +111,7 @@ struct MessageTests {
     }
 
     @Test(
-        "what is no STUN message is told apart",
+        "what is not a STUN message is rejected",
         arguments: [
             "", "00", "0001000021 12a442", "80010000 2112a442 000000000000000000000000",
             "00010000 2112a443 000000000000000000000000", "00010001 2112a442 000000000000000000000000 00",
@@ -148,13 +148,13 @@ struct MessageTests {
 
     @Test("random bytes never do more than fail", arguments: [1, 2, 3] as [UInt64])
     func noise(seed: UInt64) {
-        var chance = SeededRandom(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<20_000 {
-            var bytes = (0..<Int.random(in: 0...120, using: &chance)).map { _ in
-                UInt8.random(in: 0...255, using: &chance)
+            var bytes = (0..<Int.random(in: 0...120, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
             }
-            // Most noise is told apart at once; this gets past the header.
-            if bytes.count >= 20, Bool.random(using: &chance) {
+            // Most noise is rejected at once; this gets past the header.
+            if bytes.count >= 20, Bool.random(using: &random) {
                 bytes[0] &= 0x3F
                 bytes.replaceSubrange(
                     2..<8, with: [0, UInt8(truncatingIfNeeded: bytes.count - 20), 0x21, 0x12, 0xA4, 0x42])

@@ -30,8 +30,8 @@ struct VectorTests {
         #expect(values.1 == 0x6E00_01FF)
         #expect(values.2 == "evtj:h6vY")
         #expect(values.3 == .sha1)
-        let isRight = message.hasIntegrity(.sha1, key: shortTermKey.span.bytes, authentication)
-        #expect(isRight)
+        let isValid = message.hasIntegrity(.sha1, key: shortTermKey.span.bytes, authentication)
+        #expect(isValid)
         let otherKey = Array("VOkJxbRl1RmTxUk/WvJxBu".utf8)
         let isWrong = message.hasIntegrity(.sha1, key: otherKey.span.bytes, authentication)
         #expect(!isWrong)
@@ -49,8 +49,8 @@ struct VectorTests {
         #expect(message.type == MessageType(.success, .binding))
         let mapped = message.xorAddress(.xorMappedAddress)
         #expect(mapped?.description == address)
-        let isRight = message.hasIntegrity(.sha1, key: shortTermKey.span.bytes, authentication)
-        #expect(isRight)
+        let isValid = message.hasIntegrity(.sha1, key: shortTermKey.span.bytes, authentication)
+        #expect(isValid)
     }
 
     @Test("request with long-term credentials")
@@ -59,8 +59,8 @@ struct VectorTests {
         let bytes = Vectors.longTermRequest
         let message = try Message(bytes.span.bytes)
         let key = longTermKey(.md5, authentication)
-        let isRight = message.hasIntegrity(.sha1, key: key.span.bytes, authentication)
-        #expect(isRight)
+        let isValid = message.hasIntegrity(.sha1, key: key.span.bytes, authentication)
+        #expect(isValid)
         let nonce = message.text(.nonce)
         #expect(nonce == "f//499k954d6OL34oL9FSTvy64sA")
     }
@@ -73,8 +73,8 @@ struct VectorTests {
         let key = longTermKey(.sha256, authentication)
         let algorithm = message.integrityToCheck
         #expect(algorithm == .sha256)
-        let isRight = message.hasIntegrity(.sha256, key: key.span.bytes, authentication)
-        #expect(isRight)
+        let isValid = message.hasIntegrity(.sha256, key: key.span.bytes, authentication)
+        #expect(isValid)
         let weak = longTermKey(.md5, authentication)
         let isWrong = message.hasIntegrity(.sha256, key: weak.span.bytes, authentication)
         #expect(!isWrong)
@@ -95,14 +95,14 @@ struct VectorTests {
     }
 
     @Test("no bit can be turned in them unnoticed")
-    func brokenTwins() throws {
+    func brokenVariants() throws {
         let authentication = try #require(OpenSSLAuthentication())
         for bit in 0..<Vectors.request.count * 8 {
-            var twin = Vectors.request
-            twin[bit / 8] ^= 0x80 >> UInt8(bit % 8)
+            var duplicate = Vectors.request
+            duplicate[bit / 8] ^= 0x80 >> UInt8(bit % 8)
             let isAccepted: Bool
             do {
-                let message = try Message(twin.span.bytes)
+                let message = try Message(duplicate.span.bytes)
                 isAccepted =
                     message.hasFingerprint && message.hasIntegrity(.sha1, key: shortTermKey.span.bytes, authentication)
             } catch {

@@ -5,13 +5,13 @@ import Testing
 
 @testable import switchboard_load
 
-/// An app in a call of the media gateway: it makes a leg whenever the SDK says that one is needed, sends a voice and a
-/// picture, and has slots for those of others.
+/// An app in a call of the media gateway: it makes a leg whenever the SDK requires one, sends audio and video, and has
+/// slots for those of others.
 final class App: Sendable {
     let me: Me
     let call: LiveCall
     private let client: Switchboard
-    private let stack: MediaWorker
+    private let worker: MediaWorker
     private let state = Mutex(State())
     private let others: Int
     private let keeping = Mutex<Task<Void, Never>?>(nil)
@@ -28,21 +28,21 @@ final class App: Sendable {
         self.me = me
         self.call = call
         self.others = others
-        stack = try MediaWorker(0, .init(bitrate: 200_000, junk: 0))
+        worker = try MediaWorker(0, .init(bitrate: 200_000, junk: 0))
         keeping.withLock { $0 = Task { [weak self] in await self?.keepLeg() } }
     }
 
-    /// People in one call, the first of whom made it; each of them has joined.
+    /// People in one call, created by the first of them; each has joined.
     static func group(_ names: [String], on server: RealServer, mode: String? = nil) async throws -> [App] {
         var people: [(client: Switchboard, me: Me)] = []
         for name in names { people.append(try await server.person(name)) }
         var ringing: [AsyncStream<LiveCall>.Iterator] = []
         for person in people.dropFirst() { ringing.append(await person.client.incomingCalls.makeAsyncIterator()) }
-        let made = try await people[0].client.call(people.dropFirst().map(\.me.id), kind: .video, mode: mode)
-        var apps = [try App(people[0].client, people[0].me, made, others: people.count - 1)]
+        let created = try await people[0].client.call(people.dropFirst().map(\.me.id), kind: .video, mode: mode)
+        var apps = [try App(people[0].client, people[0].me, created, others: people.count - 1)]
         for (index, person) in people.dropFirst().enumerated() {
             let call = try #require(await ringing[index].next())
-            #expect(call.id == made.id)
+            #expect(call.id == created.id)
             try await call.accept()
             apps.append(try App(person.client, person.me, call, others: people.count - 1))
         }
@@ -50,9 +50,9 @@ final class App: Sendable {
         return apps
     }
 
-    /// Why legs were made, one after the other.
+    /// Why legs were needed, in order.
     var needs: [LegState.Need] { state.withLock { $0.needs } }
-    /// The offer of the leg that there is.
+    /// The offer of the current leg.
     var lastOffer: String { state.withLock { $0.offers.last ?? "" } }
 
     private func keepLeg() async {
@@ -69,21 +69,21 @@ final class App: Sendable {
 
     private func makeLeg() async throws {
         await state.withLock { $0.leg }?.leave()
-        let maker = try LegMaker(SRTPProfile.preferred, on: stack, expectsMedia: false)
+        let maker = try LegMaker(SRTPProfile.preferred, on: worker, expectsMedia: false)
         let opening = try maker.open(
-            MediaWishes(audio: true, video: true, audioSlots: others, videoSlots: others))
+            MediaParameters(audio: true, video: true, audioSlots: others, videoSlots: others))
         let answered = try await call.leg(offer: opening.offer.text)
         state.withLock { $0.offers.append(opening.offer.text) }
         let leg = try await maker.connect(opening, LegPlan(opening.offer, answer: answered.answer))
         state.withLock { $0.leg = leg }
     }
 
-    /// The app's peer connection goes, and nobody has told the SDK.
+    /// Closes the app's peer connection without notifying the SDK.
     func hangUpLeg() async { await state.withLock { $0.leg }?.leave() }
 
-    // MARK: What is waited for
+    // MARK: Waiting
 
-    /// Until slots of both kinds show these users, each once, and nobody else.
+    /// Waits until slots of both kinds show these users, each once, and nobody else.
     func untilShown(_ users: [UserID]) async throws {
         try await until("the slots show \(users)") {
             [Slot.Kind.audio, .video].allSatisfy { kind in
@@ -94,17 +94,17 @@ final class App: Sendable {
         }
     }
 
-    func untilNeeds(_ wanted: [LegState.Need]) async throws {
-        try await until("the leg is made again") { self.needs == wanted }
+    func untilNeeds(_ expected: [LegState.Need]) async throws {
+        try await until("the leg is made again") { self.needs == expected }
     }
 
-    /// Until voices and pictures of so many others come.
+    /// Waits until audio and video of `count` others arrive.
     func untilMedia(of count: Int) async throws {
         try await until("media of \(count)") {
-            self.stack.post(.measure)
+            self.worker.post(.measure)
             try await Task.sleep(for: .milliseconds(250))
-            let tally = await self.stack.collect()
-            return [tally.audio, tally.video].allSatisfy { $0.streams - $0.silent >= count }
+            let counters = await self.worker.collect()
+            return [counters.audio, counters.video].allSatisfy { $0.streams - $0.silent >= count }
         }
     }
 
@@ -116,13 +116,13 @@ final class App: Sendable {
         let state = state.withLock { $0 }
         throw RealServer.Failure(
             description:
-                "\(me.displayName) waits in vain until \(what): needs \(state.needs), failures \(state.failures), "
+                "\(me.displayName) timed out waiting for: \(what): needs \(state.needs), failures \(state.failures), "
                 + "slots \(call.legState.slots)")
     }
 
     func close() async {
         keeping.withLock { $0 }?.cancel()
         await client.close()
-        stack.stop()
+        worker.stop()
     }
 }

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A TCP proxy that cuts every connection when it is told to, with whatever is under way in both directions.
+/// A TCP proxy that closes every connection on demand, with all data in transit in both directions.
 final class CuttingProxy: Sendable {
     private let listener: any Channel
     private let connections: Connections
@@ -20,7 +20,7 @@ final class CuttingProxy: Sendable {
 
     var port: Int { listener.localAddress?.port ?? 0 }
 
-    /// Listens on a free port of the loopback for whoever wants to reach `target` there.
+    /// Listens on a free port of the loopback and forwards to the port `target`.
     init(to target: Int) async throws {
         let connections = Connections()
         self.connections = connections
@@ -42,7 +42,7 @@ final class CuttingProxy: Sendable {
             .bind(host: "127.0.0.1", port: 0).get()
     }
 
-    /// Cuts every connection.
+    /// Closes every connection.
     func cut() {
         for channel in connections.channels.withLock({ Array($0.values) }) { channel.close(promise: nil) }
     }
@@ -53,7 +53,7 @@ final class CuttingProxy: Sendable {
     }
 }
 
-/// Hands what comes in here to another channel, and its end.
+/// Forwards data and the end of a channel to another one.
 private final class Relaying: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let other: any Channel

@@ -14,16 +14,16 @@ struct GatewayScenarios {
             #expect(app.needs == [.first])
             #expect(app.call.document.mode == "gateway")
             try await app.untilMedia(of: apps.count - 1)
-            // The same offer once more leaves the leg as it is.
+            // The same offer once more leaves the leg unchanged.
             #expect(try await app.call.leg(offer: app.lastOffer).epoch == app.call.document.gatewayEpoch)
             try await app.untilMedia(of: apps.count - 1)
         }
-        // One of them goes, and nobody shows her any more.
+        // One of them leaves, and no slot shows her any more.
         let (ann, others) = (apps[0], apps.dropFirst())
         try await ann.call.leave()
         for app in others {
             try await app.untilShown(others.map(\.me.id).filter { $0 != app.me.id })
-            #expect(app.needs == [.first], "Nothing happened to this one's leg.")
+            #expect(app.needs == [.first], "This leg is unchanged.")
         }
         #expect(ann.call.legState.need == nil && ann.call.legState.slots.isEmpty)
         for app in apps { await app.close() }
@@ -43,11 +43,11 @@ struct GatewayScenarios {
             #expect(app.call.document.gatewayEpoch == epoch + 1)
             #expect(app.call.document.participants.allSatisfy { $0.state == .joined })
         }
-        print("Media flows again \(ContinuousClock.now - ready) after the server was there again.")
+        print("Media flows again \(ContinuousClock.now - ready) after the server was ready again.")
         for app in apps { await app.close() }
     }
 
-    /// The app's side of the leg breaks: the server tells, and the app makes another.
+    /// The app's side of the leg breaks: the server notifies the app, which makes another.
     @Test func makesAnotherLegWhenOneEnds() async throws {
         let server = try await RealServer()
         let apps = try await App.group(["Ann", "Ben"], on: server, mode: "gateway")
@@ -58,47 +58,47 @@ struct GatewayScenarios {
         for app in apps { await app.close() }
     }
 
-    @Test func saysHowGoodPicturesItWants() async throws {
+    @Test func setsPreferredVideoQuality() async throws {
         let server = try await RealServer()
         let apps = try await App.group(["Ann", "Ben", "Cleo"], on: server)
         let ann = apps[0]
         for app in apps { try await app.untilMedia(of: apps.count - 1) }
         let mids = ann.call.legState.slots.filter { $0.kind == .video }.map(\.mid)
         try #require(mids.count == 2)
-        #expect(try await ann.call.want([mids[0]: .low]) == [mids[0]: .low, mids[1]: .high])
-        #expect(try await ann.call.want([mids[1]: .medium]) == [mids[0]: .low, mids[1]: .medium])
-        let sound = try #require(ann.call.legState.slots.first { $0.kind == .audio }?.mid)
+        #expect(try await ann.call.setSlotPreferences([mids[0]: .low]) == [mids[0]: .low, mids[1]: .high])
+        #expect(try await ann.call.setSlotPreferences([mids[1]: .medium]) == [mids[0]: .low, mids[1]: .medium])
+        let audioMid = try #require(ann.call.legState.slots.first { $0.kind == .audio }?.mid)
         do {
-            try await ann.call.want([mids[0]: .off, sound: .low])
-            Issue.record("A slot for sound took a wish for a picture.")
+            try await ann.call.setSlotPreferences([mids[0]: .off, audioMid: .low])
+            Issue.record("An audio slot accepted a video quality.")
         } catch SwitchboardError.refused(let problem) {
-            #expect(problem.kind == .invalidRequest && problem.field == "slots.\(sound)")
+            #expect(problem.kind == .invalidRequest && problem.field == "slots.\(audioMid)")
         }
-        // The same offer once more leaves the leg, and what is wanted of it, as it is.
+        // The same offer once more leaves the leg and its preferences unchanged.
         try await ann.call.leg(offer: ann.lastOffer)
-        #expect(try await ann.call.want([:]) == [mids[0]: .low, mids[1]: .medium])
+        #expect(try await ann.call.setSlotPreferences([:]) == [mids[0]: .low, mids[1]: .medium])
         await ann.hangUpLeg()
         try await ann.untilNeeds([.first, .ended(reason: "closed")])
         try await ann.untilMedia(of: apps.count - 1)
-        #expect(Set(try await ann.call.want([:]).values) == [.high])
+        #expect(Set(try await ann.call.setSlotPreferences([:]).values) == [.high])
         for app in apps { await app.close() }
     }
 
-    @Test func saysAVoiceMessage() async throws {
+    @Test func recordsAVoiceMessage() async throws {
         let server = try await RealServer()
         let (ann, annMe) = try await server.person("Ann")
         let (ben, benMe) = try await server.person("Ben")
         #expect(try await ann.serverDescription().voice.recording)
-        let stack = try MediaWorker(0, .init(bitrate: 200_000, junk: 0))
-        defer { stack.stop() }
-        let maker = try LegMaker(SRTPProfile.preferred, on: stack, expectsMedia: false)
+        let worker = try MediaWorker(0, .init(bitrate: 200_000, junk: 0))
+        defer { worker.stop() }
+        let maker = try LegMaker(SRTPProfile.preferred, on: worker, expectsMedia: false)
         func record() async throws -> (VoiceRecording, LegMaker.Leg) {
-            let opening = try maker.open(MediaWishes(audio: true, video: false, audioSlots: 0, videoSlots: 0))
+            let opening = try maker.open(MediaParameters(audio: true, video: false, audioSlots: 0, videoSlots: 0))
             let recording = try await ann.recordVoiceMessage(offer: opening.offer.text, to: benMe.id)
             return (recording, try await maker.connect(opening, LegPlan(opening.offer, answer: recording.answer)))
         }
         let (recording, leg) = try await record()
-        // So long it speaks.
+        // The time of the recording.
         try await Task.sleep(for: .seconds(2))
         #expect(try await ben.voiceMessages(with: annMe.id).messages.isEmpty)
         await leg.expectEnd()
@@ -114,7 +114,7 @@ struct GatewayScenarios {
         for client in [ann, ben] { await client.close() }
     }
 
-    @Test func refusesWhatCannotBeALeg() async throws {
+    @Test func refusesInvalidLegs() async throws {
         let server = try await RealServer()
         let (ann, _) = try await server.person("Ann")
         let (ben, benMe) = try await server.person("Ben")

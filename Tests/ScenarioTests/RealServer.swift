@@ -4,7 +4,7 @@ import NIOPosix
 import SwitchboardClient
 import Synchronization
 
-/// A `switchboard serve` of one's own on free ports of the loopback, with its data in a directory that goes with it.
+/// A `switchboard serve` process on free ports of the loopback, with its data in a temporary directory.
 final class RealServer: Sendable {
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -24,7 +24,7 @@ final class RealServer: Sendable {
             .deletingLastPathComponent()
         binary = root.appendingPathComponent(".build/debug/switchboard")
         guard FileManager.default.isExecutableFile(atPath: binary.path) else {
-            throw Failure(description: "\(binary.path) is not there: build the package first")
+            throw Failure(description: "\(binary.path) does not exist: build the package first")
         }
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("switchboard-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -103,16 +103,16 @@ final class RealServer: Sendable {
             try await Task.sleep(for: .milliseconds(50))
         }
         await probe.close()
-        let end = process.withLock { $0.isRunning ? "it runs still" : "it ended with \($0.terminationStatus)" }
+        let end = process.withLock { $0.isRunning ? "it is still running" : "it ended with \($0.terminationStatus)" }
         throw Failure(description: "the server did not become ready: \(end)")
     }
 
-    /// Below those that the kernel gives to whoever asks for any port, and apart from those of the tests in Python:
-    /// between a port's being chosen and the server's start, nobody else can come to have it.
+    /// Below the kernel's ephemeral ports, and apart from those of the Python tests, so that nobody else takes a port
+    /// between its choice and the server's start.
     private static let portRange = 10_000..<21_000
     private static let taken = Mutex<Set<Int>>([])
 
-    /// Ports that nobody has on the loopback, for UDP and TCP; never the same twice.
+    /// Ports that are free on the loopback, for UDP and TCP; never the same twice.
     private static func freePorts(_ count: Int) async throws -> [Int] {
         let group = MultiThreadedEventLoopGroup.singleton
         var ports: [Int] = []

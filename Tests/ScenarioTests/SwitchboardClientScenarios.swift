@@ -52,7 +52,7 @@ struct SwitchboardClientScenarios {
         for client in [ann, ben, elsewhere, again] { await client.close() }
     }
 
-    @Test func tellsWhoIsThere() async throws {
+    @Test func reportsPresence() async throws {
         let server = try await RealServer()
         let (ann, _) = try await server.person("Ann")
         let (ben, benMe) = try await server.person("Ben")
@@ -65,7 +65,7 @@ struct SwitchboardClientScenarios {
         await ann.close()
     }
 
-    @Test func sendsAndHearsVoiceMessages() async throws {
+    @Test func sendsAndPlaysVoiceMessages() async throws {
         let server = try await RealServer()
         let (ann, annMe) = try await server.person("Ann")
         let (ben, benMe) = try await server.person("Ben")
@@ -77,16 +77,16 @@ struct SwitchboardClientScenarios {
         #expect(abs(sent.durationMs - 1_250) <= 20)
         let page = try await ben.voiceMessages(with: annMe.id, limit: 10)
         #expect(page.messages.map(\.id) == [sent.id] && page.nextCursor == nil)
-        let heard = try #require(page.messages.first)
-        let sound = try await ben.sound(of: heard)
-        #expect(sound.count == sent.byteCount && sound.starts(with: Data("OggS".utf8)))
+        let received = try #require(page.messages.first)
+        let audio = try await ben.audio(of: received)
+        #expect(audio.count == sent.byteCount && audio.starts(with: Data("OggS".utf8)))
         let refused = await #expect(throws: SwitchboardError.self) {
             _ = try await ann.sendVoiceMessage(Data("no sound".utf8), to: benMe.id)
         }
         #expect(refused?.problem?.field == "body")
         await #expect(throws: SwitchboardError.self) { try await ben.deleteVoiceMessage(sent.id) }
         try await ann.deleteVoiceMessage(sent.id)
-        await #expect(throws: SwitchboardError.self) { _ = try await ben.sound(of: heard) }
+        await #expect(throws: SwitchboardError.self) { _ = try await ben.audio(of: received) }
         #expect(try await ben.voiceMessages(with: annMe.id).messages.isEmpty)
         for client in [ann, ben] { await client.close() }
     }
@@ -130,8 +130,8 @@ struct SwitchboardClientScenarios {
         for client in [ann, ben, tablet] { await client.close() }
     }
 
-    /// Whole calls while the connections of both sides are cut again and again: nothing is lost, nothing comes twice.
-    @Test func goesOnThroughEveryCut() async throws {
+    /// Whole calls while the connections of both sides are interrupted repeatedly: nothing is lost or duplicated.
+    @Test func survivesInterruptedConnections() async throws {
         let server = try await RealServer()
         let proxy = try await CuttingProxy(to: server.port)
         let (ann, _) = try await server.person("Ann", through: proxy.port)
@@ -154,7 +154,7 @@ struct SwitchboardClientScenarios {
     }
 }
 
-/// A whole call between two clients, each of which checks what it is told.
+/// A whole call between two clients, each of which checks what it receives.
 private struct LifeCycle {
     let caller: Switchboard
     let callee: Switchboard
@@ -172,16 +172,16 @@ private struct LifeCycle {
 
         let candidates = (1...5).map { ICECandidate(candidate: "candidate:\($0) 1 udp 1 192.0.2.\($0) 9 typ host") }
         let answer = "v=0 answer \(UUID())"
-        async let heard = signals(of: call, count: 3)
-        async let overheard = signals(of: ringing, count: 3)
+        async let callerSignals = signals(of: call, count: 3)
+        async let calleeSignals = signals(of: ringing, count: 3)
         try await ringing.send(.answer(sdp: answer), generation: 1)
         for side in [ringing, call] {
             try await side.send(.candidates(candidates, end: false), generation: 1)
             try await side.send(.candidates(candidates, end: true), generation: 1)
         }
         let batches: [Signal.Content] = [.candidates(candidates, end: false), .candidates(candidates, end: true)]
-        #expect(try await heard == [.answer(sdp: answer)] + batches)
-        #expect(try await overheard == [.offer(sdp: offer)] + batches)
+        #expect(try await callerSignals == [.answer(sdp: answer)] + batches)
+        #expect(try await calleeSignals == [.offer(sdp: offer)] + batches)
 
         #expect(try await !call.iceServers().iceServers.isEmpty)
         try await call.connected()

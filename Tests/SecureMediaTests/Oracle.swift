@@ -49,7 +49,7 @@ final class Oracle {
         case accepted([UInt8])
         case replayed
         case tooOld
-        case refused
+        case rejected
 
         var isAccepted: Bool {
             if case .accepted = self { true } else { false }
@@ -60,7 +60,7 @@ final class Oracle {
             case .success(let bytes): self = .accepted(bytes)
             case .failure(.replayed): self = .replayed
             case .failure(.tooOld): self = .tooOld
-            case .failure: self = .refused
+            case .failure: self = .rejected
             }
         }
     }
@@ -81,7 +81,7 @@ final class Oracle {
         case srtp_err_status_ok: return .accepted(Array(buffer.prefix(Int(count))))
         case srtp_err_status_replay_fail: return .replayed
         case srtp_err_status_replay_old: return .tooOld
-        default: return .refused
+        default: return .rejected
         }
     }
 }

@@ -2,8 +2,8 @@ import SecureMedia
 import Testing
 import Wire
 
-/// Both sides of a session, ours and libsrtp2's, over a bad network: each packet is protected to the same bytes, and each
-/// that arrives gets the same verdict from both.
+/// Both sides of a session, ours and libsrtp2's, over a bad network: each packet is protected to the same bytes, and
+/// each that arrives gets the same verdict from both.
 @Suite("Packet by packet against libsrtp2")
 struct OracleProperties {
     static let cases = SRTPProfile.allCases.flatMap { profile in (1...12).map { Case(profile: profile, seed: $0) } }
@@ -28,7 +28,7 @@ struct OracleProperties {
             }
         }
         #expect(network.accepted > 500)
-        #expect(network.refused > 100)
+        #expect(network.rejected > 100)
     }
 
     @Test("RTCP", arguments: cases)
@@ -48,7 +48,7 @@ struct OracleProperties {
             }
         }
         #expect(network.accepted > 400)
-        #expect(network.refused > 100)
+        #expect(network.rejected > 100)
     }
 
     /// A wire that loses, doubles, delays and damages.
@@ -58,7 +58,7 @@ struct OracleProperties {
         var generator: SeededRandom
         let sources: [UInt32]
         private(set) var accepted = 0
-        private(set) var refused = 0
+        private(set) var rejected = 0
         private var sequences: [UInt16]
         private var underWay: [[UInt8]] = []
         private var past: [[UInt8]] = []
@@ -125,12 +125,12 @@ struct OracleProperties {
             return packet
         }
 
-        /// Damage may be refused for different reasons, but by both.
+        /// Damage may be rejected for different reasons, but by both.
         mutating func check(_ ours: Oracle.Verdict, _ theirs: Oracle.Verdict, _ isGenuine: Bool, _ step: String) throws
         {
             let agree = isGenuine ? ours == theirs : ours.isAccepted == theirs.isAccepted
             try #require(agree, "\(step): \(ours) and \(theirs)")
-            if ours.isAccepted { accepted += 1 } else { refused += 1 }
+            if ours.isAccepted { accepted += 1 } else { rejected += 1 }
         }
     }
 }

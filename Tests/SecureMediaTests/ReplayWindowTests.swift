@@ -4,7 +4,7 @@ import Wire
 
 @Suite("Replay window and packet index")
 struct ReplayWindowTests {
-    @Test("a window says what a set of all indices would say", arguments: 1...20)
+    @Test("a window gives the same verdicts as a set of all indices", arguments: 1...20)
     func againstASet(seed: Int) {
         var generator = SeededRandom(seed: UInt64(seed))
         var window = ReplayWindow()
@@ -21,25 +21,25 @@ struct ReplayWindowTests {
                 index + 2048 <= highest ? .tooOld : seen.contains(index) ? .replayed : .new
             #expect(window.verdict(on: index) == expected, "seed \(seed), index \(index), highest \(highest)")
             guard expected == .new else { continue }
-            window.note(index)
+            window.record(index)
             seen.insert(index)
             highest = max(highest, index)
             #expect(window.highest == highest)
         }
     }
 
-    @Test("what a window has not noted it has not seen, index 0 included")
+    @Test("an index that was not recorded is new, index 0 included")
     func start() {
         var window = ReplayWindow()
         #expect(window.verdict(on: 0) == .new)
-        window.note(0)
+        window.record(0)
         #expect(window.verdict(on: 0) == .replayed)
-        window.note((1 << 48) - 1)
+        window.record((1 << 48) - 1)
         #expect(window.verdict(on: (1 << 48) - 1) == .replayed)
         #expect(window.verdict(on: 0) == .tooOld)
     }
 
-    @Test("the index next to the highest is taken")
+    @Test("the index closest to the highest is chosen")
     func estimates() {
         #expect(PacketIndex.estimate(5, highest: 0) == 5)
         // Before the first wrap there is no round before.

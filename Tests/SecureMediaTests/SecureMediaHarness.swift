@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 /// Both ends of a media handshake with a wire of arrays between them; with a seed, a bad wire.
-final class MediaLab {
+final class SecureMediaHarness {
     private(set) var atServer: [MediaHandshake.Outcome] = []
     private(set) var atClient: [MediaHandshake.Outcome] = []
     private(set) var largest = 0
@@ -18,7 +18,7 @@ final class MediaLab {
     private var client: MediaHandshake?
     private var toServer: [[UInt8]] = []
     private var toClient: [[UInt8]] = []
-    private var chance: SeededRandom?
+    private var random: SeededRandom?
     /// By how much the client's record numbers are too low, since its hello was cut into more records behind its back.
     var addedRecords: UInt8 = 0
 
@@ -34,11 +34,11 @@ final class MediaLab {
         let ofServer = try #require(one.fingerprint(.sha512))
         server = MediaHandshake.begin(serverContext, serverExchange, peer: expected ?? [ofClient])
         client = MediaHandshake.begin(clientContext, clientExchange, peer: [ofServer])
-        chance = seed.map { SeededRandom(seed: $0) }
+        random = seed.map { SeededRandom(seed: $0) }
         collect()
     }
 
-    var refusedByServer: UInt64 { server?.refusedRecords ?? 0 }
+    var rejectedByServer: UInt64 { server?.rejectedRecords ?? 0 }
     var idleAtServer: UInt64 { server?.idleRecords ?? 0 }
     var isEstablished: Bool { server?.isEstablished == true && client?.isEstablished == true }
 
@@ -63,7 +63,7 @@ final class MediaLab {
         }
     }
 
-    /// The same until both have their keys, with flights said again when their time has come.
+    /// The same until both have their keys, with retransmissions when they are due.
     func runToTheEnd() {
         for _ in 0..<2000 {
             run()
@@ -118,8 +118,8 @@ final class MediaLab {
 
     private func impaired(_ datagrams: inout [[UInt8]], withJunk: Bool) -> [[UInt8]] {
         defer { datagrams = [] }
-        guard var generator = chance else { return datagrams }
-        defer { chance = generator }
+        guard var generator = random else { return datagrams }
+        defer { random = generator }
         var result = datagrams.filter { _ in Int.random(in: 0...9, using: &generator) > 0 }
         result += datagrams.filter { _ in Bool.random(using: &generator) }
         result.shuffle(using: &generator)

@@ -38,7 +38,7 @@ struct SessionTests {
         #expect(ends.protectRTP(rtp(sequence)) == .failure(.replayed))
     }
 
-    @Test("a packet comes out once, and what is too far behind never", arguments: SRTPProfile.allCases)
+    @Test("a packet is accepted once, and one behind the replay window never", arguments: SRTPProfile.allCases)
     func replays(profile: SRTPProfile) throws {
         let ends = try ends(profile)
         let first = try ends.protectRTP(rtp(1)).get()
@@ -49,8 +49,8 @@ struct SessionTests {
         #expect(ends.unprotectRTP(far) == .success(rtp(2050)))
         #expect(ends.unprotectRTP(first) == .failure(.tooOld))
         #expect(ends.unprotectRTP(second) == .failure(.tooOld))
-        #expect(ends.refusedByReceiver[.replayed] == 1)
-        #expect(ends.refusedByReceiver[.tooOld] == 2)
+        #expect(ends.rejectedByReceiver[.replayed] == 1)
+        #expect(ends.rejectedByReceiver[.tooOld] == 2)
 
         let reports = try (0..<2100).map { _ in try ends.protectRTCP(rtcp()).get() }
         #expect(ends.unprotectRTCP(reports[2099]) == .success(rtcp()))
@@ -59,7 +59,7 @@ struct SessionTests {
         #expect(ends.unprotectRTCP(reports[51]) == .failure(.tooOld))
     }
 
-    @Test("a nonce serves once: what was sent cannot be protected again", arguments: SRTPProfile.allCases)
+    @Test("a nonce is used once: a sent packet cannot be protected again", arguments: SRTPProfile.allCases)
     func reuse(profile: SRTPProfile) throws {
         let ends = try ends(profile)
         _ = try ends.protectRTP(rtp(10)).get()
@@ -67,16 +67,16 @@ struct SessionTests {
         _ = try ends.protectRTP(rtp(9)).get()
         _ = try ends.protectRTP(rtp(2059)).get()
         #expect(ends.protectRTP(rtp(11)) == .failure(.tooOld))
-        #expect(ends.refusedBySender.total == 2)
+        #expect(ends.rejectedBySender.total == 2)
     }
 
-    @Test("a forged packet moves nothing: no source, no counter, no window", arguments: SRTPProfile.allCases)
+    @Test("a forged packet changes nothing: no source, no counter, no window", arguments: SRTPProfile.allCases)
     func forgery(profile: SRTPProfile) throws {
         let ends = try ends(profile)
         let first = try ends.protectRTP(rtp(1)).get()
-        var stranger = first
-        stranger[11] ^= 1
-        #expect(ends.unprotectRTP(stranger) == .failure(.notAuthentic))
+        var forwardedFlow = first
+        forwardedFlow[11] ^= 1
+        #expect(ends.unprotectRTP(forwardedFlow) == .failure(.notAuthentic))
         #expect(ends.sourceCount == 0)
         _ = try ends.unprotectRTP(first).get()
         // Forged two thousand packets and half a round ahead.
@@ -117,24 +117,24 @@ struct SessionTests {
         #expect(ends.unprotectRTCP(report) == .success(rtcp()))
     }
 
-    @Test("RTCP without encryption is refused", arguments: SRTPProfile.allCases)
+    @Test("RTCP without encryption is rejected", arguments: SRTPProfile.allCases)
     func unencrypted(profile: SRTPProfile) throws {
         let ends = try ends(profile)
         var report = try ends.protectRTCP(rtcp()).get()
-        let place = profile == .aes128CounterSHA1 ? report.count - 14 : report.count - 4
-        report[place] &= 0x7F
+        let trailer = profile == .aes128CounterSHA1 ? report.count - 14 : report.count - 4
+        report[trailer] &= 0x7F
         #expect(ends.unprotectRTCP(report) == .failure(.notEncrypted))
     }
 
-    @Test("sizes and rooms are checked", arguments: SRTPProfile.allCases)
+    @Test("sizes and buffers are checked", arguments: SRTPProfile.allCases)
     func sizes(profile: SRTPProfile) throws {
         let ends = try ends(profile)
         let tag = profile.tagByteCount
         #expect(ends.protectRTP([]) == .failure(.tooShort))
-        #expect(ends.protectRTP(rtp(1), room: tag - 1) == .failure(.noRoom))
-        #expect(ends.protectRTP(rtp(1), room: tag).map(\.count) == .success(32 + tag))
-        #expect(ends.protectRTCP(rtcp(), room: tag + 3) == .failure(.noRoom))
-        #expect(ends.protectRTCP(rtcp(), room: tag + 4).map(\.count) == .success(12 + tag))
+        #expect(ends.protectRTP(rtp(1), space: tag - 1) == .failure(.bufferTooSmall))
+        #expect(ends.protectRTP(rtp(1), space: tag).map(\.count) == .success(32 + tag))
+        #expect(ends.protectRTCP(rtcp(), space: tag + 3) == .failure(.bufferTooSmall))
+        #expect(ends.protectRTCP(rtcp(), space: tag + 4).map(\.count) == .success(12 + tag))
         #expect(ends.protectRTP([0x91] + rtp(2, payload: 4).dropFirst()) == .failure(.malformed))
         #expect(ends.protectRTP(rtp(3, payload: 65_535 - 12 - tag)).map(\.count) == .success(65_535))
         #expect(ends.protectRTP(rtp(4, payload: 65_535 - 11 - tag)) == .failure(.tooLong))
@@ -147,7 +147,7 @@ struct SessionTests {
         #expect(ends.unprotectRTP(rtp(2, payload: tag)) == .failure(.notAuthentic))
     }
 
-    @Test("a session has so many sources and not one more", arguments: SRTPProfile.allCases)
+    @Test("the number of sources of a session is limited", arguments: SRTPProfile.allCases)
     func sources(profile: SRTPProfile) throws {
         let wide = try ends(profile)
         let narrow = try ends(profile, maximumSources: 3)
@@ -170,7 +170,7 @@ struct SessionTests {
     }
 
     @Test(
-        "a source that was given up makes room, and comes back only behind what it was", arguments: SRTPProfile.allCases
+        "a retired source frees its entry, and returns only after its last index", arguments: SRTPProfile.allCases
     )
     func retirement(profile: SRTPProfile) throws {
         let ends = try ends(profile, maximumSources: 2)
@@ -198,7 +198,7 @@ struct SessionTests {
         #expect(ends.unprotectRTCP(try ends.protectRTCP(rtcp()).get()) == .success(rtcp()))
     }
 
-    @Test("a key serves for so many packets", arguments: SRTPProfile.allCases)
+    @Test("the lifetime of a key is limited", arguments: SRTPProfile.allCases)
     func keyLimits(profile: SRTPProfile) throws {
         let ends = try ends(profile)
         ends.senderLimits.rtpCount = PacketIndex.limit - 1
@@ -215,7 +215,7 @@ struct SessionTests {
         #expect(throws: SRTPError.keyLimitReached) { try limits.spendRTP(PacketIndex.limit) }
     }
 
-    @Test("keys of one direction open nothing of the other")
+    @Test("keys of one direction do not decrypt the other")
     func directions() throws {
         var generator = SeededRandom(seed: 3)
         for profile in SRTPProfile.allCases {

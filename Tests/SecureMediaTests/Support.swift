@@ -33,8 +33,8 @@ final class Ends {
 
     var sourceCount: Int { receiver.sourceCount }
     var reporterCount: Int { receiver.reporterCount }
-    var refusedBySender: SRTPRefusals { sender.refusals }
-    var refusedByReceiver: SRTPRefusals { receiver.refusals }
+    var rejectedBySender: SRTPRejections { sender.rejections }
+    var rejectedByReceiver: SRTPRejections { receiver.rejections }
     var senderLimits: SRTPKeyLimits {
         get { sender.limits }
         set { sender.limits = newValue }
@@ -47,14 +47,14 @@ final class Ends {
     func forget(_ source: UInt32) { receiver.forget(source) }
     func forgetSending(_ source: UInt32) { sender.forget(source) }
 
-    func protectRTP(_ packet: [UInt8], room: Int = 16) -> Result<[UInt8], SRTPError> {
-        changed(packet + [UInt8](repeating: 0xEE, count: room)) { buffer throws(SRTPError) in
+    func protectRTP(_ packet: [UInt8], space: Int = 16) -> Result<[UInt8], SRTPError> {
+        changed(packet + [UInt8](repeating: 0xEE, count: space)) { buffer throws(SRTPError) in
             try sender.protectRTP(buffer, count: packet.count)
         }
     }
 
-    func protectRTCP(_ packet: [UInt8], room: Int = 20) -> Result<[UInt8], SRTPError> {
-        changed(packet + [UInt8](repeating: 0xEE, count: room)) { buffer throws(SRTPError) in
+    func protectRTCP(_ packet: [UInt8], space: Int = 20) -> Result<[UInt8], SRTPError> {
+        changed(packet + [UInt8](repeating: 0xEE, count: space)) { buffer throws(SRTPError) in
             try sender.protectRTCP(buffer, count: packet.count)
         }
     }

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Server
 
-/// What a stall of the server means for the times of calls, on a virtual clock.
+/// How a stall of the server affects the timers of calls, on a virtual clock.
 @Suite struct CallTimesTests {
     private let start = ContinuousClock.now
     private let call = CallID.make(at: Timestamp(milliseconds: 1))
@@ -34,59 +34,59 @@ import Wire
     }
 
     private func lapsed(_ times: inout CallTimes, _ now: CallTimes.Moment) -> [UserID] {
-        times.look(at: now).map(\.user)
+        times.tick(at: now).map(\.user)
     }
 
     private func next(_ times: inout CallTimes) -> ContinuousClock.Instant? { times.nextDeadline() }
 
-    /// Looks each second, from one to the other.
-    private func look(_ times: inout CallTimes, _ seconds: ClosedRange<Int>) -> [CallLeases.Holder] {
-        seconds.flatMap { times.look(at: at(Double($0))) }
+    /// Ticks each second of the range.
+    private func tick(_ times: inout CallTimes, _ seconds: ClosedRange<Int>) -> [CallLeases.Holder] {
+        seconds.flatMap { times.tick(at: at(Double($0))) }
     }
 
     @Test func leasesLapseAfterTheirTime() {
         var times = times()
         times.startLease(holder(ann), at: at(0.5))
-        #expect(look(&times, 1...30).isEmpty)
-        #expect(look(&times, 31...31).map(\.user) == [ann])
+        #expect(tick(&times, 1...30).isEmpty)
+        #expect(tick(&times, 31...31).map(\.user) == [ann])
         #expect(times.leaseCount == 0)
     }
 
-    @Test func aStallIsAddedToLeasesWhoeverFindsIt() {
+    @Test func aStallExtendsLeasesWhateverDetectsIt() {
         let (anna, ben) = (holder(ann), holder(self.ben))
-        for finder in ["the look", "a renewal", "a new lease"] {
+        for finder in ["the tick", "a renewal", "a new lease"] {
             var times = times()
             times.startLease(anna, at: at(0))
             times.startLease(ben, at: at(0))
-            #expect(look(&times, 1...20).isEmpty)
+            #expect(tick(&times, 1...20).isEmpty)
             switch finder {
             case "a renewal": _ = times.renewLeases(of: ben.endpoint, at: at(120))
             case "a new lease": times.startLease(ben, at: at(120))
             default: break
             }
-            #expect(look(&times, 120...129).isEmpty, "\(finder)")
-            let lapsed = look(&times, 130...149).map(\.user)
-            #expect(Set(lapsed) == (finder == "the look" ? [ann, self.ben] : [ann]), "\(finder)")
-            #expect(look(&times, 150...150).map(\.user) == (finder == "the look" ? [] : [self.ben]), "\(finder)")
+            #expect(tick(&times, 120...129).isEmpty, "\(finder)")
+            let lapsed = tick(&times, 130...149).map(\.user)
+            #expect(Set(lapsed) == (finder == "the tick" ? [ann, self.ben] : [ann]), "\(finder)")
+            #expect(tick(&times, 150...150).map(\.user) == (finder == "the tick" ? [] : [self.ben]), "\(finder)")
         }
     }
 
-    @Test func looksThatComeALittleLateExtendNothing() {
+    @Test func slightlyLateTicksExtendNothing() {
         var times = times()
         times.startLease(holder(ann), at: at(0))
         for second in stride(from: 1.9, through: 30, by: 1.9) { #expect(lapsed(&times, at(second)).isEmpty) }
         #expect(lapsed(&times, at(30.4)) == [ann])
     }
 
-    @Test func setUpIsExtendedAndRingsAreNot() {
+    @Test func setupDeadlinesAreExtendedAndRingDeadlinesAreNot() {
         var times = times()
         let isFirst = times.schedule(deadline(.setup(ann)), in: .seconds(20), at: at(0))
         let isFirstToo = times.schedule(deadline(.ring(ben)), in: .seconds(60), at: at(0))
         #expect(isFirst && !isFirstToo)
-        #expect(look(&times, 1...10).isEmpty)
+        #expect(tick(&times, 1...10).isEmpty)
         #expect(due(&times, at(100)) == [.ring(ben)])
         #expect(next(&times) == at(110).continuous)
-        #expect(look(&times, 100...110).isEmpty)
+        #expect(tick(&times, 100...110).isEmpty)
         #expect(due(&times, at(110)) == [.setup(ann)])
         #expect(times.deadlineCount == 0)
     }
@@ -96,7 +96,7 @@ import Wire
         times.startLease(holder(ann), at: at(0))
         _ = times.schedule(deadline(.setup(ann)), in: .seconds(20), at: at(0))
         _ = times.schedule(deadline(.ring(ben)), in: .seconds(60), at: at(0))
-        #expect(look(&times, 1...10).isEmpty)
+        #expect(tick(&times, 1...10).isEmpty)
         // An hour passes for people, and half a second for this machine.
         let woken = at(3_610.5, suspended: 3_600)
         #expect(due(&times, woken) == [.ring(ben)])
@@ -109,13 +109,13 @@ import Wire
         #expect(lapsed(&times, at(3_630, suspended: 3_600)) == [ann])
     }
 
-    @Test func whatIsCalledOffDoesNotFire() {
+    @Test func cancelledDeadlinesDoNotFire() {
         var times = times()
         _ = times.schedule(deadline(.setup(ann)), in: .seconds(20), at: at(0))
         times.unschedule(deadline(.setup(ann)).key)
         #expect(next(&times) == nil && due(&times, at(25)).isEmpty)
         times.startLease(holder(ann), at: at(25))
         times.endLease(call, ann)
-        #expect(look(&times, 26...60).isEmpty)
+        #expect(tick(&times, 26...60).isEmpty)
     }
 }

@@ -50,9 +50,9 @@ import Testing
     }
 
     @Test func anUnknownKeyIsNamedWithItsLine() {
-        #expect(message("http:\n  prot: 80").contains(":2: there is no setting http.prot"))
+        #expect(message("http:\n  prot: 80").contains(":2: unknown setting http.prot"))
         #expect(message("relay:\n  Port: 80").contains("Did you mean"))
-        #expect(message("port: 80").contains("there is no setting port"))
+        #expect(message("port: 80").contains("unknown setting port"))
         #expect(message("", ["--http-prot", "80"]).contains("--http-prot"))
     }
 
@@ -60,8 +60,8 @@ import Testing
         ("http: {port: eighty}", "http.port must be a whole number from 0 to 65535"),
         ("http: {port: 70000}", "http.port must be"), ("log: {level: loud}", "log.level must be one of trace"),
         ("relay: {listen: 127.0.0.1}", "relay.listen must be a list of texts"),
-        ("relay: {users: [a]}", "relay.users must be a map"), ("http: 8080", "http must hold further keys"),
-        ("accounts: {issuers: [{issuer: i}]}", "issuer, audience, jwksURL"), ("[1, 2]", "must hold keys and values"),
+        ("relay: {users: [a]}", "relay.users must be a map"), ("http: 8080", "http must contain further keys"),
+        ("accounts: {issuers: [{issuer: i}]}", "issuer, audience, jwksURL"), ("[1, 2]", "must contain keys and values"),
         ("a: b: c", "not valid YAML"),
     ])
     func aBadValueIsNamed(yaml: String, expected: String) {
@@ -91,7 +91,7 @@ import Testing
         .map { $0.dropFirst(2) }.joined(separator: "\n")
         let configuration = try load(uncommented)
         for setting in SettingsTable.all {
-            switch setting.standard {
+            switch setting.defaultValue {
             case .text(let text): #expect(configuration.text(setting.key) == text, "\(setting.key)")
             case .integer(let number): #expect(configuration.integer(setting.key) == number, "\(setting.key)")
             case .texts(let texts): #expect(configuration.texts(setting.key) == texts, "\(setting.key)")

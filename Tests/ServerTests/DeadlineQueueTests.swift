@@ -27,7 +27,7 @@ import Testing
         #expect(queue.next() == nil && queue.count == 0)
     }
 
-    @Test func deadEntriesDoNotPileUp() {
+    @Test func staleEntriesDoNotAccumulate() {
         var queue = DeadlineQueue<Int>()
         for round in 0..<10_000 {
             queue.set(round, due: start + .seconds(60))

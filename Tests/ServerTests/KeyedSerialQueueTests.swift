@@ -4,15 +4,15 @@ import Testing
 
 @testable import Server
 
-/// Work of one key never overlaps.
+/// Work for one key never overlaps.
 @Suite struct KeyedSerialQueueTests {
     private struct Work: Sendable {
         var atOnce: [Int: Int] = [:]
-        var most: [Int: Int] = [:]
+        var maxAtOnce: [Int: Int] = [:]
         var order: [Int] = []
     }
 
-    private final class Notes: Sendable {
+    private final class WorkLog: Sendable {
         private let work = Mutex(Work())
 
         var all: Work { work.withLock { $0 } }
@@ -20,33 +20,33 @@ import Testing
         func began(_ key: Int) {
             work.withLock { work in
                 work.atOnce[key, default: 0] += 1
-                work.most[key] = max(work.most[key] ?? 0, work.atOnce[key] ?? 0)
+                work.maxAtOnce[key] = max(work.maxAtOnce[key] ?? 0, work.atOnce[key] ?? 0)
             }
         }
         func ended(_ key: Int) { work.withLock { $0.atOnce[key, default: 0] -= 1 } }
     }
 
-    @Test func workOfAKeyTakesTurns() async {
+    @Test func workForAKeyIsSerial() async {
         let queue = KeyedSerialQueue<Int>()
-        let notes = Notes()
+        let log = WorkLog()
         await withDiscardingTaskGroup { group in
             for number in 0..<200 {
                 let key = number % 3
                 group.addTask {
                     await queue.run(key) {
-                        notes.began(key)
+                        log.began(key)
                         await Task.yield()
-                        notes.ended(key)
+                        log.ended(key)
                     }
                 }
             }
         }
-        #expect(notes.all.most == [0: 1, 1: 1, 2: 1])
+        #expect(log.all.maxAtOnce == [0: 1, 1: 1, 2: 1])
     }
 
-    @Test func whoComesFirstIsFirst() async {
+    @Test func workRunsInOrder() async {
         let queue = KeyedSerialQueue<String>()
-        let notes = Notes()
+        let log = WorkLog()
         let (opened, open) = AsyncStream.makeStream(of: Void.self)
         await withDiscardingTaskGroup { group in
             group.addTask {
@@ -56,17 +56,17 @@ import Testing
             for number in 1...20 {
                 // Each joins the queue behind the one before.
                 while queue.waitingCount(of: "call") < number - 1 { await Task.yield() }
-                group.addTask { await queue.run("call") { notes.note(number) } }
+                group.addTask { await queue.run("call") { log.note(number) } }
             }
             while queue.waitingCount(of: "call") < 20 { await Task.yield() }
             // Others do not wait for it.
             await queue.run("another") { open.finish() }
         }
-        #expect(notes.all.order == Array(1...20))
+        #expect(log.all.order == Array(1...20))
         #expect(!queue.isBusy("call"))
     }
 
-    @Test func aFailureLetsTheNextOneIn() async throws {
+    @Test func aFailureReleasesTheKey() async throws {
         let queue = KeyedSerialQueue<Int>()
         await #expect(throws: Problem.self) { try await queue.run(1) { throw Problem.notFound("session") } }
         let answer = await queue.run(1) { "in" }

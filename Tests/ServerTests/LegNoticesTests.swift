@@ -4,13 +4,13 @@ import Testing
 
 @testable import Server
 
-/// What is written about a leg, and in which order.
+/// The notices of a leg, and their order.
 @Suite struct LegNoticesTests {
     private typealias Notices = LegNotices<String>
 
     private func slots(_ mids: String...) -> [LegSlot] { mids.map { LegSlot(mid: $0, kind: .audio) } }
 
-    /// Everything that there is to do now, in words.
+    /// Takes all pending jobs, and describes them.
     private func work(_ notices: inout Notices) -> [String] {
         var done: [String] = []
         while let job = notices.take() {
@@ -25,20 +25,20 @@ import Testing
         return done
     }
 
-    @Test func onlyTheNewestOfWhatSlotsShowIsWritten() {
+    @Test func onlyTheNewestSlotsAreWritten() {
         var notices = Notices()
         for mid in ["1", "2", "3"] { notices.add(slots(mid)) }
-        let begins = notices.beginWork()
-        let beginsTwice = notices.beginWork()
+        let begins = notices.beginProcessing()
+        let beginsTwice = notices.beginProcessing()
         #expect(begins && !beginsTwice)
         let done = work(&notices)
         #expect(done == ["shows 3"])
         #expect(notices.isIdle)
-        let beginsAgain = notices.beginWork()
+        let beginsAgain = notices.beginProcessing()
         #expect(beginsAgain, "The work was over.")
     }
 
-    @Test func anEndMakesEarlierSlotsWorthlessAndComesBeforeLaterOnes() {
+    @Test func anEndDiscardsEarlierSlotsAndComesBeforeLaterOnes() {
         var notices = Notices()
         notices.add(slots("old"))
         notices.add(LegEndReason.connectionLost)
@@ -50,7 +50,7 @@ import Testing
         #expect(done2 == ["ended closed", "shows new"])
     }
 
-    @Test func aLegThatEndsIsNotToldToOfferAgain() {
+    @Test func anEndDiscardsOutdatedNotices() {
         var notices = Notices()
         notices.addOutdated()
         notices.addOutdated()
@@ -60,10 +60,10 @@ import Testing
         notices.addOutdated()
         #expect(!notices.isIdle)
         notices.add(LegEndReason.closed)
-        notices.putBack(.outdated)
+        notices.requeue(.outdated)
         let ended = work(&notices)
         #expect(ended == ["ended closed"])
-        notices.putBack(.outdated)
+        notices.requeue(.outdated)
         let again = work(&notices)
         #expect(again == ["outdated"])
         #expect(notices.isIdle)
@@ -78,38 +78,38 @@ import Testing
         #expect(done3 == ["answer first", "answer second", "shows 1"])
     }
 
-    @Test func whatIsToldDuringAnAnswerCountsWhenItIsOfTheSameSections() {
+    @Test func slotsDuringAnAnswerCountIfTheyAreOfTheSameSections() {
         let track = LegTrack(endpoint: .make(at: .init(milliseconds: 1)), mid: "0", source: .camera)
         let newer = [LegSlot(mid: "2", kind: .video, track: track)]
         var notices = Notices()
         notices.add(newer)
-        let first = notices.settle([LegSlot(mid: "2", kind: .video)])
+        let first = notices.reconcile([LegSlot(mid: "2", kind: .video)])
         #expect(first == newer)
         notices.add(slots("1"))
-        let second = notices.settle(slots("1", "2"))
-        #expect(second == slots("1", "2"), "It was told before the offer was read.")
-        let third = notices.settle(slots("3"))
+        let second = notices.reconcile(slots("1", "2"))
+        #expect(second == slots("1", "2"), "The notice is from before the offer was read.")
+        let third = notices.reconcile(slots("3"))
         #expect(third == slots("3"))
         let rest = work(&notices)
         #expect(rest.isEmpty)
     }
 
-    @Test func whatCouldNotBeWrittenIsTriedAgainUnlessThereIsNews() {
+    @Test func failedJobsAreRetriedUnlessThereAreNewerOnes() {
         var notices = Notices()
-        notices.putBack(.shows(slots("1")))
+        notices.requeue(.shows(slots("1")))
         let done4 = work(&notices)
         #expect(done4 == ["shows 1"])
         notices.add(slots("2"))
-        notices.putBack(.shows(slots("1")))
+        notices.requeue(.shows(slots("1")))
         let done5 = work(&notices)
         #expect(done5 == ["shows 2"])
         notices.add(LegEndReason.stopped)
-        notices.putBack(.shows(slots("1")))
+        notices.requeue(.shows(slots("1")))
         let done6 = work(&notices)
         #expect(done6 == ["ended stopped"])
     }
 
-    @Test func whoLeftIsToldNothing() {
+    @Test func anEndpointThatLeftGetsNoNotices() {
         var notices = Notices()
         notices.add(slots("1"))
         notices.add(LegEndReason.closed)

@@ -9,30 +9,30 @@ import Storage
 
 @testable import Server
 
-/// A store and a directory of files with recordings in them, on a clock that moves when told.
-struct MixingLab {
+/// A store and a directory of files with recordings, on a manual clock.
+struct MixingHarness {
     let store: Store
     let files: MediaFiles
     let commands = CallCommands()
-    let place: String
+    let path: String
     let people: [UserID]
-    private let clock: LabClock
+    private let clock: ManualClock
 
     init(minFreeBytes: Int = 0) async throws {
-        place = FileManager.default.temporaryDirectory.path + "/mixing-\(UUID())"
-        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        let clock = LabClock()
+        path = FileManager.default.temporaryDirectory.path + "/mixing-\(UUID())"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let clock = ManualClock()
         self.clock = clock
         store = Store(
-            database: try SQLiteDatabase(path: place + "/db"), clock: { clock.now }, publish: { _ in })
+            database: try SQLiteDatabase(path: path + "/db"), clock: { clock.now }, publish: { _ in })
         try await store.prepare()
-        files = try MediaFiles(path: place + "/media", minFreeBytes: minFreeBytes)
+        files = try MediaFiles(path: path + "/media", minFreeBytes: minFreeBytes)
         people = (0..<2).map { _ in UserID.make(at: clock.now) }
     }
 
     var now: Timestamp { clock.now }
     func advance(days: Int64) { clock.advance(seconds: days * 86_400) }
-    func clean() { try? FileManager.default.removeItem(atPath: place) }
+    func clean() { try? FileManager.default.removeItem(atPath: path) }
 
     var mixes: RecordingMixes {
         RecordingMixes(store: store, commands: commands, files: files, logger: Logger(label: "mixes"))
@@ -78,14 +78,14 @@ struct MixingLab {
 
     func ask(_ recording: RecordingID) async throws {
         let (commands, principal) = (commands, Principal(user: people[1]))
-        _ = try await store.write { try commands.askForMix(of: recording, by: principal, in: $0) }
+        _ = try await store.write { try commands.requestMix(of: recording, by: principal, in: $0) }
     }
 
     func document(_ recording: RecordingID) async throws -> Recording? {
         try await store.read { try $0.recording(recording) }
     }
 
-    /// What became of a mix that somebody works on.
+    /// Waits for the outcome of a mix in progress.
     func outcome(_ recording: RecordingID) async throws -> RecordingMix? {
         while let mix = try await document(recording)?.mix {
             if mix != .pending { return mix }
@@ -95,10 +95,10 @@ struct MixingLab {
     }
 
     func bytes(_ file: FileID) throws -> [UInt8] {
-        Array(try Data(contentsOf: URL(filePath: place + "/media/\(file)")))
+        Array(try Data(contentsOf: URL(filePath: path + "/media/\(file)")))
     }
 
-    /// A track of Ogg with Opus, of a tone.
+    /// An Ogg Opus file with a tone.
     static func tone(seconds: Int) throws -> [UInt8] {
         let encoder = try VoiceEncoder(.full)
         var writer = OggOpusWriter(serial: 1, head: OpusHead(preSkip: encoder.preSkip))
@@ -109,8 +109,8 @@ struct MixingLab {
     }
 }
 
-/// Wall time that moves when a test says so.
-private final class LabClock: @unchecked Sendable {
+/// A wall clock that a test advances.
+private final class ManualClock: @unchecked Sendable {
     private let lock = NSLock()
     private var time = Timestamp(milliseconds: 1_800_000_000_000)
     var now: Timestamp { lock.withLock { time } }

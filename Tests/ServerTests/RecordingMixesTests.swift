@@ -12,11 +12,11 @@ import Voice
 
 @Suite("Mixes of recordings, made in the background")
 struct RecordingMixesTests {
-    private static let second = (try? MixingLab.tone(seconds: 1)) ?? []
+    private static let second = (try? MixingHarness.tone(seconds: 1)) ?? []
 
     /// Runs the worker for as long as the test takes.
-    private func working(_ lab: MixingLab, _ test: (RecordingMixes) async throws -> Void) async throws {
-        let mixes = lab.mixes
+    private func working(_ harness: MixingHarness, _ test: (RecordingMixes) async throws -> Void) async throws {
+        let mixes = harness.mixes
         let task = Task { await mixes.run() }
         do {
             try await test(mixes)
@@ -28,164 +28,166 @@ struct RecordingMixesTests {
         await task.value
     }
 
-    @Test("one file with all tracks, and its row")
+    @Test("a mix has one file with all tracks, and its row")
     func made() async throws {
-        let lab = try await MixingLab()
-        defer { lab.clean() }
-        let recording = try await lab.record([(0, Self.second), (2_500, try MixingLab.tone(seconds: 2))])
-        try await working(lab) { mixes in
-            try await lab.ask(recording)
+        let harness = try await MixingHarness()
+        defer { harness.clean() }
+        let recording = try await harness.record([(0, Self.second), (2_500, try MixingHarness.tone(seconds: 2))])
+        try await working(harness) { mixes in
+            try await harness.ask(recording)
             mixes.mix(recording)
-            // Asked for twice at once.
+            // Requested twice at once.
             mixes.mix(recording)
-            let sound = try #require(try await lab.outcome(recording)?.sound)
-            // The encoder's look-ahead is not heard of the last track.
-            #expect((4_490...4_500).contains(sound.duration), "\(sound.duration)")
-            let bytes = try lab.bytes(sound.file)
-            #expect(bytes.count == Int(sound.byteCount))
+            let audio = try #require(try await harness.outcome(recording)?.audio)
+            // The encoder's look-ahead of the last track is missing.
+            #expect((4_490...4_500).contains(audio.duration), "\(audio.duration)")
+            let bytes = try harness.bytes(audio.file)
+            #expect(bytes.count == Int(audio.byteCount))
             let track = try OpusFile.read(bytes.span.bytes, limit: OpusLimit(seconds: 10))
-            #expect(!track.isCutOff && track.sampleCount / 48 == UInt64(sound.duration))
-            let row = try #require(try await lab.store.read { try $0.mediaFile(sound.file) })
+            #expect(!track.isTruncated && track.sampleCount / 48 == UInt64(audio.duration))
+            let row = try #require(try await harness.store.read { try $0.mediaFile(audio.file) })
             #expect(row.kind == .recording && row.resource == recording.text && row.byteCount == bytes.count)
         }
-        #expect(try await lab.files.all().count == 3, "and no file is left over")
+        #expect(try await harness.files.all().count == 3, "and no file is left over")
     }
 
-    @Test("what a process before left pending is done first")
+    @Test("mixes that an earlier process left pending are made first")
     func restarted() async throws {
-        let lab = try await MixingLab()
-        defer { lab.clean() }
-        let recording = try await lab.record([(0, Self.second)])
-        try await lab.ask(recording)
-        try await working(lab) { _ in
-            let mix = try await lab.outcome(recording)
-            #expect(mix?.sound != nil)
+        let harness = try await MixingHarness()
+        defer { harness.clean() }
+        let recording = try await harness.record([(0, Self.second)])
+        try await harness.ask(recording)
+        try await working(harness) { _ in
+            let mix = try await harness.outcome(recording)
+            #expect(mix?.audio != nil)
         }
     }
 
-    @Test("a stop leaves it pending for the next process, and no file")
+    @Test("a stop leaves the mix pending for the next process, and leaves no file")
     func stopped() async throws {
-        let lab = try await MixingLab()
-        defer { lab.clean() }
-        let recording = try await lab.record([(0, try MixingLab.tone(seconds: 5)), (3_600_000, Self.second)])
-        try await lab.ask(recording)
-        try await working(lab) { _ in
-            while try await lab.files.all().count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        let harness = try await MixingHarness()
+        defer { harness.clean() }
+        let recording = try await harness.record([(0, try MixingHarness.tone(seconds: 5)), (3_600_000, Self.second)])
+        try await harness.ask(recording)
+        try await working(harness) { _ in
+            while try await harness.files.all().count < 3 { try await Task.sleep(for: .milliseconds(1)) }
         }
-        #expect(try await lab.document(recording)?.mix == .pending)
-        #expect(try await lab.files.all().count == 2)
+        #expect(try await harness.document(recording)?.mix == .pending)
+        #expect(try await harness.files.all().count == 2)
     }
 
-    @Test("one that is removed meanwhile is given up, and leaves no file")
+    @Test("the mix of a removed recording is cancelled, and leaves no file")
     func removed() async throws {
-        let lab = try await MixingLab()
-        defer { lab.clean() }
-        let recording = try await lab.record([(0, try MixingLab.tone(seconds: 5)), (3_600_000, Self.second)])
-        try await lab.ask(recording)
-        try await working(lab) { mixes in
-            while try await lab.files.all().count < 3 { try await Task.sleep(for: .milliseconds(1)) }
-            let (commands, principal) = (lab.commands, Principal(user: lab.people[0]))
-            let gone = try await lab.store.write { store in
+        let harness = try await MixingHarness()
+        defer { harness.clean() }
+        let recording = try await harness.record([(0, try MixingHarness.tone(seconds: 5)), (3_600_000, Self.second)])
+        try await harness.ask(recording)
+        try await working(harness) { mixes in
+            while try await harness.files.all().count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+            let (commands, principal) = (harness.commands, Principal(user: harness.people[0]))
+            let gone = try await harness.store.write { store in
                 try commands.removeRecording(recording, by: principal, in: store)
             }.value
             mixes.forget(recording)
-            for file in gone.files { try await lab.files.remove(file) }
-            #expect(try await lab.outcome(recording) == nil)
-            while try await !lab.files.all().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            for file in gone.files { try await harness.files.remove(file) }
+            #expect(try await harness.outcome(recording) == nil)
+            while try await !harness.files.all().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         }
     }
 
-    @Test("what stands in the way is told in words, and can be tried again")
+    @Test("a failure has a message, and the mix can be retried")
     func failed() async throws {
-        let lab = try await MixingLab()
-        defer { lab.clean() }
+        let harness = try await MixingHarness()
+        defer { harness.clean() }
         let whole = Self.second
-        let damaged = try await lab.record([(0, whole), (0, Array("no sound at all, of any kind".utf8))])
-        let missing = try await lab.record([(0, whole)])
-        let file = try #require(try await lab.document(missing)?.tracks.first?.file)
-        try await lab.files.remove(file)
-        for recording in [damaged, missing] { try await lab.ask(recording) }
-        try await working(lab) { mixes in
-            guard case .failed(let words) = try await lab.outcome(damaged) else {
+        let damaged = try await harness.record([(0, whole), (0, Array("no sound at all, of any kind".utf8))])
+        let missing = try await harness.record([(0, whole)])
+        let file = try #require(try await harness.document(missing)?.tracks.first?.file)
+        try await harness.files.remove(file)
+        for recording in [damaged, missing] { try await harness.ask(recording) }
+        try await working(harness) { mixes in
+            guard case .failed(let message) = try await harness.outcome(damaged) else {
                 Issue.record("it did not fail")
                 return
             }
-            #expect(words.contains("damaged") && !words.contains(lab.place), "\(words)")
-            #expect(try await lab.outcome(missing) == .failed("A file of the recording is not there any more."))
-            try await lab.files.write(whole, as: file)
-            try await lab.ask(missing)
+            #expect(message.contains("damaged") && !message.contains(harness.path), "\(message)")
+            #expect(try await harness.outcome(missing) == .failed("A file of the recording is missing."))
+            try await harness.files.write(whole, as: file)
+            try await harness.ask(missing)
             mixes.mix(missing)
-            #expect(try await lab.outcome(missing)?.sound != nil)
+            #expect(try await harness.outcome(missing)?.audio != nil)
         }
     }
 
-    @Test("a full disk is told as one")
+    @Test("a full disk has its own message")
     func full() async throws {
-        let lab = try await MixingLab()
-        defer { lab.clean() }
-        let recording = try await lab.record([(0, Self.second)])
-        try await lab.ask(recording)
+        let harness = try await MixingHarness()
+        defer { harness.clean() }
+        let recording = try await harness.record([(0, Self.second)])
+        try await harness.ask(recording)
         let mixes = RecordingMixes(
-            store: lab.store, commands: lab.commands, files: try .init(path: lab.place + "/media", minFreeBytes: .max),
+            store: harness.store, commands: harness.commands,
+            files: try .init(path: harness.path + "/media", minFreeBytes: .max),
             logger: Logger(label: "mixes"))
         let task = Task { await mixes.run() }
-        #expect(try await lab.outcome(recording) == .failed("The server has no room for more files."))
+        #expect(try await harness.outcome(recording) == .failed("The server has no room for more files."))
         task.cancel()
         await task.value
-        #expect(try await lab.files.all().count == 1)
+        #expect(try await harness.files.all().count == 1)
     }
 }
 
-@Suite("What is kept for so many days")
+@Suite("Retention periods")
 struct RetentionTests {
-    private func retention(_ lab: MixingLab, _ days: Retention.Days) -> Retention {
+    private func retention(_ harness: MixingHarness, _ days: Retention.Days) -> Retention {
         Retention(
-            store: lab.store, calls: lab.commands, voice: VoiceCommands(), files: lab.files, days: days,
+            store: harness.store, calls: harness.commands, voice: VoiceCommands(), files: harness.files, days: days,
             forget: { _ in }, logger: Logger(label: "retention"))
     }
 
-    private func send(_ lab: MixingLab) async throws -> VoiceMessage {
-        let file = FileID.make(at: lab.now)
-        try await lab.files.write([1, 2, 3], as: file)
+    private func send(_ harness: MixingHarness) async throws -> VoiceMessage {
+        let file = FileID.make(at: harness.now)
+        try await harness.files.write([1, 2, 3], as: file)
         let message = VoiceMessage(
-            id: .make(at: lab.now), from: lab.people[0], to: lab.people[1], createdAt: lab.now,
-            sound: VoiceSound(durationMs: 1, byteCount: 3, contentType: "audio/ogg", waveform: [1], level: -20),
+            id: .make(at: harness.now), from: harness.people[0], to: harness.people[1], createdAt: harness.now,
+            audio: VoiceAudio(durationMs: 1, byteCount: 3, contentType: "audio/ogg", waveform: [1], level: -20),
             file: file)
-        _ = try await lab.store.write { try $0.insert(message) }
+        _ = try await harness.store.write { try $0.insert(message) }
         return message
     }
 
-    @Test("goes then with its files, and nothing else does")
+    @Test("expired items are removed with their files, and others are kept")
     func removed() async throws {
-        let lab = try await MixingLab()
-        defer { lab.clean() }
-        let old = try await lab.record([(0, [1]), (5, [2])])
-        for _ in 0..<60 { _ = try await lab.record([]) }
-        let oldMessage = try await send(lab)
-        lab.advance(days: 3)
-        let new = try await lab.record([(0, [3])])
-        let newMessage = try await send(lab)
-        #expect(try await lab.files.all().count == 5)
+        let harness = try await MixingHarness()
+        defer { harness.clean() }
+        let old = try await harness.record([(0, [1]), (5, [2])])
+        for _ in 0..<60 { _ = try await harness.record([]) }
+        let oldMessage = try await send(harness)
+        harness.advance(days: 3)
+        let new = try await harness.record([(0, [3])])
+        let newMessage = try await send(harness)
+        #expect(try await harness.files.all().count == 5)
 
-        try await retention(lab, .init()).sweep()
-        #expect(try await lab.files.all().count == 5, "for ever")
-        try await retention(lab, .init(recordings: 4, voiceMessages: 4)).sweep()
-        #expect(try await lab.files.all().count == 5, "not yet")
-        try await retention(lab, .init(recordings: 2, voiceMessages: 0)).sweep()
-        #expect(try await lab.document(old) == nil)
-        #expect(try await lab.document(new) != nil)
-        #expect(try await lab.store.read { try $0.recordings(before: lab.now, limit: 100) }.isEmpty)
-        try await retention(lab, .init(recordings: 0, voiceMessages: 2)).sweep()
-        #expect(try await lab.store.read { try $0.voiceMessage(oldMessage.id) } == nil)
-        #expect(try await lab.store.read { try $0.voiceMessage(newMessage.id) } == newMessage)
-        let track = try #require(try await lab.document(new)?.tracks.first?.file)
-        #expect(try await Set(lab.files.all()) == [track, newMessage.file])
-        let told = try await lab.store.read { store in
-            try store.sql.query("SELECT type FROM changes WHERE stream = ?1", [.text("user:\(lab.people[1])")]).map {
+        try await retention(harness, .init()).sweep()
+        #expect(try await harness.files.all().count == 5, "for ever")
+        try await retention(harness, .init(recordings: 4, voiceMessages: 4)).sweep()
+        #expect(try await harness.files.all().count == 5, "not yet")
+        try await retention(harness, .init(recordings: 2, voiceMessages: 0)).sweep()
+        #expect(try await harness.document(old) == nil)
+        #expect(try await harness.document(new) != nil)
+        #expect(try await harness.store.read { try $0.recordings(before: harness.now, limit: 100) }.isEmpty)
+        try await retention(harness, .init(recordings: 0, voiceMessages: 2)).sweep()
+        #expect(try await harness.store.read { try $0.voiceMessage(oldMessage.id) } == nil)
+        #expect(try await harness.store.read { try $0.voiceMessage(newMessage.id) } == newMessage)
+        let track = try #require(try await harness.document(new)?.tracks.first?.file)
+        #expect(try await Set(harness.files.all()) == [track, newMessage.file])
+        let changeTypes = try await harness.store.read { store in
+            let user = "user:\(harness.people[1])"
+            return try store.sql.query("SELECT type FROM changes WHERE stream = ?1", [.text(user)]).map {
                 try $0.text(0)
             }
         }
-        #expect(told.filter { $0 == "recording.removed" }.count == 61)
-        #expect(told.filter { $0 == "voice.removed" }.count == 1)
+        #expect(changeTypes.filter { $0 == "recording.removed" }.count == 61)
+        #expect(changeTypes.filter { $0 == "voice.removed" }.count == 1)
     }
 }

@@ -5,8 +5,8 @@ import WebAPI
 
 @testable import Server
 
-/// Tracks of recordings, decoded as their files are read.
-@Suite struct TrackSoundTests {
+/// Tracks of recordings, decoded while their files are read.
+@Suite struct TrackAudioTests {
     /// A file with a tone, and a minute of silence in the middle.
     private func file() throws -> [UInt8] {
         let encoder = try VoiceEncoder(.full)
@@ -27,21 +27,21 @@ import WebAPI
     }
 
     private func read(_ file: [UInt8], by step: Int) throws -> (samples: [Int16], longest: Int) {
-        var sound = try TrackSound()
+        var audio = try TrackAudio()
         var samples: [Int16] = []
         var longest = 0
         for start in stride(from: 0, to: file.count, by: step) {
-            sound.append(Array(file[start..<min(start + step, file.count)]))
-            while let part = try sound.next() {
+            audio.append(Array(file[start..<min(start + step, file.count)]))
+            while let part = try audio.next() {
                 longest = max(longest, part.count)
                 samples += part
             }
         }
-        #expect(sound.hasBegun)
+        #expect(audio.hasBegun)
         return (samples, longest)
     }
 
-    @Test(arguments: [50, 1_000, 64 * 1024]) func isWhatTheWholeIsASecondAtATime(step: Int) throws {
+    @Test(arguments: [50, 1_000, 64 * 1024]) func decodingInChunksEqualsDecodingTheWhole(step: Int) throws {
         let file = try file()
         let whole = try VoiceReading.samples(of: file, seconds: 100)
         #expect(whole.count > 63 * 16_000)
@@ -50,16 +50,16 @@ import WebAPI
         #expect(longest <= 16_000)
     }
 
-    @Test func whatIsCutOffIsHeardToThere() throws {
+    @Test func aTruncatedFileIsDecodedAsFarAsItGoes() throws {
         let file = try file()
         let whole = try VoiceReading.samples(of: file, seconds: 100)
         let (samples, _) = try read(Array(file.prefix(file.count / 2)), by: 1_000)
         #expect(samples.count > 16_000 && whole.starts(with: samples))
     }
 
-    @Test func whatIsNoFileSaysSo() throws {
+    @Test func aFileThatIsNotOggIsAnError() throws {
         #expect(throws: ContainerError.self) { try read([UInt8](repeating: 7, count: 400), by: 100) }
-        var empty = try TrackSound()
+        var empty = try TrackAudio()
         #expect(try empty.next() == nil && !empty.hasBegun)
     }
 }

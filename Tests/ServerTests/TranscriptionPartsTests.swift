@@ -13,7 +13,7 @@ struct TranscriptionPartsTests {
             ServerConfiguration(file: nil, arguments: flags), logger: Logger(label: "transcription"))
     }
 
-    @Test("nobody by default") func none() throws {
+    @Test("no provider by default") func none() throws {
         #expect(try parts().queue == nil)
     }
 
@@ -66,7 +66,7 @@ struct TranscriptionPartsTests {
     {
         let hook = try #require(
             try parts("provider=webhook", "webhook-secret=0123456789abcdef", "url=http://127.0.0.1:1/").queue)
-        await #expect(throws: TranscriptionFailure.addressRefused("127.0.0.1")) {
+        await #expect(throws: TranscriptionFailure.addressNotAllowed("127.0.0.1")) {
             try await hook.transcribe(SpeechAudio([1]))
         }
         #expect(try parts("provider=openai", "url=http://127.0.0.1:1/v1").queue != nil)

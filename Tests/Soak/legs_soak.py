@@ -1,8 +1,8 @@
-"""Legs that come, send and go: calls of two to six in the media gateway, by `switchboard-load media`.
+"""A soak of media gateway legs: calls of two to six, by `switchboard-load media`.
 
-Each turn is a program of its own, whose participants publish audio and video over every SRTP profile, load their page
-again or leave their call and join it again all the while, some among forged and repeated packets, and leave in the
-end. Every fourth program is killed in the middle: nobody says goodbye, and the server finds out by itself.
+Each turn is a process whose participants publish audio and video over every SRTP profile, reload their page or leave
+and rejoin their call all the while, some among forged and replayed packets, and leave in the end. Every fourth process
+is killed in the middle: no leg is closed, and the server has to detect that.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from rest import Rest, metrics
 
 PROFILES = ["AEAD-AES-128-GCM", "AEAD-AES-256-GCM", "AES128-CM-SHA1-80"]
 KILLED_OF = 4
-# Enough that nobody is asked into a call while an earlier one, whose program was killed, has not lapsed.
+# Enough users that nobody is invited while an earlier call, whose process was killed, has not expired.
 USERS = 300
 # Access tokens last 15 minutes.
 TOKEN_SECONDS = 300
-# A leg is given up 30 seconds after its last sign of life, and so is the part in the call that it belonged to.
+# A leg is dropped 30 seconds after its last packet, and so is its participant.
 LAPSE_SECONDS = 120
-# What there is while somebody is in a call.
+# Metrics that are above zero while somebody is in a call.
 OCCUPIED = re.compile(
     r"switchboard_(gateway_(legs|connected_legs|calls|tracks|flows|connections)|calls_(joined_participants|deadlines))"
     r"(\{|$)"
@@ -37,16 +37,16 @@ LIMITS = {"callsPerMinute": 1_000_000, "signalsPerMinute": 1_000_000, "requestsP
 
 
 def kernel_drops() -> int:
-    """Datagrams that found a full socket, on the whole machine since it started."""
+    """Datagrams dropped by full socket buffers, on the whole machine since it booted."""
     lines = pathlib.Path("/proc/net/snmp").read_text().splitlines()
     names, values = (line.split() for line in lines if line.startswith("Udp:"))
     return int(values[names.index("RcvbufErrors")])
 
 
 class Watch:
-    """Whether this machine had time for everybody since: what is lost for want of it proves nothing of the server."""
+    """Detects an overloaded machine: losses under overload prove nothing about the server."""
 
-    # Of the time, some process waited for a core.
+    # The share of the time in which some process waited for a core.
     BUSY = 0.8
 
     def __init__(self):
@@ -54,7 +54,7 @@ class Watch:
 
     @staticmethod
     def waiting() -> float:
-        """Seconds, on the whole machine since it started."""
+        """Seconds that processes waited for a core, since the machine booted."""
         pressure = pathlib.Path("/proc/pressure/cpu")
         if not pressure.exists():
             return 0
@@ -66,8 +66,8 @@ class Watch:
 
 
 class LegSoak:
-    def __init__(self, directory: pathlib.Path, chance: random.Random):
-        self.chance = chance
+    def __init__(self, directory: pathlib.Path, rng: random.Random):
+        self.rng = rng
         self.load = conftest.BINARY.with_name("switchboard-load")
         self.server = conftest.Server(directory, {"limits": LIMITS, "log": {"level": "warning"}})
         self.lock = threading.Lock()
@@ -86,7 +86,7 @@ class LegSoak:
             self.server.stop()
 
     def crowd(self, count: int) -> list[str]:
-        """People who have been in no call for the longest, as lines with their tokens."""
+        """The users whose last call was the longest ago, as lines with their tokens."""
         if time.monotonic() > self.made + TOKEN_SECONDS:
             self.people = self.server.command("token", "--count", str(USERS), "--prefix", "soak").splitlines()
             self.made = time.monotonic()
@@ -94,13 +94,13 @@ class LegSoak:
         return (self.people[first:] + self.people)[:count]
 
     def turn(self) -> None:
-        """One run of the load, to its end or to a violent one."""
+        """One run of the load, to its end or until it is killed."""
         with self.lock:
-            pick = self.chance
+            pick = self.rng
             calls, participants = pick.randint(1, 2), pick.randint(2, 6)
             options = [
                 "--calls", str(calls), "--participants", str(participants),
-                # All that are published have a slot, so that a gap is a loss and not somebody else who speaks.
+                # All published tracks have a slot, so that a gap is a loss and not a change of speakers.
                 "--publishers", str(pick.randint(2, min(participants, 5))),
                 "--seconds", str(pick.randint(3, 15)), "--join-leave", f"{pick.uniform(0.2, 2):.1f}",
                 "--profile", pick.choice(PROFILES),
@@ -109,18 +109,18 @@ class LegSoak:
                 options += ["--video", "--bitrate", str(pick.choice([100, 200, 300]))]
             if pick.randrange(4) == 0:
                 options += ["--junk", str(pick.randint(1, 50))]
-            violent = pick.randrange(KILLED_OF) == 0
+            is_killed = pick.randrange(KILLED_OF) == 0
             moment = pick.uniform(0.1, 10)
             crowd = self.crowd(calls * participants)
         with tempfile.TemporaryDirectory() as name:
-            users, figures = pathlib.Path(name, "users"), pathlib.Path(name, "figures")
+            users, report_path = pathlib.Path(name, "users"), pathlib.Path(name, "figures")
             users.write_text("\n".join(crowd) + "\n")
             watch = Watch()
             process = subprocess.Popen(
                 [str(self.load), "media", "--server", self.server.url, "--tokens", str(users), *options,
-                 "--json", str(figures)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                 "--json", str(report_path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             )  # fmt: skip
-            if violent:
+            if is_killed:
                 try:
                     process.wait(moment)
                 except subprocess.TimeoutExpired:
@@ -130,35 +130,35 @@ class LegSoak:
                 return
             output = process.communicate()[0]
             self.finished += 1
-            if process.returncode != 0 or not figures.exists():
-                return self.blame(f"{' '.join(options)}: ended with {process.returncode}: {output[-600:]}", watch)
-            found = json.loads(figures.read_text())
+            if process.returncode != 0 or not report_path.exists():
+                return self.report_problem(f"{' '.join(options)}: ended with {process.returncode}: {output[-600:]}", watch)
+            found = json.loads(report_path.read_text())
         with self.lock:
             self.joined += found["joined"]
             self.left += found["left"]
             self.forwarded += found["forwarded"]
         lost = {kind: found[kind]["lost"] for kind in ("audioStreams", "videoStreams") if found[kind]["lost"] > 0}
         if lost:
-            self.blame(f"{' '.join(options)}: lost {lost} of {found['forwarded']} packets", watch)
+            self.report_problem(f"{' '.join(options)}: lost {lost} of {found['forwarded']} packets", watch)
 
-    def blame(self, what: str, watch: Watch) -> None:
+    def report_problem(self, what: str, watch: Watch) -> None:
         if watch.starved():
             self.starved += 1
-            return print(f"  this machine was too busy for this to prove anything: {what}", flush=True)
+            return print(f"  ignored, since the machine was overloaded: {what}", flush=True)
         print(f"  {what}", flush=True)
         self.problems.append(what)
 
     def rest(self) -> Rest:
         deadline = time.monotonic() + LAPSE_SECONDS
         while True:
-            told = metrics(self.server).items()
-            left = {name: int(value) for name, value in told if value > 0 and OCCUPIED.match(name)}
+            metric_values = metrics(self.server).items()
+            left = {name: int(value) for name, value in metric_values if value > 0 and OCCUPIED.match(name)}
             if not left:
-                # Connections of clients that are gone are closed by now, and so are the server's answers to them.
+                # Wait until connections of killed clients are closed.
                 time.sleep(5)
                 return Rest(self.server)
             if time.monotonic() > deadline:
-                raise SystemExit(f"soak: nobody is there, and still there is {left}")
+                raise SystemExit(f"soak: state is left without participants: {left}")
             time.sleep(1)
 
     def summary(self) -> str:
@@ -166,9 +166,9 @@ class LegSoak:
             f"{self.finished} programs finished, {self.killed} were killed, {self.starved} starved; "
             f"{self.joined} legs joined and {self.left} left in those that finished, {self.forwarded} packets forwarded"
         )
-        told = metrics(self.server)
+        metric_values = metrics(self.server)
         for start in ("switchboard_gateway_legs_ended_total", "switchboard_gateway_dropped_total"):
-            some = {name: int(value) for name, value in told.items() if name.startswith(start) and value > 0}
+            some = {name: int(value) for name, value in metric_values.items() if name.startswith(start) and value > 0}
             reasons = {name.split('"')[1]: value for name, value in some.items()}
             text += f"\n  {start}: {reasons}"
         return text

@@ -1,8 +1,8 @@
-"""A recorded call of some minutes on the real clock, whose speaker pauses as people and their programs do.
+"""A recorded call of some minutes in real time, whose speaker pauses like real clients.
 
-Ann speaks in spurts. In between her program is muted, with a clock that goes on or one that stands still, or sends only a
-frame of comfort noise now and then (DTX). Every spurt is looked for in the file and has to lie where it was said. Ben
-sends a tone all the while, which has to be there all the while.
+Ann sends talk spurts. In between her client is muted, with a clock that continues or one that stops, or sends only a
+comfort noise frame now and then (DTX). Every spurt has to be in the file at the time when it was sent. Ben sends a tone
+all the time, which must not have gaps.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from audio_files import RATE, decode, opusinfo
 from test_recordings import ended, fetch, is_recorded
 
 FRAME = RATE // 50
-# So far from the wall clock anything may be, in milliseconds.
+# The maximum deviation from the wall clock, in milliseconds.
 TOLERANCE = 40
-# The recorder comes around every 50 ms, so that the end is that much less sure.
+# The recorder runs every 50 ms, so the end is uncertain by that much.
 ROUND = 50
 PITCH = 700
-# In the middle of nothing: one frame of Opus without anything in it, each 400 ms (RFC 6716 section 2.1.9).
+# DTX: one empty Opus frame every 400 ms (RFC 6716 section 2.1.9).
 COMFORT, COMFORT_FRAMES = b"\x78", 20
-PAUSES = ["speaks on", "muted", "muted, its clock stands still", "comfort noise"]
+PAUSES = ["no pause", "muted", "muted, its clock stops", "comfort noise"]
 
 
 def spurt(frames: int) -> list[bytes]:
-    """A tone that begins at once, in packets of 20 ms."""
+    """A tone with a sharp onset, in packets of 20 ms."""
     context = av.CodecContext.create("libopus", "w")
     context.sample_rate, context.layout, context.format, context.bit_rate = RATE, "mono", "s16", 32_000
     packets = []
@@ -47,30 +47,30 @@ def spurt(frames: int) -> list[bytes]:
     return packets
 
 
-class Patchy(AudioStreamTrack):
-    """Spurts and pauses as a seed has them, and when each spurt was sent."""
+class SpurtTrack(AudioStreamTrack):
+    """Random spurts and pauses, and when each spurt was sent."""
 
-    def __init__(self, chance: random.Random):
+    def __init__(self, rng: random.Random):
         super().__init__()
-        self.chance, self.spurts = chance, [spurt(frames) for frames in (30, 100, 400)]
+        self.rng, self.spurts = rng, [spurt(frames) for frames in (30, 100, 400)]
         self.sample, self.due = 0, time.monotonic()
-        self.plan = self.story()
+        self.plan = self.generate()
         self.sent: list[float] = []
         self.paused = dict.fromkeys(PAUSES, 0)
 
-    def story(self):
-        """Packets, each with the frames that pass before it: those of its clock, and those of everybody's."""
+    def generate(self):
+        """Packets, each with the frames that pass before it: on its media clock, and in real time."""
         while True:
-            pause = self.chance.choice(PAUSES)
-            frames = 0 if pause == "speaks on" else self.chance.randint(25, 500)
+            pause = self.rng.choice(PAUSES)
+            frames = 0 if pause == "no pause" else self.rng.randint(25, 500)
             self.paused[pause] += 1
             if pause == "comfort noise":
                 for _ in range(frames // COMFORT_FRAMES):
                     yield COMFORT, COMFORT_FRAMES, COMFORT_FRAMES, False
                 frames %= COMFORT_FRAMES
-            for number, packet in enumerate(self.chance.choice(self.spurts)):
-                own = 0 if pause == "muted, its clock stands still" else frames
-                yield packet, *((own, frames) if number == 0 else (0, 0)), number == 0 and pause != "speaks on"
+            for number, packet in enumerate(self.rng.choice(self.spurts)):
+                own = 0 if pause == "muted, its clock stops" else frames
+                yield packet, *((own, frames) if number == 0 else (0, 0)), number == 0 and pause != "no pause"
 
     async def recv(self) -> av.Packet:
         payload, own, passed, begins = next(self.plan)
@@ -86,10 +86,10 @@ class Patchy(AudioStreamTrack):
         return packet
 
 
-def onsets(sound: numpy.ndarray) -> list[float]:
-    """When it grows loud after at least 200 ms of quiet, in milliseconds."""
+def onsets(audio: numpy.ndarray) -> list[float]:
+    """The onsets after at least 200 ms of silence, in milliseconds."""
     step = RATE // 1_000
-    loud = numpy.abs(sound[: len(sound) // step * step].astype(int)).reshape(-1, step).max(axis=1) > 3_000
+    loud = numpy.abs(audio[: len(audio) // step * step].astype(int)).reshape(-1, step).max(axis=1) > 3_000
     found, quiet = [], 0
     for millisecond, is_loud in enumerate(loud):
         if is_loud and quiet >= 200:
@@ -98,16 +98,16 @@ def onsets(sound: numpy.ndarray) -> list[float]:
     return found
 
 
-class Found:
-    """What stands in the files against what was done, in milliseconds."""
+class Comparison:
+    """Compares the files with what was sent, in milliseconds."""
 
-    def __init__(self, server: Server, chance: random.Random, seconds: float):
-        self.track: Patchy | None = None
+    def __init__(self, server: Server, rng: random.Random, seconds: float):
+        self.track: SpurtTrack | None = None
         self.problems: list[str] = []
-        manifest, users, times = asyncio.run(self.call(server, chance, seconds))
+        manifest, users, times = asyncio.run(self.call(server, rng, seconds))
         ann, ben = ([each for each in manifest["tracks"] if each["user"] == user] for user in users)
         if manifest["status"] != "complete" or len(ann) != 1 or len(ben) != 1:
-            raise SystemExit(f"soak: it is not a track for each: {manifest}")
+            raise SystemExit(f"soak: expected one track per participant: {manifest}")
         files = [fetch(server, each) for each in (*ann, *ben)]
         for file in files:
             opusinfo(file)
@@ -115,61 +115,61 @@ class Found:
         self.spurts(decode(files[0]), times[0] + ann[0]["offsetMs"] / 1000, times[2])
         self.tone(decode(files[1]))
 
-    async def call(self, server: Server, chance: random.Random, seconds: float):
+    async def call(self, server: Server, rng: random.Random, seconds: float):
         async with group(server, 2, "audio") as (ann, ben):
-            self.track = Patchy(chance)
-            await ann.join(video=False, sound=self.track)
+            self.track = SpurtTrack(rng)
+            await ann.join(video=False, audio=self.track)
             await ben.join(video=False)
-            await ann.hears(ben)
-            asked = time.monotonic()
+            await ann.receives_audio(ben)
+            requested = time.monotonic()
             await ben.endpoint.ask("calls.record", call=ben.call)
-            begun = time.monotonic()
+            started = time.monotonic()
             await is_recorded(ann, ben)
             await asyncio.sleep(seconds)
             stopped = time.monotonic()
             await ben.endpoint.ask("calls.stopRecording", call=ben.call)
-            times = asked, begun, stopped, time.monotonic()
+            times = requested, started, stopped, time.monotonic()
             return await ended(server, ben, ben.call), [one.endpoint.user for one in (ann, ben)], times
 
     def expect(self, what: str, low: float, value: float, high: float) -> None:
         print(f"  {what}: {value:.1f} ms, {low:.1f} to {high:.1f} expected", flush=True)
         if not low <= value <= high:
-            self.problems.append(f"{what}: {value:.1f} ms, and not {low:.1f} to {high:.1f}")
+            self.problems.append(f"{what}: {value:.1f} ms, expected {low:.1f} to {high:.1f}")
 
     def lengths(self, ann: dict, ben: dict, times: tuple[float, ...]) -> None:
-        asked, begun, stopped, over = times
+        requested, started, stopped, over = times
         ends = [each["offsetMs"] + each["durationMs"] for each in (ann, ben)]
-        self.expect("the end of one file behind that of the other", -TOLERANCE, ends[0] - ends[1], TOLERANCE)
+        self.expect("the end of one file relative to that of the other", -TOLERANCE, ends[0] - ends[1], TOLERANCE)
         for end in ends:
-            self.expect("the end", (stopped - begun) * 1000 - TOLERANCE, end, (over - asked) * 1000 + ROUND + TOLERANCE)
+            self.expect("the end", (stopped - started) * 1000 - TOLERANCE, end, (over - requested) * 1000 + ROUND + TOLERANCE)
 
-    def spurts(self, sound: numpy.ndarray, began: float, stopped: float) -> None:
-        """Each lies where it was said: as far from the first as on our clock."""
-        # The first in the file may have begun before it.
-        said = [moment for moment in self.track.sent if began + 0.5 < moment < stopped - 0.5]
-        heard = [moment for moment in onsets(sound) if 500 < moment < len(sound) / RATE * 1000]
-        near = [min(heard, key=lambda moment: abs(began * 1000 + moment - each * 1000), default=0) for each in said]
-        differences = [moment - (each - began) * 1000 for moment, each in zip(near, said)]
-        print(f"  {len(said)} spurts between {self.track.paused}", flush=True)
-        if not said or len(heard) < len(said):
-            self.problems.append(f"{len(said)} spurts were sent, {len(heard)} are heard")
+    def spurts(self, audio: numpy.ndarray, began: float, stopped: float) -> None:
+        """Each spurt is at the time when it was sent, relative to the first."""
+        # The first one in the file may have started before it.
+        sent = [moment for moment in self.track.sent if began + 0.5 < moment < stopped - 0.5]
+        found = [moment for moment in onsets(audio) if 500 < moment < len(audio) / RATE * 1000]
+        near = [min(found, key=lambda moment: abs(began * 1000 + moment - each * 1000), default=0) for each in sent]
+        differences = [moment - (each - began) * 1000 for moment, each in zip(near, sent)]
+        print(f"  {len(sent)} spurts between {self.track.paused}", flush=True)
+        if not sent or len(found) < len(sent):
+            self.problems.append(f"{len(sent)} spurts were sent, {len(found)} are in the file")
             return
         middle = statistics.median(differences)
-        self.expect("the most early of the spurts", -TOLERANCE, min(differences) - middle, 0)
-        self.expect("the most late of the spurts", 0, max(differences) - middle, TOLERANCE)
+        self.expect("the earliest spurt", -TOLERANCE, min(differences) - middle, 0)
+        self.expect("the latest spurt", 0, max(differences) - middle, TOLERANCE)
 
-    def tone(self, sound: numpy.ndarray) -> None:
-        """It never pauses."""
-        whole = numpy.abs(sound[RATE // 2 : len(sound) // RATE * RATE - RATE // 2].astype(int)).reshape(-1, RATE // 20)
+    def tone(self, audio: numpy.ndarray) -> None:
+        """The tone has no gaps."""
+        whole = numpy.abs(audio[RATE // 2 : len(audio) // RATE * RATE - RATE // 2].astype(int)).reshape(-1, RATE // 20)
         quiet = int((whole.max(axis=1) < 3_000).sum()) * 50
-        self.expect("silence in the file of who never paused", 0, quiet, TOLERANCE)
+        self.expect("silence in the file of the continuous tone", 0, quiet, TOLERANCE)
 
 
-def soak(directory: pathlib.Path, chance: random.Random, minutes: float) -> list[str]:
-    """Returns what is wrong."""
+def soak(directory: pathlib.Path, rng: random.Random, minutes: float) -> list[str]:
+    """Returns the problems."""
     server = Server(directory, {"log": {"level": "warning"}})
     server.start()
     try:
-        return Found(server, chance, minutes * 60).problems
+        return Comparison(server, rng, minutes * 60).problems
     finally:
         server.stop()

@@ -1,4 +1,4 @@
-"""Allocations that come, work and go: coturn's client over every transport, every fourth one killed in the middle."""
+"""A soak of relay allocations: coturn's client over every transport, every fourth one killed in the middle."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ EXPIRY_SECONDS = 900
 
 
 class RelaySoak:
-    def __init__(self, directory: pathlib.Path, chance: random.Random):
-        self.chance = chance
+    def __init__(self, directory: pathlib.Path, rng: random.Random):
+        self.rng = rng
         self.tls_port = conftest.free_port()
         certificate, key = self_signed(directory)
         self.server = conftest.Server(
@@ -53,14 +53,14 @@ class RelaySoak:
         self.server.stop()
 
     def turn(self) -> None:
-        """One run of turnutils_uclient, to its end or to a violent one."""
+        """One run of turnutils_uclient, to its end or until it is killed."""
         with self.lock:
-            transport = self.chance.choice(list(TRANSPORTS))
+            transport = self.rng.choice(list(TRANSPORTS))
             # Between two of its own clients over TLS, this one loses packets against coturn's own server too.
-            mode = self.chance.choice([mode for mode in MODES if transport != "tls" or "-y" not in mode])
-            clients, packets = self.chance.randint(2, 30) // 2 * 2, self.chance.randint(50, 400)
-            violent = self.chance.randrange(KILLED_OF) == 0
-            moment = self.chance.uniform(0.5, 6)
+            mode = self.rng.choice([mode for mode in MODES if transport != "tls" or "-y" not in mode])
+            clients, packets = self.rng.randint(2, 30) // 2 * 2, self.rng.randint(50, 400)
+            is_killed = self.rng.randrange(KILLED_OF) == 0
+            moment = self.rng.uniform(0.5, 6)
         port = self.tls_port if "-S" in TRANSPORTS[transport] else self.server.relay_port
         command = [
             "turnutils_uclient", "-u", USER, "-w", PASSWORD, "-p", str(port), "-e", "127.0.0.1", "-r", str(self.echo),
@@ -68,7 +68,7 @@ class RelaySoak:
             "127.0.0.1",
         ]  # fmt: skip
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if violent:
+        if is_killed:
             time.sleep(moment)
             process.kill()
             process.communicate()
@@ -92,7 +92,7 @@ class RelaySoak:
             if time.monotonic() > deadline:
                 raise SystemExit(f"soak: {self.allocations()} allocations did not expire")
             time.sleep(1)
-        # Ports held for RESERVATION-TOKENs go after 30 seconds.
+        # Ports reserved by RESERVATION-TOKENs are released after 30 seconds.
         time.sleep(35)
         return Rest(self.server)
 

@@ -23,7 +23,7 @@ import Testing
         #expect(try await Store(database: again, publish: { _ in }).prepare().isEmpty)
     }
 
-    @Test func recordingsOfBeforeBelongToWhoWasJoinedOrHeard() async throws {
+    @Test func olderRecordingsBelongToWhoWasJoinedOrRecorded() async throws {
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)
         _ = try await database.migrate(Schema.migrations.filter { $0.number < 12 }, at: now)
@@ -47,7 +47,7 @@ import Testing
                     VALUES ('c', ?1, ?2, ?2, 0, 0, 'left', ?3, ?4, 0, 0, 1, 0, 0, 0)
                     """, [.integer(index), .text(row.0), .integer(row.1), .integer(row.2)])
             }
-            // Heard in it, and in the call again since.
+            // Recorded in it, and in the call again since.
             try sql.execute(
                 """
                 INSERT INTO recording_tracks (recording_id, number, user_id, endpoint_id, source, start_ms, file_id)
@@ -79,7 +79,7 @@ import Testing
         #expect(resumed == .reset(.epoch), "Who resumes starts over.")
         #expect(try await store.read { try $0.sql.query("SELECT type FROM changes").count } == 1)
         let next = try await store.write { try $0.append("call", json: "{}", to: said) }.value
-        // Nothing was left in its log, so that it begins anew.
+        // Its log was empty, so it starts again.
         #expect(next.sequence == 1 && next.epoch != before.1.epoch)
     }
 

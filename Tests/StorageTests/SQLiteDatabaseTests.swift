@@ -128,7 +128,7 @@ import Testing
         #expect(all.allSatisfy { $0.visible >= $0.ran })
     }
 
-    @Test func aFailedCommitFailsTheGroupAndTellsNobody() async throws {
+    @Test func aFailedCommitFailsTheGroupAndPublishesNothing() async throws {
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)
         try await database.submit { sql in
@@ -138,16 +138,16 @@ import Testing
                 CREATE TABLE children (parent BIGINT REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)
                 """)
         }
-        let told = Shared(0)
+        let committedCount = Shared(0)
         await #expect(throws: SQLError.self) {
             try await database.submit { sql in
                 try sql.execute("INSERT INTO parents (id) VALUES (1)")
                 try sql.execute("INSERT INTO children (parent) VALUES (2)")
             } committed: { _ in
-                told.update { $0 += 1 }
+                committedCount.update { $0 += 1 }
             }
         }
-        #expect(told.value == 0)
+        #expect(committedCount.value == 0)
         let rows = try await database.submit { try $0.first("SELECT COUNT(*) FROM parents")?.int(0) }
         #expect(rows == 0)
     }
@@ -157,17 +157,17 @@ import Testing
         let database = try SQLiteDatabase(path: directory.database)
         try await database.submit { _ = try $0.execute("CREATE TABLE blobs (b BLOB)") }
         _ = try await database.submit { try $0.query("PRAGMA max_page_count = 20") }
-        let told = Shared(0)
+        let committedCount = Shared(0)
         let error = await #expect(throws: SQLError.self) {
             try await database.submit { sql in
                 _ = try sql.execute("INSERT INTO blobs (b) VALUES (?1)", [.blob(Array(repeating: 1, count: 200_000))])
             } committed: { _ in
-                told.update { $0 += 1 }
+                committedCount.update { $0 += 1 }
             }
         }
         #expect(error?.kind == .diskFull)
         #expect(error?.message.contains(directory.database) == true)
-        #expect(told.value == 0)
+        #expect(committedCount.value == 0)
         #expect(try await database.submit { try $0.execute("INSERT INTO blobs (b) VALUES (?1)", [.blob([1])]) } == 1)
     }
 
@@ -213,7 +213,7 @@ import Testing
         #expect(counts == [1, 1])
     }
 
-    /// A file of an earlier version is written anew once; from then on it gives back what is free, a piece at a time.
+    /// A file of an earlier version is rewritten once; from then on its free space is released in batches.
     @Test func theFileShrinks() async throws {
         let directory = try ScratchDirectory()
         try OtherConnection(directory.database).execute("CREATE TABLE large (n BIGINT, data BLOB)")
@@ -237,9 +237,9 @@ import Testing
         #expect(before > 13_000_000 && after < 200_000)
         #expect(try await database.compact() == .notNeeded)
         try await fill()
-        var pieces = 1
-        while try await database.releaseFreeSpace() { pieces += 1 }
-        #expect(pieces == 7)
+        var batches = 1
+        while try await database.releaseFreeSpace() { batches += 1 }
+        #expect(batches == 7)
         let pages = try await database.read { try $0.first("PRAGMA page_count")?.int(0) }
         #expect(try #require(pages) < 60)
         await database.close()

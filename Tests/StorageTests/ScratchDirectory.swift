@@ -16,10 +16,10 @@ struct ScratchDirectory: Sendable {
     var database: String { path + "/switchboard.db" }
 
     private static let base: String = {
-        atexit { try? FileManager.default.removeItem(atPath: ScratchDirectory.place) }
-        return place
+        atexit { try? FileManager.default.removeItem(atPath: ScratchDirectory.root) }
+        return root
     }()
-    private static let place = FileManager.default.temporaryDirectory.path + "/storage-tests-\(getpid())"
+    private static let root = FileManager.default.temporaryDirectory.path + "/storage-tests-\(getpid())"
 }
 
 /// A value that tests share between tasks.

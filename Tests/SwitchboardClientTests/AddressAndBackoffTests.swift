@@ -24,21 +24,21 @@ struct BackoffTests {
     @Test func doublesWithinItsBounds() {
         for seed in 0..<100 as Range<UInt64> {
             var backoff = Backoff(seed: seed)
-            var longest = Backoff.first
+            var limit = Backoff.initial
             for _ in 0..<20 {
                 let wait = backoff.next()
-                #expect((longest / 2...longest).contains(wait), "seed \(seed)")
-                longest = min(Backoff.last, longest * 2)
+                #expect((limit / 2...limit).contains(wait), "seed \(seed)")
+                limit = min(Backoff.maximum, limit * 2)
             }
             backoff.reset()
-            #expect(backoff.next() <= Backoff.first)
+            #expect(backoff.next() <= Backoff.initial)
         }
     }
 
     @Test(arguments: [0, 1_500, -5, Int64.max])
-    func neverComesBackBeforeItWasTold(milliseconds: Int64) {
+    func neverReconnectsBeforeRetryAfter(milliseconds: Int64) {
         var backoff = Backoff(seed: 1)
-        let told = min(max(0, milliseconds), 3_600_000)
-        #expect(backoff.spread(milliseconds) >= told)
+        let minimum = min(max(0, milliseconds), 3_600_000)
+        #expect(backoff.jittered(milliseconds) >= minimum)
     }
 }

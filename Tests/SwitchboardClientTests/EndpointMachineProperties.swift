@@ -10,7 +10,7 @@ struct EndpointMachineProperties {
         var run = ScheduledRun(seed: seed)
         for _ in 0..<400 { run.step() }
         run.settle()
-        #expect(run.faults.isEmpty, "seed \(seed): \(run.faults)")
+        #expect(run.violations.isEmpty, "seed \(seed): \(run.violations)")
         for (stream, log) in run.server.logs where run.listened.contains(stream) {
             #expect(run.seen[stream] == log.position, "seed \(seed): \(stream) is not up to date")
         }
@@ -29,17 +29,17 @@ private struct ScheduledRun {
     var listened: Set<String> = [StreamName.user(ModelServer.user)]
     var asked: [EndpointMachine.Key] = []
     var answers: [EndpointMachine.Key: Int] = [:]
-    var faults: [String] = []
+    var violations: [String] = []
 
     private var machine: EndpointMachine
-    private var chance: Chance
+    private var random: SeededGenerator
     private var now: Int64 = 0
     private var entries = 0
     private var rebuilds = 1
     private var wantsConnection = false
 
     init(seed: UInt64) {
-        chance = Chance(seed: seed)
+        random = SeededGenerator(seed: seed)
         var limits = EndpointMachine.Limits()
         limits.requestTimeout = .max / 4
         limits.requestsInFlight = Int(seed % 3) + 1
@@ -49,11 +49,11 @@ private struct ScheduledRun {
     }
 
     mutating func step() {
-        switch Int.random(in: 0..<100, using: &chance) {
+        switch Int.random(in: 0..<100, using: &random) {
         case 0..<30: server.serve()
         case 30..<60: receive()
-        case 60..<72: append(skips: Int.random(in: 0..<12, using: &chance) == 0)
-        case 72..<80: ask()
+        case 60..<72: append(skips: Int.random(in: 0..<12, using: &random) == 0)
+        case 72..<80: request()
         case 80..<84: cut()
         case 84..<86: server.trim(anyStream())
         case 86..<87:
@@ -65,7 +65,7 @@ private struct ScheduledRun {
             server.attach(call)
             if server.attached.contains(call) { listened.insert(call) }
         case 92..<94: refuseOpening()
-        default: pass(Int64.random(in: 1...3_000, using: &chance))
+        default: pass(Int64.random(in: 1...3_000, using: &random))
         }
         openWhereWanted()
     }
@@ -96,16 +96,16 @@ private struct ScheduledRun {
         switch action {
         case .connect: wantsConnection = true
         case .send(let frame):
-            guard server.isConnected else { return faults.append("sent without a connection: \(frame)") }
+            guard server.isConnected else { return violations.append("sent without a connection: \(frame)") }
             server.fromClient.append(frame)
         case .disconnect: server.cut()
-        case .answer(let key, let result):
+        case .complete(let key, let result):
             answers[key, default: 0] += 1
-            if case .failure(let error) = result { faults.append("request \(key) failed: \(error)") }
+            if case .failure(let error) = result { violations.append("request \(key) failed: \(error)") }
         case .deliver(let stream, .snapshot(_, let position)): sawSnapshot(of: stream, at: position)
         case .deliver(let stream, .changes(let changes)): for change in changes { saw(change, of: stream) }
-        case .deliver(let stream, .closed(let error)): faults.append("\(stream) closed: \(error)")
-        case .stopped(let error): faults.append("stopped: \(error)")
+        case .deliver(let stream, .closed(let error)): violations.append("\(stream) closed: \(error)")
+        case .stopped(let error): violations.append("stopped: \(error)")
         case .refreshToken, .greeted, .deliver(_, .presence), .deliver(_, .caption): break
         }
     }
@@ -113,22 +113,22 @@ private struct ScheduledRun {
     /// A snapshot is the whole stream, so it may be ahead of what was seen, and as far after a reset; never behind.
     private mutating func sawSnapshot(of stream: String, at position: StreamPosition) {
         if let known = seen[stream], known.epoch == position.epoch, position.sequence < known.sequence {
-            faults.append("\(stream) went back from \(known) to \(position)")
+            violations.append("\(stream) went back from \(known) to \(position)")
         }
-        if seen[stream] == position, server.resets[stream] == nil { faults.append("\(stream) came twice") }
+        if seen[stream] == position, server.resets[stream] == nil { violations.append("\(stream) came twice") }
         seen[stream] = position
     }
 
     private mutating func saw(_ change: StreamChange, of stream: String) {
-        guard let known = seen[stream] else { return faults.append("\(stream) changed before it was there") }
+        guard let known = seen[stream] else { return violations.append("\(stream) changed before it was there") }
         guard change.sequence == known.sequence + 1 else {
-            return faults.append("\(stream): \(change.sequence) after \(known.sequence)")
+            return violations.append("\(stream): \(change.sequence) after \(known.sequence)")
         }
         seen[stream]?.sequence = change.sequence
         if let log = server.logs[stream], log.epoch == known.epoch, let entry = log.entry(change.sequence),
             change.content != .unknown(type: entry)
         {
-            faults.append("\(stream): \(change) is not \(entry)")
+            violations.append("\(stream): \(change) is not \(entry)")
         }
     }
 
@@ -140,11 +140,11 @@ private struct ScheduledRun {
 
     private mutating func append(to stream: String? = nil, skips: Bool) {
         entries += 1
-        let twice = Int.random(in: 0..<8, using: &chance) == 0
+        let twice = Int.random(in: 0..<8, using: &random) == 0
         server.append("change \(entries)", to: stream ?? anyStream(), twice: twice, skips: skips)
     }
 
-    private mutating func ask() {
+    private mutating func request() {
         let key = EndpointMachine.Key(asked.count + 1)
         asked.append(key)
         let stream = anyStream()
@@ -181,9 +181,9 @@ private struct ScheduledRun {
         act { $0.advance(to: $1, into: &$2) }
     }
 
-    private mutating func anyCall() -> String { Self.calls[Int.random(in: 0..<Self.calls.count, using: &chance)] }
+    private mutating func anyCall() -> String { Self.calls[Int.random(in: 0..<Self.calls.count, using: &random)] }
 
     private mutating func anyStream() -> String {
-        Bool.random(using: &chance) ? StreamName.user(ModelServer.user) : anyCall()
+        Bool.random(using: &random) ? StreamName.user(ModelServer.user) : anyCall()
     }
 }

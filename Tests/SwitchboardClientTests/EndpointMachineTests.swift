@@ -13,7 +13,7 @@ struct EndpointMachineTests {
         machine.start(at: now, into: &actions)
         machine.opened(token: "t", lifetime: lifetime, at: now, into: &actions)
         guard case .hello(let id, _, _, _, _)? = actions.sent.first else { return [] }
-        machine.receive(.result(id: id, Answer(greeting: greeting, frame: [])), at: now, into: &actions)
+        machine.receive(.result(id: id, ResultFrame(greeting: greeting, frame: [])), at: now, into: &actions)
         return Array(actions.sent.dropFirst())
     }
 
@@ -44,7 +44,7 @@ struct EndpointMachineTests {
         _ = live(&machine)
         var actions: [EndpointMachine.Action] = []
         let position = StreamPosition(epoch: "x", sequence: 7)
-        machine.receive(.result(id: 2, Answer(frame: [])), at: 1, into: &actions)
+        machine.receive(.result(id: 2, ResultFrame(frame: [])), at: 1, into: &actions)
         machine.receive(.snapshot(stream: "user:u1", .unknown, position), at: 1, into: &actions)
         actions = []
         machine.receive(
@@ -64,12 +64,12 @@ struct EndpointMachineTests {
         actions = []
         machine.advance(to: 2_000, into: &actions)
         machine.opened(token: "t", lifetime: nil, at: 2_000, into: &actions)
-        machine.receive(.result(id: 4, Answer(greeting: greeting, frame: [])), at: 2_001, into: &actions)
+        machine.receive(.result(id: 4, ResultFrame(greeting: greeting, frame: [])), at: 2_001, into: &actions)
         let again = ClientFrame.request(id: 6, name: "calls.create", params: [1, 2])
         #expect(actions.sent.last == again)
         actions = []
-        machine.receive(.result(id: 6, Answer(frame: [5])), at: 2_002, into: &actions)
-        machine.receive(.result(id: 6, Answer(frame: [5])), at: 2_003, into: &actions)
+        machine.receive(.result(id: 6, ResultFrame(frame: [5])), at: 2_002, into: &actions)
+        machine.receive(.result(id: 6, ResultFrame(frame: [5])), at: 2_003, into: &actions)
         #expect(actions.answers == [9])
     }
 
@@ -79,7 +79,7 @@ struct EndpointMachineTests {
         var actions: [EndpointMachine.Action] = []
         for key in 1...100 { machine.submit("me.get", params: [], for: UInt64(key), at: 1, into: &actions) }
         #expect(actions.sent.count == 64)
-        machine.receive(.result(id: 3, Answer(frame: [])), at: 2, into: &actions)
+        machine.receive(.result(id: 3, ResultFrame(frame: [])), at: 2, into: &actions)
         #expect(actions.sent.count == 65)
     }
 
@@ -95,7 +95,7 @@ struct EndpointMachineTests {
         #expect(machine.requests.isEmpty)
     }
 
-    @Test func refusesMoreThanItMayKeep() {
+    @Test func rejectsMoreThanItMayQueue() {
         var machine = machine()
         machine.limits.pendingRequests = 1
         var actions: [EndpointMachine.Action] = []
@@ -127,13 +127,13 @@ struct EndpointMachineTests {
         for _ in 0..<50 {
             machine.lost(at: now, into: &actions)
             let until = machine.deadline ?? .max
-            #expect(until - now <= 2 * Backoff.first)
+            #expect(until - now <= 2 * Backoff.initial)
             now = until
             actions = []
             machine.advance(to: now, into: &actions)
             machine.opened(token: "t", lifetime: nil, at: now, into: &actions)
             guard case .hello(let id, _, _, _, _)? = actions.sent.first else { Issue.record("no hello"); return }
-            machine.receive(.result(id: id, Answer(greeting: greeting, frame: [])), at: now, into: &actions)
+            machine.receive(.result(id: id, ResultFrame(greeting: greeting, frame: [])), at: now, into: &actions)
         }
     }
 
@@ -145,7 +145,7 @@ struct EndpointMachineTests {
         machine.submit("me.get", params: [], for: 1, at: 1, into: &actions)
         machine.receive(.bye(code: code, reason: "no", retryAfter: nil), at: 2, into: &actions)
         machine.lost(at: 2, into: &actions)
-        #expect(machine.link == .stopped(.disconnected(code: code, reason: "no")))
+        #expect(machine.connectionState == .stopped(.disconnected(code: code, reason: "no")))
         #expect(actions.answers == [1])
         #expect(machine.deadline == nil)
     }
@@ -160,7 +160,7 @@ struct EndpointMachineTests {
         machine.opened(token: "t2", lifetime: nil, at: 3, into: &actions)
         machine.receive(.bye(code: 4001, reason: "no", retryAfter: nil), at: 4, into: &actions)
         machine.lost(at: 4, into: &actions)
-        #expect(machine.link == .stopped(.signedOut))
+        #expect(machine.connectionState == .stopped(.signedOut))
     }
 
     @Test func renewsItsTokenInTime() {
@@ -179,7 +179,7 @@ struct EndpointMachineTests {
         #expect(actions.sent == [.token(id: 3, "t2")])
     }
 
-    @Test func answersHeartbeatsAndNoticesSilence() {
+    @Test func respondsToHeartbeatsAndDetectsSilence() {
         var machine = machine()
         _ = live(&machine)
         var actions: [EndpointMachine.Action] = []
@@ -219,6 +219,6 @@ struct EndpointMachineTests {
 
 extension [EndpointMachine.Action] {
     var sent: [ClientFrame] { compactMap { if case .send(let frame) = $0 { frame } else { nil } } }
-    var answers: [EndpointMachine.Key] { compactMap { if case .answer(let key, _) = $0 { key } else { nil } } }
+    var answers: [EndpointMachine.Key] { compactMap { if case .complete(let key, _) = $0 { key } else { nil } } }
     var connects: Bool { contains { if case .connect = $0 { true } else { false } } }
 }

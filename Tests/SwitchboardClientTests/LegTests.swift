@@ -24,79 +24,79 @@ struct LegTests {
 
     @Test func aLegIsWantedOnceTheCallGoesThroughTheGateway() {
         var tracker = LegTracker()
-        tracker.take(call(epoch: nil), at: "mine")
+        tracker.apply(call(epoch: nil), at: "mine")
         #expect(tracker.state.need == nil)
-        tracker.take(call(epoch: 3, at: nil), at: "mine")
+        tracker.apply(call(epoch: 3, at: nil), at: "mine")
         #expect(tracker.state.need == nil, "It was not accepted yet.")
-        tracker.take(call(epoch: 3, at: "other"), at: "mine")
+        tracker.apply(call(epoch: 3, at: "other"), at: "mine")
         #expect(tracker.state.need == nil, "It was accepted elsewhere.")
-        tracker.take(call(epoch: 3), at: "mine")
+        tracker.apply(call(epoch: 3), at: "mine")
         #expect(tracker.state.need == .first)
-        tracker.take([(1, .slots(slots))])
-        tracker.answered(epoch: 3)
+        tracker.apply([(1, .slots(slots))])
+        tracker.answerReceived(epoch: 3)
         #expect(tracker.state == LegState(need: nil, slots: slots))
-        tracker.take(call(epoch: 3), at: "mine")
+        tracker.apply(call(epoch: 3), at: "mine")
         #expect(tracker.state.need == nil)
     }
 
     @Test func aGatewayThatBeganAnewIsJoinedAgain() {
         var tracker = LegTracker()
-        tracker.take(call(epoch: 3), at: "mine")
-        tracker.take([(1, .slots(slots))])
-        tracker.answered(epoch: 3)
-        tracker.take(call(epoch: 4), at: "mine")
+        tracker.apply(call(epoch: 3), at: "mine")
+        tracker.apply([(1, .slots(slots))])
+        tracker.answerReceived(epoch: 3)
+        tracker.apply(call(epoch: 4), at: "mine")
         #expect(tracker.state == LegState(need: .gatewayRestarted, slots: []))
-        tracker.take(call(epoch: 4), at: "mine")
+        tracker.apply(call(epoch: 4), at: "mine")
         #expect(tracker.state.need == .gatewayRestarted)
-        tracker.answered(epoch: 4)
+        tracker.answerReceived(epoch: 4)
         #expect(tracker.state.need == nil)
-        tracker.take(call(epoch: 4, status: .ended), at: "mine")
+        tracker.apply(call(epoch: 4, status: .ended), at: "mine")
         #expect(tracker.state.need == nil)
     }
 
     @Test func aFailedLegIsMadeAnew() {
         var tracker = LegTracker()
-        tracker.take(call(epoch: 3), at: "mine")
-        tracker.take([(1, .slots(slots))])
-        tracker.answered(epoch: 3)
-        tracker.take([(2, .ended(reason: "connection_lost"))])
+        tracker.apply(call(epoch: 3), at: "mine")
+        tracker.apply([(1, .slots(slots))])
+        tracker.answerReceived(epoch: 3)
+        tracker.apply([(2, .ended(reason: "connection_lost"))])
         #expect(tracker.state == LegState(need: .ended(reason: "connection_lost"), slots: []))
-        tracker.take([(3, .slots(slots))])
-        tracker.answered(epoch: 3)
+        tracker.apply([(3, .slots(slots))])
+        tracker.answerReceived(epoch: 3)
         #expect(tracker.state == LegState(need: nil, slots: slots))
         // The mailbox comes as a whole once more.
-        tracker.take([(1, .slots([])), (2, .ended(reason: "connection_lost")), (3, .slots(slots))])
+        tracker.apply([(1, .slots([])), (2, .ended(reason: "connection_lost")), (3, .slots(slots))])
         #expect(tracker.state == LegState(need: nil, slots: slots))
     }
 
-    /// The mailbox tells in order, whenever the answer comes.
+    /// The mailbox is in order, whenever the answer arrives.
     @Test func anEndBehindTheAnswersSlotsIsThatLegs() {
         var tracker = LegTracker()
-        tracker.take(call(epoch: 3), at: "mine")
-        tracker.take([(1, .slots(slots)), (2, .ended(reason: "handshake_failed"))])
+        tracker.apply(call(epoch: 3), at: "mine")
+        tracker.apply([(1, .slots(slots)), (2, .ended(reason: "handshake_failed"))])
         #expect(tracker.state.need == .first)
-        tracker.answered(epoch: 3)
+        tracker.answerReceived(epoch: 3)
         #expect(tracker.state.need == .ended(reason: "handshake_failed"))
     }
 
     @Test func whoPublishesWhatSomebodyCannotPlayOffersAgain() {
         var tracker = LegTracker()
-        tracker.take(call(epoch: 3), at: "mine")
-        tracker.offers()
-        tracker.take([(1, .slots(slots)), (2, .renegotiate)])
+        tracker.apply(call(epoch: 3), at: "mine")
+        tracker.offerSent()
+        tracker.apply([(1, .slots(slots)), (2, .renegotiate)])
         #expect(tracker.state.need == .first, "There is no leg yet.")
-        tracker.answered(epoch: 3)
+        tracker.answerReceived(epoch: 3)
         #expect(tracker.state == LegState(need: .otherCodec, slots: slots), "It came after the answer was made.")
-        tracker.offers()
-        tracker.answered(epoch: 3)
+        tracker.offerSent()
+        tracker.answerReceived(epoch: 3)
         #expect(tracker.state.need == nil)
-        tracker.take([(3, .renegotiate)])
+        tracker.apply([(3, .renegotiate)])
         #expect(tracker.state.need == .otherCodec)
-        tracker.take(call(epoch: 4), at: "mine")
+        tracker.apply(call(epoch: 4), at: "mine")
         #expect(tracker.state.need == .gatewayRestarted)
-        tracker.offers()
-        tracker.answered(epoch: 4)
-        tracker.take([(4, .renegotiate), (5, .ended(reason: "closed"))])
+        tracker.offerSent()
+        tracker.answerReceived(epoch: 4)
+        tracker.apply([(4, .renegotiate), (5, .ended(reason: "closed"))])
         #expect(tracker.state.need == .ended(reason: "closed"))
     }
 
@@ -113,7 +113,7 @@ struct LegTests {
             return
         }
         var book = CallBook()
-        let events = book.take(.snapshot(document, position), of: stream, for: "ann")
+        let events = book.apply(.snapshot(document, position), of: stream, for: "ann")
         let track = Slot.Track(user: "ben", endpoint: "his", mid: "0", source: .screen)
         #expect(
             events == [
@@ -132,13 +132,13 @@ struct LegTests {
             ])
     }
 
-    @Test func tellsItsReaders() async throws {
+    @Test func notifiesItsReaders() async throws {
         let address = try ServerAddress("http://127.0.0.1:1")
         let group = MultiThreadedEventLoopGroup.singleton
-        let door = RESTDoor(address, options: SwitchboardOptions(), group: group)
-        Task { await door.close() }
+        let rest = RESTClient(address, options: SwitchboardOptions(), group: group)
+        Task { await rest.close() }
         let endpoint = RealtimeEndpoint(
-            address, options: SwitchboardOptions(), group: group, credentials: Credentials(door: door))
+            address, options: SwitchboardOptions(), group: group, credentials: Credentials(rest: rest))
         let mine = endpoint.identity.id
         let live = LiveCall(call(epoch: nil, at: mine), endpoint: endpoint)
         #expect(live.legState.need == nil)
@@ -147,7 +147,7 @@ struct LegTests {
         #expect(await states.next()?.need == .first)
         live.receive([StreamChange(sequence: 1, content: .leg(.slots(slots)))])
         #expect(await states.next() == LegState(need: .first, slots: slots))
-        live.answered(epoch: 1)
+        live.answerReceived(epoch: 1)
         #expect(await states.next() == LegState(need: nil, slots: slots))
         live.end(call(epoch: 1, at: mine, status: .ended))
         #expect(await states.next() == LegState(need: nil, slots: []))

@@ -14,11 +14,11 @@ struct LiveCallTests {
     private func handle() throws -> LiveCall {
         let address = try ServerAddress("http://127.0.0.1:1")
         let group = MultiThreadedEventLoopGroup.singleton
-        // The door goes with the test, so it must be closed; nothing is ever asked of it.
-        let door = RESTDoor(address, options: SwitchboardOptions(), group: group)
-        Task { await door.close() }
+        // The client must be closed with the test; it sends no requests.
+        let rest = RESTClient(address, options: SwitchboardOptions(), group: group)
+        Task { await rest.close() }
         let endpoint = RealtimeEndpoint(
-            address, options: SwitchboardOptions(), group: group, credentials: Credentials(door: door))
+            address, options: SwitchboardOptions(), group: group, credentials: Credentials(rest: rest))
         return LiveCall(call(), endpoint: endpoint)
     }
 
@@ -26,7 +26,7 @@ struct LiveCallTests {
         Signal(from: .init(user: "ben", endpoint: "e2"), content: .offer(sdp: "\(number)"), generation: number)
     }
 
-    @Test func tellsLateReadersEverySignalFromTheFirstOn() async throws {
+    @Test func lateReadersGetEverySignalFromTheFirstOn() async throws {
         let live = try handle()
         live.receive([signal(1)], isWhole: true)
         live.receive([signal(2)], isWhole: false)
@@ -38,11 +38,11 @@ struct LiveCallTests {
         #expect(seen == [1, 2, 3])
     }
 
-    @Test func doesNotTellAMailboxTwice() async throws {
+    @Test func doesNotDeliverAMailboxTwice() async throws {
         let live = try handle()
         live.receive([signal(1), signal(2)], isWhole: true)
         live.receive([signal(1), signal(2), signal(3)], isWhole: true)
-        // Signals that are the same are told as often as they are sent.
+        // Equal signals are delivered as often as they are sent.
         live.receive([signal(3)], isWhole: false)
         live.end(call(.ended))
         var seen: [Int] = []

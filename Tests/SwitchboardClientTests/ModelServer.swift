@@ -21,7 +21,7 @@ struct ModelServer {
     var logs: [String: Log] = [StreamName.user(user): Log()]
     /// How often each request was applied, by client id, and how often it was answered.
     var applied: [String: Int] = [:]
-    /// How often a stream was told to start again.
+    /// How often a stream was reset.
     var resets: [String: Int] = [:]
 
     var isConnected = false
@@ -44,7 +44,7 @@ struct ModelServer {
         isConnected = false
     }
 
-    /// Commits a change; whoever listens is told, twice now and then, or not at all where `skips`.
+    /// Commits a change and notifies the listeners: sometimes twice, or not at all if `skips`.
     mutating func append(_ entry: String, to stream: String, twice: Bool = false, skips: Bool = false) {
         logs[stream, default: Log()].entries.append(entry)
         guard attached.contains(stream), !skips, let position = logs[stream]?.position else { return }
@@ -84,7 +84,7 @@ struct ModelServer {
             ) { $1 }
             let greeting = Greeting(
                 session: "s", user: Self.user, endpoint: endpoint, heartbeat: 20, resumed: resumed)
-            toClient.append(.result(id: id, Answer(greeting: greeting, frame: [])))
+            toClient.append(.result(id: id, ResultFrame(greeting: greeting, frame: [])))
             for (stream, position) in known.sorted(by: { $0.key < $1.key }) { open(stream, after: position) }
         case .listen(let id, let stream, let after):
             guard logs[stream] != nil else {
@@ -92,18 +92,18 @@ struct ModelServer {
                 return
             }
             open(stream, after: after)
-            toClient.append(.result(id: id, Answer(frame: [])))
+            toClient.append(.result(id: id, ResultFrame(frame: [])))
         case .unlisten(let id, let stream):
             attached.remove(stream)
-            toClient.append(.result(id: id, Answer(frame: [])))
+            toClient.append(.result(id: id, ResultFrame(frame: [])))
         case .request(let id, let stream, let params):
             let clientID = String(decoding: params, as: UTF8.self)
             if applied[clientID] == nil {
                 applied[clientID] = 1
                 append(clientID, to: stream)
             }
-            toClient.append(.result(id: id, Answer(frame: params)))
-        case .token(let id, _): toClient.append(.result(id: id, Answer(expiresIn: 900, frame: [])))
+            toClient.append(.result(id: id, ResultFrame(frame: params)))
+        case .token(let id, _): toClient.append(.result(id: id, ResultFrame(expiresIn: 900, frame: [])))
         case .heartbeat: break
         }
     }

@@ -76,7 +76,7 @@ struct ServerFrameTests {
             ])
     }
 
-    @Test func understandsRefusalsAndFarewells() throws {
+    @Test func understandsRejectionsAndByes() throws {
         let refusal = try ServerFrame(
             Array(
                 #"{"id":3,"error":{"type":"conflict","title":"t","status":409,"detail":"d","retryAfter":1500,"winner":{"from":{"user":"u2","endpoint":"e2"},"kind":"offer","generation":2,"payload":{"sdp":"v=0"}}}}"#

@@ -4,8 +4,8 @@ import TURN
 import Testing
 import Wire
 
-/// Tokens sealed by another implementation (Python's cryptography) for the realm "test", made at the lab's start but for
-/// `second`, which was made 500 seconds later; each lives for 1000 seconds.
+/// Tokens sealed by another implementation (Python's cryptography) for the realm "test", made at the harness's start
+/// but for `second`, which was made 500 seconds later; each lives for 1000 seconds.
 @Suite("Access tokens of RFC 7635")
 struct AccessTokenTests {
     private static let first = bytes(
@@ -38,15 +38,15 @@ struct AccessTokenTests {
         return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...($0 + 1)]), radix: 16) }
     }
 
-    private func serving() throws -> Lab {
-        let lab = try Lab()
-        lab.engine.credentials.tokenKeys = ["long": Array(0..<32), "short": Array(0..<16)]
-        lab.engine.decryption = try #require(OpenSSLDecryption())
-        return lab
+    private func serving() throws -> RelayHarness {
+        let harness = try RelayHarness()
+        harness.engine.credentials.tokenKeys = ["long": Array(0..<32), "short": Array(0..<16)]
+        harness.engine.decryption = try #require(OpenSSLDecryption())
+        return harness
     }
 
-    private func holder(_ token: [UInt8], _ key: [UInt8], kid: String = "long", port: UInt16 = 1000) -> LabClient {
-        var client = LabClient(port: port, username: kid)
+    private func holder(_ token: [UInt8], _ key: [UInt8], kid: String = "long", port: UInt16 = 1000) -> TestClient {
+        var client = TestClient(port: port, username: kid)
         client.token = token
         client.macKey = key
         return client
@@ -54,71 +54,72 @@ struct AccessTokenTests {
 
     @Test("are asked for where keys are configured, in the realm's name")
     func challenge() throws {
-        func offer(_ lab: Lab) throws -> String? {
-            let client = LabClient()
-            let answer = try Answer(lab.receive(client.request(.allocate, lab, signed: false), on: client.flow))
-            return try Message(answer.bytes.span.bytes).text(.thirdPartyAuthorization)
+        func offer(_ harness: RelayHarness) throws -> String? {
+            let client = TestClient()
+            let response = try Response(
+                harness.receive(client.request(.allocate, harness, signed: false), on: client.flow))
+            return try Message(response.bytes.span.bytes).text(.thirdPartyAuthorization)
         }
         #expect(try offer(serving()) == "test")
-        #expect(try offer(Lab()) == nil)
+        #expect(try offer(RelayHarness()) == nil)
     }
 
     @Test(
         "allocate, with keys and nonces of every size, and their key signs both ways",
         arguments: [(first, firstKey, "long"), (longNonce, firstKey, "long"), (short, secondKey, "short")])
     func good(token: [UInt8], key: [UInt8], kid: String) throws {
-        let lab = try serving()
+        let harness = try serving()
         var client = holder(token, key, kid: kid)
-        let answer = try client.allocate(lab)
-        #expect(answer.isSuccess)
-        #expect(answer.lifetime == 600)
-        #expect(answer.isSigned(by: client, .sha1, lab))
+        let response = try client.allocate(harness)
+        #expect(response.isSuccess)
+        #expect(response.lifetime == 600)
+        #expect(response.isSigned(by: client, .sha1, harness))
         // What follows needs the key alone.
         client.token = nil
-        #expect(try client.permit(lab, Lab.peer).isSuccess)
-        #expect(try client.refresh(lab, lifetime: 600).isSigned(by: client, .sha1, lab))
-        var stranger = client
-        stranger.macKey = Self.thirdKey
-        #expect(try stranger.refresh(lab, lifetime: 0).error == 401)
+        #expect(try client.permit(harness, RelayHarness.peer).isSuccess)
+        #expect(try client.refresh(harness, lifetime: 600).isSigned(by: client, .sha1, harness))
+        var intruder = client
+        intruder.macKey = Self.thirdKey
+        #expect(try intruder.refresh(harness, lifetime: 0).error == 401)
     }
 
     @Test("a key of 32 bytes signs with SHA-256 too")
     func sha256() throws {
-        let lab = try serving()
+        let harness = try serving()
         var client = holder(Self.longKey, Self.thirdKey)
         client.integrity = .sha256
-        #expect(try client.allocate(lab).isSigned(by: client, .sha256, lab))
+        #expect(try client.allocate(harness).isSigned(by: client, .sha256, harness))
     }
 
-    @Test("coturn's clients sign with the first 16 bytes of the key, and are answered in kind")
+    @Test("coturn's clients sign with the first 16 bytes of the key, and get responses signed the same way")
     func shortened() throws {
-        let lab = try serving()
+        let harness = try serving()
         var client = holder(Self.first, Array(Self.firstKey.prefix(16)))
-        #expect(try client.allocate(lab).isSigned(by: client, .sha1, lab))
+        #expect(try client.allocate(harness).isSigned(by: client, .sha1, harness))
         client.token = nil
-        #expect(try client.permit(lab, Lab.peer).isSigned(by: client, .sha1, lab))
+        #expect(try client.permit(harness, RelayHarness.peer).isSigned(by: client, .sha1, harness))
         var other = holder(Self.first, Array(Self.firstKey.prefix(15)), port: 2)
-        #expect(try other.allocate(lab).error == 401)
+        #expect(try other.allocate(harness).error == 401)
     }
 
     @Test("no bit of a token can be turned, and no end cut off")
-    func brokenTwins() throws {
-        let lab = try serving()
+    func brokenVariants() throws {
+        let harness = try serving()
         var client = holder(Self.first, Self.firstKey)
-        try client.learnNonce(lab)
+        try client.fetchNonce(harness)
         for bit in 0..<Self.first.count * 8 {
-            var twin = Self.first
-            twin[bit / 8] ^= 0x80 >> UInt8(bit % 8)
-            client.token = twin
-            #expect(try client.allocate(lab).error == 401, "bit \(bit)")
+            var duplicate = Self.first
+            duplicate[bit / 8] ^= 0x80 >> UInt8(bit % 8)
+            client.token = duplicate
+            #expect(try client.allocate(harness).error == 401, "bit \(bit)")
         }
         for count in 0..<Self.first.count {
             client.token = Array(Self.first.prefix(count))
-            #expect(try client.allocate(lab).error == 401, "\(count) bytes")
+            #expect(try client.allocate(harness).error == 401, "\(count) bytes")
         }
-        #expect(lab.engine.allocationCount == 0)
+        #expect(harness.engine.allocationCount == 0)
         client.token = Self.first
-        #expect(try client.allocate(lab).isSuccess)
+        #expect(try client.allocate(harness).isSuccess)
     }
 
     @Test(
@@ -128,72 +129,72 @@ struct AccessTokenTests {
             (emptyKey, [], "long"), (first, secondKey, "long"),
         ] as [([UInt8], [UInt8], String)])
     func wrong(token: [UInt8], key: [UInt8], kid: String) throws {
-        let lab = try serving()
+        let harness = try serving()
         var client = holder(token, key, kid: kid)
-        #expect(try client.allocate(lab).error == 401)
-        #expect(lab.engine.allocationCount == 0)
+        #expect(try client.allocate(harness).error == 401)
+        #expect(harness.engine.allocationCount == 0)
     }
 
     @Test("no allocation outlives its token, and a new token carries it on")
     func lifetime() throws {
-        let lab = try serving()
+        let harness = try serving()
         var client = holder(Self.first, Self.firstKey)
-        #expect(try client.allocate(lab) { $0.append(.lifetime, integer: UInt32(3600)) }.lifetime == 1000)
-        lab.advance(seconds: 400)
-        #expect(try client.refresh(lab, lifetime: 3600).lifetime == 600)
+        #expect(try client.allocate(harness) { $0.append(.lifetime, integer: UInt32(3600)) }.lifetime == 1000)
+        harness.advance(seconds: 400)
+        #expect(try client.refresh(harness, lifetime: 3600).lifetime == 600)
         client.token = nil
-        #expect(try client.refresh(lab, lifetime: 3600).lifetime == 600)
-        lab.advance(seconds: 100)
+        #expect(try client.refresh(harness, lifetime: 3600).lifetime == 600)
+        harness.advance(seconds: 100)
         var renewed = holder(Self.second, Self.secondKey)
         renewed.nonce = client.nonce
-        #expect(try renewed.refresh(lab, lifetime: 3600).lifetime == 1000)
+        #expect(try renewed.refresh(harness, lifetime: 3600).lifetime == 1000)
         // The new key is the allocation's from now on.
-        #expect(try client.refresh(lab, lifetime: 600).error == 401)
+        #expect(try client.refresh(harness, lifetime: 600).error == 401)
         renewed.token = nil
-        #expect(try renewed.permit(lab, Lab.peer).isSuccess)
-        lab.advance(seconds: 1000)
-        #expect(lab.liveAllocations == 0)
+        #expect(try renewed.permit(harness, RelayHarness.peer).isSuccess)
+        harness.advance(seconds: 1000)
+        #expect(harness.liveAllocations == 0)
     }
 
     @Test("expire with a little grace for the clocks")
     func expiry() throws {
-        let lab = try serving()
-        lab.advance(seconds: 1004)
+        let harness = try serving()
+        harness.advance(seconds: 1004)
         var client = holder(Self.first, Self.firstKey)
-        #expect(try client.allocate(lab).lifetime == 1)
-        lab.advance(seconds: 1)
+        #expect(try client.allocate(harness).lifetime == 1)
+        harness.advance(seconds: 1)
         var late = holder(Self.first, Self.firstKey, port: 2)
-        #expect(try late.allocate(lab).error == 401)
+        #expect(try late.allocate(harness).error == 401)
     }
 
     @Test("are charged each for itself, and take no allocation of a user")
     func charges() throws {
-        let lab = try serving()
-        lab.quota = 1
+        let harness = try serving()
+        harness.quota = 1
         var one = holder(Self.first, Self.firstKey, port: 1)
         var again = holder(Self.first, Self.firstKey, port: 2)
         var other = holder(Self.short, Self.secondKey, kid: "short", port: 3)
-        #expect(try one.allocate(lab).isSuccess)
-        #expect(try again.allocate(lab).error == 486)
-        #expect(try other.allocate(lab).isSuccess)
+        #expect(try one.allocate(harness).isSuccess)
+        #expect(try again.allocate(harness).error == 486)
+        #expect(try other.allocate(harness).isSuccess)
 
-        var alice = LabClient(port: 4)
-        _ = try alice.allocate(lab)
+        var alice = TestClient(port: 4)
+        _ = try alice.allocate(harness)
         var thief = holder(Self.first, Self.firstKey, port: 4)
         thief.nonce = alice.nonce
-        #expect(try thief.refresh(lab, lifetime: 0).error == 441)
-        var user = LabClient(port: 1)
+        #expect(try thief.refresh(harness, lifetime: 0).error == 441)
+        var user = TestClient(port: 1)
         user.nonce = one.nonce
-        #expect(try user.refresh(lab, lifetime: 0).error == 441)
+        #expect(try user.refresh(harness, lifetime: 0).error == 441)
     }
 
     @Test("mean nothing where none are configured")
     func notConfigured() throws {
-        let lab = try Lab()
+        let harness = try RelayHarness()
         var client = holder(Self.first, Self.firstKey)
-        #expect(try client.allocate(lab).error == 401)
-        var alice = LabClient(port: 2)
+        #expect(try client.allocate(harness).error == 401)
+        var alice = TestClient(port: 2)
         alice.token = Self.first
-        #expect(try alice.allocate(lab).isSuccess)
+        #expect(try alice.allocate(harness).isSuccess)
     }
 }

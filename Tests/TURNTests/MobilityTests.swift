@@ -7,240 +7,246 @@ import Wire
 struct MobilityTests {
     private static let keyText = Array("ticket key".utf8)
 
-    private func mint(worker: UInt8 = 0) -> TicketMint {
-        TicketMint(key: Digest(Self.keyText.span.bytes), worker: worker)
+    private func codec(worker: UInt8 = 0) -> TicketCodec {
+        TicketCodec(key: Digest(Self.keyText.span.bytes), worker: worker)
     }
 
-    private func serving(worker: UInt8 = 0) throws -> Lab {
-        let lab = try Lab()
-        lab.engine.tickets = mint(worker: worker)
-        return lab
+    private func serving(worker: UInt8 = 0) throws -> RelayHarness {
+        let harness = try RelayHarness()
+        harness.engine.tickets = codec(worker: worker)
+        return harness
     }
 
-    private func ticket(_ answer: Answer) throws -> [UInt8]? {
-        try Message(answer.bytes.span.bytes).attribute(.mobilityTicket)?.copyToArray()
+    private func ticket(_ response: Response) throws -> [UInt8]? {
+        try Message(response.bytes.span.bytes).attribute(.mobilityTicket)?.copyToArray()
     }
 
     /// An allocation with a channel to the peer, and its ticket.
-    private func opened(_ lab: Lab, port: UInt16 = 1000) throws -> (client: LabClient, ticket: [UInt8]) {
-        var client = LabClient(port: port)
-        let answer = try client.allocate(lab) { $0.append(.mobilityTicket, bytes: []) }
-        #expect(answer.isSuccess)
-        #expect(try client.bind(lab, 0x4000, Lab.peer).isSuccess)
-        return (client, try #require(try ticket(answer)))
+    private func opened(_ harness: RelayHarness, port: UInt16 = 1000) throws -> (client: TestClient, ticket: [UInt8]) {
+        var client = TestClient(port: port)
+        let response = try client.allocate(harness) { $0.append(.mobilityTicket, bytes: []) }
+        #expect(response.isSuccess)
+        #expect(try client.bind(harness, 0x4000, RelayHarness.peer).isSuccess)
+        return (client, try #require(try ticket(response)))
     }
 
     private func request(
-        _ client: LabClient, _ lab: Lab, _ ticket: [UInt8], lifetime: UInt32? = nil,
-        transaction: TransactionID = LabClient.nextTransaction()
+        _ client: TestClient, _ harness: RelayHarness, _ ticket: [UInt8], lifetime: UInt32? = nil,
+        transaction: TransactionID = TestClient.nextTransaction()
     ) -> [UInt8] {
-        client.request(.refresh, lab, transaction: transaction) { writer in
+        client.request(.refresh, harness, transaction: transaction) { writer in
             writer.append(.mobilityTicket, bytes: ticket)
             if let lifetime { writer.append(.lifetime, integer: lifetime) }
         }
     }
 
     /// The same person at another port, with a nonce of it.
-    private func elsewhere(_ lab: Lab, port: UInt16, username: String = "alice", password: String = "wonderland") throws
-        -> LabClient
+    private func elsewhere(
+        _ harness: RelayHarness, port: UInt16, username: String = "alice", password: String = "wonderland"
+    ) throws
+        -> TestClient
     {
-        var client = LabClient(port: port, username: username, password: password)
-        try client.learnNonce(lab)
+        var client = TestClient(port: port, username: username, password: password)
+        try client.fetchNonce(harness)
         return client
     }
 
-    private func toClient(_ lab: Lab) throws -> Flow? {
-        let relay = try #require(lab.bound.keys.first)
-        return lab.engine.receiveFromPeer(on: relay, from: Lab.peer, byteCount: 1, at: lab.now)?.flow
+    private func toClient(_ harness: RelayHarness) throws -> Flow? {
+        let relay = try #require(harness.bound.keys.first)
+        return harness.engine.receiveFromPeer(on: relay, from: RelayHarness.peer, byteCount: 1, at: harness.now)?.flow
     }
 
-    @Test("a client moves: both flows are served until it is heard on the new one, then the old one ends")
+    @Test("a client moves: both flows are served until it sends on the new one, then the old one ends")
     func moves() throws {
-        let lab = try serving()
-        let (old, first) = try opened(lab)
-        let new = try elsewhere(lab, port: 2000)
-        let answer = try Answer(lab.receive(request(new, lab, first), on: new.flow))
-        #expect(answer.isSuccess)
-        #expect(answer.lifetime == 600)
-        #expect(answer.isSigned(by: new, .sha1, lab))
-        let second = try #require(try ticket(answer))
+        let harness = try serving()
+        let (old, first) = try opened(harness)
+        let new = try elsewhere(harness, port: 2000)
+        let response = try Response(harness.receive(request(new, harness, first), on: new.flow))
+        #expect(response.isSuccess)
+        #expect(response.lifetime == 600)
+        #expect(response.isSigned(by: new, .sha1, harness))
+        let second = try #require(try ticket(response))
         #expect(second != first)
-        #expect(lab.engine.tally.moved == 1)
+        #expect(harness.engine.counters.moved == 1)
 
-        #expect(try toClient(lab) == old.flow)
-        #expect(old.sendChannel(lab, 0x4000, [1]) != nil)
-        #expect(try toClient(lab) == old.flow)
-        #expect(new.sendChannel(lab, 0x4000, [1]) != nil)
-        #expect(try toClient(lab) == new.flow)
-        #expect(old.sendChannel(lab, 0x4000, [1]) == nil)
-        #expect(try old.refresh(lab, lifetime: 600).error == 437)
-        #expect(lab.liveAllocations == 1)
-        #expect(lab.charged["alice"] == 1)
-        #expect(lab.engine.allocationCount == 1)
-        #expect(try new.refresh(lab, lifetime: 0).isSuccess)
-        #expect(lab.liveAllocations == 0)
+        #expect(try toClient(harness) == old.flow)
+        #expect(old.sendChannel(harness, 0x4000, [1]) != nil)
+        #expect(try toClient(harness) == old.flow)
+        #expect(new.sendChannel(harness, 0x4000, [1]) != nil)
+        #expect(try toClient(harness) == new.flow)
+        #expect(old.sendChannel(harness, 0x4000, [1]) == nil)
+        #expect(try old.refresh(harness, lifetime: 600).error == 437)
+        #expect(harness.liveAllocations == 1)
+        #expect(harness.charged["alice"] == 1)
+        #expect(harness.engine.allocationCount == 1)
+        #expect(try new.refresh(harness, lifetime: 0).isSuccess)
+        #expect(harness.liveAllocations == 0)
     }
 
-    @Test("a request on the new flow shows the client there as well", arguments: 0..<4)
-    func heard(kind: Int) throws {
-        let lab = try serving()
-        let (_, ticket) = try opened(lab)
-        let new = try elsewhere(lab, port: 2000)
-        #expect(try Answer(lab.receive(request(new, lab, ticket), on: new.flow)).isSuccess)
+    @Test("a request on the new flow completes the move too", arguments: 0..<4)
+    func confirmed(kind: Int) throws {
+        let harness = try serving()
+        let (_, ticket) = try opened(harness)
+        let new = try elsewhere(harness, port: 2000)
+        #expect(try Response(harness.receive(request(new, harness, ticket), on: new.flow)).isSuccess)
         switch kind {
-        case 0: #expect(try new.permit(lab, Lab.peer).isSuccess)
-        case 1: #expect(try new.bind(lab, 0x4000, Lab.peer).isSuccess)
-        case 2: #expect(try new.refresh(lab, lifetime: 700).isSuccess)
-        default: #expect(new.send(lab, [1], to: Lab.peer) != nil)
+        case 0: #expect(try new.permit(harness, RelayHarness.peer).isSuccess)
+        case 1: #expect(try new.bind(harness, 0x4000, RelayHarness.peer).isSuccess)
+        case 2: #expect(try new.refresh(harness, lifetime: 700).isSuccess)
+        default: #expect(new.send(harness, [1], to: RelayHarness.peer) != nil)
         }
-        #expect(try toClient(lab) == new.flow)
+        #expect(try toClient(harness) == new.flow)
     }
 
-    @Test("a retransmitted move gets the same answer, and is no sign of the client")
+    @Test("a retransmitted move gets the same response, and does not complete the move")
     func retransmitted() throws {
-        let lab = try serving()
-        let (old, ticket) = try opened(lab)
-        let new = try elsewhere(lab, port: 2000)
-        let bytes = request(new, lab, ticket)
-        let first = try Answer(lab.receive(bytes, on: new.flow))
-        #expect(try Answer(lab.receive(bytes, on: new.flow)).bytes == first.bytes)
-        #expect(try toClient(lab) == old.flow)
-        #expect(lab.engine.tally.moved == 1)
+        let harness = try serving()
+        let (old, ticket) = try opened(harness)
+        let new = try elsewhere(harness, port: 2000)
+        let bytes = request(new, harness, ticket)
+        let first = try Response(harness.receive(bytes, on: new.flow))
+        #expect(try Response(harness.receive(bytes, on: new.flow)).bytes == first.bytes)
+        #expect(try toClient(harness) == old.flow)
+        #expect(harness.engine.counters.moved == 1)
     }
 
-    @Test("a ticket is good once; the one before only while the old flow lives, should its answer be lost")
+    @Test("a ticket is valid once; the previous one while the old flow lives, in case the response was lost")
     func tickets() throws {
-        let lab = try serving()
-        let (_, first) = try opened(lab)
-        let second = try elsewhere(lab, port: 2000)
-        let answer = try Answer(lab.receive(request(second, lab, first), on: second.flow))
-        let newer = try #require(try ticket(answer))
-        // The answer is lost, and the client has yet another address.
-        let third = try elsewhere(lab, port: 3000)
-        let next = try Answer(lab.receive(request(third, lab, first), on: third.flow))
+        let harness = try serving()
+        let (_, first) = try opened(harness)
+        let second = try elsewhere(harness, port: 2000)
+        let response = try Response(harness.receive(request(second, harness, first), on: second.flow))
+        let newer = try #require(try ticket(response))
+        // The response is lost, and the client has yet another address.
+        let third = try elsewhere(harness, port: 3000)
+        let next = try Response(harness.receive(request(third, harness, first), on: third.flow))
         #expect(next.isSuccess)
-        #expect(try second.refresh(lab, lifetime: 600).error == 437)
-        #expect(third.sendChannel(lab, 0x4000, [1]) != nil)
-        let fourth = try elsewhere(lab, port: 4000)
+        #expect(try second.refresh(harness, lifetime: 600).error == 437)
+        #expect(third.sendChannel(harness, 0x4000, [1]) != nil)
+        let fourth = try elsewhere(harness, port: 4000)
         for stale in [first, newer] {
-            #expect(try Answer(lab.receive(request(fourth, lab, stale), on: fourth.flow)).error == 437)
+            #expect(try Response(harness.receive(request(fourth, harness, stale), on: fourth.flow)).error == 437)
         }
-        #expect(lab.engine.allocationCount == 1)
+        #expect(harness.engine.allocationCount == 1)
     }
 
     @Test("chained moves leave nothing behind")
     func chained() throws {
-        let lab = try serving()
-        var (client, ticket) = try opened(lab)
+        let harness = try serving()
+        var (client, ticket) = try opened(harness)
         for step in 0..<500 as Range<UInt16> {
-            let next = try elsewhere(lab, port: 2000 + step)
-            let answer = try Answer(lab.receive(request(next, lab, ticket), on: next.flow))
-            #expect(answer.isSuccess)
-            ticket = try #require(try self.ticket(answer))
-            if step % 3 == 0 { #expect(next.sendChannel(lab, 0x4000, [1]) != nil) }
-            #expect(lab.engine.allocationCount == 1)
-            #expect(lab.charged["alice"] == 1)
+            let next = try elsewhere(harness, port: 2000 + step)
+            let response = try Response(harness.receive(request(next, harness, ticket), on: next.flow))
+            #expect(response.isSuccess)
+            ticket = try #require(try self.ticket(response))
+            if step % 3 == 0 { #expect(next.sendChannel(harness, 0x4000, [1]) != nil) }
+            #expect(harness.engine.allocationCount == 1)
+            #expect(harness.charged["alice"] == 1)
             client = next
         }
-        #expect(client.sendChannel(lab, 0x4000, [1]) != nil)
+        #expect(client.sendChannel(harness, 0x4000, [1]) != nil)
         // Each flow that it left is free for another allocation.
         for step in 0..<499 as Range<UInt16> {
-            let isTaken = lab.engine.hasAllocation(on: LabClient(port: 2000 + step).flow)
-            #expect(!isTaken)
+            let isOccupied = harness.engine.hasAllocation(on: TestClient(port: 2000 + step).flow)
+            #expect(!isOccupied)
         }
     }
 
-    @Test("only its user moves it: 441 for another, 401 for a stranger, and nothing changes")
+    @Test("only its user moves it: 441 for another, 401 for an unauthenticated client, and nothing changes")
     func others() throws {
-        let lab = try serving()
-        let (old, ticket) = try opened(lab)
-        let bob = try elsewhere(lab, port: 2000, username: "bob", password: "builder")
-        #expect(try Answer(lab.receive(request(bob, lab, ticket), on: bob.flow)).error == 441)
-        let mallory = try elsewhere(lab, port: 3000, password: "guessed")
-        #expect(try Answer(lab.receive(request(mallory, lab, ticket, lifetime: 0), on: mallory.flow)).error == 401)
-        #expect(old.sendChannel(lab, 0x4000, [1]) != nil)
-        #expect(lab.engine.tally.moved == 0)
+        let harness = try serving()
+        let (old, ticket) = try opened(harness)
+        let bob = try elsewhere(harness, port: 2000, username: "bob", password: "builder")
+        #expect(try Response(harness.receive(request(bob, harness, ticket), on: bob.flow)).error == 441)
+        let mallory = try elsewhere(harness, port: 3000, password: "guessed")
+        #expect(
+            try Response(harness.receive(request(mallory, harness, ticket, lifetime: 0), on: mallory.flow)).error == 401
+        )
+        #expect(old.sendChannel(harness, 0x4000, [1]) != nil)
+        #expect(harness.engine.counters.moved == 0)
     }
 
     @Test("no bit of a ticket can be turned")
-    func brokenTwins() throws {
-        let lab = try serving()
-        let (_, ticket) = try opened(lab)
+    func brokenVariants() throws {
+        let harness = try serving()
+        let (_, ticket) = try opened(harness)
         #expect(ticket.count == 32)
-        let new = try elsewhere(lab, port: 2000)
+        let new = try elsewhere(harness, port: 2000)
         for bit in 0..<ticket.count * 8 {
-            var twin = ticket
-            twin[bit / 8] ^= 0x80 >> UInt8(bit % 8)
-            #expect(try Answer(lab.receive(request(new, lab, twin), on: new.flow)).error == 437, "bit \(bit)")
+            var duplicate = ticket
+            duplicate[bit / 8] ^= 0x80 >> UInt8(bit % 8)
+            #expect(
+                try Response(harness.receive(request(new, harness, duplicate), on: new.flow)).error == 437, "bit \(bit)"
+            )
         }
         for count in 0..<ticket.count {
-            let cut = Array(ticket.prefix(count))
-            #expect(try Answer(lab.receive(request(new, lab, cut), on: new.flow)).error == 437)
+            let truncated = Array(ticket.prefix(count))
+            #expect(try Response(harness.receive(request(new, harness, truncated), on: new.flow)).error == 437)
         }
-        #expect(lab.engine.tally.moved == 0)
-        #expect(try Answer(lab.receive(request(new, lab, ticket), on: new.flow)).isSuccess)
+        #expect(harness.engine.counters.moved == 0)
+        #expect(try Response(harness.receive(request(new, harness, ticket), on: new.flow)).isSuccess)
     }
 
     @Test("is forbidden where it is turned off, and a ticket must be empty where it is asked for")
     func forbidden() throws {
-        let lab = try Lab()
-        var client = LabClient()
-        #expect(try client.allocate(lab) { $0.append(.mobilityTicket, bytes: []) }.error == 405)
-        #expect(lab.engine.allocationCount == 0)
-        #expect(try client.allocate(lab).isSuccess)
-        #expect(try Answer(lab.receive(request(client, lab, [1]), on: client.flow)).error == 405)
-        lab.engine.tickets = mint()
-        var other = LabClient(port: 2)
-        #expect(try other.allocate(lab) { $0.append(.mobilityTicket, bytes: [1]) }.error == 400)
+        let harness = try RelayHarness()
+        var client = TestClient()
+        #expect(try client.allocate(harness) { $0.append(.mobilityTicket, bytes: []) }.error == 405)
+        #expect(harness.engine.allocationCount == 0)
+        #expect(try client.allocate(harness).isSuccess)
+        #expect(try Response(harness.receive(request(client, harness, [1]), on: client.flow)).error == 405)
+        harness.engine.tickets = codec()
+        var other = TestClient(port: 2)
+        #expect(try other.allocate(harness) { $0.append(.mobilityTicket, bytes: [1]) }.error == 400)
     }
 
     @Test("a client that did not move sends no ticket, and one that asked for none gets none")
     func unmoved() throws {
-        let lab = try serving()
-        let (client, ticket) = try opened(lab)
-        #expect(try Answer(lab.receive(request(client, lab, ticket), on: client.flow)).error == 400)
-        var other = LabClient(port: 2)
-        #expect(try self.ticket(other.allocate(lab)) == nil)
+        let harness = try serving()
+        let (client, ticket) = try opened(harness)
+        #expect(try Response(harness.receive(request(client, harness, ticket), on: client.flow)).error == 400)
+        var other = TestClient(port: 2)
+        #expect(try self.ticket(other.allocate(harness)) == nil)
         // Another's: its allocation is not mobile and keeps the flow.
-        #expect(try Answer(lab.receive(request(other, lab, ticket), on: other.flow)).error == 437)
-        #expect(client.sendChannel(lab, 0x4000, [1]) != nil)
+        #expect(try Response(harness.receive(request(other, harness, ticket), on: other.flow)).error == 437)
+        #expect(client.sendChannel(harness, 0x4000, [1]) != nil)
     }
 
     @Test("a ticket of an allocation that ended finds nobody, also in the slot's next life")
     func ended() throws {
-        let lab = try serving()
-        let (client, ticket) = try opened(lab)
-        #expect(try client.refresh(lab, lifetime: 0).isSuccess)
-        let (_, fresh) = try opened(lab, port: 1001)
-        let new = try elsewhere(lab, port: 2000)
-        #expect(try Answer(lab.receive(request(new, lab, ticket), on: new.flow)).error == 437)
-        #expect(try Answer(lab.receive(request(new, lab, fresh, lifetime: 0), on: new.flow)).lifetime == 0)
-        #expect(lab.liveAllocations == 0)
-        #expect(lab.engine.allocationCount == 0)
+        let harness = try serving()
+        let (client, ticket) = try opened(harness)
+        #expect(try client.refresh(harness, lifetime: 0).isSuccess)
+        let (_, fresh) = try opened(harness, port: 1001)
+        let new = try elsewhere(harness, port: 2000)
+        #expect(try Response(harness.receive(request(new, harness, ticket), on: new.flow)).error == 437)
+        #expect(try Response(harness.receive(request(new, harness, fresh, lifetime: 0), on: new.flow)).lifetime == 0)
+        #expect(harness.liveAllocations == 0)
+        #expect(harness.engine.allocationCount == 0)
     }
 
     @Test("a closed connection does not end a mobile allocation, which goes on elsewhere or expires")
     func connection() throws {
-        let lab = try serving()
+        let harness = try serving()
         for goesOn in [true, false] {
-            var client = LabClient(port: 1000, transport: .tcp)
-            let answer = try client.allocate(lab) { $0.append(.mobilityTicket, bytes: []) }
-            let ticket = try #require(try ticket(answer))
-            #expect(try client.bind(lab, 0x4000, Lab.peer).isSuccess)
-            lab.close(client.flow)
-            #expect(lab.liveAllocations == 1)
-            #expect(try toClient(lab) == .init(.udp, local: .zero, remote: .zero))
+            var client = TestClient(port: 1000, transport: .tcp)
+            let response = try client.allocate(harness) { $0.append(.mobilityTicket, bytes: []) }
+            let ticket = try #require(try ticket(response))
+            #expect(try client.bind(harness, 0x4000, RelayHarness.peer).isSuccess)
+            harness.close(client.flow)
+            #expect(harness.liveAllocations == 1)
+            #expect(try toClient(harness) == .init(.udp, local: .zero, remote: .zero))
             if goesOn {
-                let new = try elsewhere(lab, port: 2000)
-                #expect(try Answer(lab.receive(request(new, lab, ticket), on: new.flow)).isSuccess)
+                let new = try elsewhere(harness, port: 2000)
+                #expect(try Response(harness.receive(request(new, harness, ticket), on: new.flow)).isSuccess)
                 // Nothing is lost by sending there at once.
-                #expect(try toClient(lab) == new.flow)
-                #expect(try new.refresh(lab, lifetime: 0).isSuccess)
+                #expect(try toClient(harness) == new.flow)
+                #expect(try new.refresh(harness, lifetime: 0).isSuccess)
             } else {
-                lab.advance(seconds: 600)
+                harness.advance(seconds: 600)
             }
-            #expect(lab.liveAllocations == 0)
-            #expect(lab.engine.allocationCount == 0)
+            #expect(harness.liveAllocations == 0)
+            #expect(harness.engine.allocationCount == 0)
         }
     }
 
@@ -250,115 +256,117 @@ struct MobilityTests {
         "a move that lands on another worker goes to the owner, and so does all that follows", arguments: Self.datagrams
     )
     func handedOver(transport: Flow.Transport) throws {
-        let crew = try Crew(2)
-        var mover = try Mover(crew, port: crew.port(0, at: 0), transport)
-        #expect(try mover.move(crew, to: crew.port(1, at: 1), transport).isSuccess)
-        #expect(crew.labs[1].engine.audit.strangers == [mover.client.flow: 0])
-        #expect(crew.channel(mover.client) == mover.relay)
-        #expect(crew.toClient(mover.relay) == mover.client.flow)
-        #expect(try crew.refresh(mover.client, lifetime: 0).lifetime == 0)
-        #expect(crew.contradictions == [])
+        let group = try WorkerGroupHarness(2)
+        var mover = try Mover(group, port: group.port(0, at: 0), transport)
+        #expect(try mover.move(group, to: group.port(1, at: 1), transport).isSuccess)
+        #expect(group.workers[1].engine.audit.forwardedFlows == [mover.client.flow: 0])
+        #expect(group.channel(mover.client) == mover.relay)
+        #expect(group.toClient(mover.relay) == mover.client.flow)
+        #expect(try group.refresh(mover.client, lifetime: 0).lifetime == 0)
+        #expect(group.inconsistencies == [])
         // The flow is its worker's own again.
-        #expect(try Mover(crew, port: crew.port(1, at: 1), transport).relay.worker == 1)
-        #expect(crew.labs[0].liveAllocations == 0)
+        #expect(try Mover(group, port: group.port(1, at: 1), transport).relay.worker == 1)
+        #expect(group.workers[0].liveAllocations == 0)
     }
 
     private static let datagrams = [Flow.Transport.udp, .dtls]
 
-    @Test("nothing is remembered of a flow before the owner has agreed, and only who has a good nonce is handed over")
+    @Test("no flow is forwarded before the owner has agreed, and only requests with a valid nonce reach it")
     func refusedByOwner() throws {
-        let crew = try Crew(2)
-        let mover = try Mover(crew, port: crew.port(0, at: 0))
-        var thief = LabClient(port: crew.port(1, at: 1), username: "bob", password: "builder")
+        let group = try WorkerGroupHarness(2)
+        let mover = try Mover(group, port: group.port(0, at: 0))
+        var thief = TestClient(port: group.port(1, at: 1), username: "bob", password: "builder")
         thief.nonce = mover.client.nonce
-        #expect(try crew.ask(Mover.request(thief, crew, mover.ticket), on: thief.flow).error == 438)
-        #expect(crew.mailCount == 0)
-        try crew.learnNonce(&thief)
-        #expect(try crew.ask(Mover.request(thief, crew, mover.ticket), on: thief.flow).error == 441)
-        #expect(crew.labs[1].engine.audit.strangers.isEmpty)
-        #expect(crew.mailCount > 0)
-        crew.mailCount = 0
+        #expect(try group.ask(Mover.request(thief, group, mover.ticket), on: thief.flow).error == 438)
+        #expect(group.postCount == 0)
+        try group.fetchNonce(&thief)
+        #expect(try group.ask(Mover.request(thief, group, mover.ticket), on: thief.flow).error == 441)
+        #expect(group.workers[1].engine.audit.forwardedFlows.isEmpty)
+        #expect(group.postCount > 0)
+        group.postCount = 0
         // A forged ticket never leaves the worker.
         let other = try serving()
-        other.engine.tickets = TicketMint(key: Digest([UInt8](repeating: 9, count: 32).span.bytes), worker: 0)
+        other.engine.tickets = TicketCodec(key: Digest([UInt8](repeating: 9, count: 32).span.bytes), worker: 0)
         let (_, wrong) = try opened(other)
         for forged in [wrong, [1, 2]] {
-            #expect(try crew.ask(Mover.request(thief, crew, forged), on: thief.flow).error == 437)
-            #expect(crew.mailCount == 0)
+            #expect(try group.ask(Mover.request(thief, group, forged), on: thief.flow).error == 437)
+            #expect(group.postCount == 0)
         }
     }
 
-    @Test("a guest that moves away, and one whose allocation expires, are given back", arguments: Self.datagrams)
-    func departures(transport: Flow.Transport) throws {
-        let crew = try Crew(2)
-        var mover = try Mover(crew, port: crew.port(0, at: 0), transport)
+    @Test(
+        "a forwarded flow is released when its client moves away or its allocation expires", arguments: Self.datagrams)
+    func releases(transport: Flow.Transport) throws {
+        let group = try WorkerGroupHarness(2)
+        var mover = try Mover(group, port: group.port(0, at: 0), transport)
         for step in 1...6 {
-            #expect(try mover.move(crew, to: crew.port(step, at: step % 2), transport).isSuccess)
-            #expect(crew.channel(mover.client) == mover.relay)
-            crew.advance(seconds: 1)
-            crew.settle()
-            #expect(crew.contradictions == [])
-            #expect(crew.labs[1].engine.audit.strangers.count == step % 2)
+            #expect(try mover.move(group, to: group.port(step, at: step % 2), transport).isSuccess)
+            #expect(group.channel(mover.client) == mover.relay)
+            group.advance(seconds: 1)
+            group.settle()
+            #expect(group.inconsistencies == [])
+            #expect(group.workers[1].engine.audit.forwardedFlows.count == step % 2)
         }
-        #expect(try mover.move(crew, to: crew.port(7, at: 1), transport).isSuccess)
-        crew.advance(seconds: 700)
-        crew.settle()
-        #expect(crew.contradictions == [])
-        #expect(crew.labs[1].engine.audit.strangers.isEmpty)
-        #expect(crew.liveAllocations == 0)
+        #expect(try mover.move(group, to: group.port(7, at: 1), transport).isSuccess)
+        group.advance(seconds: 700)
+        group.settle()
+        #expect(group.inconsistencies == [])
+        #expect(group.workers[1].engine.audit.forwardedFlows.isEmpty)
+        #expect(group.liveAllocations == 0)
     }
 
     @Test("datagrams of a flow whose allocation is gone are not taken for requests of it")
     func late() throws {
-        let lab = try serving()
-        let client = try elsewhere(lab, port: 2000)
-        let allocate = client.request(.allocate, lab) { $0.append(.requestedTransport, integer: UInt32(17) << 24) }
-        let outcome = lab.receive(.datagram(allocate, client.flow, isTaken: false), from: 1)
+        let harness = try serving()
+        let client = try elsewhere(harness, port: 2000)
+        let allocate = client.request(.allocate, harness) { $0.append(.requestedTransport, integer: UInt32(17) << 24) }
+        let outcome = harness.receive(.datagram(allocate, client.flow, isOccupied: false), from: 1)
         #expect(outcome.messages.isEmpty)
         #expect(outcome.posts.isEmpty)
-        #expect(lab.engine.allocationCount == 0)
+        #expect(harness.engine.allocationCount == 0)
     }
 
     @Test("a connection is brought to the worker that its ticket names, if its nonce is good and it has no allocation")
     func connections() throws {
-        let crew = try Crew(2)
-        let mover = try Mover(crew, port: crew.port(0, at: 0))
-        var client = try crew.client(crew.port(1, at: 1), .tcp)
-        let good = Mover.request(client, crew, mover.ticket)
+        let group = try WorkerGroupHarness(2)
+        let mover = try Mover(group, port: group.port(0, at: 0))
+        var client = try group.client(group.port(1, at: 1), .tcp)
+        let good = Mover.request(client, group, mover.ticket)
         func worker(_ bytes: [UInt8], at home: Int = 1) -> UInt8? {
-            crew.labs[home].engine.workerOfTicket(in: bytes.span.bytes, on: client.flow, at: crew.labs[home].now)
+            group.workers[home].engine.workerOfTicket(
+                in: bytes.span.bytes, on: client.flow, at: group.workers[home].now)
         }
         #expect(worker(good) == 0)
         #expect(worker(good, at: 0) == nil)
-        #expect(worker(Mover.request(client, crew, [1, 2])) == nil)
-        #expect(worker(client.request(.allocate, crew.labs[0])) == nil)
+        #expect(worker(Mover.request(client, group, [1, 2])) == nil)
+        #expect(worker(client.request(.allocate, group.workers[0])) == nil)
         // Where it came anyway, it is nobody's.
-        #expect(try crew.ask(good, on: client.flow).error == 437)
+        #expect(try group.ask(good, on: client.flow).error == 437)
         let nonce = client.nonce
         client.nonce[20] ^= 1
-        #expect(worker(Mover.request(client, crew, mover.ticket)) == nil)
+        #expect(worker(Mover.request(client, group, mover.ticket)) == nil)
         client.nonce = nonce
-        #expect(try client.allocate(crew.labs[1]).isSuccess)
+        #expect(try client.allocate(group.workers[1]).isSuccess)
         #expect(worker(good) == nil)
-        #expect(try crew.ask(good, on: client.flow).error == 437)
+        #expect(try group.ask(good, on: client.flow).error == 437)
     }
 
     @Test("an allocation for TCP moves to connections only")
     func connectionsOnly() throws {
-        let lab = try serving()
-        lab.engine.worker = 0
-        var client = LabClient(port: 1000, transport: .tcp)
-        try client.learnNonce(lab)
-        let allocate = client.request(.allocate, lab) { writer in
+        let harness = try serving()
+        harness.engine.worker = 0
+        var client = TestClient(port: 1000, transport: .tcp)
+        try client.fetchNonce(harness)
+        let allocate = client.request(.allocate, harness) { writer in
             writer.append(.requestedTransport, integer: UInt32(6) << 24)
             writer.append(.mobilityTicket, bytes: [])
         }
-        let ticket = try #require(try ticket(Answer(lab.receive(allocate, on: client.flow))))
-        let datagrams = try elsewhere(lab, port: 2000)
-        #expect(try Answer(lab.receive(request(datagrams, lab, ticket), on: datagrams.flow)).error == 400)
-        var connection = LabClient(port: 3000, transport: .tls)
-        try connection.learnNonce(lab)
-        #expect(try Answer(lab.receive(request(connection, lab, ticket), on: connection.flow)).isSuccess)
+        let ticket = try #require(try ticket(Response(harness.receive(allocate, on: client.flow))))
+        let datagrams = try elsewhere(harness, port: 2000)
+        #expect(try Response(harness.receive(request(datagrams, harness, ticket), on: datagrams.flow)).error == 400)
+        var connection = TestClient(port: 3000, transport: .tls)
+        try connection.fetchNonce(harness)
+        #expect(try Response(harness.receive(request(connection, harness, ticket), on: connection.flow)).isSuccess)
     }
 }
 

@@ -2,7 +2,7 @@ import STUN
 import TURN
 import Wire
 
-/// What the engine asked for during one call.
+/// The operations that the engine asked for during one call.
 struct Recorder: ~Copyable, RelayOutbox {
     var messages: [(bytes: [UInt8], flow: Flow)] = []
     var requests: [RelayRequest] = []
@@ -22,14 +22,14 @@ struct Recorder: ~Copyable, RelayOutbox {
     mutating func bindPeer(_ connection: PeerConnectionID, to flow: Flow) { boundPeers.append((connection, flow)) }
     mutating func closePeer(_ connection: PeerConnectionID) { closedPeers.append(connection) }
     mutating func endAllocation(_ allocation: AllocationID, user: String) { ended.append((allocation, user)) }
-    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8, isTaken: Bool) {
-        posts.append((worker, .datagram(message.copyToArray(), flow, isTaken: isTaken)))
+    mutating func forward(_ message: RawSpan, on flow: Flow, to worker: UInt8, isOccupied: Bool) {
+        posts.append((worker, .datagram(message.copyToArray(), flow, isOccupied: isOccupied)))
     }
     mutating func send(_ message: RawSpan, on flow: Flow, through worker: UInt8) {
         posts.append((worker, .outgoing(message.copyToArray(), flow)))
     }
-    mutating func keep(_ flow: Flow, _ claim: Claim, at worker: UInt8, answer: RawSpan) {
-        posts.append((worker, .keep(flow, claim, answer: answer.copyToArray())))
+    mutating func keep(_ flow: Flow, _ claim: Claim, at worker: UInt8, response: RawSpan) {
+        posts.append((worker, .keep(flow, claim, response: response.copyToArray())))
     }
     mutating func forget(_ flow: Flow, _ claim: Claim, at worker: UInt8) {
         posts.append((worker, .forget(flow, claim)))
@@ -39,11 +39,11 @@ struct Recorder: ~Copyable, RelayOutbox {
     }
 }
 
-/// What one worker tells another.
+/// A message from one worker to another.
 enum Post {
-    case datagram([UInt8], Flow, isTaken: Bool)
+    case datagram([UInt8], Flow, isOccupied: Bool)
     case outgoing([UInt8], Flow)
-    case keep(Flow, Claim, answer: [UInt8])
+    case keep(Flow, Claim, response: [UInt8])
     case forget(Flow, Claim)
     case evict(Flow, Claim)
 

@@ -5,8 +5,8 @@ import TURN
 import Testing
 import Wire
 
-/// The relays of a laboratory, live while their port is open.
-final class LabRelays: LiveRelays {
+/// The relays of a harness, live while their port is open.
+final class TestRelays: LiveRelays {
     private let open = Mutex<Set<TransportAddress>>([])
 
     func insert(_ address: TransportAddress) { open.withLock { _ = $0.insert(address) } }
@@ -16,13 +16,15 @@ final class LabRelays: LiveRelays {
     func local(of address: TransportAddress) -> TransportAddress? {
         // The server's external address 198.18.0.1 leads to 10.0.0.1.
         var local = address
-        if address.address == Lab.external { local = TransportAddress(Lab.serverIPv4, port: address.port) }
+        if address.address == RelayHarness.external {
+            local = TransportAddress(RelayHarness.serverIPv4, port: address.port)
+        }
         return open.withLock { $0.contains(local) } ? local : nil
     }
 }
 
 /// An engine with a host made of arrays: ports are numbers, time is what the test says, quotas are counted.
-final class Lab {
+final class RelayHarness {
     static let serverIPv4 = IPAddress(ipv4: 0x0A00_0001)
     static let serverIPv6 = IPAddress(ipv6High: 0x2600_0000_0000_0000, low: 1)
     static let external = IPAddress(ipv4: 0x2D00_0001)
@@ -32,8 +34,8 @@ final class Lab {
     static let unixSeconds: Int64 = 1_800_000_000
 
     var engine: TURNEngine
-    var now = Lab.start
-    let relays = LabRelays()
+    var now = RelayHarness.start
+    let relays = TestRelays()
     let authentication: OpenSSLAuthentication
     var charged: [String: Int] = [:]
     var quota = 100
@@ -49,7 +51,7 @@ final class Lab {
     private var openings = 0
 
     init(
-        allowed: [String] = [], denied: [String] = [], answersPerSecond: UInt32 = 0,
+        allowed: [String] = [], denied: [String] = [], responsesPerSecond: UInt32 = 0,
         deniedOwnPorts: Set<UInt16> = [8080, 3478], openOwn: Set<TransportAddress> = []
     ) throws {
         authentication = try #require(OpenSSLAuthentication())
@@ -60,13 +62,14 @@ final class Lab {
                 realm: "test", users: ["alice": "wonderland", "bob": "builder"],
                 secrets: ["first secret", "second secret"]),
             policy: PeerPolicy(
-                allowed: ranges, denied: denied.compactMap { AddressRange($0) }, own: [Lab.serverIPv4, Lab.serverIPv6],
-                externals: [(Lab.external, Lab.serverIPv4)],
+                allowed: ranges, denied: denied.compactMap { AddressRange($0) },
+                own: [RelayHarness.serverIPv4, RelayHarness.serverIPv6],
+                externals: [(RelayHarness.external, RelayHarness.serverIPv4)],
                 deniedOwnPorts: deniedOwnPorts, openOwn: openOwn, live: relays),
-            nonces: NonceMint(key: Digest(key.span.bytes)),
-            limiter: AnswerLimiter(perSecond: answersPerSecond, burst: answersPerSecond, seed: 1),
+            nonces: NonceGenerator(key: Digest(key.span.bytes)),
+            limiter: ResponseLimiter(perSecond: responsesPerSecond, burst: responsesPerSecond, seed: 1),
             authentication: try #require(OpenSSLAuthentication()))
-        engine.setWallClock(unixSeconds: Lab.unixSeconds, at: now)
+        engine.setWallClock(unixSeconds: RelayHarness.unixSeconds, at: now)
     }
 
     struct Outcome {
@@ -88,19 +91,19 @@ final class Lab {
         var recorder = Recorder()
         var forward: ToPeer?
         switch post {
-        case .datagram(let bytes, let flow, let isTaken):
-            forward = engine.receiveHandedOver(
-                bytes.span.bytes, on: flow, from: worker, isTaken: isTaken, at: now, into: &recorder)
+        case .datagram(let bytes, let flow, let isOccupied):
+            forward = engine.receiveForwarded(
+                bytes.span.bytes, on: flow, from: worker, isOccupied: isOccupied, at: now, into: &recorder)
         case .outgoing(let bytes, let flow):
             if engine.mayPass(bytes.span.bytes, on: flow, of: worker) { recorder.messages.append((bytes, flow)) }
-        case .keep(let flow, let claim, let answer):
-            if engine.keepStranger(flow, of: worker, claim, into: &recorder) {
-                recorder.messages.append((answer, flow))
+        case .keep(let flow, let claim, let response):
+            if engine.keepForwardedFlow(flow, of: worker, claim, into: &recorder) {
+                recorder.messages.append((response, flow))
             }
         case .forget(let flow, let claim):
-            engine.forgetStranger(flow, of: worker, claim)
+            engine.forgetForwardedFlow(flow, of: worker, claim)
         case .evict(let flow, let claim):
-            engine.loseGuest(flow, claim, into: &recorder)
+            engine.removeIngress(flow, claim, into: &recorder)
         }
         settle(&recorder)
         return Outcome(messages: recorder.messages, toPeer: forward, posts: recorder.posts)
@@ -115,7 +118,7 @@ final class Lab {
         return Outcome(messages: recorder.messages, posts: recorder.posts)
     }
 
-    /// Tells the engine of an ICMP error and returns what it told the client.
+    /// Gives the engine an ICMP error and returns what it sent to the client.
     func fail(_ error: PeerError, on relay: RelayID, from peer: TransportAddress) -> Outcome {
         var recorder = Recorder()
         engine.receiveError(error, on: relay, from: peer, at: now, into: &recorder)
@@ -149,11 +152,11 @@ final class Lab {
     private func open(_ request: RelayRequest, _ recorder: inout Recorder) {
         requested = request
         guard charged[request.user, default: 0] < quota else {
-            engine.relayRefused(request.allocation, .allocationQuotaReached, into: &recorder)
+            engine.relayFailed(request.allocation, .allocationQuotaReached, into: &recorder)
             return
         }
         guard !isFull else {
-            engine.relayRefused(request.allocation, .insufficientCapacity, into: &recorder)
+            engine.relayFailed(request.allocation, .insufficientCapacity, into: &recorder)
             return
         }
         var port = takePort()
@@ -166,9 +169,9 @@ final class Lab {
                 token = UInt64(port) << 8
                 reserved[UInt64(port) << 8] = takePort()
             }
-        case .reserved(let wanted):
-            guard let held = reserved.removeValue(forKey: wanted) else {
-                engine.relayRefused(request.allocation, .insufficientCapacity, into: &recorder)
+        case .reserved(let claimed):
+            guard let held = reserved.removeValue(forKey: claimed) else {
+                engine.relayFailed(request.allocation, .insufficientCapacity, into: &recorder)
                 return
             }
             port = held
@@ -184,11 +187,11 @@ final class Lab {
     private func bind(
         _ request: RelayRequest, _ family: IPAddress.Family, _ port: UInt16
     ) -> RelayOpening.Relay {
-        let local = TransportAddress(family == .ipv4 ? Lab.serverIPv4 : Lab.serverIPv6, port: port)
-        let told = TransportAddress(family == .ipv4 ? Lab.external : Lab.serverIPv6, port: port)
+        let local = TransportAddress(family == .ipv4 ? RelayHarness.serverIPv4 : RelayHarness.serverIPv6, port: port)
+        let advertised = TransportAddress(family == .ipv4 ? RelayHarness.external : RelayHarness.serverIPv6, port: port)
         bound[RelayID(request.allocation, family)] = local
         relays.insert(local)
-        return RelayOpening.Relay(local: local, told: told)
+        return RelayOpening.Relay(local: local, advertised: advertised)
     }
 
     private func takePort() -> UInt16 {
@@ -199,8 +202,8 @@ final class Lab {
     var liveAllocations: Int { charged.values.reduce(0, +) }
 }
 
-/// A client as RFC 8656 describes one: it learns realm and nonce from a 401, and signs from then on.
-struct LabClient {
+/// A client as RFC 8656 describes one: it gets realm and nonce from a 401, and signs from then on.
+struct TestClient {
     let flow: Flow
     var username: String
     var password: String
@@ -220,7 +223,8 @@ struct LabClient {
         port: UInt16 = 1000, username: String = "alice", password: String = "wonderland", remote: UInt32 = 0xC0A8_0001,
         transport: Flow.Transport = .udp
     ) {
-        flow = Flow(transport, local: Lab.listening, remote: TransportAddress(IPAddress(ipv4: remote), port: port))
+        flow = Flow(
+            transport, local: RelayHarness.listening, remote: TransportAddress(IPAddress(ipv4: remote), port: port))
         self.username = username
         self.password = password
     }
@@ -235,7 +239,8 @@ struct LabClient {
 
     /// A request as it would be sent; `extra` comes before the signature, `behind` after it.
     func request(
-        _ method: Method, _ lab: Lab, transaction: TransactionID = LabClient.nextTransaction(), signed: Bool = true,
+        _ method: Method, _ harness: RelayHarness, transaction: TransactionID = TestClient.nextTransaction(),
+        signed: Bool = true,
         extra: (inout MessageWriter) -> Void = { _ in }, behind: (inout MessageWriter) -> Void = { _ in }
     ) -> [UInt8] {
         var writer = MessageWriter()
@@ -245,7 +250,7 @@ struct LabClient {
             if isAnonymous {
                 let name = Array("\(username):\(realm)".utf8)
                 writer.append(
-                    .userHash, bytes: lab.authentication.hash(.sha256, name.span.bytes)?.copyToArray() ?? [])
+                    .userHash, bytes: harness.authentication.hash(.sha256, name.span.bytes)?.copyToArray() ?? [])
             } else {
                 writer.append(.username, text: username)
             }
@@ -256,88 +261,88 @@ struct LabClient {
                 writer.append(.passwordAlgorithms, bytes: [0, 2, 0, 0, 0, 1, 0, 0])
                 writer.append(.passwordAlgorithm, integer: UInt32(algorithm.rawValue) << 16)
             }
-            let key = key(lab)
-            let isSigned = writer.appendIntegrity(integrity, key: key.span.bytes, lab.authentication)
+            let key = key(harness)
+            let isSigned = writer.appendIntegrity(integrity, key: key.span.bytes, harness.authentication)
             #expect(isSigned)
         }
         behind(&writer)
         return writer.bytes
     }
 
-    func key(_ lab: Lab) -> [UInt8] {
+    func key(_ harness: RelayHarness) -> [UInt8] {
         if let macKey { return macKey }
         let name = Array(username.utf8)
         return (algorithm ?? .md5).key(
-            username: name.span.bytes, realm: realm, password: Array(password.utf8), lab.authentication)?
+            username: name.span.bytes, realm: realm, password: Array(password.utf8), harness.authentication)?
             .copyToArray() ?? []
     }
 
     /// Asks without credentials and keeps the nonce.
-    mutating func learnNonce(_ lab: Lab) throws {
-        let outcome = lab.receive(request(.allocate, lab, signed: false), on: flow)
-        let answer = try Answer(outcome)
-        #expect(answer.error == 401)
-        #expect(answer.realm == "test")
-        nonce = try #require(answer.nonce)
+    mutating func fetchNonce(_ harness: RelayHarness) throws {
+        let outcome = harness.receive(request(.allocate, harness, signed: false), on: flow)
+        let response = try Response(outcome)
+        #expect(response.error == 401)
+        #expect(response.realm == "test")
+        nonce = try #require(response.nonce)
     }
 
     /// Allocates with UDP and whatever `extra` adds.
     mutating func allocate(
-        _ lab: Lab, transaction: TransactionID = LabClient.nextTransaction(),
+        _ harness: RelayHarness, transaction: TransactionID = TestClient.nextTransaction(),
         extra: (inout MessageWriter) -> Void = { _ in }
-    ) throws -> Answer {
-        if nonce.isEmpty { try learnNonce(lab) }
-        let bytes = request(.allocate, lab, transaction: transaction) { writer in
+    ) throws -> Response {
+        if nonce.isEmpty { try fetchNonce(harness) }
+        let bytes = request(.allocate, harness, transaction: transaction) { writer in
             writer.append(.requestedTransport, integer: UInt32(17) << 24)
             extra(&writer)
         }
-        return try Answer(lab.receive(bytes, on: flow))
+        return try Response(harness.receive(bytes, on: flow))
     }
 
-    func permit(_ lab: Lab, _ peers: TransportAddress...) throws -> Answer {
-        let bytes = request(.createPermission, lab) { writer in
+    func permit(_ harness: RelayHarness, _ peers: TransportAddress...) throws -> Response {
+        let bytes = request(.createPermission, harness) { writer in
             for peer in peers { writer.append(.xorPeerAddress, xor: peer) }
         }
-        return try Answer(lab.receive(bytes, on: flow))
+        return try Response(harness.receive(bytes, on: flow))
     }
 
-    func bind(_ lab: Lab, _ number: UInt16, _ peer: TransportAddress) throws -> Answer {
-        let bytes = request(.channelBind, lab) { writer in
+    func bind(_ harness: RelayHarness, _ number: UInt16, _ peer: TransportAddress) throws -> Response {
+        let bytes = request(.channelBind, harness) { writer in
             writer.append(.channelNumber, integer: UInt32(number) << 16)
             writer.append(.xorPeerAddress, xor: peer)
         }
-        return try Answer(lab.receive(bytes, on: flow))
+        return try Response(harness.receive(bytes, on: flow))
     }
 
-    func refresh(_ lab: Lab, lifetime: UInt32?, family: UInt8? = nil) throws -> Answer {
-        let bytes = request(.refresh, lab) { writer in
+    func refresh(_ harness: RelayHarness, lifetime: UInt32?, family: UInt8? = nil) throws -> Response {
+        let bytes = request(.refresh, harness) { writer in
             if let lifetime { writer.append(.lifetime, integer: lifetime) }
             if let family { writer.append(.requestedAddressFamily, integer: UInt32(family) << 24) }
         }
-        return try Answer(lab.receive(bytes, on: flow))
+        return try Response(harness.receive(bytes, on: flow))
     }
 
     func send(
-        _ lab: Lab, _ payload: [UInt8], to peer: TransportAddress, dontFragment: Bool = false
+        _ harness: RelayHarness, _ payload: [UInt8], to peer: TransportAddress, dontFragment: Bool = false
     ) -> ToPeer? {
         var writer = MessageWriter()
-        writer.begin(MessageType(.indication, .send), LabClient.nextTransaction())
+        writer.begin(MessageType(.indication, .send), TestClient.nextTransaction())
         if dontFragment { writer.append(.dontFragment, bytes: []) }
         writer.append(.xorPeerAddress, xor: peer)
         writer.append(.data, bytes: payload)
-        return lab.receive(writer.bytes, on: flow).toPeer
+        return harness.receive(writer.bytes, on: flow).toPeer
     }
 
-    func sendChannel(_ lab: Lab, _ number: UInt16, _ payload: [UInt8]) -> ToPeer? {
+    func sendChannel(_ harness: RelayHarness, _ number: UInt16, _ payload: [UInt8]) -> ToPeer? {
         var bytes: [UInt8] = []
         bytes.append(bigEndian: number)
         bytes.append(bigEndian: UInt16(payload.count))
-        return lab.receive(bytes + payload, on: flow).toPeer
+        return harness.receive(bytes + payload, on: flow).toPeer
     }
 }
 
 /// The one message that came back, taken apart.
-struct Answer {
+struct Response {
     let bytes: [UInt8]
     let type: MessageType
     let transaction: TransactionID
@@ -351,7 +356,7 @@ struct Answer {
     let passwordAlgorithms: [UInt8]?
     let integrity: IntegrityAlgorithm?
 
-    init(_ outcome: Lab.Outcome) throws {
+    init(_ outcome: RelayHarness.Outcome) throws {
         #expect(outcome.messages.count == 1)
         let received = try #require(outcome.messages.first).bytes
         bytes = received
@@ -371,9 +376,9 @@ struct Answer {
 
     var isSuccess: Bool { type.messageClass == .success }
 
-    func isSigned(by client: LabClient, _ algorithm: IntegrityAlgorithm, _ lab: Lab) -> Bool {
-        let key = client.key(lab)
+    func isSigned(by client: TestClient, _ algorithm: IntegrityAlgorithm, _ harness: RelayHarness) -> Bool {
+        let key = client.key(harness)
         guard let message = try? Message(bytes.span.bytes) else { return false }
-        return message.hasIntegrity(algorithm, key: key.span.bytes, lab.authentication)
+        return message.hasIntegrity(algorithm, key: key.span.bytes, harness.authentication)
     }
 }

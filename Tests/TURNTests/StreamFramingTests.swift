@@ -17,18 +17,18 @@ struct StreamFramingTests {
     }
 
     /// The frames of a stream that arrives in these pieces, nil when it is malformed.
-    private func frames(_ pieces: [[UInt8]]) -> [[UInt8]]? {
+    private func frames(_ chunks: [[UInt8]]) -> [[UInt8]]? {
         var found: [[UInt8]] = []
         var held: [UInt8] = []
-        for piece in pieces {
-            held += piece
+        for chunk in chunks {
+            held += chunk
             loop: while !held.isEmpty {
                 switch next(held) {
                 case .frame(let count):
                     found.append(Array(held.prefix(count)))
                     held.removeFirst(count)
-                case .incomplete(let wanted):
-                    #expect(wanted > held.count)
+                case .incomplete(let byteCount):
+                    #expect(byteCount > held.count)
                     break loop
                 case .malformed:
                     return nil
@@ -39,16 +39,16 @@ struct StreamFramingTests {
     }
 
     @Test("frames come out whole wherever the stream is cut")
-    func everyCut() {
+    func everySplit() {
         let messages = [Self.binding, Self.channelData(5), Self.attributed, Self.channelData(0), Self.channelData(8)]
         let stream = messages.flatMap { $0 }
         for first in 0...stream.count {
             for second in stream.indices.suffix(from: min(first, stream.count - 1)) {
-                let pieces = [
+                let chunks = [
                     Array(stream[..<first]), Array(stream[first..<max(first, second)]),
                     Array(stream[max(first, second)...]),
                 ]
-                #expect(frames(pieces) == messages)
+                #expect(frames(chunks) == messages)
             }
         }
         #expect(frames(stream.map { [$0] }) == messages)
@@ -95,13 +95,13 @@ struct StreamFramingTests {
                 return random.next() % 2 == 0 ? Self.channelData(size) : stunMessage(size & ~3, &random)
             }
             var rest = messages.flatMap { $0 }[...]
-            var pieces: [[UInt8]] = []
+            var chunks: [[UInt8]] = []
             while !rest.isEmpty {
                 let count = 1 + Int(random.next() % 200)
-                pieces.append(Array(rest.prefix(count)))
+                chunks.append(Array(rest.prefix(count)))
                 rest = rest.dropFirst(count)
             }
-            #expect(frames(pieces) == messages, "seed \(seed)")
+            #expect(frames(chunks) == messages, "seed \(seed)")
         }
         // Noise: whatever it is, no frame is longer than what is there or than a message can be.
         for _ in 0..<2000 {
@@ -111,8 +111,8 @@ struct StreamFramingTests {
             }
             switch next(bytes) {
             case .frame(let count): #expect((4...bytes.count).contains(count), "seed \(seed)")
-            case .incomplete(let wanted):
-                #expect((bytes.count + 1...StreamFraming.maximumByteCount).contains(wanted), "seed \(seed)")
+            case .incomplete(let byteCount):
+                #expect((bytes.count + 1...StreamFraming.maximumByteCount).contains(byteCount), "seed \(seed)")
             case .malformed: break
             }
         }
@@ -123,9 +123,9 @@ struct StreamFramingTests {
         return header + (0..<12 + size).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 
-    @Test("the first bytes tell TLS from TURN from everything else")
+    @Test("the first bytes distinguish TLS, TURN and everything else")
     func openings() {
-        func opening(_ bytes: [UInt8]) -> StreamOpening { StreamOpening(bytes.span.bytes) }
+        func opening(_ bytes: [UInt8]) -> DetectedProtocol { DetectedProtocol(bytes.span.bytes) }
         #expect(opening([]) == .incomplete)
         #expect(opening([0x16]) == .tls)
         #expect(opening([0x16, 3, 1, 2]) == .tls)

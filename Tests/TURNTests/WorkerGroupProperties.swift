@@ -3,29 +3,29 @@ import TURN
 import Testing
 import Wire
 
-/// Several clients that allocate, move, end and vanish over few ports of several workers, whose mail arrives when it
-/// likes. A failure prints its seed.
-@Suite("Workers under random moves")
-struct CrewProperties {
+/// Several clients that allocate, move, end and vanish over few ports of several workers, whose messages arrive in
+/// random order. A failure prints its seed.
+@Suite("Workers under random handoffs")
+struct WorkerGroupProperties {
     @Test("remember the same of every flow, and nothing of those that are gone", arguments: (1...80).map { UInt64($0) })
     func invariants(seed: UInt64) throws {
-        let run = try RandomMoves(seed: seed)
+        let run = try RandomHandoffs(seed: seed)
         for step in 0..<300 {
             try run.step()
             if step % 30 == 29 {
-                run.crew.settle()
-                run.crew.advance(seconds: 1)
-                run.crew.settle()
-                #expect(run.crew.contradictions == [], "seed \(seed), step \(step)")
+                run.group.settle()
+                run.group.advance(seconds: 1)
+                run.group.settle()
+                #expect(run.group.inconsistencies == [], "seed \(seed), step \(step)")
             }
         }
-        for _ in 0..<4 { run.crew.advance(seconds: 3600) }
-        run.crew.settle()
-        #expect(run.crew.contradictions == [], "seed \(seed)")
-        #expect(run.crew.liveAllocations == 0, "seed \(seed)")
-        for lab in run.crew.labs {
-            let audit = lab.engine.audit
-            #expect(audit.flows.isEmpty && audit.strangers.isEmpty && audit.guests.isEmpty, "seed \(seed)")
+        for _ in 0..<4 { run.group.advance(seconds: 3600) }
+        run.group.settle()
+        #expect(run.group.inconsistencies == [], "seed \(seed)")
+        #expect(run.group.liveAllocations == 0, "seed \(seed)")
+        for harness in run.group.workers {
+            let audit = harness.engine.audit
+            #expect(audit.flows.isEmpty && audit.forwardedFlows.isEmpty && audit.ingresses.isEmpty, "seed \(seed)")
         }
     }
 
@@ -34,65 +34,65 @@ struct CrewProperties {
         var moved: UInt64 = 0
         var shared = 0
         for seed in 1...20 as ClosedRange<UInt64> {
-            let run = try RandomMoves(seed: seed)
+            let run = try RandomHandoffs(seed: seed)
             for _ in 0..<300 {
                 try run.step()
-                shared = max(shared, run.crew.labs.reduce(0) { $0 + $1.engine.audit.strangers.count })
+                shared = max(shared, run.group.workers.reduce(0) { $0 + $1.engine.audit.forwardedFlows.count })
             }
-            moved += run.crew.labs.reduce(0) { $0 + $1.engine.tally.moved }
+            moved += run.group.workers.reduce(0) { $0 + $1.engine.counters.moved }
         }
         #expect(moved > 300)
         #expect(shared > 3)
     }
 }
 
-private final class RandomMoves {
-    let crew: Crew
-    private var chance: SeededRandom
-    private var clients: [LabClient]
+private final class RandomHandoffs {
+    let group: WorkerGroupHarness
+    private var random: SeededRandom
+    private var clients: [TestClient]
     private var tickets: [[UInt8]] = []
 
     init(seed: UInt64) throws {
-        var chance = SeededRandom(seed: seed)
-        let crew = try Crew(Int.random(in: 1...4, using: &chance))
+        var random = SeededRandom(seed: seed)
+        let group = try WorkerGroupHarness(Int.random(in: 1...4, using: &random))
         // Eight flows for all.
         clients = try (0..<8).map { index in
-            var client = LabClient(
+            var client = TestClient(
                 port: UInt16(1000 + index / 2), username: index == 7 ? "bob" : "alice",
                 password: index == 7 ? "builder" : "wonderland", transport: index % 2 == 0 ? .udp : .dtls)
-            try crew.learnNonce(&client)
+            try group.fetchNonce(&client)
             return client
         }
-        self.crew = crew
-        self.chance = chance
+        self.group = group
+        self.random = random
     }
 
     func step() throws {
-        let client = clients[Int.random(in: 0..<clients.count, using: &chance)]
-        switch Int.random(in: 0..<16, using: &chance) {
-        case 0, 1: crew.receive(allocate(client, isMobile: Int.random(in: 0..<4, using: &chance) > 0), on: client.flow)
-        case 2: crew.receive(refresh(client, 0), on: client.flow)
-        case 3: crew.receive(refresh(client, 600), on: client.flow)
-        case 4: crew.receive([0x40, 0, 0, 1, 7], on: client.flow)
-        case 5 where client.flow.transport == .dtls: crew.close(client.flow)
-        case 6: crew.advance(seconds: UInt32.random(in: 0...300, using: &chance))
+        let client = clients[Int.random(in: 0..<clients.count, using: &random)]
+        switch Int.random(in: 0..<16, using: &random) {
+        case 0, 1: group.receive(allocate(client, isMobile: Int.random(in: 0..<4, using: &random) > 0), on: client.flow)
+        case 2: group.receive(refresh(client, 0), on: client.flow)
+        case 3: group.receive(refresh(client, 600), on: client.flow)
+        case 4: group.receive([0x40, 0, 0, 1, 7], on: client.flow)
+        case 5 where client.flow.transport == .dtls: group.close(client.flow)
+        case 6: group.advance(seconds: UInt32.random(in: 0...300, using: &random))
         case 7...11:
-            guard let ticket = tickets.randomElement(using: &chance) else { break }
-            let bytes = Mover.request(client, crew, ticket, lifetime: Bool.random(using: &chance) ? nil : 600)
-            crew.receive(bytes, on: client.flow)
-            if Bool.random(using: &chance) { crew.receive(bytes, on: client.flow) }
+            guard let ticket = tickets.randomElement(using: &random) else { break }
+            let bytes = Mover.request(client, group, ticket, lifetime: Bool.random(using: &random) ? nil : 600)
+            group.receive(bytes, on: client.flow)
+            if Bool.random(using: &random) { group.receive(bytes, on: client.flow) }
         default:
             for _ in 0..<4 {
-                if let lane = crew.lanes.randomElement(using: &chance) { crew.deliverOne(lane) }
+                if let lane = group.lanes.randomElement(using: &random) { group.deliverOne(lane) }
             }
         }
-        for message in crew.takeSent() {
-            guard let answer = try? Message(message.bytes.span.bytes) else { continue }
-            if let ticket = answer.attribute(.mobilityTicket) {
+        for message in group.takeSent() {
+            guard let response = try? Message(message.bytes.span.bytes) else { continue }
+            if let ticket = response.attribute(.mobilityTicket) {
                 tickets.append(ticket.copyToArray())
                 if tickets.count > 8 { tickets.removeFirst() }
             }
-            if let nonce = answer.attribute(.nonce) {
+            if let nonce = response.attribute(.nonce) {
                 for index in clients.indices where clients[index].flow == message.flow {
                     clients[index].nonce = nonce.copyToArray()
                 }
@@ -100,14 +100,14 @@ private final class RandomMoves {
         }
     }
 
-    private func allocate(_ client: LabClient, isMobile: Bool) -> [UInt8] {
-        client.request(.allocate, crew.labs[0]) { writer in
+    private func allocate(_ client: TestClient, isMobile: Bool) -> [UInt8] {
+        client.request(.allocate, group.workers[0]) { writer in
             writer.append(.requestedTransport, integer: UInt32(17) << 24)
             if isMobile { writer.append(.mobilityTicket, bytes: []) }
         }
     }
 
-    private func refresh(_ client: LabClient, _ lifetime: UInt32) -> [UInt8] {
-        client.request(.refresh, crew.labs[0]) { $0.append(.lifetime, integer: lifetime) }
+    private func refresh(_ client: TestClient, _ lifetime: UInt32) -> [UInt8] {
+        client.request(.refresh, group.workers[0]) { $0.append(.lifetime, integer: lifetime) }
     }
 }

@@ -26,7 +26,7 @@ final class ManualTime: Sendable {
 
     func verifier(_ tokens: AccessTokens) -> TokenVerifier {
         TokenVerifier(
-            own: tokens, outside: OutsideIssuers([], client: .shared, uptime: { [time] in time.uptime }),
+            own: tokens, external: ExternalIssuers([], client: .shared, uptime: { [time] in time.uptime }),
             user: { _ in throw Problem(.forbidden, "nobody") }, clock: { [time] in time.now })
     }
 
@@ -94,7 +94,7 @@ final class ManualTime: Sendable {
         let verifier = verifier(tokens)
         let token = try tokens.issue(user: user, signIn: signIn, at: time.now)
         let parts = token.split(separator: ".").map(String.init)
-        func encode(_ text: String) -> String { OutsideSigner.base64(Data(text.utf8)) }
+        func encode(_ text: String) -> String { ExternalSigner.base64(Data(text.utf8)) }
         let none = encode("{\"alg\":\"none\",\"kid\":\"\(tokens.keyIdentifier)\"}") + "." + parts[1] + "."
         let hmac = encode("{\"alg\":\"HS256\",\"kid\":\"\(tokens.keyIdentifier)\"}") + "." + parts[1] + "." + parts[2]
         let crit =

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Tokens
 
-@Suite struct OutsideIssuerTests {
+@Suite struct ExternalIssuerTests {
     static let name = "https://issuer.example/"
     let time = ManualTime()
     let server = KeyServer()
@@ -14,9 +14,9 @@ import Tokens
 
     /// The identities that were asked for a user.
     final class Seen: Sendable {
-        private let box = Mutex<[OutsideIdentity]>([])
-        var all: [OutsideIdentity] { box.withLock { $0 } }
-        func add(_ identity: OutsideIdentity) throws {
+        private let box = Mutex<[ExternalIdentity]>([])
+        var all: [ExternalIdentity] { box.withLock { $0 } }
+        func add(_ identity: ExternalIdentity) throws {
             if closed.withLock({ $0 }) { throw Problem(.forbidden, "This account is disabled.") }
             box.withLock { $0.append(identity) }
         }
@@ -37,8 +37,8 @@ import Tokens
         let user = UserID.make(at: time.now)
         return TokenVerifier(
             own: AccessTokens(key: .ephemeral()),
-            outside: OutsideIssuers(
-                [OutsideIssuer(issuer: Self.name, audience: "app", jwksURL: url)], client: .shared,
+            external: ExternalIssuers(
+                [ExternalIssuer(issuer: Self.name, audience: "app", jwksURL: url)], client: .shared,
                 uptime: { [time] in time.uptime }),
             user: { [seen] identity in
                 try seen.add(identity)
@@ -52,7 +52,7 @@ import Tokens
     }
 
     @Test func tokensOfBothKindsAreAccepted() async throws {
-        let signer = try OutsideSigner("k1")
+        let signer = try ExternalSigner("k1")
         let odd = "{\"kty\":\"OKP\",\"crv\":\"X448\",\"kid\":\"odd\",\"x\":\"AA\"}"
         let secret = "{\"kty\":\"oct\",\"kid\":\"mac\",\"alg\":\"HS256\",\"k\":\"AA\"}"
         server.serve([odd, secret, "7", try signer.jwk(.es256), try signer.jwk(.rs256, identifier: "k2")])
@@ -69,8 +69,8 @@ import Tokens
         #expect(server.requests == 1)
         #expect(
             seen.all == [
-                OutsideIdentity(issuer: Self.name, subject: "s1", name: "Ann", email: "ann@example.org"),
-                OutsideIdentity(issuer: Self.name, subject: "s1"), OutsideIdentity(issuer: Self.name, subject: "s1"),
+                ExternalIdentity(issuer: Self.name, subject: "s1", name: "Ann", email: "ann@example.org"),
+                ExternalIdentity(issuer: Self.name, subject: "s1"), ExternalIdentity(issuer: Self.name, subject: "s1"),
             ])
         // Who is kept out later is kept out at once, although the token was verified before.
         seen.close()
@@ -80,8 +80,8 @@ import Tokens
     }
 
     @Test func wrongClaimsAndKeysAreRefused() async throws {
-        let signer = try OutsideSigner("k1")
-        let stranger = try OutsideSigner("k1")
+        let signer = try ExternalSigner("k1")
+        let forwardedFlow = try ExternalSigner("k1")
         server.serve([try signer.jwk(.es256), try signer.jwk(.rs256, identifier: "k2")])
         let verifier = verifier(url: try await server.start())
         _ = try await verifier.verify(signer.token(.es256, claims(exp: -59, nbf: 59)))
@@ -91,7 +91,7 @@ import Tokens
         await refused(verifier, try signer.token(.es256, claims(nbf: 61)))
         await refused(verifier, try signer.token(.es256, claims(sub: "")))
         await refused(verifier, try signer.token(.es256, "{\"iss\":\"\(Self.name)\",\"aud\":\"app\",\"sub\":\"s\"}"))
-        await refused(verifier, try stranger.token(.es256, claims()))
+        await refused(verifier, try forwardedFlow.token(.es256, claims()))
         // The key of one kind with the other's name, and names that are not there: no falling back.
         await refused(verifier, try signer.token(.es256, claims(), kid: "k2"))
         await refused(verifier, try signer.token(.rs256, claims(), kid: "k1"))
@@ -104,7 +104,7 @@ import Tokens
     }
 
     @Test func newKeysAreFetchedButNotTooOften() async throws {
-        let (first, second) = (try OutsideSigner("k1"), try OutsideSigner("k2"))
+        let (first, second) = (try ExternalSigner("k1"), try ExternalSigner("k2"))
         server.serve([try first.jwk(.es256)])
         let verifier = verifier(url: try await server.start())
         _ = try await verifier.verify(first.token(.es256, claims()))
@@ -123,7 +123,7 @@ import Tokens
     }
 
     @Test func knownKeysOutliveAFailingIssuer() async throws {
-        let signer = try OutsideSigner("k1")
+        let signer = try ExternalSigner("k1")
         server.fail()
         let verifier = verifier(url: try await server.start())
         await refused(verifier, try signer.token(.es256, claims()), .unavailable)

@@ -2,9 +2,9 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// An outside issuer's side: keys of both kinds, their JWKs, and tokens signed with them. Written over the bare
+/// An external issuer: keys of both kinds, their JWKs, and tokens signed with them. Written over the bare
 /// primitives, so that it shares no code with what it tests.
-struct OutsideSigner {
+struct ExternalSigner {
     enum Kind { case es256, rs256 }
 
     let identifier: String

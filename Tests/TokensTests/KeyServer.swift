@@ -5,26 +5,26 @@ import Synchronization
 
 /// A real HTTP server on loopback that serves one document, and counts how often it was asked.
 final class KeyServer: Sendable {
-    struct Answer: Sendable {
+    struct Response: Sendable {
         var status: HTTPResponseStatus = .ok
         var body = "{\"keys\":[]}"
     }
 
-    private let state = Mutex((answer: Answer(), requests: 0))
+    private let state = Mutex((answer: Response(), requests: 0))
     private let channel = Mutex<(any Channel)?>(nil)
 
     var requests: Int { state.withLock { $0.requests } }
     func serve(_ keys: [String]) {
-        state.withLock { $0.answer = Answer(body: "{\"keys\":[\(keys.joined(separator: ","))]}") }
+        state.withLock { $0.answer = Response(body: "{\"keys\":[\(keys.joined(separator: ","))]}") }
     }
-    func fail() { state.withLock { $0.answer = Answer(status: .internalServerError) } }
+    func fail() { state.withLock { $0.answer = Response(status: .internalServerError) } }
 
     func start() async throws -> String {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { [weak self] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                    try channel.pipeline.syncOperations.addHandler(Handler { self?.next() ?? Answer() })
+                    try channel.pipeline.syncOperations.addHandler(Handler { self?.next() ?? Response() })
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -34,7 +34,7 @@ final class KeyServer: Sendable {
 
     func stop() async throws { try await channel.withLock { $0 }?.close().get() }
 
-    private func next() -> Answer {
+    private func next() -> Response {
         state.withLock {
             $0.requests += 1
             return $0.answer
@@ -44,9 +44,9 @@ final class KeyServer: Sendable {
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
-        let next: () -> Answer
+        let next: () -> Response
 
-        init(_ next: @escaping () -> Answer) { self.next = next }
+        init(_ next: @escaping () -> Response) { self.next = next }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             guard case .end = unwrapInboundIn(data) else { return }

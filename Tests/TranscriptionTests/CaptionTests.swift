@@ -5,34 +5,34 @@ import Testing
 
 @Suite("Live captions", .timeLimit(.minutes(3)))
 struct CaptionTests {
-    @Test("what flite says comes as captions, in order and in time", .enabled(if: Flite.hasEar))
+    @Test("flite's speech becomes captions, in order and in time", .enabled(if: Flite.hasRecognizer))
     func spoken() async throws {
         let phrases = ["one two three four five", "six seven eight nine ten"]
-        var sound = Flite.silence(1)
+        var samples = Flite.silence(1)
         var starts: [Int64] = []
         for phrase in phrases {
-            starts.append(Int64(sound.count / 16))
-            sound += try Flite.say(phrase) + Flite.silence(1.2)
+            starts.append(Int64(samples.count / 16))
+            samples += try Flite.say(phrase) + Flite.silence(1.2)
         }
         let captions = LiveCaptions(TranscriptionQueue(CommandTranscriber.pocketsphinx()), within: .seconds(100))
-        for start in stride(from: 0, to: sound.count, by: 320) {
-            captions.feed(sound[start..<min(start + 320, sound.count)])
+        for start in stride(from: 0, to: samples.count, by: 320) {
+            captions.feed(samples[start..<min(start + 320, samples.count)])
         }
         captions.finish()
-        captions.feed(sound)
-        var heard: [LiveCaptions.Caption] = []
+        captions.feed(samples)
+        var received: [LiveCaptions.Caption] = []
         await captions.run { event in
-            if case .caption(let caption) = event { heard.append(caption) } else { Issue.record("\(event)") }
+            if case .caption(let caption) = event { received.append(caption) } else { Issue.record("\(event)") }
         }
-        #expect(heard.map(\.text) == phrases)
-        for (caption, start) in zip(heard, starts) {
+        #expect(received.map(\.text) == phrases)
+        for (caption, start) in zip(received, starts) {
             #expect(abs(caption.start - start) < 600)
             #expect(caption.end > caption.start + 1_000)
         }
-        #expect(captions.figures == .init(captions: 2, failed: 0, dropped: 0))
+        #expect(captions.stats == .init(captions: 2, failed: 0, dropped: 0))
     }
 
-    /// Says how long each sound was.
+    /// Returns the duration of each segment.
     private struct Measuring: Transcriber {
         var failure: TranscriptionFailure?
         var identity: String { "measuring" }
@@ -53,28 +53,28 @@ struct CaptionTests {
         }
     }
 
-    @Test("when nobody keeps up the oldest are given up, and memory stays bounded") func behind() async {
-        let captions = LiveCaptions(TranscriptionQueue(Measuring()), language: "en", mostWaiting: 2)
+    @Test("when the provider is too slow the oldest are dropped, and memory stays bounded") func behind() async {
+        let captions = LiveCaptions(TranscriptionQueue(Measuring()), language: "en", maxWaiting: 2)
         captions.feed(syllables(6))
-        #expect(captions.figures.dropped == 4)
+        #expect(captions.stats.dropped == 4)
         captions.finish()
-        var heard: [LiveCaptions.Caption] = []
-        await captions.run { if case .caption(let caption) = $0 { heard.append(caption) } }
-        #expect(heard.map(\.start).map { ($0 + 500) / 1_000 } == [4, 5])
-        #expect(heard.allSatisfy { $0.language == "en" })
+        var received: [LiveCaptions.Caption] = []
+        await captions.run { if case .caption(let caption) = $0 { received.append(caption) } }
+        #expect(received.map(\.start).map { ($0 + 500) / 1_000 } == [4, 5])
+        #expect(received.allSatisfy { $0.language == "en" })
     }
 
-    @Test("what fails is told, and what comes later is tried") func failing() async {
-        let captions = LiveCaptions(TranscriptionQueue(Measuring(failure: .badAnswer("none"))))
+    @Test("failures are reported, and later utterances are transcribed") func failing() async {
+        let captions = LiveCaptions(TranscriptionQueue(Measuring(failure: .invalidResponse("none"))))
         captions.feed(syllables(2))
         captions.finish()
         var events: [LiveCaptions.Event] = []
         await captions.run { events.append($0) }
-        #expect(events == [.failed(.badAnswer("none")), .failed(.badAnswer("none"))])
-        #expect(captions.figures.failed == 2)
+        #expect(events == [.failed(.invalidResponse("none")), .failed(.invalidResponse("none"))])
+        #expect(captions.stats.failed == 2)
     }
 
-    @Test("captions come while there is more to come; cancelling ends them") func running() async {
+    @Test("captions come before the end; cancellation ends them") func running() async {
         let captions = LiveCaptions(TranscriptionQueue(Measuring()))
         let (events, continuation) = AsyncStream.makeStream(of: LiveCaptions.Event.self)
         let task = Task { await captions.run { continuation.yield($0) } }

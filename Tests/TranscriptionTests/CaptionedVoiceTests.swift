@@ -6,10 +6,10 @@ import Wire
 
 @testable import Transcription
 
-/// Captions of voices as they come over a network, on a clock that goes on when told.
+/// Captions of voices that arrive over a network, on a manual clock.
 @Suite("Captioned voices", .timeLimit(.minutes(3)))
 struct CaptionedVoiceTests {
-    /// Says how long each sound was.
+    /// Returns the duration of each segment.
     private struct Measuring: Transcriber {
         var identity: String { "measuring" }
 
@@ -20,7 +20,7 @@ struct CaptionedVoiceTests {
         }
     }
 
-    /// One who speaks, and the captions of it.
+    /// A speaker, and the captions of the speech.
     private final class Speaker {
         let captions: LiveCaptions
         let voice: CaptionedVoice
@@ -30,22 +30,22 @@ struct CaptionedVoiceTests {
         private(set) var now: UInt64 = 5_000_000_000
 
         init(_ queue: TranscriptionQueue, isDiscontinuous: Bool = false) throws {
-            captions = LiveCaptions(queue, mostWaiting: 50, within: .seconds(100))
+            captions = LiveCaptions(queue, maxWaiting: 50, within: .seconds(100))
             voice = try CaptionedVoice(begin: Instant(nanoseconds: now), captions)
             encoder = try VoiceEncoder(.wide, .init(repairsLoss: true, isDiscontinuous: isDiscontinuous))
         }
 
         var time: Int64 { Int64(now / 1_000_000) - 5_000 }
 
-        /// So many packets of 20 ms; those in `lost` do not come.
-        func say(_ sound: [Int16], lost: (Int) -> Bool = { _ in false }) throws {
-            for (number, start) in stride(from: 0, to: sound.count, by: encoder.frameCount).enumerated() {
-                let frame = sound[start..<min(start + encoder.frameCount, sound.count)]
+        /// Sends packets of 20 ms; those in `lost` do not arrive.
+        func say(_ samples: [Int16], lost: (Int) -> Bool = { _ in false }) throws {
+            for (number, start) in stride(from: 0, to: samples.count, by: encoder.frameCount).enumerated() {
+                let frame = samples[start..<min(start + encoder.frameCount, samples.count)]
                 let payload = try encoder.encode(frame + Array(repeating: 0, count: encoder.frameCount - frame.count))
-                // Encoders say by such packets that nothing is to be sent.
+                // Encoders return such packets when nothing has to be sent.
                 if payload.count > 2, !lost(number) {
                     voice.take(
-                        SoundPacket(
+                        AudioPacket(
                             sequence: sequence, timestamp: timestamp, arrival: Instant(nanoseconds: now),
                             payload: payload))
                 }
@@ -55,7 +55,7 @@ struct CaptionedVoiceTests {
             }
         }
 
-        /// The microphone is taken away: nothing comes, and the source's clock stands still.
+        /// The microphone is muted: nothing arrives, and the source's clock stands still.
         func mute(milliseconds: UInt64) { pass(milliseconds: milliseconds) }
 
         private func pass(milliseconds: UInt64) {
@@ -67,21 +67,21 @@ struct CaptionedVoiceTests {
 
         func finish() async -> [LiveCaptions.Caption] {
             voice.finish(at: Instant(nanoseconds: now))
-            var heard: [LiveCaptions.Caption] = []
+            var received: [LiveCaptions.Caption] = []
             await captions.run { event in
-                if case .caption(let caption) = event { heard.append(caption) } else { Issue.record("\(event)") }
+                if case .caption(let caption) = event { received.append(caption) } else { Issue.record("\(event)") }
             }
-            return heard
+            return received
         }
     }
 
     /// A buzz of 0.6 s, whose level goes up and down.
-    private static let syllable: [Int16] = (0..<9_600).map { place in
-        let level: Int16 = (place / 1_600) % 2 == 0 ? 1_000 : 5_000
-        return place % 80 < 40 ? level : -level
+    private static let syllable: [Int16] = (0..<9_600).map { index in
+        let level: Int16 = (index / 1_600) % 2 == 0 ? 1_000 : 5_000
+        return index % 80 < 40 ? level : -level
     }
 
-    @Test("who is muted has said what was said, and what follows is where it was said", arguments: [false, true])
+    @Test("muting ends an utterance, and later ones have correct times", arguments: [false, true])
     func muted(isDiscontinuous: Bool) async throws {
         let speaker = try Speaker(TranscriptionQueue(Measuring()), isDiscontinuous: isDiscontinuous)
         try speaker.say(Flite.silence(0.4))
@@ -89,7 +89,7 @@ struct CaptionedVoiceTests {
         for round in 0..<12 {
             starts.append(speaker.time)
             try speaker.say(Self.syllable)
-            // Sometimes nothing comes, and sometimes silence does.
+            // Sometimes nothing arrives, and sometimes silence does.
             if round % 3 == 2 {
                 try speaker.say(Flite.silence(1.6))
             } else {
@@ -98,15 +98,15 @@ struct CaptionedVoiceTests {
             let utterances = speaker.captions.waitingCount
             #expect(utterances == round + 1, "It is over within 0.9 s.")
         }
-        let heard = await speaker.finish()
-        #expect(heard.count == starts.count)
-        for (caption, start) in zip(heard, starts) {
+        let received = await speaker.finish()
+        #expect(received.count == starts.count)
+        for (caption, start) in zip(received, starts) {
             // An utterance begins up to 0.2 s before what is loud.
             #expect(caption.start <= start + 60 && caption.start >= start - 260, "\(caption.start) for \(start)")
         }
     }
 
-    @Test("a network that loses and stops makes no more of it than it was")
+    @Test("lost and late packets create no additional captions")
     func lossy() async throws {
         let speaker = try Speaker(TranscriptionQueue(Measuring()))
         var random = SeededRandom(seed: 5)
@@ -116,15 +116,15 @@ struct CaptionedVoiceTests {
             starts.append(speaker.time)
             try speaker.say(Self.syllable, lost: { $0 > 2 && Int.random(in: 0..<10, using: &random) == 0 })
         }
-        let heard = await speaker.finish()
-        #expect(heard.count == starts.count)
-        for (caption, start) in zip(heard, starts) {
+        let received = await speaker.finish()
+        #expect(received.count == starts.count)
+        for (caption, start) in zip(received, starts) {
             #expect(abs(caption.start - start) < 300, "\(caption.start) for \(start)")
             #expect((500...1_100).contains(Int(caption.text) ?? 0), "\(caption.text)")
         }
     }
 
-    @Test("flite's words are captions behind Opus, DTX and mute", .enabled(if: Flite.hasEar))
+    @Test("flite's speech becomes captions after Opus, DTX and mute", .enabled(if: Flite.hasRecognizer))
     func spoken() async throws {
         let phrases = ["one two three four five", "six seven eight nine ten"]
         let speaker = try Speaker(TranscriptionQueue(CommandTranscriber.pocketsphinx()), isDiscontinuous: true)

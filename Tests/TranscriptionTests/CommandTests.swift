@@ -6,20 +6,20 @@ import Testing
 
 @Suite("Transcription by a program")
 struct CommandTests {
-    private let sound = SpeechAudio(Array(repeating: 1, count: 160_000))
+    private let audio = SpeechAudio(Array(repeating: 1, count: 160_000))
 
     private func run(
-        _ arguments: [String], within patience: Duration = .seconds(60)
+        _ arguments: [String], within timeout: Duration = .seconds(60)
     ) async throws(TranscriptionFailure) -> Transcript {
-        try await CommandTranscriber(arguments).transcribe(sound, language: nil, deadline: .now + patience)
+        try await CommandTranscriber(arguments).transcribe(audio, language: nil, deadline: .now + timeout)
     }
 
     private func shell(_ script: String) -> [String] { ["sh", "-c", script] }
 
-    private func failure(_ arguments: [String], within patience: Duration = .seconds(60)) async -> TranscriptionFailure?
+    private func failure(_ arguments: [String], within timeout: Duration = .seconds(60)) async -> TranscriptionFailure?
     {
         do {
-            let transcript = try await run(arguments, within: patience)
+            let transcript = try await run(arguments, within: timeout)
             Issue.record("\(transcript)")
             return nil
         } catch {
@@ -27,14 +27,16 @@ struct CommandTests {
         }
     }
 
-    @Test("it leaves the processor to calls")
+    @Test("it runs at a low priority")
     func niceness() async throws {
         let own = getpriority(Int32(PRIO_PROCESS.rawValue), 0)
         let transcript = try await run(shell("cat > /dev/null; nice"))
         #expect(transcript.text == "\(min(own + 10, 19))")
     }
 
-    @Test("pocketsphinx understands flite", .enabled(if: Flite.hasEar, "flite and pocketsphinx are not installed"))
+    @Test(
+        "pocketsphinx understands flite",
+        .enabled(if: Flite.hasRecognizer, "flite and pocketsphinx are not installed"))
     func pocketsphinx() async throws {
         let words = "one two three four five"
         let spoken = try Flite.silence(1) + Flite.say(words) + Flite.silence(1)
@@ -49,7 +51,7 @@ struct CommandTests {
         #expect((transcript.segments.first?.end ?? 0) > 2_000)
     }
 
-    @Test("a file in a folder that only we can enter, and that is gone afterwards") func file() async throws {
+    @Test("a file in a private directory that is removed afterwards") func file() async throws {
         let transcript = try await run(shell("stat -c %a \"$(dirname {file})\"; wc -c < {file}; echo {file}"))
         let words = transcript.text.split(separator: " ")
         try #require(words.count == 3)
@@ -60,21 +62,21 @@ struct CommandTests {
             !FileManager.default.fileExists(atPath: URL(filePath: String(words[2])).deletingLastPathComponent().path))
     }
 
-    @Test("PCM on standard input, more of it than a pipe holds") func stream() async throws {
+    @Test("PCM on standard input, more than a pipe buffers") func stream() async throws {
         #expect(try await run(["wc", "-c"]).text == "320000")
     }
 
-    @Test("one that writes much before it reads does not lock up") func bothWays() async throws {
+    @Test("a program that writes much before it reads does not deadlock") func bothWays() async throws {
         let transcript = try await run(
             shell("head -c 300000 /dev/zero | tr '\\0' a; head -c 300000 /dev/zero >&2; wc -c"))
         #expect(transcript.text.hasSuffix("320000"))
     }
 
-    @Test("one that does not read may answer all the same") func unread() async throws {
+    @Test("a program that does not read its input may still write output") func unread() async throws {
         #expect(try await run(shell("exec <&-; echo done")).text == "done")
     }
 
-    @Test("nothing of our environment, files and signals is inherited") func inheritance() async throws {
+    @Test("environment, files and signals are not inherited") func inheritance() async throws {
         setenv("SWITCHBOARD_TEST_SECRET", "1", 1)
         let names = try await run(["env"]).text.split(separator: " ").compactMap { $0.split(separator: "=").first }
         #expect(Set(names).isSubset(of: ["PATH", "HOME", "LANG"]))
@@ -88,28 +90,29 @@ struct CommandTests {
         #expect(signals.map { UInt64($0, radix: 16).map { $0 & ~0x1_8000_0000 } } == [0, 0])
     }
 
-    @Test("failures say what happened") func failures() async {
+    @Test("failures report what happened") func failures() async {
         #expect(
-            await failure(shell("echo far too loud >&2; exit 7")) == .programFailed(.exit(7), complaint: "far too loud")
+            await failure(shell("echo far too loud >&2; exit 7"))
+                == .programFailed(.exit(7), errorOutput: "far too loud")
         )
-        #expect(await failure(shell("kill -9 $$")) == .programFailed(.signal(9), complaint: ""))
+        #expect(await failure(shell("kill -9 $$")) == .programFailed(.signal(9), errorOutput: ""))
         #expect(await failure(["/nonexistent/ear"]) == .programMissing("/nonexistent/ear"))
         #expect(await failure(["nonexistent-ear"]) == .programMissing("nonexistent-ear"))
         #expect(await failure(["/etc/passwd"]) == .programMissing("/etc/passwd"))
         #expect(await failure([]) == .programMissing(""))
         #expect(!CommandTranscriber(["nonexistent-ear"]).isInstalled)
-        #expect(await failure(shell("echo '{'")) == .badAnswer("no JSON"))
+        #expect(await failure(shell("echo '{'")) == .invalidResponse("not JSON"))
     }
 
-    @Test("a flood on either output is bounded") func floods() async {
-        #expect(await failure(["yes"]) == .answerTooLarge(limit: 4 << 20))
+    @Test("the size of both outputs is limited") func floods() async {
+        #expect(await failure(["yes"]) == .responseTooLarge(limit: 4 << 20))
         let failure = await failure(shell("yes complaint | head -c 50000000 >&2; echo the end >&2; exit 1"))
-        guard case .programFailed(.exit(1), let complaint)? = failure else {
+        guard case .programFailed(.exit(1), let errorOutput)? = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }
-        #expect(complaint.hasSuffix("the end"))
-        #expect(complaint.utf8.count <= 2_000)
+        #expect(errorOutput.hasSuffix("the end"))
+        #expect(errorOutput.utf8.count <= 2_000)
     }
 
     /// Whether a process lives, zombies aside.
@@ -119,11 +122,11 @@ struct CommandTests {
     }
 
     private func ended(_ pids: [String]) async throws {
-        // It was told to die before; the kernel does it when it gets round to it.
+        // It was killed before; the kernel ends it with some delay.
         while pids.contains(where: lives) { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    @Test("who ignores SIGTERM, and its children, die at the deadline", .timeLimit(.minutes(2)))
+    @Test("a program that ignores SIGTERM, and its children, are killed at the deadline", .timeLimit(.minutes(2)))
     func stubborn() async throws {
         let note = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
         defer { try? FileManager.default.removeItem(at: note) }
@@ -147,12 +150,12 @@ struct CommandTests {
         kill(pid, SIGKILL)
     }
 
-    @Test("one that closed its outputs and goes on is waited for, until the deadline") func closed() async throws {
+    @Test("a program that has closed its outputs is waited for, until the deadline") func closed() async throws {
         #expect(await failure(shell("exec >&- 2>&-; sleep 1000"), within: .seconds(1)) == .timedOut)
         #expect(try await run(shell("echo done; exec >&- 2>&-; sleep 0.3")).text == "done")
     }
 
-    @Test("it dies with the task that wants it", .timeLimit(.minutes(2))) func cancelled() async throws {
+    @Test("it is killed when its task is cancelled", .timeLimit(.minutes(2))) func cancelled() async throws {
         let note = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
         defer { try? FileManager.default.removeItem(at: note) }
         let task = Task {

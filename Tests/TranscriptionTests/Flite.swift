@@ -4,14 +4,14 @@ import Testing
 /// Programs that the tests need, and speech that flite makes.
 enum Flite {
     static let isInstalled = isInstalled("flite")
-    static let hasEar = isInstalled && isInstalled("pocketsphinx_continuous")
+    static let hasRecognizer = isInstalled && isInstalled("pocketsphinx_continuous")
 
     private static func isInstalled(_ program: String) -> Bool {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
         return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }
 
-    /// What flite says, at 16 kHz.
+    /// Speech of flite, at 16 kHz.
     static func say(_ words: String) throws -> [Int16] {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).wav")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -7,16 +7,16 @@ import Testing
 
 @Suite("Transcription by services over HTTP", .timeLimit(.minutes(3)))
 struct ProviderTests {
-    private let sound = SpeechAudio(Array(repeating: 100, count: 32_000))
+    private let audio = SpeechAudio(Array(repeating: 100, count: 32_000))
     private static let verbose = """
         {"text": "go on", "language": "english", "segments": [{"start": 0.5, "end": 1.5, "text": "go on"}]}
         """
 
     private func failure(
-        of transcriber: some Transcriber, within patience: Duration = .seconds(100)
+        of transcriber: some Transcriber, within timeout: Duration = .seconds(100)
     ) async -> TranscriptionFailure? {
         do {
-            let transcript = try await transcriber.transcribe(sound, language: nil, deadline: .now + patience)
+            let transcript = try await transcriber.transcribe(audio, language: nil, deadline: .now + timeout)
             Issue.record("\(transcript)")
             return nil
         } catch {
@@ -34,7 +34,7 @@ struct ProviderTests {
         return try #require(hook)
     }
 
-    @Test("a service with pocketsphinx behind it understands flite", .enabled(if: Flite.hasEar))
+    @Test("a service with pocketsphinx behind it understands flite", .enabled(if: Flite.hasRecognizer))
     func pocketsphinx() async throws {
         let words = "one two three four five"
         let spoken = try Flite.silence(1) + Flite.say(words) + Flite.silence(1)
@@ -43,21 +43,22 @@ struct ProviderTests {
                 request.text("response_format") == "verbose_json", request.text("language") == "en",
                 request.headers.first(name: "Authorization") == "Bearer key", let file = request.field("file"),
                 file.count > WAVEncoder.headerLength
-            else { return .answer(400, #"{"error": {"message": "what?"}}"#) }
+            else { return .response(400, #"{"error": {"message": "what?"}}"#) }
             let bytes = Array(file.dropFirst(WAVEncoder.headerLength))
             let samples = stride(from: 0, to: bytes.count - 1, by: 2).map {
                 Int16(bytes[$0]) | Int16(bytes[$0 + 1]) << 8
             }
             guard
-                let heard = try? await CommandTranscriber.pocketsphinx()
+                let recognized = try? await CommandTranscriber.pocketsphinx()
                     .transcribe(SpeechAudio(samples), language: nil, deadline: .now + .seconds(100))
-            else { return .answer(500, "") }
-            let segments = heard.segments.map {
+            else { return .response(500, "") }
+            let segments = recognized.segments.map {
                 "{\"start\": \(Double($0.start) / 1000), \"end\": \(Double($0.end) / 1000), \"text\": \"\($0.text)\"}"
             }
-            return .answer(
+            return .response(
                 200,
-                "{\"text\": \"\(heard.text)\", \"language\": \"english\", \"segments\": [\(segments.joined(separator: ","))]}"
+                "{\"text\": \"\(recognized.text)\", \"language\": \"english\","
+                    + " \"segments\": [\(segments.joined(separator: ","))]}"
             )
         } _: { address, _ in
             try await openAI(address, key: "key")
@@ -68,41 +69,41 @@ struct ProviderTests {
         #expect((900...1_500).contains(transcript.segments.first?.start ?? 0))
     }
 
-    @Test("a model without verbose_json is asked for json, and from then on at once")
+    @Test("a model without verbose_json gets requests for json from then on")
     func plain() async throws {
         try await ScriptedServer.run { request in
-            if request.text("response_format") == "json" { return .answer(200, #"{"text": "go on"}"#) }
-            return .answer(
+            if request.text("response_format") == "json" { return .response(200, #"{"text": "go on"}"#) }
+            return .response(
                 400, #"{"error": {"message": "response_format 'verbose_json' is not compatible with model 'x'"}}"#)
         } _: { address, server in
             let transcriber = openAI(address)
             for _ in 0..<2 {
-                let transcript = try await transcriber.transcribe(sound, language: nil, deadline: .now + .seconds(60))
+                let transcript = try await transcriber.transcribe(audio, language: nil, deadline: .now + .seconds(60))
                 #expect(transcript.segments == [.init(start: 0, end: 2_000, text: "go on")])
             }
             #expect(server.requests.map { $0.text("response_format") } == ["verbose_json", "json", "json"])
         }
     }
 
-    @Test("refusals are told, without the key that services like to repeat") func refused() async throws {
+    @Test("errors are reported, without the key that some services repeat") func refused() async throws {
         try await ScriptedServer.run { _ in
-            .answer(401, #"{"error": {"message": "Incorrect API key provided: sk-123.", "code": 1}}"#)
+            .response(401, #"{"error": {"message": "Incorrect API key provided: sk-123.", "code": 1}}"#)
         } _: { address, server in
             let failure = await failure(of: openAI(address, key: "sk-123"))
             #expect(failure == .refused(status: 401, reason: "Incorrect API key provided: ….", retryAfter: nil))
-            #expect(failure?.isWorthARetry == false)
+            #expect(failure?.isRetryable == false)
             #expect(server.requests.count == 1)
         }
         try await ScriptedServer.run { _ in
-            .answer(429, "slow\ndown", [("Retry-After", "7")])
+            .response(429, "slow\ndown", [("Retry-After", "7")])
         } _: { address, _ in
             let failure = await failure(of: openAI(address))
             #expect(failure == .refused(status: 429, reason: "slow down", retryAfter: .seconds(7)))
-            #expect(failure?.isWorthARetry == true)
+            #expect(failure?.isRetryable == true)
         }
         let long = String(repeating: "x", count: 1 << 20)
         try await ScriptedServer.run { _ in
-            .answer(500, long)
+            .response(500, long)
         } _: { address, _ in
             guard case .refused(500, let reason, nil)? = await failure(of: openAI(address)) else {
                 Issue.record("another failure")
@@ -112,12 +113,12 @@ struct ProviderTests {
         }
     }
 
-    @Test("a redirect is followed by neither, with the sound in hand") func redirect() async throws {
+    @Test("neither follows a redirect") func redirect() async throws {
         try await ScriptedServer.run { _ in
-            .answer(200, Self.verbose)
+            .response(200, Self.verbose)
         } _: { target, other in
             try await ScriptedServer.run { _ in
-                .answer(307, "", [("Location", target + "/")])
+                .response(307, "", [("Location", target + "/")])
             } _: { address, _ in
                 #expect(await failure(of: openAI(address)) == .refused(status: 307, reason: "", retryAfter: nil))
                 let hook = try webhook(address)
@@ -128,19 +129,19 @@ struct ProviderTests {
         }
     }
 
-    @Test("bad, endless and huge answers are failures") func lies() async throws {
+    @Test("invalid, endless and huge responses are failures") func lies() async throws {
         try await ScriptedServer.run { _ in
-            .answer(200, "<html>")
+            .response(200, "<html>")
         } _: { address, _ in
-            #expect(await failure(of: openAI(address)) == .badAnswer("no JSON"))
+            #expect(await failure(of: openAI(address)) == .invalidResponse("not JSON"))
             let hook = try webhook(address)
             let hookFailure = await failure(of: hook)
-            #expect(hookFailure == .badAnswer("no JSON"))
+            #expect(hookFailure == .invalidResponse("not JSON"))
         }
         try await ScriptedServer.run { _ in
             .flood(100 << 20)
         } _: { address, _ in
-            #expect(await failure(of: openAI(address)) == .answerTooLarge(limit: 4 << 20))
+            #expect(await failure(of: openAI(address)) == .responseTooLarge(limit: 4 << 20))
         }
         try await ScriptedServer.run { _ in
             .trickle
@@ -160,11 +161,11 @@ struct ProviderTests {
         } _: { address, _ in
             let failure = await failure(of: openAI(address))
             #expect(failure?.kind == "unreachable")
-            #expect(failure?.isWorthARetry == true)
+            #expect(failure?.isRetryable == true)
         }
     }
 
-    @Test("nobody there") func absent() async throws {
+    @Test("an unreachable service") func absent() async throws {
         let gone = try await ScriptedServer.run { _ in
             .hang
         } _: { address, _ in
@@ -174,15 +175,15 @@ struct ProviderTests {
         #expect(await failure(of: OpenAITranscriber(url: "not a url", model: "", key: nil))?.kind == "unreachable")
     }
 
-    @Test("a webhook gets the sound, signed") func signed() async throws {
+    @Test("a webhook gets the signed audio") func signed() async throws {
         try await ScriptedServer.run { _ in
-            .answer(200, Self.verbose)
+            .response(200, Self.verbose)
         } _: { address, server in
             let transcript = try await webhook(address)
-                .transcribe(sound, language: "en-GB", deadline: .now + .seconds(60))
+                .transcribe(audio, language: "en-GB", deadline: .now + .seconds(60))
             #expect(transcript.segments == [.init(start: 500, end: 1_500, text: "go on")])
             let request = try #require(server.requests.first)
-            #expect(request.body == WAVEncoder.encode(sound))
+            #expect(request.body == WAVEncoder.encode(audio))
             #expect(request.headers.first(name: "Content-Type") == "audio/wav")
             #expect(request.headers.first(name: "Switchboard-Language") == "en-GB")
             #expect(request.headers.first(name: "Switchboard-Timestamp") == "1700000000")
@@ -196,7 +197,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("a signature that openssl agrees with") func known() {
+    @Test("the signature is the one of openssl") func known() {
         // printf '1700000000.hello' | openssl dgst -sha256 -hmac s3cret
         #expect(
             WebhookSignature.sign(Array("hello".utf8), at: 1_700_000_000, secret: "s3cret")
@@ -204,7 +205,7 @@ struct ProviderTests {
     }
 
     @Test(
-        "private addresses are refused, however they are written",
+        "private addresses are rejected, however they are written",
         arguments: [
             "http://127.0.0.1/", "http://localhost/", "http://LOCALHOST/", "http://10.1.2.3/", "http://2130706433/",
             "http://0x7f.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://[fe80::1]/",
@@ -225,7 +226,7 @@ struct ProviderTests {
         #expect(hook == nil || url == "http://hö/")
     }
 
-    /// A webhook whose name leads to these addresses.
+    /// A webhook whose name resolves to these addresses.
     private func named(_ url: String, at addresses: [String], allowsPrivate: Bool) throws -> WebhookTranscriber {
         let hook = WebhookTranscriber(url: url, secret: "", allowsPrivate: allowsPrivate, now: { 0 }) { host in
             #expect(host == "hook.invalid")
@@ -234,19 +235,19 @@ struct ProviderTests {
         return try #require(hook)
     }
 
-    @Test("the address that was looked at is the one that is connected to") func rebinding() async throws {
+    @Test("the connection goes to the address that was checked") func rebinding() async throws {
         try await ScriptedServer.run { _ in
-            .answer(200, Self.verbose)
+            .response(200, Self.verbose)
         } _: { address, server in
             let port = try #require(URL(string: address)?.port)
-            // A name that leads nowhere: who resolved it again would not arrive.
+            // A name that does not resolve: a second resolution would fail.
             let hook = try named("http://Hook.invalid:\(port)/", at: ["127.0.0.1"], allowsPrivate: true)
-            _ = try await hook.transcribe(sound, language: nil, deadline: .now + .seconds(60))
+            _ = try await hook.transcribe(audio, language: nil, deadline: .now + .seconds(60))
             #expect(server.requests.first?.headers.first(name: "Host") == "hook.invalid:\(port)")
-            // One private address among public ones is enough to refuse.
+            // One private address among public ones is enough to reject it.
             let mixed = try named(
                 "http://hook.invalid:\(port)/", at: ["198.41.0.4", "127.0.0.1"], allowsPrivate: false)
-            #expect(await failure(of: mixed) == .addressRefused("127.0.0.1"))
+            #expect(await failure(of: mixed) == .addressNotAllowed("127.0.0.1"))
             let nowhere = try #require(
                 WebhookTranscriber(url: "http://hook.invalid/", secret: "", allowsPrivate: false))
             #expect(await failure(of: nowhere)?.kind == "unreachable")

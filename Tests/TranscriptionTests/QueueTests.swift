@@ -3,10 +3,10 @@ import Testing
 
 @testable import Transcription
 
-/// A provider that a test leads by the hand: each request waits until it is answered.
-private final class HandLed: Transcriber {
+/// A provider that a test controls: each request waits until the test responds.
+private final class ManualTranscriber: Transcriber {
     private struct State {
-        var asked: [Int16] = []
+        var requested: [Int16] = []
         var deadlines: [ContinuousClock.Instant] = []
         var waiting: [(Int16, CheckedContinuation<Result<Transcript, TranscriptionFailure>, Never>)] = []
         var watchers: [(Int, CheckedContinuation<Void, Never>)] = []
@@ -17,8 +17,8 @@ private final class HandLed: Transcriber {
 
     init(identity: String = "hand") { self.identity = identity }
 
-    /// What was asked for so far, by first samples.
-    var asked: [Int16] { state.withLock { $0.asked } }
+    /// The requests so far, by their first samples.
+    var requested: [Int16] { state.withLock { $0.requested } }
     var deadlines: [ContinuousClock.Instant] { state.withLock { $0.deadlines } }
 
     func transcribe(
@@ -28,27 +28,27 @@ private final class HandLed: Transcriber {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let watchers = state.withLock { state in
-                    state.asked.append(name)
+                    state.requested.append(name)
                     state.deadlines.append(deadline)
                     state.waiting.append((name, continuation))
-                    let count = state.asked.count
+                    let count = state.requested.count
                     defer { state.watchers.removeAll { $0.0 <= count } }
                     return state.watchers.filter { $0.0 <= count }
                 }
                 for watcher in watchers { watcher.1.resume() }
-                if Task.isCancelled { answer(name, .failure(.cancelled)) }
+                if Task.isCancelled { respond(name, .failure(.cancelled)) }
             }
         } onCancel: {
-            answer(name, .failure(.cancelled))
+            respond(name, .failure(.cancelled))
         }
         return try result.get()
     }
 
-    /// Until it was asked so many times.
-    func asked(_ count: Int) async {
+    /// Waits until there were so many requests.
+    func requested(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
-                if state.asked.count >= count { return true }
+                if state.requested.count >= count { return true }
                 state.watchers.append((count, continuation))
                 return false
             }
@@ -56,7 +56,7 @@ private final class HandLed: Transcriber {
         }
     }
 
-    func answer(_ name: Int16, _ result: Result<Transcript, TranscriptionFailure>) {
+    func respond(_ name: Int16, _ result: Result<Transcript, TranscriptionFailure>) {
         let waiting = state.withLock { state in
             state.waiting.firstIndex { $0.0 == name }.map { state.waiting.remove(at: $0).1 }
         }
@@ -64,8 +64,8 @@ private final class HandLed: Transcriber {
     }
 }
 
-/// Time that stands still until it is moved.
-private final class HeldClock: Sendable {
+/// A clock that stands still until it is moved.
+private final class ManualClock: Sendable {
     private struct State {
         var now: ContinuousClock.Instant = .now
         var sleepers: [UInt64: (ContinuousClock.Instant, CheckedContinuation<Void, any Error>)] = [:]
@@ -76,11 +76,11 @@ private final class HeldClock: Sendable {
     private let state = Mutex(State())
 
     var now: ContinuousClock.Instant { state.withLock { $0.now } }
-    /// When those who sleep want to wake, the soonest first.
+    /// The deadlines of all sleepers, the earliest first.
     var alarms: [ContinuousClock.Instant] { state.withLock { $0.sleepers.values.map(\.0).sorted() } }
 
     var clock: QueueClock {
-        QueueClock(now: { self.now }, sleep: { try await self.sleep(until: $0) }, chance: { 0.5 })
+        QueueClock(now: { self.now }, sleep: { try await self.sleep(until: $0) }, random: { 0.5 })
     }
 
     func move(by duration: Duration) {
@@ -122,8 +122,8 @@ private final class HeldClock: Sendable {
 
 @Suite("Queue of transcription", .timeLimit(.minutes(1)))
 struct QueueTests {
-    private let hand = HandLed()
-    private let time = HeldClock()
+    private let provider = ManualTranscriber()
+    private let time = ManualClock()
 
     private func queue(
         running: Int = 1, waiting: Int = 10, cache: any TranscriptCache = MemoryTranscriptCache()
@@ -131,95 +131,95 @@ struct QueueTests {
         var limits = TranscriptionQueue.Limits()
         limits.running = running
         limits.waiting = waiting
-        return TranscriptionQueue(hand, cache: cache, limits: limits, clock: time.clock)
+        return TranscriptionQueue(provider, cache: cache, limits: limits, clock: time.clock)
     }
 
-    private func sound(_ name: Int16) -> SpeechAudio { SpeechAudio(Array(repeating: name, count: 16_000)) }
-    private func words(_ text: String) -> Transcript { Transcript(language: nil, text: text, segments: []) }
+    private func audio(_ name: Int16) -> SpeechAudio { SpeechAudio(Array(repeating: name, count: 16_000)) }
+    private func transcript(_ text: String) -> Transcript { Transcript(language: nil, text: text, segments: []) }
 
     private func ask(
         _ queue: TranscriptionQueue, _ name: Int16, _ priority: TranscriptionPriority = .recorded,
-        within patience: Duration = .seconds(300)
+        within timeout: Duration = .seconds(300)
     ) -> Task<Result<Transcript, TranscriptionFailure>, Never> {
         Task {
             do throws(TranscriptionFailure) {
-                return .success(try await queue.transcribe(sound(name), priority: priority, within: patience))
+                return .success(try await queue.transcribe(audio(name), priority: priority, within: timeout))
             } catch {
                 return .failure(error)
             }
         }
     }
 
-    /// Until the queue is as it should be; what leads there has begun.
-    private func until(_ queue: TranscriptionQueue, _ isSo: (TranscriptionFigures) -> Bool) async {
-        while !isSo(await queue.figures) { await Task.yield() }
+    /// Waits until the queue satisfies a condition.
+    private func until(_ queue: TranscriptionQueue, _ condition: (TranscriptionStats) -> Bool) async {
+        while !condition(await queue.stats) { await Task.yield() }
     }
 
-    @Test("captions go before recordings, and each in the order of coming") func priorities() async {
+    @Test("captions go before recordings, and each in the order of arrival") func priorities() async {
         let queue = queue()
         var tasks = [ask(queue, 1)]
-        await hand.asked(1)
+        await provider.requested(1)
         for (number, priority) in [TranscriptionPriority.recorded, .recorded, .live, .live].enumerated() {
             tasks.append(ask(queue, Int16(number + 2), priority))
             await until(queue) { $0.waiting == number + 1 }
         }
         for (count, name) in [Int16(1), 4, 5, 2, 3].enumerated() {
-            await hand.asked(count + 1)
-            #expect(hand.asked.last == name)
-            hand.answer(name, .success(words("\(name)")))
+            await provider.requested(count + 1)
+            #expect(provider.requested.last == name)
+            provider.respond(name, .success(transcript("\(name)")))
         }
-        for (number, task) in tasks.enumerated() { #expect(await task.value == .success(words("\(number + 1)"))) }
-        let figures = await queue.figures
-        #expect(figures.waiting == 0 && figures.running == 0)
-        #expect(figures.outcomes == ["done": 5])
-        #expect(figures.milliseconds == 5_000)
+        for (number, task) in tasks.enumerated() { #expect(await task.value == .success(transcript("\(number + 1)"))) }
+        let stats = await queue.stats
+        #expect(stats.waiting == 0 && stats.running == 0)
+        #expect(stats.outcomes == ["done": 5])
+        #expect(stats.milliseconds == 5_000)
     }
 
-    @Test("while there are captions a slot is kept for them, and given back a minute after the last")
+    @Test("while there are captions a slot is reserved for them, until a minute after the last")
     func reserved() async {
         let queue = queue(running: 2)
         let caption = ask(queue, 1, .live)
-        await hand.asked(1)
-        hand.answer(1, .success(words("")))
+        await provider.requested(1)
+        provider.respond(1, .success(transcript("")))
         _ = await caption.value
         let recordings = (2...5).map { ask(queue, Int16($0)) }
-        await hand.asked(2)
+        await provider.requested(2)
         await until(queue) { $0.running == 1 && $0.waiting == 3 }
         let next = ask(queue, 6, .live)
-        await hand.asked(3)
-        #expect(hand.asked.last == 6)
-        hand.answer(6, .success(words("")))
+        await provider.requested(3)
+        #expect(provider.requested.last == 6)
+        provider.respond(6, .success(transcript("")))
         _ = await next.value
-        #expect(await queue.figures.running == 1)
+        #expect(await queue.stats.running == 1)
         time.move(by: .seconds(60))
-        if let first = hand.asked.dropFirst().first { hand.answer(first, .success(words(""))) }
-        await hand.asked(5)
-        #expect(await queue.figures.running == 2)
-        for name in hand.asked.suffix(2) { hand.answer(name, .success(words(""))) }
-        await hand.asked(6)
-        if let last = hand.asked.last { hand.answer(last, .success(words(""))) }
-        for recording in recordings { #expect(await recording.value == .success(words(""))) }
+        if let first = provider.requested.dropFirst().first { provider.respond(first, .success(transcript(""))) }
+        await provider.requested(5)
+        #expect(await queue.stats.running == 2)
+        for name in provider.requested.suffix(2) { provider.respond(name, .success(transcript(""))) }
+        await provider.requested(6)
+        if let last = provider.requested.last { provider.respond(last, .success(transcript(""))) }
+        for recording in recordings { #expect(await recording.value == .success(transcript(""))) }
     }
 
-    @Test("beyond its length it says so at once; what is done makes room") func full() async {
+    @Test("a full queue rejects at once; finished jobs free their slots") func full() async {
         let queue = queue(running: 2, waiting: 1)
         let tasks = (1...3).map { ask(queue, Int16($0)) }
         await until(queue) { $0.running == 2 && $0.waiting == 1 }
         #expect(await ask(queue, 4).value == .failure(.queueFull))
         time.move(by: .seconds(5))
-        #expect(await queue.figures.oldest == .seconds(5))
-        await hand.asked(2)
-        for name in hand.asked { hand.answer(name, .success(words(""))) }
-        await hand.asked(3)
-        for name in hand.asked { hand.answer(name, .success(words(""))) }
-        for task in tasks { #expect(await task.value == .success(words(""))) }
+        #expect(await queue.stats.oldest == .seconds(5))
+        await provider.requested(2)
+        for name in provider.requested { provider.respond(name, .success(transcript(""))) }
+        await provider.requested(3)
+        for name in provider.requested { provider.respond(name, .success(transcript(""))) }
+        for task in tasks { #expect(await task.value == .success(transcript(""))) }
         let again = ask(queue, 5)
-        await hand.asked(4)
-        hand.answer(5, .success(words("five")))
-        #expect(await again.value == .success(words("five")))
+        await provider.requested(4)
+        provider.respond(5, .success(transcript("five")))
+        #expect(await again.value == .success(transcript("five")))
     }
 
-    @Test("retries wait a random part of a time that doubles, and at least as long as was asked for")
+    @Test("retries wait a random part of a time that doubles, and at least as long as requested")
     func retries() async {
         let queue = queue()
         let task = ask(queue, 1)
@@ -228,25 +228,25 @@ struct QueueTests {
             (.refused(status: 429, reason: "", retryAfter: .seconds(7)), .seconds(7)),
         ]
         for (number, (failure, pause)) in failures.enumerated() {
-            await hand.asked(number + 1)
-            hand.answer(1, .failure(failure))
+            await provider.requested(number + 1)
+            provider.respond(1, .failure(failure))
             await until(queue) { $0.retries == number + 1 }
             while time.alarms.isEmpty { await Task.yield() }
             #expect(time.alarms == [time.now + pause])
-            #expect(await queue.figures.running == 0)
+            #expect(await queue.stats.running == 0)
             time.move(by: pause)
         }
-        await hand.asked(4)
-        hand.answer(1, .success(words("at last")))
-        #expect(await task.value == .success(words("at last")))
+        await provider.requested(4)
+        provider.respond(1, .success(transcript("at last")))
+        #expect(await task.value == .success(transcript("at last")))
     }
 
     @Test("retries end: by their number, by what failed, and by the time that is left") func retriesEnd() async {
         let queue = queue()
         let many = ask(queue, 1)
         for count in 1...4 {
-            await hand.asked(count)
-            hand.answer(1, .failure(.unreachable("\(count)")))
+            await provider.requested(count)
+            provider.respond(1, .failure(.unreachable("\(count)")))
             if count < 4 {
                 while time.alarms.isEmpty { await Task.yield() }
                 time.move(by: .seconds(30))
@@ -254,21 +254,21 @@ struct QueueTests {
         }
         #expect(await many.value == .failure(.unreachable("4")))
         let hopeless = ask(queue, 2)
-        await hand.asked(5)
-        hand.answer(2, .failure(.badAnswer("none")))
-        #expect(await hopeless.value == .failure(.badAnswer("none")))
+        await provider.requested(5)
+        provider.respond(2, .failure(.invalidResponse("none")))
+        #expect(await hopeless.value == .failure(.invalidResponse("none")))
         let short = ask(queue, 3, within: .seconds(5))
-        await hand.asked(6)
-        hand.answer(3, .failure(.refused(status: 503, reason: "", retryAfter: .seconds(60))))
+        await provider.requested(6)
+        provider.respond(3, .failure(.refused(status: 503, reason: "", retryAfter: .seconds(60))))
         #expect(await short.value == .failure(.refused(status: 503, reason: "", retryAfter: .seconds(60))))
-        #expect(await queue.figures.outcomes == ["unreachable": 1, "bad_answer": 1, "refused": 1])
+        #expect(await queue.stats.outcomes == ["unreachable": 1, "bad_answer": 1, "refused": 1])
     }
 
-    @Test("who waits too long is told, and an attempt has no more time than the job") func deadlines() async {
+    @Test("a job that waits too long times out, and an attempt has no more time than the job") func deadlines() async {
         let queue = queue()
         let first = ask(queue, 1)
-        await hand.asked(1)
-        #expect(hand.deadlines == [time.now + .seconds(60)])
+        await provider.requested(1)
+        #expect(provider.deadlines == [time.now + .seconds(60)])
         let late = ask(queue, 2, within: .seconds(10))
         await until(queue) { $0.waiting == 1 }
         while time.alarms.isEmpty { await Task.yield() }
@@ -276,19 +276,19 @@ struct QueueTests {
         #expect(await late.value == .failure(.timedOut))
         let next = ask(queue, 3, within: .seconds(20))
         await until(queue) { $0.waiting == 1 }
-        hand.answer(1, .success(words("")))
+        provider.respond(1, .success(transcript("")))
         _ = await first.value
-        await hand.asked(2)
-        #expect(hand.deadlines.last == time.now + .seconds(20))
-        hand.answer(3, .success(words("")))
+        await provider.requested(2)
+        #expect(provider.deadlines.last == time.now + .seconds(20))
+        provider.respond(3, .success(transcript("")))
         _ = await next.value
-        #expect(hand.asked == [1, 3])
+        #expect(provider.requested == [1, 3])
     }
 
-    @Test("who is cancelled leaves: while it runs, waits for its turn, or to be tried again") func cancelled() async {
+    @Test("a cancelled job is removed while it runs, waits for a slot, or for a retry") func cancelled() async {
         let queue = queue()
         let running = ask(queue, 1)
-        await hand.asked(1)
+        await provider.requested(1)
         let waiting = ask(queue, 2)
         await until(queue) { $0.waiting == 1 }
         waiting.cancel()
@@ -296,27 +296,27 @@ struct QueueTests {
         running.cancel()
         #expect(await running.value == .failure(.cancelled))
         let failed = ask(queue, 3)
-        await hand.asked(2)
-        hand.answer(3, .failure(.timedOut))
+        await provider.requested(2)
+        provider.respond(3, .failure(.timedOut))
         await until(queue) { $0.retries == 1 }
         failed.cancel()
         #expect(await failed.value == .failure(.cancelled))
         await until(queue) { $0.waiting == 0 && $0.running == 0 }
         let after = ask(queue, 4)
-        await hand.asked(3)
-        hand.answer(4, .success(words("four")))
-        #expect(await after.value == .success(words("four")))
+        await provider.requested(3)
+        provider.respond(4, .success(transcript("four")))
+        #expect(await after.value == .success(transcript("four")))
         #expect(time.alarms.isEmpty)
     }
 
     @Test("it shuts down at once") func close() async {
         let queue = queue()
         let running = ask(queue, 1)
-        await hand.asked(1)
-        hand.answer(1, .failure(.timedOut))
+        await provider.requested(1)
+        provider.respond(1, .failure(.timedOut))
         await until(queue) { $0.retries == 1 }
         let second = ask(queue, 2)
-        await hand.asked(2)
+        await provider.requested(2)
         let waiting = ask(queue, 3)
         await until(queue) { $0.waiting == 2 }
         await queue.close()
@@ -324,22 +324,22 @@ struct QueueTests {
         #expect(await ask(queue, 4).value == .failure(.shutDown))
     }
 
-    @Test("the same sound is transcribed once; another language, another provider is another matter")
+    @Test("the same audio is transcribed once for each language and provider")
     func cache() async throws {
         let cache = MemoryTranscriptCache()
         let queue = queue(cache: cache)
         let first = ask(queue, 1)
-        await hand.asked(1)
-        hand.answer(1, .success(words("one")))
+        await provider.requested(1)
+        provider.respond(1, .success(transcript("one")))
         _ = await first.value
-        #expect(await ask(queue, 1).value == .success(words("one")))
-        #expect(hand.asked == [1])
-        #expect(await queue.figures.outcomes == ["done": 1, "cached": 1])
+        #expect(await ask(queue, 1).value == .success(transcript("one")))
+        #expect(provider.requested == [1])
+        #expect(await queue.stats.outcomes == ["done": 1, "cached": 1])
         let keys = [
-            TranscriptKey(sound(1), identity: "a", language: nil),
-            TranscriptKey(sound(1), identity: "b", language: nil),
-            TranscriptKey(sound(1), identity: "a", language: "en"),
-            TranscriptKey(sound(2), identity: "a", language: nil),
+            TranscriptKey(audio(1), identity: "a", language: nil),
+            TranscriptKey(audio(1), identity: "b", language: nil),
+            TranscriptKey(audio(1), identity: "a", language: "en"),
+            TranscriptKey(audio(2), identity: "a", language: nil),
         ]
         #expect(Set(keys).count == 4)
         let long = SpeechAudio(Array(repeating: 0, count: 16_000 * 601))
@@ -348,12 +348,12 @@ struct QueueTests {
 
     @Test("the cache in memory keeps the latest, within its bounds") func bounded() {
         let cache = MemoryTranscriptCache(count: 3, byteCount: 1_000)
-        let keys = (0..<5).map { TranscriptKey(sound($0), identity: "", language: nil) }
-        for key in keys { cache.keep(words("short"), for: key) }
+        let keys = (0..<5).map { TranscriptKey(audio($0), identity: "", language: nil) }
+        for key in keys { cache.keep(transcript("short"), for: key) }
         #expect(keys.map { cache.transcript(for: $0) != nil } == [false, false, true, true, true])
-        cache.keep(words(String(repeating: "x", count: 850)), for: keys[4])
+        cache.keep(transcript(String(repeating: "x", count: 850)), for: keys[4])
         #expect(keys.map { cache.transcript(for: $0) != nil } == [false, false, false, false, true])
-        cache.keep(words(String(repeating: "x", count: 2_000)), for: keys[0])
+        cache.keep(transcript(String(repeating: "x", count: 2_000)), for: keys[0])
         #expect(cache.transcript(for: keys[0]) == nil)
     }
 
@@ -364,21 +364,21 @@ struct QueueTests {
                 var limits = TranscriptionQueue.Limits()
                 limits.running = 3
                 limits.waiting = 500
-                limits.patience.first = .milliseconds(1)
+                limits.retryPolicy.initialDelay = .milliseconds(1)
                 return limits
             }())
         let tasks = (0..<400).map { ask(queue, Int16($0), $0 % 3 == 0 ? .live : .recorded) }
         for (number, task) in tasks.enumerated() where number % 7 == 0 { task.cancel() }
         for task in tasks { _ = await task.value }
-        let figures = await queue.figures
-        #expect(figures.waiting == 0 && figures.running == 0)
-        #expect(figures.outcomes.values.reduce(0, +) == 400)
+        let stats = await queue.stats
+        #expect(stats.waiting == 0 && stats.running == 0)
+        #expect(stats.outcomes.values.reduce(0, +) == 400)
         #expect(Moody.most.withLock { $0 } <= 3)
-        #expect(await ask(queue, 1_000).value == .success(words("1000")))
+        #expect(await ask(queue, 1_000).value == .success(transcript("1000")))
     }
 }
 
-/// Fails now and then, and keeps count of how many it works for at a time.
+/// Fails at random, and counts concurrent requests.
 private struct Moody: Transcriber {
     static let most = Mutex(0)
     private static let busy = Mutex(0)

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A real HTTP server on loopback that does what a test tells it, also what servers should not.
+/// A real HTTP server on loopback with a script, also for misbehaviour.
 final class ScriptedServer: Sendable {
     struct Request: Sendable {
         var path: String
@@ -29,12 +29,12 @@ final class ScriptedServer: Sendable {
     }
 
     enum Reply: Sendable {
-        case answer(Int, String, [(String, String)] = [])
+        case response(Int, String, [(String, String)] = [])
         /// Nothing, and the connection stays open.
         case hang
         /// A beginning, and then a byte now and then, without an end.
         case trickle
-        /// So many bytes, as fast as they are taken.
+        /// So many bytes, as fast as the client reads.
         case flood(Int)
         case hangUp
     }
@@ -109,7 +109,7 @@ final class ScriptedServer: Sendable {
                 .head(.init(version: .http1_1, status: .init(statusCode: status), headers: HTTPHeaders(headers))))
         }
         switch reply {
-        case .answer(let status, let body, let headers):
+        case .response(let status, let body, let headers):
             try await begin(status, headers + [("Content-Length", "\(body.utf8.count)")])
             try await send(.body(.byteBuffer(ByteBuffer(string: body))))
             try await send(.end(nil))

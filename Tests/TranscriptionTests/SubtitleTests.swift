@@ -45,7 +45,7 @@ struct SubtitleTests {
                 """)
     }
 
-    @Test("who speaks is named") func speakers() {
+    @Test("speakers are named") func speakers() {
         let long = (0..<20).map { "word\($0)" }.joined(separator: " ")
         let talk = Transcript(
             language: nil, text: "",

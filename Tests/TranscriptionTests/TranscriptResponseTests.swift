@@ -3,10 +3,10 @@ import Wire
 
 @testable import Transcription
 
-@Suite("What providers answer")
-struct AnswerTests {
-    private func read(_ json: String, soundOf length: Int64 = 10_000) throws -> Transcript {
-        try TranscriptAnswer.read(Array(json.utf8), soundOf: length)
+@Suite("Responses of providers")
+struct TranscriptResponseTests {
+    private func read(_ json: String, duration length: Int64 = 10_000) throws -> Transcript {
+        try TranscriptResponse.read(Array(json.utf8), duration: length)
     }
 
     @Test func verbose() throws {
@@ -24,46 +24,46 @@ struct AnswerTests {
             ])
     }
 
-    @Test("text alone is one segment, nothing said is none") func short() throws {
+    @Test("text alone is one segment, empty text is none") func short() throws {
         #expect(try read(#"{"text": "Go\non."}"#).segments == [.init(start: 0, end: 10_000, text: "Go on.")])
         #expect(try read(#"{"text": "", "segments": [{"start": 0, "end": 1, "text": "a"}]}"#).text == "a")
         #expect(try read(#"{"text": "  "}"#) == Transcript(language: nil, text: "", segments: []))
     }
 
     @Test(
-        "lies are refused",
+        "invalid responses are rejected",
         arguments: [
-            ("", "no JSON"), ("<html>", "no JSON"), ("[]", "it is of another type"), ("{}", "no text"),
-            (#"{"text": 5}"#, "text is of another type"), (#"{"text": "a", "segments": [{}]}"#, "has no start"),
-            (#"{"text": "a", "segments": [{"start": -1, "end": 2, "text": "a"}]}"#, "times that are none"),
+            ("", "not JSON"), ("<html>", "not JSON"), ("[]", "it has the wrong type"), ("{}", "no text"),
+            (#"{"text": 5}"#, "text has the wrong type"), (#"{"text": "a", "segments": [{}]}"#, "has no start"),
+            (#"{"text": "a", "segments": [{"start": -1, "end": 2, "text": "a"}]}"#, "has invalid times"),
             (#"{"text": "a", "segments": [{"start": 2, "end": 1, "text": "a"}]}"#, "run backwards"),
             (
                 #"{"segments": [{"start": 2, "end": 3, "text": "a"}, {"start": 1, "end": 3, "text": "b"}]}"#,
                 "run backwards"
             ), (#"{"text": "a", "segments": [{"start": 1e999, "end": 1e999, "text": "a"}]}"#, ""),
         ])
-    func lies(json: String, words: String) {
+    func lies(json: String, message: String) {
         do {
             let transcript = try read(json)
             Issue.record("\(transcript)")
-        } catch TranscriptionFailure.badAnswer(let what) {
-            #expect(words.isEmpty || what.contains(words), "\(what)")
+        } catch TranscriptionFailure.invalidResponse(let what) {
+            #expect(message.isEmpty || what.contains(message), "\(what)")
         } catch {
             Issue.record(error)
         }
     }
 
-    @Test("JSON within JSON within JSON is refused, not followed") func deep() {
+    @Test("deeply nested JSON is rejected") func deep() {
         let deep = #"{"text": "a", "x": "# + String(repeating: "[", count: 1_000_000)
-        #expect(throws: TranscriptionFailure.badAnswer("no JSON")) { try read(deep) }
+        #expect(throws: TranscriptionFailure.invalidResponse("not JSON")) { try read(deep) }
     }
 
-    @Test("times beyond any integer are the end of the sound") func huge() throws {
+    @Test("times beyond any integer are the end of the audio") func huge() throws {
         let transcript = try read(#"{"text": "a", "segments": [{"start": 1e300, "end": 1e300, "text": "a"}]}"#)
         #expect(transcript.segments == [.init(start: 10_000, end: 10_000, text: "a")])
     }
 
-    @Test("whatever comes, it is refused, or in order and within the sound") func nonsense() {
+    @Test("any input is rejected, or in order and within the audio") func nonsense() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed: seed)
         let good = [
@@ -71,7 +71,7 @@ struct AnswerTests {
             #"{"b":0.180,"d":1.560,"p":1.0,"t":"go on","w":[{"b":0.180,"d":0.210,"p":0.9,"t":"go"}]}"#,
             "go on\n<s> 0.000 0.170 0.999700\ngo 0.180 0.390 0.097826\non 0.400 0.760 0.187910\n",
         ].map { Array($0.utf8) }
-        let pieces = ["9", "e", "-", ".", "\n", "{", "}", "\"", "null", "1e999", "0.1 0.2 0.3", "\u{0}", "é"].map {
+        let fragments = ["9", "e", "-", ".", "\n", "{", "}", "\"", "null", "1e999", "0.1 0.2 0.3", "\u{0}", "é"].map {
             Array($0.utf8)
         }
         var accepted = 0
@@ -80,9 +80,9 @@ struct AnswerTests {
             for _ in 0..<Int.random(in: 0...4, using: &random) {
                 let start = Int.random(in: 0...bytes.count, using: &random)
                 let end = min(start + Int.random(in: 0...3, using: &random), bytes.count)
-                bytes.replaceSubrange(start..<end, with: pieces.randomElement(using: &random) ?? [])
+                bytes.replaceSubrange(start..<end, with: fragments.randomElement(using: &random) ?? [])
             }
-            guard let transcript = try? CommandAnswer.read(bytes, language: nil, soundOf: 10_000) else { continue }
+            guard let transcript = try? CommandOutput.read(bytes, language: nil, duration: 10_000) else { continue }
             accepted += 1
             #expect(
                 transcript.segments.allSatisfy { 0 <= $0.start && $0.start <= $0.end && $0.end <= 10_000 },
@@ -105,7 +105,7 @@ struct AnswerTests {
     }
 
     private func command(_ output: String) throws -> Transcript {
-        try CommandAnswer.read(Array(output.utf8), language: nil, soundOf: 10_000)
+        try CommandOutput.read(Array(output.utf8), language: nil, duration: 10_000)
     }
 
     @Test("what pocketsphinx 5 prints") func pocketsphinx5() throws {
@@ -141,9 +141,9 @@ struct AnswerTests {
             ])
     }
 
-    @Test("what pocketsphinx 0.8 prints when it loses count at the beginning") func pocketsphinx08LosesCount() throws {
-        // Of 6.4 s of sound, in which somebody speaks from the first moment on.
-        let transcript = try CommandAnswer.read(
+    @Test("what pocketsphinx 0.8 prints with wrong times at the beginning") func pocketsphinx08LosesCount() throws {
+        // Of 6.4 s of audio, with speech from the beginning.
+        let transcript = try CommandOutput.read(
             Array(
                 """
                 one two three four five
@@ -157,22 +157,22 @@ struct AnswerTests {
                 one 5.310 5.460 0.350911
                 three 5.650 5.910 0.959057
                 </s> 6.210 6.280 1.000000
-                """.utf8), language: nil, soundOf: 6_400)
+                """.utf8), language: nil, duration: 6_400)
         #expect(
             transcript.segments == [
                 .init(start: 20, end: 4_950, text: "one two three four five"),
                 .init(start: 5_310, end: 5_910, text: "one to three"),
             ])
-        let alone = try CommandAnswer.read(
+        let alone = try CommandOutput.read(
             Array("go on\n<s> 5.410 5.510 1.0\ngo 5.520 5.750 0.2\non 11.540 11.760 1.0\n".utf8), language: nil,
-            soundOf: 6_400)
+            duration: 6_400)
         #expect(alone.segments == [.init(start: 160, end: 6_400, text: "go on")])
     }
 
-    @Test("other programs: text, or the JSON that services answer") func other() throws {
+    @Test("other programs: text, or the JSON of services") func other() throws {
         #expect(try command("Go on.\nNow.\n").text == "Go on. Now.")
         #expect(try command("").segments.isEmpty)
         #expect(try command(#"{"text": "Go on.", "language": "english"}"#).language == "en")
-        #expect(throws: TranscriptionFailure.badAnswer("no JSON")) { try command("{ what") }
+        #expect(throws: TranscriptionFailure.invalidResponse("not JSON")) { try command("{ what") }
     }
 }

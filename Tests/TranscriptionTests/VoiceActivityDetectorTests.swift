@@ -3,8 +3,8 @@ import Wire
 
 @testable import Transcription
 
-@Suite("Voice gate")
-struct VoiceGateTests {
+@Suite("Voice activity detector")
+struct VoiceActivityDetectorTests {
     /// White noise whose loudest samples are `amplitude`.
     private func noise(_ seconds: Double, amplitude: Int, seed: UInt64) -> [Int16] {
         var random = SeededRandom(seed: seed)
@@ -15,28 +15,28 @@ struct VoiceGateTests {
         zip(one, other).map { Int16(clamping: Int($0) + Int($1)) }
     }
 
-    private func pass(_ sound: [Int16], _ gate: inout VoiceGate, by step: Int = 320) -> [Utterance] {
-        var heard: [Utterance] = []
-        for start in stride(from: 0, to: sound.count, by: step) {
-            heard += gate.take(sound[start..<min(start + step, sound.count)])
+    private func pass(_ samples: [Int16], _ detector: inout VoiceActivityDetector, by step: Int = 320) -> [Utterance] {
+        var utterances: [Utterance] = []
+        for start in stride(from: 0, to: samples.count, by: step) {
+            utterances += detector.take(samples[start..<min(start + step, samples.count)])
         }
-        return heard + gate.finish()
+        return utterances + detector.finish()
     }
 
-    @Test("silence and steady noise, also noise that sets in, are nothing", arguments: [0, 1, 30, 1_000, 20_000])
+    @Test("silence and steady noise, also noise that starts, are not speech", arguments: [0, 1, 30, 1_000, 20_000])
     func nothing(amplitude: Int) {
-        var gate = VoiceGate()
-        #expect(pass(noise(20, amplitude: amplitude, seed: 3), &gate).isEmpty)
-        #expect(pass(Flite.silence(2) + noise(20, amplitude: amplitude, seed: 4), &gate).isEmpty)
+        var detector = VoiceActivityDetector()
+        #expect(pass(noise(20, amplitude: amplitude, seed: 3), &detector).isEmpty)
+        #expect(pass(Flite.silence(2) + noise(20, amplitude: amplitude, seed: 4), &detector).isEmpty)
     }
 
-    @Test("a click is nothing, and counted") func click() {
-        var gate = VoiceGate()
-        let sound =
+    @Test("a click is dropped, and counted") func click() {
+        var detector = VoiceActivityDetector()
+        let samples =
             noise(3, amplitude: 30, seed: 1) + noise(0.03, amplitude: 20_000, seed: 2)
             + noise(2, amplitude: 30, seed: 3)
-        #expect(pass(sound, &gate).isEmpty)
-        #expect(gate.droppedCount == 1)
+        #expect(pass(samples, &detector).isEmpty)
+        #expect(detector.droppedCount == 1)
     }
 
     @Test(
@@ -44,84 +44,85 @@ struct VoiceGateTests {
         arguments: [0, 30, 300])
     func speech(amplitude: Int) throws {
         let words = ["one two three", "go forward ten meters", "four five six seven"]
-        var sound = Flite.silence(1)
-        var places: [(Double, Double)] = []
+        var samples = Flite.silence(1)
+        var expected: [(Double, Double)] = []
         for phrase in words {
             let spoken = try Flite.say(phrase)
-            places.append((Double(sound.count) / 16, Double(sound.count + spoken.count) / 16))
-            sound += spoken + Flite.silence(1.5)
+            expected.append((Double(samples.count) / 16, Double(samples.count + spoken.count) / 16))
+            samples += spoken + Flite.silence(1.5)
         }
-        var gate = VoiceGate()
-        let heard = pass(
-            sum(sound, noise(Double(sound.count) / 16_000 + 1, amplitude: amplitude, seed: 9)), &gate, by: 777)
-        try #require(heard.count == words.count)
-        for (utterance, place) in zip(heard, places) {
+        var detector = VoiceActivityDetector()
+        let utterances = pass(
+            sum(samples, noise(Double(samples.count) / 16_000 + 1, amplitude: amplitude, seed: 9)), &detector, by: 777)
+        try #require(utterances.count == words.count)
+        for (utterance, time) in zip(utterances, expected) {
             // flite begins and ends with some silence of its own.
-            #expect(abs(Double(utterance.start) - place.0) < 400)
-            #expect(abs(Double(utterance.start + utterance.audio.milliseconds) - place.1) < 500)
+            #expect(abs(Double(utterance.start) - time.0) < 400)
+            #expect(abs(Double(utterance.start + utterance.audio.milliseconds) - time.1) < 500)
         }
     }
 
-    @Test("speech from the first sample on is heard from its beginning", .enabled(if: Flite.isInstalled))
+    @Test("speech from the first sample on is complete", .enabled(if: Flite.isInstalled))
     func atOnce() throws {
         let spoken = try Flite.say("seven eight nine ten")
         let begin = spoken.firstIndex { abs(Int($0)) > 2_000 } ?? 0
-        var gate = VoiceGate()
-        let heard = pass(Array(spoken[begin...]) + Flite.silence(1), &gate)
-        #expect(heard.first?.start == 0)
+        var detector = VoiceActivityDetector()
+        let utterances = pass(Array(spoken[begin...]) + Flite.silence(1), &detector)
+        #expect(utterances.first?.start == 0)
     }
 
-    @Test("who goes on speaking is cut where it is quiet, and nothing is lost", .enabled(if: Flite.isInstalled))
+    @Test("long speech is split where it is quiet, and nothing is lost", .enabled(if: Flite.isInstalled))
     func long() throws {
         let spoken = try Flite.say(String(repeating: "one two three four five six seven eight nine ten ", count: 4))
-        var limits = VoiceGate.Limits()
-        limits.longest = .seconds(4)
-        var gate = VoiceGate(limits)
-        let heard = pass(spoken, &gate)
-        #expect(heard.count >= 3)
-        #expect(heard.allSatisfy { $0.audio.duration <= .seconds(4) })
-        for (utterance, next) in zip(heard, heard.dropFirst()) {
+        var limits = VoiceActivityDetector.Limits()
+        limits.maxDuration = .seconds(4)
+        var detector = VoiceActivityDetector(limits)
+        let utterances = pass(spoken, &detector)
+        #expect(utterances.count >= 3)
+        #expect(utterances.allSatisfy { $0.audio.duration <= .seconds(4) })
+        for (utterance, next) in zip(utterances, utterances.dropFirst()) {
             let end = utterance.start + utterance.audio.milliseconds
             #expect(next.start >= end)
-            // At the cut, it is quieter than speech is.
-            let cut = Int(end) * 16
+            // The boundary is quieter than the speech.
+            let boundary = Int(end) * 16
             if next.start == end {
-                #expect(VoiceFrame.level(of: spoken[max(cut - 160, 0)..<cut]) < VoiceFrame.level(of: spoken[...]))
+                let level = VoiceFrame.level(of: spoken[max(boundary - 160, 0)..<boundary])
+                #expect(level < VoiceFrame.level(of: spoken[...]))
             }
         }
-        let kept = heard.reduce(0) { $0 + $1.audio.samples.count }
+        let kept = utterances.reduce(0) { $0 + $1.audio.samples.count }
         #expect(Double(kept) > 0.9 * Double(spoken.count))
-        for utterance in heard {
+        for utterance in utterances {
             let begin = Int(utterance.start) * 16
             let end = min(begin + utterance.audio.samples.count, spoken.count)
             #expect(utterance.audio.samples.prefix(end - begin).elementsEqual(spoken[begin..<end]))
         }
     }
 
-    @Test("a hole in the sound ends what was said, and times go on behind it", .enabled(if: Flite.isInstalled))
+    @Test("a gap in the audio ends an utterance, and times continue after it", .enabled(if: Flite.isInstalled))
     func hole() throws {
         let spoken = try Flite.say("one two three")
-        var gate = VoiceGate()
-        var heard = gate.take(spoken)
-        heard += gate.skip(to: 60_000)
-        #expect(heard.count == 1)
-        #expect(gate.milliseconds == 60_000)
+        var detector = VoiceActivityDetector()
+        var utterances = detector.take(spoken)
+        utterances += detector.skip(to: 60_000)
+        #expect(utterances.count == 1)
+        #expect(detector.milliseconds == 60_000)
         // Time does not run backwards.
-        #expect(gate.skip(to: 5).isEmpty)
-        heard += gate.take(spoken)
-        heard += gate.finish()
-        try #require(heard.count == 2)
-        #expect(heard[1].start >= 60_000 && heard[1].start < 60_400)
-        #expect(heard[0].audio.samples.count > 8_000)
+        #expect(detector.skip(to: 5).isEmpty)
+        utterances += detector.take(spoken)
+        utterances += detector.finish()
+        try #require(utterances.count == 2)
+        #expect(utterances[1].start >= 60_000 && utterances[1].start < 60_400)
+        #expect(utterances[0].audio.samples.count > 8_000)
     }
 
-    @Test("whatever sound comes, pieces are of it, in order, within their length") func anything() {
+    @Test("for any audio, segments are parts of it, in order, and not too long") func anything() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed: seed)
-        var limits = VoiceGate.Limits()
-        limits.longest = .seconds(3)
-        var gate = VoiceGate(limits)
-        var sound: [Int16] = []
+        var limits = VoiceActivityDetector.Limits()
+        limits.maxDuration = .seconds(3)
+        var detector = VoiceActivityDetector(limits)
+        var samples: [Int16] = []
         for _ in 0..<40 {
             let (pitch, loudness) = (
                 Int.random(in: 1...300, using: &random), Int.random(in: 0...32_767, using: &random)
@@ -132,30 +133,30 @@ struct VoiceGateTests {
                     isNoise
                     ? Int.random(in: -loudness...loudness, using: &random)
                     : index % pitch * 2 < pitch ? loudness : -loudness
-                sound.append(Int16(value))
+                samples.append(Int16(value))
             }
         }
-        var heard: [Utterance] = []
+        var utterances: [Utterance] = []
         var start = 0
-        while start < sound.count {
-            let end = min(start + Int.random(in: 1...5_000, using: &random), sound.count)
-            heard += gate.take(sound[start..<end])
+        while start < samples.count {
+            let end = min(start + Int.random(in: 1...5_000, using: &random), samples.count)
+            utterances += detector.take(samples[start..<end])
             start = end
         }
-        heard += gate.finish()
-        #expect(!heard.isEmpty, "seed \(seed)")
-        sound += Flite.silence(1)
+        utterances += detector.finish()
+        #expect(!utterances.isEmpty, "seed \(seed)")
+        samples += Flite.silence(1)
         var last: Int64 = 0
-        for utterance in heard {
+        for utterance in utterances {
             let begin = Int(utterance.start) * 16
             #expect(utterance.start >= last, "seed \(seed)")
             #expect(utterance.audio.duration <= .seconds(3), "seed \(seed)")
-            #expect(sound[begin...].starts(with: utterance.audio.samples), "seed \(seed)")
+            #expect(samples[begin...].starts(with: utterance.audio.samples), "seed \(seed)")
             last = utterance.start + utterance.audio.milliseconds
         }
-        // Times that are none.
-        #expect(gate.skip(to: .max).isEmpty && gate.skip(to: .min).isEmpty)
-        _ = gate.take(sound.prefix(50_000)) + gate.finish()
+        // Absurd times.
+        #expect(detector.skip(to: .max).isEmpty && detector.skip(to: .min).isEmpty)
+        _ = detector.take(samples.prefix(50_000)) + detector.finish()
     }
 
     @Test("a WAV file is as its header says") func wav() {

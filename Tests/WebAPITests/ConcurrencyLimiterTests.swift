@@ -3,13 +3,13 @@ import Synchronization
 import Testing
 import WebAPI
 
-private struct Figures {
+private struct Stats {
     var running = 0
-    var most = 0
+    var max = 0
     var done = 0
 }
 
-/// What tests share between tasks.
+/// A value that tests share between tasks.
 private final class Shared<Value: Sendable>: Sendable {
     private let box: Mutex<Value>
     init(_ value: Value) { box = Mutex(value) }
@@ -17,24 +17,24 @@ private final class Shared<Value: Sendable>: Sendable {
     func update(_ change: (inout Value) -> Void) { box.withLock { change(&$0) } }
 }
 
-@Suite struct BoundedWorkTests {
+@Suite struct ConcurrencyLimiterTests {
     @Test(.timeLimit(.minutes(1)))
-    func soMuchRunsAtATimeAndSoMuchWaits() async throws {
-        let work = BoundedWork(atATime: 2, mostWaiting: 50)
-        let figures = Shared(Figures())
+    func concurrencyAndQueueAreLimited() async throws {
+        let work = ConcurrencyLimiter(maxConcurrent: 2, maxWaiting: 50)
+        let stats = Shared(Stats())
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<50 {
                 group.addTask {
                     try await work.run {
-                        figures.update { figures in
-                            figures.running += 1
-                            figures.most = max(figures.most, figures.running)
+                        stats.update { stats in
+                            stats.running += 1
+                            stats.max = max(stats.max, stats.running)
                         }
                         var value = number
                         for _ in 0..<1_000 { value = value &* 31 &+ 7 }
-                        figures.update { figures in
-                            figures.running -= 1
-                            figures.done += 1
+                        stats.update { stats in
+                            stats.running -= 1
+                            stats.done += 1
                         }
                         return value
                     }
@@ -42,14 +42,14 @@ private final class Shared<Value: Sendable>: Sendable {
             }
             for try await _ in group {}
         }
-        #expect(figures.value.done == 50)
-        #expect(figures.value.most <= 2)
+        #expect(stats.value.done == 50)
+        #expect(stats.value.max <= 2)
         #expect(work.waitingCount == 0)
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func whoFindsTheQueueFullIsSentAway() async throws {
-        let work = BoundedWork(atATime: 1, mostWaiting: 0)
+    func workIsRejectedWhenTheQueueIsFull() async throws {
+        let work = ConcurrencyLimiter(maxConcurrent: 1, maxWaiting: 0)
         let (started, start) = AsyncStream<Void>.makeStream()
         let isOpen = Shared(false)
         let first = Task {
@@ -63,7 +63,7 @@ private final class Shared<Value: Sendable>: Sendable {
         #expect(problem?.kind == .unavailable && problem?.retryAfter != nil)
         isOpen.update { $0 = true }
         try await first.value
-        // An error gives the turn back, too.
+        // An error frees the slot, too.
         struct Failure: Error {}
         await #expect(throws: Failure.self) { try await work.run { throw Failure() } }
         #expect(try await work.run { 7 } == 7)

@@ -6,15 +6,15 @@ import Testing
 
 @testable import WebAPI
 
-/// A file goes on only for as long as its reader may have it.
+/// A file is sent only for as long as its reader may have it.
 @Suite struct FileBodyTests {
     private struct Denied: Error {}
 
-    private func body(pieces: Int, interval: Duration, allowed: Int) async throws -> (FileBody, directory: String) {
+    private func body(chunks: Int, interval: Duration, allowed: Int) async throws -> (FileBody, directory: String) {
         let directory = FileManager.default.temporaryDirectory.path + "/file-body-\(UUID())"
         let files = try MediaFiles(path: directory)
         let id = FileID.make(at: Timestamp(milliseconds: 1))
-        try await files.write([UInt8](repeating: 7, count: pieces * 64 * 1024), as: id)
+        try await files.write([UInt8](repeating: 7, count: chunks * 64 * 1024), as: id)
         let file = try await files.open(id)
         let checks = Mutex(0)
         let body = FileBody(file: file, range: 0..<file.byteCount, interval: interval) {
@@ -28,26 +28,26 @@ import Testing
     }
 
     @Test func itEndsWhenTheCheckFails() async throws {
-        let (body, directory) = try await body(pieces: 8, interval: .zero, allowed: 3)
+        let (body, directory) = try await body(chunks: 8, interval: .zero, allowed: 3)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        var taken = 0
-        await #expect(throws: Denied.self) { try await body.send { taken += $0.count } }
-        #expect(taken == 3 * 64 * 1024, "Nothing after the check that failed.")
+        var sent = 0
+        await #expect(throws: Denied.self) { try await body.send { sent += $0.count } }
+        #expect(sent == 3 * 64 * 1024, "Nothing after the check that failed.")
     }
 
     @Test func itIsWholeWhereEveryCheckPasses() async throws {
-        let (body, directory) = try await body(pieces: 3, interval: .zero, allowed: .max)
+        let (body, directory) = try await body(chunks: 3, interval: .zero, allowed: .max)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        var taken = 0
-        try await body.send { taken += $0.count }
-        #expect(taken == 3 * 64 * 1024)
+        var sent = 0
+        try await body.send { sent += $0.count }
+        #expect(sent == 3 * 64 * 1024)
     }
 
     @Test func aShortOneIsCheckedBeforeItBeginsAlone() async throws {
-        let (body, directory) = try await body(pieces: 3, interval: .seconds(3600), allowed: 0)
+        let (body, directory) = try await body(chunks: 3, interval: .seconds(3600), allowed: 0)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        var taken = 0
-        try await body.send { taken += $0.count }
-        #expect(taken == 3 * 64 * 1024)
+        var sent = 0
+        try await body.send { sent += $0.count }
+        #expect(sent == 3 * 64 * 1024)
     }
 }

@@ -7,7 +7,7 @@ import Voice
 
 @testable import WebAPI
 
-/// What is kept of an upload, and what is found out about it.
+/// The file and the properties of a voice message from an upload or a recording.
 @Suite struct VoiceReadingTests {
     /// A tone that is twice as loud in its second half, behind silence: a second of each.
     private func upload(gain: Int16 = 0) throws -> [UInt8] {
@@ -19,7 +19,7 @@ import Voice
             let loudness = [0.0, 8_000, 16_000][min(index / 48_000, 2)]
             return Int16(loudness * sin(Double(index) * 440 * 2 * .pi / 48_000))
         }
-        // So much more goes in as the decoder makes before the first sample.
+        // Includes the samples that the decoder outputs before the first one.
         for start in stride(from: 0, to: count + Int(encoder.preSkip), by: encoder.frameCount) {
             let frame = start < count ? samples[start..<min(start + encoder.frameCount, count)] : []
             file += writer.append(try encoder.encode(frame)[...], duration: 960)
@@ -32,26 +32,26 @@ import Voice
         try OpusFile.read(bytes.span.bytes, limit: OpusLimit(seconds: 10))
     }
 
-    @Test func aVoiceIsMeasuredAndKeptAsItIs() throws {
+    @Test func anUploadIsMeasuredAndItsPacketsAreKept() throws {
         let reading = try VoiceReading(upload(), VoiceRules())
-        #expect(reading.sound.durationMs == 3_000)
-        #expect(reading.sound.contentType == "audio/ogg")
-        #expect(reading.sound.byteCount == reading.file.count)
-        let waveform = reading.sound.waveform
+        #expect(reading.audio.durationMs == 3_000)
+        #expect(reading.audio.contentType == "audio/ogg")
+        #expect(reading.audio.byteCount == reading.file.count)
+        let waveform = reading.audio.waveform
         #expect(waveform.count == 100)
         #expect(waveform[5..<30].allSatisfy { $0 <= 2 }, "\(waveform)")
         #expect(waveform[36..<64].allSatisfy { (20...30).contains($0) }, "\(waveform)")
         #expect(waveform[69..<98].allSatisfy { (43...56).contains($0) }, "\(waveform)")
         // The mean of silence, -12.2 and -6.2 dB.
-        #expect((-11 ... -9).contains(reading.sound.level), "\(reading.sound.level)")
+        #expect((-11 ... -9).contains(reading.audio.level), "\(reading.audio.level)")
         let kept = try track(reading.file)
         let sent = try track(upload())
-        #expect(kept.sampleCount == sent.sampleCount && kept.head == sent.head && !kept.isCutOff)
+        #expect(kept.sampleCount == sent.sampleCount && kept.head == sent.head && !kept.isTruncated)
         for index in 0..<min(sent.packetCount, kept.packetCount) {
             #expect(Array(kept.packet(index).bytes) == Array(sent.packet(index).bytes))
         }
         #expect(sent.packetCount == kept.packetCount)
-        // What a recorder wrote about the person is no part of the voice.
+        // Comments of the recorder are removed.
         #expect(!String(decoding: reading.file, as: UTF8.self).contains("LOCATION"))
     }
 
@@ -72,21 +72,21 @@ import Voice
         return file + writer.end()
     }
 
-    @Test func whatWasRecordedEndsWithItsLastSound() throws {
+    @Test func aRecordingEndsWithItsLastAudio() throws {
         for silence in [0, 480, 960, 48_000, 35 * 48_000] as [UInt64] {
             let reading = try VoiceReading(recorded: recorded(silence: silence), VoiceRules())
             // Without the silence the last of it, which decoders still hold back, is no part of the file.
-            #expect((993...1_000).contains(reading.sound.durationMs), "\(silence): \(reading.sound.durationMs)")
-            #expect(reading.sound.waveform.suffix(3).allSatisfy { $0 > 15 }, "\(reading.sound.waveform)")
+            #expect((993...1_000).contains(reading.audio.durationMs), "\(silence): \(reading.audio.durationMs)")
+            #expect(reading.audio.waveform.suffix(3).allSatisfy { $0 > 15 }, "\(reading.audio.waveform)")
             let kept = try track(reading.file)
-            #expect(kept.sampleCount / 48 == UInt64(reading.sound.durationMs) && !kept.isCutOff)
+            #expect(kept.sampleCount / 48 == UInt64(reading.audio.durationMs) && !kept.isTruncated)
         }
     }
 
-    @Test func whatWasRecordedIsAsLongAsItMayBe() throws {
+    @Test func aRecordingIsTrimmedToTheMaximumLength() throws {
         var rules = VoiceRules()
         rules.secondsLimit = 2
-        #expect(try VoiceReading(recorded: upload(), rules).sound.durationMs == 2_000)
+        #expect(try VoiceReading(recorded: upload(), rules).audio.durationMs == 2_000)
         #expect(try track(VoiceReading(recorded: upload(), rules).file).sampleCount == 96_000)
         #expect(throws: Problem.self) { try VoiceReading(upload(), rules) }
     }
@@ -100,9 +100,9 @@ import Voice
     }
 
     @Test func theHeadersGainCounts() throws {
-        let plain = try VoiceReading(upload(), VoiceRules()).sound.level
-        let loud = try VoiceReading(upload(gain: 6 * 256), VoiceRules()).sound.level
-        let hostile = try VoiceReading(upload(gain: .max), VoiceRules()).sound
+        let plain = try VoiceReading(upload(), VoiceRules()).audio.level
+        let loud = try VoiceReading(upload(gain: 6 * 256), VoiceRules()).audio.level
+        let hostile = try VoiceReading(upload(gain: .max), VoiceRules()).audio
         #expect((5...6).contains(loud - plain))
         #expect(hostile.level >= -3 && hostile.waveform.allSatisfy { (0...100).contains($0) })
     }
@@ -114,7 +114,7 @@ import Voice
         var writer = OggOpusWriter(serial: 7, head: OpusHead(preSkip: 312))
         let empty = writer.begin(OpusTags(vendor: "test")) + writer.end()
         for (bytes, rules, word) in [
-            (file, rules, "2 seconds"), (empty, VoiceRules(), "no sound"), ([], VoiceRules(), "neither an Ogg"),
+            (file, rules, "2 seconds"), (empty, VoiceRules(), "no audio"), ([], VoiceRules(), "neither an Ogg"),
             (Array("RIFFWAVE".utf8), VoiceRules(), "neither an Ogg"), (Array(file[..<60]), VoiceRules(), "byte"),
         ] {
             let problem = #expect(throws: Problem.self) { _ = try VoiceReading(bytes, rules) }
@@ -126,8 +126,8 @@ import Voice
     @Test func whatWasCutOffIsKeptUpToThere() throws {
         let file = try upload()
         let reading = try VoiceReading(Array(file[..<(file.count * 2 / 3)]), VoiceRules())
-        #expect((900...2_500).contains(reading.sound.durationMs), "\(reading.sound.durationMs)")
+        #expect((900...2_500).contains(reading.audio.durationMs), "\(reading.audio.durationMs)")
         let kept = try track(reading.file)
-        #expect(!kept.isCutOff)
+        #expect(!kept.isTruncated)
     }
 }

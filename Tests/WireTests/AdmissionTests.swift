@@ -12,19 +12,19 @@ struct AdmissionTests {
         for owner in 0..<25 as Range<UInt64> {
             entries.append(try table.admit(address(1), owner: owner, at: Instant(nanoseconds: owner)))
         }
-        #expect(table.refusal(of: address(1)) == .sourceLimit && table.refusal(of: address(2)) == nil)
+        #expect(table.rejection(of: address(1)) == .sourceLimit && table.rejection(of: address(2)) == nil)
         table.release(entries[7])
         table.release(entries[7])
         #expect(table.count == 24 && table.count(of: address(1)) == 24)
         _ = try table.admit(address(1), owner: 25, at: Instant(nanoseconds: 25))
-        #expect(table.refusal(of: address(1)) == .sourceLimit)
+        #expect(table.rejection(of: address(1)) == .sourceLimit)
     }
 
     @Test("an IPv6 source is its /64", arguments: [(1, 1, true), (1, 2, false)] as [(UInt64, UInt64, Bool)])
     func prefixes(one: UInt64, other: UInt64, isSame: Bool) throws {
         var table = AdmissionTable(.init(all: 100, perSource: 1))
         _ = try table.admit(IPAddress(ipv6High: one, low: 1), owner: 1, at: Instant(nanoseconds: 0))
-        #expect((table.refusal(of: IPAddress(ipv6High: other, low: 2)) == .sourceLimit) == isSame)
+        #expect((table.rejection(of: IPAddress(ipv6High: other, low: 2)) == .sourceLimit) == isSame)
     }
 
     @Test(
@@ -45,7 +45,7 @@ struct AdmissionTests {
         ]
         #expect(outcomes == [true, false, true])
         _ = try table.admit(nil, owner: 3, at: now)
-        #expect(table.refusal(of: nil) == .limit)
+        #expect(table.rejection(of: nil) == .limit)
         #expect(table.oldestPending(of: address(2))?.owner == 2)
         table.release(second)
         #expect(table.sourceCount == 1 && table.oldestPending?.owner == 1)
@@ -73,13 +73,13 @@ struct AdmissionTests {
                 let source =
                     UInt8.random(in: 0..<8, using: &random) == 0 ? nil : UInt32.random(in: 1...4, using: &random)
                 let mine = held.filter { source != nil && $0.source == source }
-                let expected: AdmissionTable.Refusal? =
+                let expected: AdmissionTable.Rejection? =
                     mine.count >= 7
                     ? .sourceLimit
                     : mine.count(where: \.isPending) >= 4
                         ? .sourcePendingLimit
                         : held.count(where: \.isPending) >= 12 ? .pendingLimit : held.count >= 20 ? .limit : nil
-                #expect(table.refusal(of: source.map { address($0) }) == expected)
+                #expect(table.rejection(of: source.map { address($0) }) == expected)
                 if expected == nil {
                     let entry = try table.admit(source.map { address($0) }, owner: time, at: now)
                     held.append(Held(entry: entry, owner: time, source: source, order: time))

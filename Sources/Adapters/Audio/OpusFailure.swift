@@ -1,6 +1,6 @@
 internal import COpus
 
-/// libopus refused: it has no memory, or was asked for something that there is not.
+/// An error of libopus: no memory, or an invalid argument.
 package struct OpusFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Int32
 

@@ -1,26 +1,26 @@
 package import RTP
 
-/// Turns what lies in a recording into mono PCM of the same length: packets are decoded, lost ones repaired from the next
-/// or made up, and silence is silence.
+/// Decodes a recording to mono PCM of the same length: packets are decoded, lost ones repaired from the next one (FEC)
+/// or concealed, and gaps are silence.
 package final class RecordedVoice {
-    /// What is made up fades; beyond this it is silence. In samples at 48 kHz.
-    private static let longestConcealment: UInt64 = 4_800
+    /// Concealment fades out; beyond this it is silence. In samples at 48 kHz.
+    private static let maxConcealment: UInt64 = 4_800
 
     private let decoder: VoiceDecoder
-    /// What was lost, until the next packet is there that may repair it.
+    /// Lost samples, until the next packet arrives that may repair them.
     private var lost: UInt64 = 0
-    /// Packets that Opus could not make anything of.
+    /// Packets that Opus could not decode.
     package private(set) var damagedCount = 0
 
-    package init(_ rate: VoiceRate) throws(OpusFailure) {
+    package init(_ rate: SampleRate) throws(OpusFailure) {
         decoder = try VoiceDecoder(rate)
     }
 
-    package func take(_ piece: SoundTimeline.Piece, into samples: inout [Int16]) {
-        switch piece {
+    package func take(_ segment: AudioTimeline.Segment, into samples: inout [Int16]) {
+        switch segment {
         case .lost(let count): lost &+= count
         case .silence(let count):
-            makeUpLost(into: &samples)
+            concealLost(into: &samples)
             append(silence: count, into: &samples)
         case .packet(let packet, let duration):
             repairLost(with: packet.payload, duration, into: &samples)
@@ -29,31 +29,31 @@ package final class RecordedVoice {
                 damagedCount += 1
                 decoder.conceal(length(UInt64(duration)), into: &samples)
             }
-            // Whatever it held, it stands for so many.
-            let wanted = before + length(UInt64(duration))
-            if samples.count < wanted {
-                append(silence: UInt64((wanted - samples.count) * decoder.rate.divisor), into: &samples)
+            // The timeline gives its duration, whatever it decoded to.
+            let end = before + length(UInt64(duration))
+            if samples.count < end {
+                append(silence: UInt64((end - samples.count) * decoder.rate.divisor), into: &samples)
             }
-            samples.removeLast(max(samples.count - wanted, 0))
+            samples.removeLast(max(samples.count - end, 0))
         }
     }
 
-    /// Nothing more comes.
+    /// Ends the decoding: conceals a loss at the end.
     package func finish(into samples: inout [Int16]) {
-        makeUpLost(into: &samples)
+        concealLost(into: &samples)
     }
 
     private func repairLost(with payload: [UInt8], _ duration: UInt32, into samples: inout [Int16]) {
         guard lost > 0 else { return }
-        // A packet knows of the one before it alone.
+        // A packet can only repair the one before it.
         let repaired = min(UInt64(duration), lost)
         lost -= repaired
-        makeUpLost(into: &samples)
+        concealLost(into: &samples)
         decoder.repair(length(repaired), before: payload, into: &samples)
     }
 
-    private func makeUpLost(into samples: inout [Int16]) {
-        let concealed = min(lost, Self.longestConcealment)
+    private func concealLost(into samples: inout [Int16]) {
+        let concealed = min(lost, Self.maxConcealment)
         decoder.conceal(length(concealed), into: &samples)
         append(silence: lost - concealed, into: &samples)
         lost = 0

@@ -1,58 +1,58 @@
 internal import COpus
 
-/// Decodes the Opus packets of one voice to mono PCM, and makes up what was lost (RFC 6716).
+/// Decodes the Opus packets of one source to mono PCM, and conceals losses (RFC 6716).
 ///
 /// Lengths are in samples of its own rate. It is used by one task at a time.
 package final class VoiceDecoder {
-    /// 120 ms, which no packet is longer than.
-    private static let longest = 5_760
+    /// 120 ms, the longest packet.
+    private static let maxSampleCount = 5_760
 
-    package let rate: VoiceRate
+    package let rate: SampleRate
     private let decoder: OpaquePointer
-    private var room: [Int16]
+    private var buffer: [Int16]
 
-    package init(_ rate: VoiceRate) throws(OpusFailure) {
+    package init(_ rate: SampleRate) throws(OpusFailure) {
         var status: Int32 = 0
         guard let decoder = opus_decoder_create(rate.rawValue, 1, &status), status == OPUS_OK else {
             throw OpusFailure(code: status)
         }
         self.decoder = decoder
         self.rate = rate
-        room = [Int16](repeating: 0, count: Self.longest / rate.divisor)
+        buffer = [Int16](repeating: 0, count: Self.maxSampleCount / rate.divisor)
     }
 
     deinit { opus_decoder_destroy(decoder) }
 
-    /// Appends what the packet holds; false when it is no packet of Opus, and nothing is appended.
+    /// Appends the samples of the packet; false, without appending any, when it is not a valid Opus packet.
     @discardableResult
     package func decode(_ packet: some Collection<UInt8>, into samples: inout [Int16]) -> Bool {
         guard !packet.isEmpty else { return false }
-        return run(packet, count: room.count, isRepair: false, into: &samples)
+        return run(packet, count: buffer.count, isRepair: false, into: &samples)
     }
 
-    /// Appends so many samples that sound like what came before, and fade.
+    /// Appends `count` samples of concealment, which continue the previous audio and fade out.
     package func conceal(_ count: Int, into samples: inout [Int16]) {
         var left = count
         while left > 0 {
-            // It makes them up in steps of 2.5 ms.
+            // Concealment works in steps of 2.5 ms.
             let step = Int(rate.rawValue) / 400
-            let part = min(left / step * step, room.count)
+            let part = min(left / step * step, buffer.count)
             guard part > 0, run([UInt8](), count: part, isRepair: false, into: &samples) else { break }
             left -= part
         }
         if left > 0 { samples.append(contentsOf: repeatElement(0, count: left)) }
     }
 
-    /// Appends so many samples from before a packet that came, which has them in a coarser form when its encoder was told
-    /// of losses (section 2.1.7), and makes them up where it has not.
+    /// Appends `count` samples that were lost before a packet, from its in-band FEC (section 2.1.7), or concealed if it
+    /// has none.
     package func repair(_ count: Int, before packet: some Collection<UInt8>, into samples: inout [Int16]) {
         guard count > 0 else { return }
-        guard !packet.isEmpty, count <= room.count, run(packet, count: count, isRepair: true, into: &samples) else {
+        guard !packet.isEmpty, count <= buffer.count, run(packet, count: count, isRepair: true, into: &samples) else {
             return conceal(count, into: &samples)
         }
     }
 
-    /// What comes next has nothing to do with what came.
+    /// Resets the decoder for another stream.
     package func reset() {
         _ = copus_reset(decoder)
     }
@@ -61,16 +61,16 @@ package final class VoiceDecoder {
         _ packet: some Collection<UInt8>, count: Int, isRepair: Bool, into samples: inout [Int16]
     ) -> Bool {
         let bytes = Array(packet)
-        let made = room.withUnsafeMutableBufferPointer { room in
+        let decoded = buffer.withUnsafeMutableBufferPointer { buffer in
             bytes.withUnsafeBufferPointer { bytes -> Int32 in
-                guard let target = room.baseAddress else { return OPUS_BAD_ARG }
+                guard let target = buffer.baseAddress else { return OPUS_BAD_ARG }
                 return opus_decode(
                     decoder, bytes.isEmpty ? nil : bytes.baseAddress, Int32(clamping: bytes.count), target,
-                    Int32(clamping: min(count, room.count)), isRepair ? 1 : 0)
+                    Int32(clamping: min(count, buffer.count)), isRepair ? 1 : 0)
             }
         }
-        guard made >= 0 else { return false }
-        samples.append(contentsOf: room.prefix(Int(made)))
+        guard decoded >= 0 else { return false }
+        samples.append(contentsOf: buffer.prefix(Int(decoded)))
         return true
     }
 }

@@ -5,9 +5,9 @@ package final class VoiceEncoder {
     package struct Options: Hashable, Sendable {
         /// Bits per second.
         package var bitrate: Int32
-        /// Each packet has the one before it in a coarser form, for receivers that lost it.
+        /// In-band FEC: each packet contains a coarser copy of the previous one.
         package var repairsLoss: Bool
-        /// Nearly nothing is sent while nobody speaks.
+        /// DTX: almost nothing is sent during silence.
         package var isDiscontinuous: Bool
 
         package init(bitrate: Int32 = 24_000, repairsLoss: Bool = false, isDiscontinuous: Bool = false) {
@@ -17,14 +17,14 @@ package final class VoiceEncoder {
         }
     }
 
-    /// Samples of its rate in each packet: 20 ms.
+    /// Samples per packet at its rate: 20 ms.
     package let frameCount: Int
-    /// Samples at 48 kHz that a decoder makes before the first of what was encoded.
+    /// The samples at 48 kHz that a decoder outputs before the first encoded one.
     package let preSkip: UInt16
     private let encoder: OpaquePointer
-    private var room = [UInt8](repeating: 0, count: 1_500)
+    private var buffer = [UInt8](repeating: 0, count: 1_500)
 
-    package init(_ rate: VoiceRate, _ options: Options = Options()) throws(OpusFailure) {
+    package init(_ rate: SampleRate, _ options: Options = Options()) throws(OpusFailure) {
         var status: Int32 = 0
         guard let encoder = opus_encoder_create(rate.rawValue, 1, OPUS_APPLICATION_VOIP, &status), status == OPUS_OK
         else {
@@ -45,15 +45,15 @@ package final class VoiceEncoder {
 
     deinit { opus_encoder_destroy(encoder) }
 
-    /// A packet of `frameCount` samples; what is missing of them is silence.
+    /// A packet of `frameCount` samples; missing ones are silence.
     package func encode(_ samples: some Collection<Int16>) throws(OpusFailure) -> [UInt8] {
         var frame = Array(samples.prefix(frameCount))
         frame.append(contentsOf: repeatElement(0, count: frameCount - frame.count))
-        let made = room.withUnsafeMutableBufferPointer { room -> Int32 in
-            guard let target = room.baseAddress else { return OPUS_BAD_ARG }
-            return opus_encode(encoder, frame, Int32(clamping: frameCount), target, Int32(clamping: room.count))
+        let byteCount = buffer.withUnsafeMutableBufferPointer { buffer -> Int32 in
+            guard let target = buffer.baseAddress else { return OPUS_BAD_ARG }
+            return opus_encode(encoder, frame, Int32(clamping: frameCount), target, Int32(clamping: buffer.count))
         }
-        guard made > 0 else { throw OpusFailure(code: made) }
-        return Array(room.prefix(Int(made)))
+        guard byteCount > 0 else { throw OpusFailure(code: byteCount) }
+        return Array(buffer.prefix(Int(byteCount)))
     }
 }

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// How loud a voice is, for people to look at and for machines to decide by.
+/// The loudness of a recording over time, for display and for decisions.
 package struct Waveform: Hashable, Sendable {
-    /// The loudest sample in each of equal parts, 0 to 255, where the loudest there can be is 255.
+    /// The peak of each of equal parts, 0 to 255, where 255 is full scale.
     package let peaks: [UInt8]
-    /// Of all of it, in decibels below the loudest sine there can be: 0 to -127, the units of RFC 6464.
+    /// The overall level in decibels relative to a full-scale sine: 0 to -127, the unit of RFC 6464.
     package let level: Int
 
-    /// - Parameter count: of the parts; fewer when there are not so many samples.
+    /// - Parameter count: the number of parts; there are fewer if there are fewer samples.
     package init(_ samples: [Int16], count: Int) {
         let parts = min(max(count, 1), samples.count)
         peaks = (0..<parts).map { part in
@@ -18,7 +18,7 @@ package struct Waveform: Hashable, Sendable {
         level = Self.level(of: samples[...])
     }
 
-    /// The same of a part of it.
+    /// The level of some samples.
     package static func level(of samples: ArraySlice<Int16>) -> Int {
         guard !samples.isEmpty else { return -127 }
         let sum = samples.reduce(0.0) { $0 + Double($1) * Double($1) }

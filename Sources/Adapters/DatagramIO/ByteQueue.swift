@@ -1,4 +1,4 @@
-/// Bytes on their way through a connection: appended behind, taken from the front, with memory only while there are any.
+/// A FIFO of bytes of a connection: appended at the end, removed from the front; it allocates memory only on first use.
 package struct ByteQueue: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private var start = 0
@@ -26,7 +26,7 @@ package struct ByteQueue: ~Copyable {
     }
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        guard let source = bytes.baseAddress, !bytes.isEmpty, let target = room(for: bytes.count) else { return }
+        guard let source = bytes.baseAddress, !bytes.isEmpty, let target = reserve(for: bytes.count) else { return }
         target.copyMemory(from: source, byteCount: bytes.count)
         end &+= bytes.count
     }
@@ -36,7 +36,7 @@ package struct ByteQueue: ~Copyable {
     }
 
     package mutating func append(zeroes count: Int) {
-        guard count > 0, let target = room(for: count) else { return }
+        guard count > 0, let target = reserve(for: count) else { return }
         target.initializeMemory(as: UInt8.self, repeating: 0, count: count)
         end &+= count
     }
@@ -46,13 +46,13 @@ package struct ByteQueue: ~Copyable {
         if isEmpty { removeAll() }
     }
 
-    /// Forgets the bytes and keeps the memory.
+    /// Removes the bytes and keeps the memory.
     package mutating func removeAll() {
         start = 0
         end = 0
     }
 
-    /// Forgets the bytes and gives the memory back.
+    /// Removes the bytes and frees the memory.
     package mutating func release() {
         memory?.deallocate()
         memory = nil
@@ -60,21 +60,21 @@ package struct ByteQueue: ~Copyable {
         removeAll()
     }
 
-    private mutating func room(for count: Int) -> UnsafeMutableRawPointer? {
+    private mutating func reserve(for count: Int) -> UnsafeMutableRawPointer? {
         if let memory, end <= capacity &- count { return memory + end }
         let held = self.count
         if let memory, held <= capacity / 2, held <= capacity &- count {
-            // The front was taken: what is left moves there.
+            // Moves the remaining bytes to the front.
             memory.copyMemory(from: memory + start, byteCount: held)
         } else {
-            let wanted = max(held &+ count, capacity &* 2, 512)
-            let larger = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 16)
+            let newCapacity = max(held &+ count, capacity &* 2, 512)
+            let larger = UnsafeMutableRawPointer.allocate(byteCount: newCapacity, alignment: 16)
             if let memory {
                 larger.copyMemory(from: memory + start, byteCount: held)
                 memory.deallocate()
             }
             memory = larger
-            capacity = wanted
+            capacity = newCapacity
         }
         start = 0
         end = held
@@ -82,7 +82,7 @@ package struct ByteQueue: ~Copyable {
     }
 }
 
-/// A buffer of a worker's own, for bytes that lie there until the next read.
+/// A worker's read buffer; its bytes are valid until the next read.
 package struct SharedBuffer: ~Copyable {
     package let bytes: UnsafeMutableRawBufferPointer
 

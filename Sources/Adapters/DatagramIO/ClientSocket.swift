@@ -1,9 +1,9 @@
 internal import CLinux
 package import Wire
 
-/// A UDP or TCP socket that is connected to a server, for a client that waits for its answers.
+/// A UDP or TCP socket that is connected to a server, for a client that blocks for responses.
 ///
-/// Being connected, a UDP socket learns of ICMP errors too: a closed port is a refusal and not a silence.
+/// A connected UDP socket reports ICMP errors too: a closed port gives `refused` instead of a timeout.
 package struct ClientSocket: ~Copyable {
     package let descriptor: Int32
     /// This end's address.
@@ -48,14 +48,14 @@ package struct ClientSocket: ~Copyable {
         close(descriptor)
     }
 
-    /// Gives the descriptor away without closing it.
-    package consuming func surrender() -> Int32 {
+    /// Releases the descriptor without closing it.
+    package consuming func release() -> Int32 {
         let descriptor = descriptor
         discard self
         return descriptor
     }
 
-    /// Sends all of it, waiting for room on a stream.
+    /// Sends all bytes, waiting for buffer space on a stream.
     package func send(_ bytes: [UInt8], milliseconds: Int32) throws(Failure) {
         var sent = 0
         while sent < bytes.count {
@@ -73,7 +73,7 @@ package struct ClientSocket: ~Copyable {
         }
     }
 
-    /// Waits for bytes, nil when none came in time.
+    /// Waits for bytes; nil on timeout.
     package func receive(milliseconds: Int32) throws(Failure) -> [UInt8]? {
         guard clinux_poll(descriptor, 0, max(0, milliseconds)) > 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: 65_536)

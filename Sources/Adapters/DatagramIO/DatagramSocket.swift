@@ -1,19 +1,19 @@
 internal import CLinux
 package import Wire
 
-/// A bound, non-blocking UDP socket, closed when it goes.
+/// A bound, non-blocking UDP socket, closed on deinit.
 package struct DatagramSocket: ~Copyable {
-    /// -1 for a place that holds no socket.
+    /// -1 for none.
     package let descriptor: Int32
 
     package enum Sharing {
         case exclusive
-        /// SO_REUSEPORT: the kernel spreads flows over all sockets of the port that set it.
-        case spread
+        /// SO_REUSEPORT: the kernel distributes flows over all sockets of the port that set it.
+        case reusePort
     }
 
     package struct Failure: Error, Hashable {
-        /// The system's number for what went wrong.
+        /// The errno.
         package let code: Int32
 
         package var isPortTaken: Bool { code == EADDRINUSE }
@@ -22,10 +22,10 @@ package struct DatagramSocket: ~Copyable {
         package var description: String { String(cString: strerror(code)) }
     }
 
-    /// A place without a socket.
+    /// No socket.
     package static var none: DatagramSocket { DatagramSocket(adopting: -1) }
 
-    /// Takes over a descriptor that `surrender` gave away.
+    /// Takes ownership of a descriptor from `release`.
     package init(adopting descriptor: Int32) {
         self.descriptor = descriptor
     }
@@ -37,7 +37,7 @@ package struct DatagramSocket: ~Copyable {
         let isIPv6 = address.address.family == .ipv6
         let opened = clinux_socket(isIPv6 ? AF_INET6 : AF_INET)
         guard opened >= 0 else { throw Failure(code: clinux_errno()) }
-        if sharing == .spread { set(opened, SOL_SOCKET, SO_REUSEPORT, 1) }
+        if sharing == .reusePort { set(opened, SOL_SOCKET, SO_REUSEPORT, 1) }
         if isIPv6 {
             set(opened, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1)
             set(opened, Int32(IPPROTO_IPV6), IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT)
@@ -47,7 +47,7 @@ package struct DatagramSocket: ~Copyable {
         }
         if let receiveBuffer {
             set(opened, SOL_SOCKET, SO_RCVBUF, receiveBuffer)
-            // Beyond the system's bound when this process may.
+            // Beyond the system's limit, if this process is privileged.
             set(opened, SOL_SOCKET, SO_RCVBUFFORCE, receiveBuffer)
         }
         if let sendBuffer {
@@ -72,14 +72,14 @@ package struct DatagramSocket: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Gives the descriptor away without closing it.
-    package consuming func surrender() -> Int32 {
+    /// Releases the descriptor without closing it.
+    package consuming func release() -> Int32 {
         let descriptor = descriptor
         discard self
         return descriptor
     }
 
-    /// The size of the receive buffer that the system granted, in the bytes that were asked for: it counts double.
+    /// The granted size of the receive buffer, in the unit of the request: Linux reports the double.
     package var receiveBuffer: Int { half(SO_RCVBUF) }
     /// The same of the send buffer.
     package var sendBuffer: Int { half(SO_SNDBUF) }
@@ -91,13 +91,13 @@ package struct DatagramSocket: ~Copyable {
         return Int(value) / 2
     }
 
-    /// Where the socket is bound.
+    /// The address to which the socket is bound.
     package var address: TransportAddress? {
         boundAddress(of: descriptor)
     }
 
-    /// The kernel says from now on when each datagram arrived, where a `ReceiveBatch` has room for it. False when it
-    /// refuses.
+    /// Enables kernel timestamps for received datagrams, which a `ReceiveBatch` with arrivals reads. False when the
+    /// kernel does not support it.
     package func stampArrivals() -> Bool {
         clinux_stamp_arrivals(descriptor) == 0
     }
@@ -114,15 +114,15 @@ func boundAddress(of descriptor: Int32) -> TransportAddress? {
     return status == 0 ? read(&storage) : nil
 }
 
-/// Options that cannot be set leave the system's default, which works too.
+/// Sets an option; on failure the system's default stays, which works too.
 func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
     var value = value
     setsockopt(descriptor, level, option, &value, UInt32(MemoryLayout<Int32>.size))
 }
 
-/// This process's limit on open descriptors, raised as far as the system lets it.
+/// This process's limit of open descriptors, raised as far as the system allows.
 package enum DescriptorLimit {
-    /// The limit that now holds, nil when it could not be read or raised.
+    /// The new limit; nil when it could not be read or raised.
     package static func raise() -> Int? {
         var limit: UInt = 0
         return clinux_raise_descriptor_limit(&limit) == 0 ? Int(clamping: limit) : nil

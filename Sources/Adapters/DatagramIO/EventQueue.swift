@@ -1,10 +1,9 @@
 internal import CLinux
 
-/// An epoll instance: sockets go in with a number, and the numbers of those that became readable come out; for streams
-/// also of those that became writable or were closed from afar.
+/// An epoll instance: sockets are registered with a number, and `wait` returns the numbers of those that became
+/// readable; of streams also those that became writable or were closed by the peer.
 ///
-/// Edge-triggered: a socket is reported once per arrival, so whoever gets its number reads it empty, or asks again with
-/// `remind`.
+/// Edge-triggered: a socket is reported once per arrival, so the caller reads it until it is empty, or calls `rearm`.
 package struct EventQueue: ~Copyable {
     private let descriptor: Int32
     private let events: UnsafeMutablePointer<epoll_event>
@@ -29,17 +28,17 @@ package struct EventQueue: ~Copyable {
         control(EPOLL_CTL_ADD, socket, number, EPOLLIN.rawValue)
     }
 
-    /// Watches a stream for what comes in and for room to send.
+    /// Watches a stream for reading and writing.
     package func watchStream(_ socket: Int32, as number: UInt64) -> Bool {
         control(EPOLL_CTL_ADD, socket, number, Self.streamEvents)
     }
 
-    /// Reports the stream again if there is something to read or room to send.
-    package func remindOfStream(_ socket: Int32, as number: UInt64) {
+    /// Reports the stream again if it is readable or writable.
+    package func rearmStream(_ socket: Int32, as number: UInt64) {
         _ = control(EPOLL_CTL_MOD, socket, number, Self.streamEvents)
     }
 
-    /// Watches the socket no longer, which goes on elsewhere.
+    /// Stops watching a socket.
     package func forget(_ socket: Int32) {
         var unused = epoll_event()
         _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, &unused)
@@ -48,12 +47,12 @@ package struct EventQueue: ~Copyable {
     private static var streamEvents: UInt32 { EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue }
 
     /// Reports the socket again if it is still readable.
-    package func remind(of socket: Int32, as number: UInt64) {
+    package func rearm(of socket: Int32, as number: UInt64) {
         _ = control(EPOLL_CTL_MOD, socket, number, EPOLLIN.rawValue)
     }
 
-    /// The same, and reports it once more when it has room to send.
-    package func remindOfRoom(in socket: Int32, as number: UInt64) {
+    /// The same, and reports it once more when it becomes writable.
+    package func rearmForWriting(_ socket: Int32, as number: UInt64) {
         _ = control(EPOLL_CTL_MOD, socket, number, EPOLLIN.rawValue | EPOLLOUT.rawValue)
     }
 
@@ -64,15 +63,15 @@ package struct EventQueue: ~Copyable {
         return epoll_ctl(descriptor, operation, socket, &event) == 0
     }
 
-    /// Waits for at most `milliseconds`, for ever when negative, and returns how many numbers there are to read.
+    /// Waits for at most `milliseconds`, for ever if negative, and returns the number of events.
     package func wait(milliseconds: Int32) -> Int {
         var count = clinux_wait(descriptor, events, Int32(Self.capacity), milliseconds)
-        // Interrupted, as by a stop of the process: what came meanwhile must not be taken for nothing.
+        // Interrupted by a signal: return the events that arrived meanwhile.
         if count < 0 { count = clinux_wait(descriptor, events, Int32(Self.capacity), 0) }
         return count > 0 ? Int(count) : 0
     }
 
-    /// What happened to the socket of the `index`th event. A stream's error counts as both: reading and sending find out.
+    /// The readiness of the socket of the `index`th event. An error counts as both: reading or writing will report it.
     package func readiness(_ index: Int) -> Readiness {
         guard index >= 0, index < Self.capacity else { return Readiness() }
         let bits = events[index].events
@@ -90,20 +89,20 @@ package struct EventQueue: ~Copyable {
     }
 }
 
-/// What epoll reports of a socket.
+/// The readiness of a socket, as reported by epoll.
 package struct Readiness: Hashable, Sendable {
     package var isReadable = false
     package var isWritable = false
-    /// No more comes after what is there to read.
+    /// The peer closed its side: no more data after what can be read now.
     package var isClosing = false
-    /// The socket keeps an error to be read.
+    /// The socket has a pending error.
     package var hasError = false
 
-    /// For a stream that is to be read although no event says so: its end may have come, too.
+    /// For a stream to be read without an event: it may also be closed.
     package static let perhapsReadable = Readiness(isReadable: true, isClosing: true)
 }
 
-/// Wakes a thread that sleeps in `EventQueue.wait`, from any other.
+/// Wakes a thread in `EventQueue.wait` from any other thread.
 package final class WakeSignal: Sendable {
     package let descriptor: Int32
 

@@ -1,10 +1,10 @@
 internal import CLinux
 package import Wire
 
-/// Buffers for the datagrams that are under way: received many at a time, forwarded from where they lie.
+/// Buffers for received datagrams: many are received at a time, and forwarded in place.
 ///
-/// Each slot has room before the datagram for the header that goes in front of it on its way out, and a little behind
-/// for padding. Slots are not used again before `reset`, which belongs after everything was sent.
+/// Each slot has headroom before the datagram for a header to prepend, and a few bytes after it for padding. Slots are
+/// reused only after `reset`, which must follow after everything was sent.
 package struct ReceiveBatch: ~Copyable {
     package static let capacity = 64
     package static let headroom = 64
@@ -19,10 +19,10 @@ package struct ReceiveBatch: ~Copyable {
     private let headers: UnsafeMutablePointer<mmsghdr>
     private let vectors: UnsafeMutablePointer<iovec>
     private let names: UnsafeMutablePointer<sockaddr_in6>
-    /// Where the kernel says when datagrams arrived, for those who ask.
+    /// Control buffers for the kernel's timestamps, if enabled.
     private let stamps: UnsafeMutableRawPointer?
 
-    /// - Parameter hasArrivals: room is made for when each datagram arrived, of sockets that stamp arrivals.
+    /// - Parameter hasArrivals: allocate buffers for arrival times, for sockets with `stampArrivals`.
     package init(hasArrivals: Bool = false) {
         memory = .allocate(byteCount: Self.stride * Self.capacity, alignment: 64)
         headers = .allocate(capacity: Self.capacity)
@@ -54,14 +54,14 @@ package struct ReceiveBatch: ~Copyable {
         stamps?.deallocate()
     }
 
-    /// Receives into up to `limit` free slots and returns which.
+    /// Receives into up to `limit` free slots and returns their range.
     package mutating func receive(from socket: Int32, limit: Int) -> Range<Int> {
-        let wanted = min(limit, Self.capacity &- used)
-        guard wanted > 0 else { return used..<used }
-        var count = Int(clinux_receive(socket, headers + used, UInt32(truncatingIfNeeded: wanted)))
+        let requested = min(limit, Self.capacity &- used)
+        guard requested > 0 else { return used..<used }
+        var count = Int(clinux_receive(socket, headers + used, UInt32(truncatingIfNeeded: requested)))
         if count < 0, clinux_errno() != EAGAIN {
-            // An ICMP error for something sent earlier was told instead; what has arrived is still there.
-            count = Int(clinux_receive(socket, headers + used, UInt32(truncatingIfNeeded: wanted)))
+            // An ICMP error for something sent earlier was reported instead; the datagrams are still there.
+            count = Int(clinux_receive(socket, headers + used, UInt32(truncatingIfNeeded: requested)))
         }
         guard count > 0 else { return used..<used }
         let received = used..<min(used &+ count, Self.capacity)
@@ -69,7 +69,7 @@ package struct ReceiveBatch: ~Copyable {
         return received
     }
 
-    /// Makes every slot free again. Only after all that points into them was sent.
+    /// Frees all slots. Only after everything that points into them was sent.
     package mutating func reset() {
         for slot in 0..<used {
             headers[slot].msg_hdr.msg_namelen = UInt32(MemoryLayout<sockaddr_in6>.size)
@@ -78,13 +78,13 @@ package struct ReceiveBatch: ~Copyable {
         used = 0
     }
 
-    /// Who sent the datagram, nil when it was cut off or came from an unknown kind of address.
+    /// The sender of the datagram; nil when it was truncated or the address family is unknown.
     package func source(of slot: Int) -> TransportAddress? {
         guard slot < used, clinux_was_truncated(headers + slot) == 0 else { return nil }
         return read(names + slot)
     }
 
-    /// When the datagram reached the kernel, in nanoseconds of the wall clock; nil when it did not say.
+    /// When the datagram reached the kernel, in nanoseconds of the wall clock; nil without a timestamp.
     package func arrival(of slot: Int) -> UInt64? {
         guard stamps != nil, slot < used else { return nil }
         let time = clinux_arrival(headers + slot)
@@ -98,7 +98,7 @@ package struct ReceiveBatch: ~Copyable {
             start: vectors[slot].iov_base, count: min(Int(headers[slot].msg_len), Self.maximumByteCount))
     }
 
-    /// The datagram with `before` bytes of headroom and `after` zero bytes behind it, nil when there is no room.
+    /// The datagram with `before` bytes of headroom and `after` zero bytes appended; nil when there is no space.
     package func widened(_ slot: Int, before: Int, after: Int) -> UnsafeMutableRawBufferPointer? {
         let datagram = datagram(slot)
         guard let start = datagram.baseAddress, (0...Self.headroom).contains(before), (0...4).contains(after) else {

@@ -1,62 +1,63 @@
 internal import CLinux
 package import Wire
 
-/// Datagrams to be sent with as few system calls, and as few walks through the kernel, as their sockets allow.
+/// Sends datagrams with as few system calls, and as few passes through the network stack, as possible.
 ///
-/// `append` keeps only where the bytes lie, so they must stay until `flush`; `appendCopy` is for bytes that do not.
-/// What the kernel refuses is lost, as on a wire: `dropped` counts it. A batch that keeps what a full socket does not take
-/// sends it when the socket has room again (`sendKept`), and what comes later behind it.
+/// `append` stores only a pointer to the bytes, so they must stay valid until `flush`; `appendCopy` copies them.
+/// Datagrams that the kernel does not take are lost: `dropped` counts them. A batch with a queue keeps what a full
+/// socket does not take and sends it, in order, when the socket is writable again (`sendUnsent`).
 ///
-/// Most of a relay's time is the kernel's way from `sendmsg` to the device, once for each datagram. Datagrams of one size
-/// from one socket to one destination, which a burst of video is made of, go that way together (generic segmentation
-/// offload) and are cut apart at its end. Where that is refused, each goes by itself.
+/// Most of a relay's time is spent in the kernel between `sendmsg` and the device, once per datagram. Datagrams of one
+/// size from one socket to one destination, such as a burst of video, pass together (generic segmentation offload) and
+/// are split at the end. If that fails, each is sent by itself.
 package struct SendBatch: ~Copyable {
     package static let capacity = 128
     private static let arenaByteCount = 64 * 1024
-    /// More ICMP messages than this between two system calls cost a datagram.
+    /// More pending ICMP errors than this cost a datagram.
     private static let attempts = 2
-    /// The kernel's limit of datagrams in a message, and what fits its 16-bit length beside the headers.
+    /// The kernel's limit of datagrams in a message, and of their bytes, which must fit a 16-bit length with the
+    /// headers.
     private static let segmentLimit = 64
     private static let segmentedByteCount = 65_000
     /// Fits the usual MTU of 1,500 with the headers of IPv6 and UDP: a larger one might have to be fragmented.
-    private static let largestSegment = 1452
-    /// The family, port and address of an IPv4 name take its first 8 bytes; the rest is padding.
+    private static let maxSegment = 1452
+    /// The family, port and address of an IPv4 sockaddr take its first 8 bytes; the rest is padding.
     private static let ipv4NameSize = UInt32(MemoryLayout<sockaddr_in>.size)
 
     package private(set) var count = 0
     package private(set) var dropped: UInt64 = 0
-    /// Datagrams that waited until their socket had room.
-    package private(set) var kept: UInt64 = 0
-    /// Bytes for each socket; 0: nothing is kept.
-    private let keptLimit: Int
+    /// Datagrams that waited until their socket was writable.
+    package private(set) var queued: UInt64 = 0
+    /// Bytes for each socket; 0: no queue.
+    private let queueLimit: Int
     private var unsent: [UnsentDatagrams] = []
-    /// Calls made and datagrams sent by them.
+    /// System calls, and datagrams sent by them.
     package private(set) var calls: UInt64 = 0
     package private(set) var sent: UInt64 = 0
     package private(set) var sizes = BatchSizes()
-    /// The largest datagram that may be a segment: falls below what a path refused, to 0 where the device cannot do it.
-    private var largestSegment = SendBatch.largestSegment
+    /// The largest datagram that may be a segment: lowered when a path rejects it, 0 if the device has no support.
+    private var maxSegment = SendBatch.maxSegment
     private var arenaUsed = 0
     private let arena: UnsafeMutableRawPointer
-    // Datagrams as they were appended: where they lie, whom they go to, and through which socket.
+    // Datagrams as they were appended: their bytes, destinations and sockets.
     private let datagrams: UnsafeMutablePointer<iovec>
     private let names: UnsafeMutablePointer<sockaddr_in6>
     private let nameSizes: UnsafeMutablePointer<UInt32>
     private let sockets: UnsafeMutablePointer<Int32>
-    /// Of the way of each: two of one way have one key, and two of different ways hardly ever.
+    /// A hash of socket and destination of each datagram.
     private let keys: UnsafeMutablePointer<UInt64>
-    // Messages that `flush` makes of them: runs of `vectors`, which are datagrams in the order in which they are sent.
+    // The messages that `flush` makes of them: runs of `vectors`, which are the datagrams in sending order.
     private let headers: UnsafeMutablePointer<mmsghdr>
     private let vectors: UnsafeMutablePointer<iovec>
-    /// Which of the datagrams are video, as they were appended and as they lie in `vectors`.
+    /// Which datagrams are video, in the order of appending and in the order of `vectors`.
     private let videos: UnsafeMutablePointer<Bool>
     private let vectorVideos: UnsafeMutablePointer<Bool>
     private let messageSockets: UnsafeMutablePointer<Int32>
     private let controls: UnsafeMutableRawPointer
 
-    /// - Parameter keptLimit: bytes of what a full socket does not take that are kept for it; 0: it is lost.
-    package init(keeping keptLimit: Int = 0) {
-        self.keptLimit = keptLimit
+    /// - Parameter queueLimit: how many bytes to keep for each full socket; 0: they are dropped.
+    package init(queueing queueLimit: Int = 0) {
+        self.queueLimit = queueLimit
         videos = .allocate(capacity: Self.capacity)
         vectorVideos = .allocate(capacity: Self.capacity)
         videos.initialize(repeating: false, count: Self.capacity)
@@ -97,9 +98,9 @@ package struct SendBatch: ~Copyable {
         controls.deallocate()
     }
 
-    /// From now on each datagram leaves by itself, as where the device cannot cut messages.
-    package mutating func forbidJoining() {
-        largestSegment = 0
+    /// From now on each datagram is sent by itself, as on devices without segmentation offload.
+    package mutating func disableSegmentation() {
+        maxSegment = 0
     }
 
     /// Sends these bytes at the next `flush`, which happens by itself when the batch is full.
@@ -115,7 +116,7 @@ package struct SendBatch: ~Copyable {
         count &+= 1
     }
 
-    /// The same for bytes that will be gone by then.
+    /// The same with a copy of the bytes.
     package mutating func appendCopy(_ bytes: RawSpan, from socket: Int32, to destination: TransportAddress) {
         guard bytes.byteCount <= Self.arenaByteCount else {
             dropped &+= 1
@@ -142,7 +143,7 @@ package struct SendBatch: ~Copyable {
         arenaUsed = 0
     }
 
-    /// Lays the datagrams out in messages, and returns how many there are.
+    /// Arranges the datagrams in messages, and returns the number of messages.
     private mutating func makeMessages() -> Int {
         var messages = 0
         var laidOut = 0
@@ -152,7 +153,7 @@ package struct SendBatch: ~Copyable {
             vectors[laidOut] = datagrams[index]
             vectorVideos[laidOut] = videos[index]
             laidOut &+= 1
-            if size > 0, size <= largestSegment {
+            if size > 0, size <= maxSegment {
                 laidOut = gather(after: index, from: first, upTo: laidOut)
             }
             headers[messages].msg_hdr.msg_name = UnsafeMutableRawPointer(names + index)
@@ -173,8 +174,8 @@ package struct SendBatch: ~Copyable {
         return messages
     }
 
-    /// Takes later datagrams of the same socket and destination into the message that begins at `first`: all of one size,
-    /// of which only the last may be smaller. Returns the end of the message.
+    /// Adds later datagrams with the same socket and destination to the message that begins at `first`: all of one
+    /// size, except that the last may be smaller. Returns the end of the message.
     private mutating func gather(after index: Int, from first: Int, upTo end: Int) -> Int {
         let size = datagrams[index].iov_len
         let key = keys[index]
@@ -190,14 +191,14 @@ package struct SendBatch: ~Copyable {
             vectorVideos[end] = videos[other]
             end &+= 1
             byteCount &+= next
-            // It is on its way: nobody else sends it.
+            // Marks it as part of a message.
             sockets[other] = -1
             if next < size { break }
         }
         return end
     }
 
-    /// A full batch compares each of its datagrams with each.
+    /// A hash for the fast comparison of destinations.
     private static func key(_ socket: Int32, _ destination: TransportAddress) -> UInt64 {
         destination.address.low &* 0x9E37_79B9_7F4A_7C15 ^ destination.address.high
             ^ UInt64(destination.port) << 32 ^ UInt64(UInt32(bitPattern: socket))
@@ -211,8 +212,8 @@ package struct SendBatch: ~Copyable {
     private mutating func send(_ range: Range<Int>) {
         var next = range.lowerBound
         var attempts = 0
-        if holdsUnsent(for: messageSockets[next]) {
-            keep(range)
+        if hasUnsent(for: messageSockets[next]) {
+            enqueue(range)
             return
         }
         while next < range.upperBound {
@@ -224,21 +225,20 @@ package struct SendBatch: ~Copyable {
                 countSent(next..<min(next &+ status, range.upperBound))
                 next &+= status
                 attempts = 0
-            } else if keptLimit > 0, clinux_errno() == EAGAIN {
-                keep(next..<range.upperBound)
+            } else if queueLimit > 0, clinux_errno() == EAGAIN {
+                enqueue(next..<range.upperBound)
                 return
             } else if attempts < Self.attempts, clinux_errno() != EAGAIN, clinux_errno() != EINVAL,
                 clinux_errno() != EIO
             {
-                // A socket that keeps errors fails once for an ICMP message about an earlier datagram. This one is not to
-                // blame.
+                // A socket with an error queue fails once for an ICMP error about an earlier datagram: try again.
                 attempts &+= 1
             } else {
                 attempts = 0
                 if headers[next].msg_hdr.msg_iovlen > 1 {
                     sendOneByOne(next, refusedWith: clinux_errno())
                 } else {
-                    // A full buffer, an unreachable peer: this one is lost, the next may pass.
+                    // A full buffer or an unreachable peer: this one is lost, the next may succeed.
                     dropped &+= 1
                 }
                 next &+= 1
@@ -255,13 +255,13 @@ package struct SendBatch: ~Copyable {
         sizes.count(datagrams)
     }
 
-    /// Sends the segments of a message that the kernel did not take as one.
+    /// Sends the segments of a message, which the kernel did not take as a whole, one by one.
     private mutating func sendOneByOne(_ message: Int, refusedWith code: Int32) {
         let parts = headers[message].msg_hdr.msg_iov
         let size = Int(clamping: parts?.pointee.iov_len ?? 0)
         // EIO: the device cannot compute checksums. EINVAL: the path's MTU is smaller than that.
-        if code == EIO { largestSegment = 0 }
-        if code == EINVAL { largestSegment = min(largestSegment, size &- 1) }
+        if code == EIO { maxSegment = 0 }
+        if code == EINVAL { maxSegment = min(maxSegment, size &- 1) }
         let single = UnsafeMutablePointer<mmsghdr>(headers + message)
         let count = Int(clamping: single.pointee.msg_hdr.msg_iovlen)
         single.pointee.msg_hdr.msg_control = nil
@@ -273,9 +273,9 @@ package struct SendBatch: ~Copyable {
             if clinux_send(messageSockets[message], single, 1) > 0 {
                 sent &+= 1
                 sizes.count(1)
-            } else if keptLimit > 0, clinux_errno() == EAGAIN {
+            } else if queueLimit > 0, clinux_errno() == EAGAIN {
                 single.pointee.msg_hdr.msg_iovlen = count &- index
-                keep(message..<message &+ 1)
+                enqueue(message..<message &+ 1)
                 return
             } else {
                 dropped &+= 1
@@ -283,26 +283,26 @@ package struct SendBatch: ~Copyable {
         }
     }
 
-    // MARK: What sockets do not take
+    // MARK: Unsent datagrams
 
-    /// Bytes that wait for any socket.
+    /// Bytes that wait for all sockets.
     package var unsentByteCount: Int {
         unsent.reduce(0) { $0 &+ $1.byteCount }
     }
 
-    package func holdsUnsent(for socket: Int32) -> Bool {
+    package func hasUnsent(for socket: Int32) -> Bool {
         unsent.contains { $0.socket == socket && !$0.isEmpty }
     }
 
-    /// Copies the datagrams of messages, which are all of one socket.
-    private mutating func keep(_ messages: Range<Int>) {
+    /// Copies the datagrams of these messages, all of one socket, into its queue.
+    private mutating func enqueue(_ messages: Range<Int>) {
         guard let first = messages.first else { return }
         let socket = messageSockets[first]
         let queue: UnsentDatagrams
         if let known = unsent.first(where: { $0.socket == socket }) {
             queue = known
         } else {
-            queue = UnsentDatagrams(socket, byteLimit: keptLimit)
+            queue = UnsentDatagrams(socket, byteLimit: queueLimit)
             unsent.append(queue)
         }
         for message in messages {
@@ -312,16 +312,16 @@ package struct SendBatch: ~Copyable {
             for part in 0..<Int(clamping: header.msg_iovlen) {
                 let bytes = UnsafeRawBufferPointer(start: parts[part].iov_base, count: parts[part].iov_len)
                 let isVideo = vectorVideos[max(0, parts.advanced(by: part) - vectors)]
-                kept &+= 1
+                queued &+= 1
                 dropped &+= UInt64(
                     queue.append(bytes, isVideo: isVideo, name: name.pointee, nameSize: header.msg_namelen))
             }
         }
     }
 
-    /// Sends what waits for a socket as far as it has room now. False when some still waits.
+    /// Sends what waits for a socket, as much as it takes now. False when some still waits.
     @discardableResult
-    package mutating func sendKept(from socket: Int32) -> Bool {
+    package mutating func sendUnsent(from socket: Int32) -> Bool {
         guard let queue = unsent.first(where: { $0.socket == socket }) else { return true }
         var lost: UInt64 = 0
         var passed: UInt64 = 0
@@ -337,12 +337,12 @@ package struct SendBatch: ~Copyable {
                     for _ in 0...Self.attempts {
                         if clinux_send(socket, &message, 1) > 0 {
                             passed &+= 1
-                            return .gone
+                            return .done
                         }
-                        if clinux_errno() == EAGAIN { return .waits }
+                        if clinux_errno() == EAGAIN { return .wouldBlock }
                     }
                     lost &+= 1
-                    return .gone
+                    return .done
                 }
             }
         }

@@ -1,20 +1,20 @@
 internal import CLinux
 package import Wire
 
-/// What became of a datagram that could not be delivered, as the network or this machine said.
+/// An ICMP error, or an equivalent local error, for a datagram that could not be delivered.
 package struct SendingError: Hashable, Sendable {
-    /// Where the datagram was to go.
+    /// The destination of the datagram.
     package let destination: TransportAddress
-    /// The ICMP or ICMPv6 message's numbers.
+    /// The type and code of the ICMP or ICMPv6 message.
     package let type: UInt8
     package let code: UInt8
-    /// The MTU that a datagram was too big for.
+    /// The MTU, if the datagram was too big.
     package let mtu: UInt32
 }
 
 extension DatagramSocket {
-    /// Keeps ICMP errors for `readErrors`. Without it Linux forgets them; with it the next call on the socket fails with
-    /// the error, which `SendBatch` and `ReceiveBatch` know.
+    /// Enables the error queue for `readErrors`. Without it Linux discards ICMP errors; with it the next call on the
+    /// socket fails with the error, which `SendBatch` and `ReceiveBatch` handle.
     package func keepErrors(_ family: IPAddress.Family) {
         switch family {
         case .ipv4: set(descriptor, Int32(IPPROTO_IP), IP_RECVERR, 1)
@@ -22,8 +22,8 @@ extension DatagramSocket {
         }
     }
 
-    /// Whether datagrams leave with the DF bit; over IPv6, whether this machine may fragment them. The path's MTU that
-    /// the kernel remembers is not asked: the sender is told what the path says to this very packet.
+    /// Whether datagrams are sent with the DF bit; over IPv6, whether this machine may fragment them. The kernel's
+    /// cached path MTU is not used: the sender gets the path's response to this very packet.
     package func forbidFragments(_ isForbidden: Bool, _ family: IPAddress.Family) {
         switch family {
         case .ipv4:
@@ -37,13 +37,13 @@ extension DatagramSocket {
         }
     }
 
-    /// Calls `body` with the errors that were kept, at most `limit` of them.
+    /// Calls `body` with at most `limit` errors from the error queue.
     package func readErrors(limit: Int, _ body: (SendingError) -> Void) {
         for _ in 0..<limit {
             var error = clinux_error()
             let status = clinux_receive_error(descriptor, &error)
             guard status >= 0 else { return }
-            if status > 0, let told = SendingError(&error) { body(told) }
+            if status > 0, let failure = SendingError(&error) { body(failure) }
         }
     }
 }
@@ -54,7 +54,7 @@ extension SendingError {
         self.destination = destination
         mtu = error.mtu
         if error.is_local != 0 {
-            // The first link is too small for the datagram: as its router would have said.
+            // The datagram exceeds the MTU of the first link: report it as a router would.
             guard error.code_of_system == EMSGSIZE else { return nil }
             switch destination.address.family {
             case .ipv4: (type, code) = (3, 4)

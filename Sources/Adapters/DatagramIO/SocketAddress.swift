@@ -3,7 +3,7 @@ package import Wire
 
 /// An address in the form the kernel reads: a `sockaddr_in` or `sockaddr_in6` in 28 bytes.
 struct SocketAddress {
-    /// `sockaddr_in` lies in the same bytes: both begin with the family.
+    /// `sockaddr_in` uses the same bytes: both begin with the family.
     var storage = sockaddr_in6()
     var byteCount: UInt32 = 0
 
@@ -17,7 +17,7 @@ struct SocketAddress {
 private let ipv4ByteCount = UInt32(MemoryLayout<sockaddr_in>.size)
 private let ipv6ByteCount = UInt32(MemoryLayout<sockaddr_in6>.size)
 
-/// Fills a kernel address and returns how many of its bytes count.
+/// Fills a kernel address and returns its size.
 @inline(__always)
 func write(_ address: TransportAddress, to target: UnsafeMutablePointer<sockaddr_in6>) -> UInt32 {
     switch address.address.family {
@@ -41,7 +41,7 @@ func write(_ address: TransportAddress, to target: UnsafeMutablePointer<sockaddr
     }
 }
 
-/// The address that the kernel wrote, nil for a family that is neither IPv4 nor IPv6.
+/// The address from the kernel; nil for a family other than IPv4 and IPv6.
 @inline(__always)
 func read(_ source: UnsafePointer<sockaddr_in6>) -> TransportAddress? {
     switch Int32(source.pointee.sin6_family) {
@@ -64,7 +64,7 @@ func read(_ source: UnsafePointer<sockaddr_in6>) -> TransportAddress? {
     }
 }
 
-/// The addresses of this machine that are up, without IPv6 link-local ones, which mean nothing without an interface.
+/// The addresses of this machine's interfaces that are up, without IPv6 link-local ones, which need a scope.
 package enum InterfaceAddresses {
     package static func all() -> [IPAddress] {
         var list: UnsafeMutablePointer<ifaddrs>?

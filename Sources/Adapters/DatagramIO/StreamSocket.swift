@@ -1,18 +1,18 @@
 internal import CLinux
 package import Wire
 
-/// A TCP connection, non-blocking, closed when it goes.
+/// A TCP connection, non-blocking, closed on deinit.
 package struct StreamSocket: ~Copyable {
-    /// -1 for a place that holds no connection.
+    /// -1 for none.
     package let descriptor: Int32
 
-    /// What a connection does without its owner's doing.
-    package struct Patience: Sendable {
-        /// The connection is dead when sent bytes stay unacknowledged for so long.
+    /// Timeouts and buffer limits of a connection.
+    package struct TCPOptions: Sendable {
+        /// TCP_USER_TIMEOUT: the connection fails when sent bytes stay unacknowledged for this long.
         package var unacknowledgedMilliseconds: Int32 = 30_000
-        /// Silent for so many seconds, the other side is asked whether it is there.
+        /// TCP_KEEPIDLE: probe the peer after this many seconds of silence.
         package var keepaliveSeconds: Int32 = 60
-        /// The kernel keeps no more unsent bytes than this: what waits longer is too old for a call.
+        /// TCP_NOTSENT_LOWAT: the kernel buffers no more unsent bytes, which would be too old for a call.
         package var unsentByteCount: Int32 = 128 * 1024
 
         package init() {}
@@ -21,12 +21,12 @@ package struct StreamSocket: ~Copyable {
     package enum Received: Hashable {
         case bytes(Int)
         case nothing
-        /// The other side sends no more.
+        /// The peer closed its side.
         case end
         case broken
     }
 
-    /// A place without a connection.
+    /// No connection.
     package static var none: StreamSocket { StreamSocket(adopting: -1) }
 
     package init(adopting descriptor: Int32) {
@@ -37,8 +37,8 @@ package struct StreamSocket: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Begins to connect from `local`, whose port may be shared with a listener that spreads. The connection stands, or
-    /// has failed, when it becomes writable: `isConnected` tells. nil when it failed at once.
+    /// Begins to connect from `local`, whose port may be shared with a listener that uses SO_REUSEPORT. When the socket
+    /// becomes writable, `isConnected` tells whether it succeeded. nil when it failed at once.
     package static func connecting(from local: TransportAddress, to remote: TransportAddress) -> StreamSocket? {
         let opened = clinux_stream_socket(local.address.family == .ipv6 ? AF_INET6 : AF_INET)
         guard opened >= 0 else { return nil }
@@ -59,24 +59,24 @@ package struct StreamSocket: ~Copyable {
         return socket
     }
 
-    /// Whether a connection that was begun stands.
+    /// Whether the connection attempt succeeded.
     package var isConnected: Bool {
         clinux_pending_error(descriptor) == 0
     }
 
-    /// Gives the descriptor away without closing it.
-    package consuming func surrender() -> Int32 {
+    /// Releases the descriptor without closing it.
+    package consuming func release() -> Int32 {
         let descriptor = descriptor
         discard self
         return descriptor
     }
 
-    /// Small packets leave at once, and a dead peer is noticed.
-    package func prepare(_ patience: Patience) {
+    /// Sets the options: small packets are sent at once, and a dead peer is detected.
+    package func prepare(_ options: TCPOptions) {
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-        set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, patience.unacknowledgedMilliseconds)
-        set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, patience.unsentByteCount)
-        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, patience.keepaliveSeconds)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, options.unacknowledgedMilliseconds)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, options.unsentByteCount)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, options.keepaliveSeconds)
         set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, 10)
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
     }
@@ -93,7 +93,7 @@ package struct StreamSocket: ~Copyable {
         }
     }
 
-    /// How many bytes the kernel took, 0 when it has no room, nil when the connection is broken.
+    /// How many bytes the kernel took: 0 when its buffer is full, nil when the connection is broken.
     package func send(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard !bytes.isEmpty else { return 0 }
         while true {
@@ -105,13 +105,13 @@ package struct StreamSocket: ~Copyable {
         }
     }
 
-    /// Tells the other side that no more comes, after all that was sent.
+    /// Closes the sending side, after everything that was sent.
     package func endSending() {
         _ = clinux_end_sending(descriptor)
     }
 }
 
-/// A listening TCP socket, non-blocking, closed when it goes.
+/// A listening TCP socket, non-blocking, closed on deinit.
 package struct StreamListener: ~Copyable {
     package let descriptor: Int32
     private static let backlog: Int32 = 1024
@@ -119,7 +119,7 @@ package struct StreamListener: ~Copyable {
     package enum Accepted: ~Copyable {
         case connection(StreamSocket, remote: TransportAddress)
         case nothing
-        /// No descriptors or memory: the connection goes on waiting.
+        /// No descriptors or memory: the connection stays in the backlog.
         case shortage
     }
 
@@ -134,7 +134,7 @@ package struct StreamListener: ~Copyable {
         guard opened >= 0 else { throw DatagramSocket.Failure(code: clinux_errno()) }
         // Connections of an earlier process that linger in the kernel do not hold the port.
         set(opened, SOL_SOCKET, SO_REUSEADDR, 1)
-        if sharing == .spread { set(opened, SOL_SOCKET, SO_REUSEPORT, 1) }
+        if sharing == .reusePort { set(opened, SOL_SOCKET, SO_REUSEPORT, 1) }
         if isIPv6 { set(opened, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
         var target = SocketAddress(address)
         let status = withUnsafePointer(to: &target.storage) { pointer in
@@ -154,19 +154,19 @@ package struct StreamListener: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Gives the descriptor away without closing it.
-    package consuming func surrender() -> Int32 {
+    /// Releases the descriptor without closing it.
+    package consuming func release() -> Int32 {
         let descriptor = descriptor
         discard self
         return descriptor
     }
 
-    /// Where the socket is bound.
+    /// The address to which the socket is bound.
     package var address: TransportAddress? {
         boundAddress(of: descriptor)
     }
 
-    /// The next connection that waits.
+    /// The next waiting connection.
     package func accept() -> Accepted {
         while true {
             var name = sockaddr_in6()
@@ -179,7 +179,7 @@ package struct StreamListener: ~Copyable {
             switch clinux_errno() {
             case EAGAIN: return .nothing
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .shortage
-            // The client gave up while it waited, or the network did: the next one may be well.
+            // The client or the network gave up while it waited: the next one may be fine.
             case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH, EHOSTDOWN, ENOPROTOOPT, ENONET,
                 EOPNOTSUPP:
                 continue

@@ -1,13 +1,13 @@
 internal import CLinux
 
-/// What one socket did not take, in its order, until it does.
+/// The datagrams that a full socket did not take, in order, until it does.
 ///
-/// A socket that is full takes more in a millisecond: what it refuses then is a frame for many, and lost for all of them.
-/// So it is kept, up to a bound in bytes. Beyond that the oldest video goes first: sound and reports are small, and of
-/// pictures the newest are of use.
+/// A full socket is writable again within a millisecond, while the rejected datagrams are often a frame for many
+/// receivers. So they are queued, up to a limit in bytes. Beyond that the oldest video is dropped first: audio and RTCP
+/// are small, and the newest video is the most useful.
 final class UnsentDatagrams {
     struct Datagram {
-        /// Nil for one that was given up.
+        /// Nil for one that was dropped.
         var bytes: UnsafeMutableRawPointer?
         let byteCount: Int
         let isVideo: Bool
@@ -20,7 +20,7 @@ final class UnsentDatagrams {
     private(set) var byteCount = 0
     private var datagrams: [Datagram] = []
     private var begin = 0
-    /// Before it there is no video.
+    /// No video before this index.
     private var firstVideo = 0
 
     init(_ socket: Int32, byteLimit: Int) {
@@ -34,7 +34,7 @@ final class UnsentDatagrams {
 
     var isEmpty: Bool { begin == datagrams.count }
 
-    /// Keeps a copy behind the others. Returns how many were given up for it.
+    /// Appends a copy. Returns how many datagrams were dropped for it.
     func append(
         _ bytes: UnsafeRawBufferPointer, isVideo: Bool, name: sockaddr_in6, nameSize: UInt32
     ) -> Int {
@@ -45,11 +45,11 @@ final class UnsentDatagrams {
                 bytes: copy.baseAddress, byteCount: bytes.count, isVideo: isVideo, name: name, nameSize: nameSize))
         byteCount &+= bytes.count
         var dropped = 0
-        while byteCount > byteLimit, giveUpOldest() { dropped &+= 1 }
+        while byteCount > byteLimit, dropOldest() { dropped &+= 1 }
         return dropped
     }
 
-    private func giveUpOldest() -> Bool {
+    private func dropOldest() -> Bool {
         firstVideo = max(firstVideo, begin)
         while firstVideo < datagrams.count {
             let index = firstVideo
@@ -72,12 +72,12 @@ final class UnsentDatagrams {
         byteCount &-= datagrams[index].byteCount
     }
 
-    /// Offers the oldest to `send`, which says what became of it, until it has to wait.
-    func drain(_ send: (UnsafeMutableRawPointer, Int, inout sockaddr_in6, UInt32) -> Fate) {
+    /// Passes the datagrams to `send`, the oldest first, until it would block.
+    func drain(_ send: (UnsafeMutableRawPointer, Int, inout sockaddr_in6, UInt32) -> Outcome) {
         while begin < datagrams.count {
             let nameSize = datagrams[begin].nameSize
             if let bytes = datagrams[begin].bytes {
-                if send(bytes, datagrams[begin].byteCount, &datagrams[begin].name, nameSize) == .waits { break }
+                if send(bytes, datagrams[begin].byteCount, &datagrams[begin].name, nameSize) == .wouldBlock { break }
                 release(begin)
             }
             begin &+= 1
@@ -92,8 +92,8 @@ final class UnsentDatagrams {
         }
     }
 
-    enum Fate {
-        case gone
-        case waits
+    enum Outcome {
+        case done
+        case wouldBlock
     }
 }

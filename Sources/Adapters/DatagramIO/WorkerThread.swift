@@ -2,12 +2,13 @@ internal import CLinux
 import Synchronization
 package import Wire
 
-/// A thread of our own for an event loop, outside of Swift's cooperative pool, which must not be blocked.
+/// A dedicated thread for an event loop, outside of Swift's cooperative pool, which must not be blocked.
 ///
-/// Packets do not wait for what else the server computes: the system is asked to run it as soon as it wakes.
+/// Packets should not wait for other work of the server, so the thread asks the scheduler to run it as soon as it
+/// wakes.
 package final class WorkerThread: Sendable {
-    /// How long it computes before another thread has its turn, in nanoseconds: the shortest that Linux knows.
-    private static let turn: UInt64 = 100_000
+    /// The scheduler's time slice in nanoseconds: the shortest that Linux supports.
+    private static let timeSlice: UInt64 = 100_000
 
     private let handle: Mutex<pthread_t?>
 
@@ -15,11 +16,11 @@ package final class WorkerThread: Sendable {
         self.handle = Mutex(handle)
     }
 
-    /// Runs `body` on a new thread, nil when the system refuses one. Signals go to other threads.
+    /// Runs `body` on a new thread; nil when the system does not allow another one. Signals go to other threads.
     package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> WorkerThread? {
         let box = Unmanaged.passRetained(
             Body {
-                _ = clinux_take_turns(turn)
+                _ = clinux_take_turns(timeSlice)
                 body()
             })
         var everySignal = sigset_t()
@@ -52,10 +53,10 @@ package final class WorkerThread: Sendable {
         if let handle { pthread_join(handle, nil) }
     }
 
-    /// Binds the calling thread to a processor of its own: the `place`th of those that it may run on, counted round. False
-    /// when the system refuses.
-    package static func pin(to place: Int) -> Bool {
-        clinux_pin(UInt32(truncatingIfNeeded: place)) == 0
+    /// Binds the calling thread to one processor: the `index`th of those that it may run on, modulo their number. False
+    /// when the system does not allow it.
+    package static func pin(to index: Int) -> Bool {
+        clinux_pin(UInt32(truncatingIfNeeded: index)) == 0
     }
 
     private final class Body: Sendable {
@@ -78,7 +79,7 @@ package enum SystemClock {
         nanoseconds(CLOCK_REALTIME)
     }
 
-    /// What this thread has had of a processor: work is charged by it, and not the time in which others ran.
+    /// The CPU time of this thread, without the time in which others ran.
     package static func threadNanoseconds() -> UInt64 {
         nanoseconds(CLOCK_THREAD_CPUTIME_ID)
     }

@@ -37,11 +37,11 @@ final class FileDescriptor: Sendable {
         guard fsync(number) == 0 else { throw MediaFileError.failed(to: "write", path, errno) }
     }
 
-    /// What lies there; less where the file ends.
+    /// Reads a range of bytes; fewer if the file ends before.
     func read(_ range: Range<Int>) throws -> [UInt8] {
-        try [UInt8](unsafeUninitializedCapacity: range.count) { room, filled in
+        try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, filled in
             while filled < range.count {
-                let start = room.baseAddress.map { $0 + filled }
+                let start = buffer.baseAddress.map { $0 + filled }
                 let count = pread(number, start, range.count - filled, off_t(range.lowerBound + filled))
                 if count < 0, errno == EINTR { continue }
                 guard count >= 0 else { throw MediaFileError.failed(to: "read", path, errno) }

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// How much of the disk is to stay free, so that a full one is no surprise to everything else that lives there.
-struct DiskRoom: Sendable {
+/// Keeps a minimum of free space on the disk, so that other programs do not run into a full disk.
+struct FreeSpaceGuard: Sendable {
     let path: String
     let minFreeBytes: Int
 
-    /// - Throws: `MediaFileError` of the kind `full`. Where the disk does not say, there is room.
+    /// - Throws: `MediaFileError` of kind `full`. If the file system reports no free space, the check passes.
     func check() throws {
         guard minFreeBytes > 0 else { return }
         var status = statvfs()

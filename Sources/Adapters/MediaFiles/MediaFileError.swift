@@ -1,14 +1,14 @@
 internal import Glibc
 package import Model
 
-/// Why a media file could not be written, read or removed, in words that tell an operator what to do.
+/// Why a media file could not be written, read or removed, with a message that tells an operator what to do.
 package struct MediaFileError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable {
-        /// The disk, or the user's share of it, is full.
+        /// The disk, or the user's disk quota, is full.
         case full
         /// There is no such file.
         case missing
-        /// The directory is not there, or may not be written.
+        /// The directory does not exist or is not writable.
         case unwritable
         case failed
     }
@@ -30,18 +30,18 @@ package struct MediaFileError: Error, Hashable, Sendable, CustomStringConvertibl
         case ENOENT, ENOTDIR, EACCES, EPERM, EROFS:
             Self(
                 .unwritable,
-                reason + " Give this process's user the right to write its directory, and see that it is there.")
+                reason + " Check that its directory exists, and that this process's user may write it.")
         default: Self(.failed, reason)
         }
     }
 
-    /// What a client is told: nothing of the server's insides, and whether it is worth trying again.
+    /// The problem for the client: it reveals no internals and says whether a retry makes sense.
     package var problem: Problem {
         switch kind {
         case .full: Problem(.unavailable, "The server has no room for more files.", retryAfter: 60_000)
         case .missing: .notFound("file")
         case .unwritable, .failed:
-            Problem(.unavailable, "The server cannot use its directory of files.", retryAfter: 60_000)
+            Problem(.unavailable, "The server cannot access its media directory.", retryAfter: 60_000)
         }
     }
 }

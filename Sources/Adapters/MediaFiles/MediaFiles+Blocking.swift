@@ -1,25 +1,25 @@
 internal import Glibc
 package import Model
 
-// The same for threads that are there to be blocked, such as one that works on files for minutes.
+// Blocking variants, for threads that may block, such as one that processes files for minutes.
 extension MediaFiles {
-    /// As `open`, which is for tasks.
+    /// The blocking variant of `open`.
     package func openBlocking(_ file: FileID) throws -> StoredFile {
-        try StoredFile(FileDescriptor(opening: place(of: file), O_RDONLY, to: "read"))
+        try StoredFile(FileDescriptor(opening: filePath(of: file), O_RDONLY, to: "read"))
     }
 
-    /// As `append`, which is for tasks.
+    /// The blocking variant of `append`.
     package func appendBlocking(to file: FileID) throws -> GrowingFile {
-        try room.check()
+        try freeSpace.check()
         let descriptor = try FileDescriptor(
-            opening: place(of: file), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, to: "write")
+            opening: filePath(of: file), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, to: "write")
         try syncDirectory()
-        return GrowingFile(descriptor, room)
+        return GrowingFile(descriptor, freeSpace)
     }
 }
 
 extension StoredFile {
-    /// So many bytes from there on; fewer where the file ends.
+    /// Reads `count` bytes from `start`; fewer if the file ends before.
     package func readBlocking(from start: Int, count: Int) throws -> [UInt8] {
         try descriptor.read(start..<max(start, min(start + count, byteCount)))
     }
@@ -27,7 +27,7 @@ extension StoredFile {
 
 extension GrowingFile {
     package func appendBlocking(_ bytes: [UInt8]) throws {
-        try room.check()
+        try freeSpace.check()
         try descriptor.write(bytes)
     }
 

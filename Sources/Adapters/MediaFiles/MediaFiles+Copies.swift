@@ -2,7 +2,7 @@ internal import Glibc
 package import Model
 internal import Synchronization
 
-/// How many files a copy has, and how many were not there.
+/// How many files were copied, and how many were missing.
 package struct MediaCopy: Sendable, Hashable {
     package var count = 0
     package var missing = 0
@@ -15,7 +15,7 @@ package struct MediaCopy: Sendable, Hashable {
     }
 }
 
-/// Keeps files that are removed meanwhile until it is released: for who copies what a snapshot of the database names.
+/// Defers the removal of files until it is released, while the files that a database snapshot names are copied.
 package final class RemovalHold: Sendable {
     private struct State {
         var holds = 0
@@ -28,7 +28,7 @@ package final class RemovalHold: Sendable {
 
     fileprivate func begin() { state.withLock { $0.holds += 1 } }
 
-    /// Lets go; the last to do so removes what was to be removed.
+    /// Releases one hold; the last release removes the deferred files.
     package func release() {
         let paths = state.withLock { state -> [String] in
             state.holds -= 1
@@ -36,12 +36,12 @@ package final class RemovalHold: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        // What cannot be removed belongs to nothing, and goes with the next start.
+        // A file that cannot be removed has no row and is removed at the next start.
         for path in paths { unlink(path) }
     }
 
-    /// Whether the file at `path` is removed later.
-    func takes(_ path: String) -> Bool {
+    /// Defers the removal of the file at `path` if there are holds. Returns whether it did.
+    func deferRemoval(of path: String) -> Bool {
         state.withLock { state in
             guard state.holds > 0 else { return false }
             state.waiting.append(path)
@@ -51,19 +51,19 @@ package final class RemovalHold: Sendable {
 }
 
 extension MediaFiles {
-    /// From now on no file goes until `release` is called on what is returned.
+    /// Defers all removals until `release` is called on the result.
     package func holdRemovals() -> RemovalHold {
         removals.begin()
         return removals
     }
 
-    /// Makes the directory that files are copied to (mode 0700).
+    /// Creates the directory that files are copied to (mode 0700).
     package func prepareCopy(at path: String) throws {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw MediaFileError.failed(to: "make", path, errno) }
     }
 
-    /// Links files into another directory, or copies them where that is on another file system. What is there is there
-    /// for good when this returns.
+    /// Links files into another directory, or copies them if it is on another file system. The copies are durable when
+    /// this returns.
     package func copy(_ files: [FileID], to directory: String) async throws -> MediaCopy {
         try await blocking {
             var copied = MediaCopy()
@@ -75,9 +75,9 @@ extension MediaFiles {
         }
     }
 
-    /// False when the file is not there.
+    /// False if the file does not exist.
     private func copy(_ file: FileID, to target: String) throws -> Bool {
-        let source = place(of: file)
+        let source = filePath(of: file)
         if link(source, target) == 0 { return true }
         switch errno {
         case ENOENT: return false
@@ -86,10 +86,10 @@ extension MediaFiles {
         }
         let stored = try FileDescriptor(opening: source, O_RDONLY, to: "read")
         let copy = try FileDescriptor(opening: target, O_WRONLY | O_CREAT | O_EXCL, to: "write")
-        let (end, piece) = (try stored.byteCount, 1 << 20)
+        let (end, chunkSize) = (try stored.byteCount, 1 << 20)
         var position = 0
         while position < end {
-            let bytes = try stored.read(position..<min(position + piece, end))
+            let bytes = try stored.read(position..<min(position + chunkSize, end))
             guard !bytes.isEmpty else { break }
             try copy.write(bytes)
             position += bytes.count

@@ -1,7 +1,7 @@
-/// A media file that is open to be read, for as long as anybody holds it.
+/// A media file that is open for reading; closed with the last reference.
 package struct StoredFile: Sendable {
-    /// So much is read at a time: large enough that a disk is asked rarely, small enough to be of no weight.
-    private static let chunk = 64 * 1024
+    /// The number of bytes per read: large enough for few reads, small enough for memory.
+    private static let chunkSize = 64 * 1024
 
     package let byteCount: Int
     let descriptor: FileDescriptor
@@ -11,36 +11,36 @@ package struct StoredFile: Sendable {
         byteCount = try descriptor.byteCount
     }
 
-    /// Hands the bytes of a range over in pieces, each when the one before was taken.
-    package func read(_ range: Range<Int>, _ take: ([UInt8]) async throws -> Void) async throws {
+    /// Passes the bytes of a range to `body` in chunks, each after the previous call has returned.
+    package func read(_ range: Range<Int>, _ body: ([UInt8]) async throws -> Void) async throws {
         var start = range.lowerBound
         while start < range.upperBound {
-            let part = start..<min(start + Self.chunk, range.upperBound)
+            let part = start..<min(start + Self.chunkSize, range.upperBound)
             let bytes = try await blocking { [descriptor] in try descriptor.read(part) }
             guard bytes.count == part.count else {
                 throw MediaFileError(.failed, "A media file is shorter than it was when it was opened.")
             }
-            try await take(bytes)
+            try await body(bytes)
             start = part.upperBound
         }
     }
 }
 
-/// A media file that is written while it happens. One task at a time appends.
+/// A media file that is open for appending, by one task at a time.
 package struct GrowingFile: Sendable {
     let descriptor: FileDescriptor
-    let room: DiskRoom
+    let freeSpace: FreeSpaceGuard
 
-    init(_ descriptor: FileDescriptor, _ room: DiskRoom) {
+    init(_ descriptor: FileDescriptor, _ freeSpace: FreeSpaceGuard) {
         self.descriptor = descriptor
-        self.room = room
+        self.freeSpace = freeSpace
     }
 
     package func append(_ bytes: [UInt8]) async throws {
         try await blocking { try appendBlocking(bytes) }
     }
 
-    /// What was appended is there for good when this returns.
+    /// The appended bytes are durable when this returns.
     package func sync() async throws {
         try await blocking { try syncBlocking() }
     }

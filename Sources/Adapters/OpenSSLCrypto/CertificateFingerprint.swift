@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// A hash function that a fingerprint may be by (RFC 8122 section 5), the stronger the greater. SHA-1, MD5 and MD2 are not
-/// among them: certificates can be made to collide there.
+/// The hash functions of fingerprints (RFC 8122 section 5), ordered by strength. SHA-1, MD5 and MD2 are not supported,
+/// since collisions can be made.
 package enum FingerprintFunction: Int, CaseIterable, Comparable, Hashable, Sendable {
     case sha224 = 224
     case sha256 = 256
@@ -10,25 +10,25 @@ package enum FingerprintFunction: Int, CaseIterable, Comparable, Hashable, Senda
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// What SDP calls it.
+    /// The name in SDP.
     package var name: String { "sha-\(rawValue)" }
     package var byteCount: Int { rawValue / 8 }
 }
 
-/// The hash of a certificate, by which SDP says who a peer is: `sha-256 12:AB:…`.
+/// The hash of a certificate, by which SDP identifies a peer: `sha-256 12:AB:…`.
 package struct CertificateFingerprint: Hashable, Sendable, LosslessStringConvertible {
     package let function: FingerprintFunction
     package let bytes: [UInt8]
 
-    /// nil when this is not as many bytes as the function gives.
+    /// nil when the number of bytes does not match the function.
     package init?(_ function: FingerprintFunction, _ bytes: [UInt8]) {
         guard bytes.count == function.byteCount else { return nil }
         self.function = function
         self.bytes = bytes
     }
 
-    /// The value of an `a=fingerprint` line (RFC 8122 section 5). nil when it is malformed or by a function that does not
-    /// count. Names and digits may be of either case, as peers write them.
+    /// The value of an `a=fingerprint` line (RFC 8122 section 5). nil when it is malformed or its function is not
+    /// supported. Names and digits may be in upper or lower case.
     package init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2,

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// Where datagrams go into and come out of the DTLS sessions of one thread.
+/// The input and output of the DTLS sessions of one thread.
 ///
-/// OpenSSL reads and writes through a BIO. Every session's BIO leads here: to one record that waits to be read, and to an
-/// arena of datagrams that wait to be sent, one for each write. The host takes them out after each call on a session.
+/// OpenSSL reads and writes through a BIO. The BIOs of all sessions use this exchange: one record to read, and an arena
+/// of datagrams to send, one per write. The host sends them after each call on a session.
 package final class DTLSExchange {
     private static let arenaByteCount = 64 * 1024
     private static let maximumDatagrams = 128
 
-    /// What the BIO's functions see, at an address that stays.
+    /// The state for the BIO's functions, at a stable address.
     struct Memory {
         var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
         var count = 0
@@ -35,13 +35,13 @@ package final class DTLSExchange {
         memory.deallocate()
     }
 
-    /// Datagrams that wait to be sent.
+    /// The number of datagrams to send.
     package var count: Int { memory.pointee.count }
 
-    /// Datagrams that found no room: lost, as on a wire.
+    /// Datagrams that were dropped because the arena was full.
     package var dropped: UInt64 { memory.pointee.dropped }
 
-    /// A datagram that waits to be sent. Valid until `removeAll`.
+    /// A datagram to send. Valid until `removeAll`.
     package subscript(index: Int) -> UnsafeRawBufferPointer {
         guard index >= 0, index < count else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         let start = index > 0 ? memory.pointee.ends[index &- 1] : 0
@@ -53,7 +53,7 @@ package final class DTLSExchange {
         memory.pointee.used = 0
     }
 
-    /// A BIO for one session, owned by whoever gets it. This exchange has to live longer.
+    /// A BIO for one session, owned by the caller. This exchange has to outlive it.
     func makeBIO() -> OpaquePointer? {
         guard let method = DatagramBIO.method, let bio = BIO_new(method) else { return nil }
         BIO_set_data(bio, memory)
@@ -61,7 +61,7 @@ package final class DTLSExchange {
         return bio
     }
 
-    /// Runs `body` with a record to be read. What it does not read is gone.
+    /// Runs `body` with a record as input. What it does not read is discarded.
     func with<Result>(_ record: UnsafeRawBufferPointer, _ body: () -> Result) -> Result {
         memory.pointee.incoming = record
         defer { memory.pointee.incoming = UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -83,7 +83,7 @@ package final class DTLSExchange {
 
 /// The functions of the BIO, called by OpenSSL.
 private enum DatagramBIO {
-    /// One for the process: OpenSSL counts kinds of BIOs in a byte. Made once, then only read.
+    /// One per process: OpenSSL has only a byte for BIO types. Made once, then read-only.
     nonisolated(unsafe) static let method = makeMethod()
 
     private static func makeMethod() -> OpaquePointer? {
@@ -113,7 +113,7 @@ private enum DatagramBIO {
             case BIO_CTRL_FLUSH: 1
             // The headers of IPv6 and UDP.
             case BIO_CTRL_DGRAM_GET_MTU_OVERHEAD: 48
-            // Of path MTU, peers and timers it knows nothing.
+            // Path MTU, peers and timers are not supported.
             default: 0
             }
         }

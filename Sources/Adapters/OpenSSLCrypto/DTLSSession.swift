@@ -1,33 +1,33 @@
 internal import COpenSSL
 package import DTLS
 
-/// One conversation over DTLS 1.2 (RFC 6347): records go in, plaintext datagrams come out, and the other way round.
+/// A DTLS 1.2 session (RFC 6347): records go in and plaintext datagrams come out, and vice versa.
 ///
-/// It has no socket and belongs to one thread. A server's session begins with a hello that `HelloDoor` let in; a client's
-/// begins by itself. After each call, what is to be sent waits in the exchange. To receive, give a record to `take`, then
-/// `read` until there is nothing; records that should not reach OpenSSL are kept away by a `RecordGate` before. While the
-/// handshake lasts, `retransmit` has to be called when `retransmission` says so.
+/// It has no socket and belongs to one thread. A server session begins with a ClientHello that `HelloVerifier`
+/// accepted; a client session begins by itself. After each call, the exchange holds the datagrams to send. To receive,
+/// pass a record to `take`, then `read` until there is nothing; a `RecordFilter` has to reject invalid records before.
+/// During the handshake, `retransmit` has to be called after the time in `retransmission`.
 package struct DTLSSession: ~Copyable {
-    /// The largest plaintext of a record, and so the size of a buffer to read into.
+    /// The largest plaintext of a record: the size of a buffer to read into.
     package static let maximumPlaintextByteCount = 16_384
-    /// What a datagram of a handshake may have, as IPv6 and tunnels let it through.
+    /// The size of handshake datagrams, which passes IPv6 and tunnels.
     package static let defaultMTU = 1200
 
     let connection: OpaquePointer
     private let exchange: DTLSExchange
-    // Lives as long as what it made.
+    // Retained, because the connection uses it.
     private let context: DTLSContext
     private var isEstablished = false
     private var hasBuffers = true
 
-    /// What reading brought.
+    /// The result of reading.
     package enum Reading: Hashable, Sendable {
         /// A plaintext of so many bytes in the buffer.
         case data(Int)
         case nothing
-        /// The other side said that it is the end.
+        /// The peer closed the session.
         case closed
-        /// The handshake cannot succeed, or the other side broke the protocol.
+        /// The handshake failed, or the peer violated the protocol.
         case failed
     }
 
@@ -37,17 +37,17 @@ package struct DTLSSession: ~Copyable {
         self.exchange = exchange
     }
 
-    /// Answers a hello that has proved where it comes from. nil when OpenSSL refuses it or has no memory; an alert may
-    /// then wait in the exchange.
-    package static func answering(
-        _ hello: ProvenHello, _ context: DTLSContext, _ exchange: DTLSExchange, mtu: Int = defaultMTU
+    /// Accepts a ClientHello with a verified source address. nil when OpenSSL rejects it or has no memory; the exchange
+    /// may then hold an alert.
+    package static func accepting(
+        _ hello: VerifiedHello, _ context: DTLSContext, _ exchange: DTLSExchange, mtu: Int = defaultMTU
     ) -> DTLSSession? {
         guard context.isServer, let session = make(context, exchange, mtu) else { return nil }
-        return session.answer(hello)
+        return session.accept(hello)
     }
 
-    /// Says hello to a server, which has to show a certificate for `name` if the context has authorities.
-    package static func greeting(
+    /// Connects to a server, which needs a certificate for `name` if the context has CAs.
+    package static func connecting(
         _ name: String?, _ context: DTLSContext, _ exchange: DTLSExchange, mtu: Int = defaultMTU
     ) -> DTLSSession? {
         guard !context.isServer, let session = make(context, exchange, mtu) else { return nil }
@@ -56,10 +56,10 @@ package struct DTLSSession: ~Copyable {
             return nil
         }
         SSL_set_connect_state(session.connection)
-        return session.begun()
+        return session.started()
     }
 
-    /// Agrees on keys for media with a context for that: a client's end says hello, a server's waits for one.
+    /// A DTLS-SRTP session with a context for media: a client sends its ClientHello, a server waits for one.
     package static func exchangingMediaKeys(
         _ context: DTLSContext, _ exchange: DTLSExchange, mtu: Int = defaultMTU
     ) -> DTLSSession? {
@@ -67,7 +67,7 @@ package struct DTLSSession: ~Copyable {
         copenssl_retransmit_soon(session.connection)
         guard context.isServer else {
             SSL_set_connect_state(session.connection)
-            return session.begun()
+            return session.started()
         }
         SSL_set_accept_state(session.connection)
         return session
@@ -83,27 +83,27 @@ package struct DTLSSession: ~Copyable {
         return session
     }
 
-    private consuming func answer(_ hello: ProvenHello) -> DTLSSession? {
+    private consuming func accept(_ hello: VerifiedHello) -> DTLSSession? {
         let connection = connection
         SSL_set_accept_state(connection)
-        let isTaken = hello.record.withUnsafeBytes { record in
+        let isAccepted = hello.record.withUnsafeBytes { record in
             exchange.with(record) {
                 guard let nobody = BIO_ADDR_new() else { return false }
                 defer { BIO_ADDR_free(nobody) }
-                // It takes the hello as message 1 and record numbers from the hello's, and asks for the cookie, which is
-                // known to be right. Only a hello in one record passes; ours is.
+                // It treats the ClientHello as message 1, continues its record numbers, and verifies the cookie, which
+                // is known to be valid. It accepts only a ClientHello in a single record, as this one is.
                 return DTLSv1_listen(connection, nobody) == 1
             }
         }
-        guard isTaken else {
+        guard isAccepted else {
             ERR_clear_error()
             return nil
         }
-        return begun()
+        return started()
     }
 
-    private consuming func begun() -> DTLSSession? {
-        if shake() == .failed { return nil }
+    private consuming func started() -> DTLSSession? {
+        if performHandshake() == .failed { return nil }
         return self
     }
 
@@ -111,13 +111,13 @@ package struct DTLSSession: ~Copyable {
         SSL_free(connection)
     }
 
-    /// Which records may reach this session of a server.
-    package var phase: RecordGate.Phase {
+    /// The phase of a server session, for the `RecordFilter`.
+    package var phase: RecordFilter.Phase {
         if isEstablished { return .established }
         return SSL_get_state(connection) == TLS_ST_SR_CHANGE ? .finishedAwaited : .keyAwaited
     }
 
-    /// Takes in a record, and reads the first plaintext that comes of it.
+    /// Takes a record, and reads the first plaintext from it.
     package mutating func take(
         _ record: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
     ) -> Reading {
@@ -130,13 +130,13 @@ package struct DTLSSession: ~Copyable {
             return SSL_do_handshake(connection)
         }
         guard !isEstablished else { return reading(status) }
-        switch noteHandshake(status) {
+        switch handshakeResult(status) {
         case .nothing where self.isEstablished: return read(into: buffer)
         case let other: return other
         }
     }
 
-    /// The next plaintext, after `take` brought one.
+    /// Reads the next plaintext, after `take` returned one.
     package mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
         guard isEstablished, allocateBuffers() else { return .nothing }
         return reading(Self.read(connection, into: buffer))
@@ -158,12 +158,12 @@ package struct DTLSSession: ~Copyable {
         }
     }
 
-    private mutating func shake() -> Reading {
+    private mutating func performHandshake() -> Reading {
         ERR_clear_error()
-        return noteHandshake(SSL_do_handshake(connection))
+        return handshakeResult(SSL_do_handshake(connection))
     }
 
-    private mutating func noteHandshake(_ status: Int32) -> Reading {
+    private mutating func handshakeResult(_ status: Int32) -> Reading {
         guard status == 1 else { return reading(status) }
         isEstablished = true
         return .nothing
@@ -177,18 +177,18 @@ package struct DTLSSession: ~Copyable {
         return SSL_write(connection, plaintext.baseAddress, Int32(clamping: plaintext.count)) > 0
     }
 
-    /// Nanoseconds until the last flight has to be said again, nil when nothing waits for an answer.
+    /// Nanoseconds until the last flight has to be retransmitted; nil when no timer runs.
     package var retransmission: UInt64? {
         UInt64(exactly: copenssl_retransmission(connection))
     }
 
-    /// Says the last flight again if its time has come. False when that was tried too often.
+    /// Retransmits the last flight if it is due. False after too many attempts.
     package mutating func retransmit() -> Bool {
         ERR_clear_error()
         return copenssl_retransmit(connection) >= 0
     }
 
-    /// Says that it is the end. What comes after is of no interest.
+    /// Sends a close_notify alert. Later records are ignored.
     package mutating func close() {
         guard isEstablished, allocateBuffers() else { return }
         ERR_clear_error()
@@ -196,13 +196,13 @@ package struct DTLSSession: ~Copyable {
         ERR_clear_error()
     }
 
-    /// Gives back OpenSSL's buffers of 32 KB until the next record. For sessions that say nothing for some time.
+    /// Releases OpenSSL's buffers of 32 KB until the next record. For idle sessions.
     package mutating func releaseBuffers() {
         guard isEstablished, hasBuffers, SSL_free_buffers(connection) == 1 else { return }
         hasBuffers = false
     }
 
-    /// Brings back what `releaseBuffers` gave away: OpenSSL does so by itself only for reading, and would write to nowhere.
+    /// Allocates the buffers again after `releaseBuffers`: OpenSSL does so by itself only for reading, not for writing.
     private mutating func allocateBuffers() -> Bool {
         if !hasBuffers { hasBuffers = SSL_alloc_buffers(connection) == 1 }
         return hasBuffers

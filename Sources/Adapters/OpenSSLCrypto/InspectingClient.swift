@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// The client's end of a TLS or DTLS connection, over bytes in memory, that looks at a server's certificate.
+/// The client side of a TLS or DTLS connection, over bytes in memory, that inspects a server's certificate.
 ///
-/// It connects whatever the certificate is, so that a broken one can be told apart from a closed port: `certificate` says
-/// whether others would trust it. For trying a server, not for talking to one.
+/// It connects whatever the certificate is, so that an invalid one can be distinguished from a closed port:
+/// `certificate` tells whether clients would trust it. For testing a server, not for production.
 package final class InspectingClient {
     package enum Transport {
         case stream
@@ -13,7 +13,7 @@ package final class InspectingClient {
     package enum Step: Hashable {
         case waiting
         case done
-        /// In OpenSSL's words.
+        /// With OpenSSL's error text.
         case failed(String)
     }
 
@@ -26,15 +26,15 @@ package final class InspectingClient {
     private let outgoing: OpaquePointer
 
     /// - Parameters:
-    ///   - name: the host that clients would ask for, for SNI; nil for an address.
-    ///   - authorities: a PEM file of authorities that are trusted beside the system's.
+    ///   - name: the host name for SNI; nil for an address.
+    ///   - authorities: a PEM file of CAs that are trusted besides the system's.
     package init(_ transport: Transport, name: String?, authorities: String?) throws(CertificateError) {
         let method = transport == .stream ? TLS_client_method() : DTLS_client_method()
         guard let context = SSL_CTX_new(method) else { throw CertificateError("OpenSSL has no memory") }
         SSL_CTX_set_default_verify_paths(context)
         if let authorities, SSL_CTX_load_verify_file(context, authorities) != 1 {
             SSL_CTX_free(context)
-            throw CertificateError("\(authorities) holds no certificates of authorities: \(CertificateError.reason())")
+            throw CertificateError("\(authorities) contains no CA certificates: \(CertificateError.reason())")
         }
         guard let connection = SSL_new(context), let incoming = BIO_new(BIO_s_mem()),
             let outgoing = BIO_new(BIO_s_mem())
@@ -60,7 +60,7 @@ package final class InspectingClient {
         SSL_CTX_free(context)
     }
 
-    /// Bytes, or one datagram, from the server. Reads what it said afterwards with `read`.
+    /// Passes in bytes, or one datagram, from the server. Then call `read`.
     package func feed(_ bytes: [UInt8]) {
         BIO_write(incoming, bytes, Int32(clamping: bytes.count))
     }
@@ -71,7 +71,7 @@ package final class InspectingClient {
         return status == 1 ? .done : step(status)
     }
 
-    /// Sends a DTLS flight again whose answer is late.
+    /// Retransmits a DTLS flight whose response is late.
     package func retransmit() {
         _ = copenssl_retransmit(connection)
     }
@@ -82,7 +82,7 @@ package final class InspectingClient {
         return status > 0 ? .done : step(status)
     }
 
-    /// What the server said, once decrypted; empty when there is no more.
+    /// The decrypted data from the server; empty when there is no more.
     package func read() -> [UInt8] {
         var plain = [UInt8](repeating: 0, count: 16_384)
         ERR_clear_error()
@@ -92,7 +92,7 @@ package final class InspectingClient {
         return plain
     }
 
-    /// What waits to be sent to the server; over DTLS one datagram.
+    /// The bytes to send to the server; over DTLS one datagram.
     package func takeOutgoing() -> [UInt8] {
         let waiting = Int(clamping: copenssl_client_pending(outgoing))
         guard waiting > 0 else { return [] }
@@ -103,19 +103,19 @@ package final class InspectingClient {
         return bytes
     }
 
-    /// What the server showed, once the handshake is done.
+    /// The server's certificate, once the handshake is done.
     ///
-    /// - Parameter name: the host name or address that clients ask for.
-    package func certificate(for name: String) -> ShownCertificate? {
+    /// - Parameter name: the host name or address to which clients connect.
+    package func certificate(for name: String) -> PeerCertificate? {
         guard let shown = SSL_get1_peer_certificate(connection) else { return nil }
         defer { X509_free(shown) }
         let status = SSL_get_verify_result(connection)
-        return ShownCertificate(
+        return PeerCertificate(
             validFrom: Self.unixSeconds(X509_get0_notBefore(shown)),
             validUntil: Self.unixSeconds(X509_get0_notAfter(shown)),
-            isForName: X509_check_host(shown, name, name.utf8.count, 0, nil) == 1
+            matchesName: X509_check_host(shown, name, name.utf8.count, 0, nil) == 1
                 || X509_check_ip_asc(shown, name, 0) == 1, names: Self.names(in: shown),
-            distrust: Self.isAboutTrust(status)
+            trustError: Self.isAboutTrust(status)
                 ? X509_verify_cert_error_string(status).map { String(cString: $0) } : nil)
     }
 
@@ -126,7 +126,7 @@ package final class InspectingClient {
         }
     }
 
-    /// Dates are judged by themselves.
+    /// False for errors about the dates, which are reported separately.
     private static func isAboutTrust(_ status: Int) -> Bool {
         status != Int(X509_V_OK) && status != Int(X509_V_ERR_CERT_HAS_EXPIRED)
             && status != Int(X509_V_ERR_CERT_NOT_YET_VALID)
@@ -135,14 +135,14 @@ package final class InspectingClient {
     private static func names(in certificate: OpaquePointer) -> [String] {
         guard let output = BIO_new(BIO_s_mem()) else { return [] }
         defer { BIO_free(output) }
-        let place = X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)
-        guard place >= 0, X509V3_EXT_print(output, X509_get_ext(certificate, place), 0, 0) == 1 else { return [] }
+        let index = X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)
+        guard index >= 0, X509V3_EXT_print(output, X509_get_ext(certificate, index), 0, 0) == 1 else { return [] }
         var text = [UInt8](repeating: 0, count: 4096)
         let count = BIO_read(output, &text, Int32(clamping: text.count))
         guard count > 0 else { return [] }
         // OpenSSL writes "DNS:turn.example.org, IP Address:203.0.113.5".
-        let words = String(decoding: text.prefix(Int(count)), as: UTF8.self)
-        return words.split(separator: ",").map { part in
+        let list = String(decoding: text.prefix(Int(count)), as: UTF8.self)
+        return list.split(separator: ",").map { part in
             let name = part.drop { $0 == " " }
             return String(name.split(separator: ":", maxSplits: 1).last ?? name)
         }
@@ -158,14 +158,14 @@ package final class InspectingClient {
 }
 
 /// A server's certificate as a client sees it.
-package struct ShownCertificate: Hashable, Sendable {
+package struct PeerCertificate: Hashable, Sendable {
     /// Unix seconds.
     package let validFrom: Int64
     package let validUntil: Int64
-    /// Whether it is for the host name or address that clients ask for.
-    package let isForName: Bool
-    /// All names and addresses that it is for.
+    /// Whether it is valid for the host name or address to which clients connect.
+    package let matchesName: Bool
+    /// All names and addresses for which it is valid.
     package let names: [String]
-    /// Why its chain leads to nobody who is trusted, in OpenSSL's words; nil when it is trusted.
-    package let distrust: String?
+    /// Why its chain is not trusted, as OpenSSL's text; nil when it is trusted.
+    package let trustError: String?
 }

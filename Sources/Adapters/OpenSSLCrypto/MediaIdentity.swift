@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// A key and a self-signed certificate for DTLS of media, made at start and kept in memory alone.
+/// A key and a self-signed certificate for DTLS-SRTP, made at start and kept only in memory.
 ///
-/// ECDSA on P-256, which every WebRTC endpoint knows (RFC 8827 section 6.5). Peers know it by its fingerprint in SDP; what
-/// it says of itself means nothing.
+/// ECDSA on P-256, which every WebRTC endpoint supports (RFC 8827 section 6.5). Peers identify it by its fingerprint in
+/// SDP; its subject has no meaning.
 package final class MediaIdentity: Sendable {
     // Read-only once made; OpenSSL counts references atomically.
     nonisolated(unsafe) private let certificate: OpaquePointer
@@ -41,7 +41,7 @@ package final class MediaIdentity: Sendable {
     private func sign() -> Bool {
         guard let serial = OpenSSLRandom.integer(), let name = X509_get_subject_name(certificate) else { return false }
         return X509_set_version(certificate, 2) == 1
-            // Positive, as certificates want it.
+            // Positive, as X.509 requires.
             && ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial >> 1 | 1) == 1
             // A peer's clock may be behind.
             && X509_gmtime_adj(X509_getm_notBefore(certificate), -Self.secondsPerDay) != nil

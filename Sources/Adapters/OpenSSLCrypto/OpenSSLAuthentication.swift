@@ -1,15 +1,15 @@
 internal import COpenSSL
 package import Wire
 
-/// HMAC and hashes from the system's OpenSSL, with its contexts made once and keyed anew for each message.
+/// HMAC and hashes from the system's OpenSSL. The contexts are made once and rekeyed for each message.
 ///
-/// One value belongs to one thread: the contexts are reused without a lock.
+/// An instance belongs to one thread: the contexts are reused without a lock.
 package final class OpenSSLAuthentication: MessageAuthentication {
     private let sha1: KeyedContext
     private let sha256: KeyedContext
     private let digest: OpaquePointer
 
-    /// nil when OpenSSL cannot make its contexts, for want of memory.
+    /// nil when OpenSSL has no memory.
     package init?() {
         guard let sha1 = KeyedContext("SHA1"), let sha256 = KeyedContext("SHA256"), let digest = EVP_MD_CTX_new() else {
             return nil
@@ -52,7 +52,7 @@ package final class OpenSSLAuthentication: MessageAuthentication {
     }
 }
 
-/// An HMAC context that remembers its hash function.
+/// An HMAC context for one hash function.
 private final class KeyedContext {
     private let context: OpaquePointer
 

@@ -1,12 +1,12 @@
 internal import COpenSSL
 import Wire
 
-/// AES-GCM from the system's OpenSSL. One value belongs to one thread.
+/// AES-GCM from the system's OpenSSL. An instance belongs to one thread.
 package final class OpenSSLDecryption: AuthenticatedDecryption {
     private static let tagByteCount = 16
     private let context: OpaquePointer
 
-    /// nil when OpenSSL cannot make its context, for want of memory.
+    /// nil when OpenSSL has no memory.
     package init?() {
         guard let context = EVP_CIPHER_CTX_new() else { return nil }
         self.context = context
@@ -24,7 +24,7 @@ package final class OpenSSLDecryption: AuthenticatedDecryption {
         default: return nil
         }
         let bodyByteCount = sealed.byteCount - Self.tagByteCount
-        // What is opened here came in one datagram; the bounds keep every count an Int32.
+        // The input came in one datagram; the bounds make every count fit an Int32.
         guard (0...65_536).contains(bodyByteCount), (1...64).contains(nonce.byteCount), associated.byteCount <= 65_536,
             let body = sealed.part(0..<bodyByteCount), let tag = sealed.part(bodyByteCount..<sealed.byteCount)
         else { return nil }

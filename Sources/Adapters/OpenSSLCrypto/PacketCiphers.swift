@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-// What SRTP is made of, over packets where they lie: each context gets its key once and per packet only a nonce.
+// The ciphers of SRTP, which work in place: each context is keyed once, and gets only a nonce per packet.
 
 /// AES-GCM (NIST SP 800-38D) with one key, in one direction. Nothing is copied and nothing allocated per packet.
 package struct GaloisCipher: ~Copyable {
@@ -27,20 +27,20 @@ package struct GaloisCipher: ~Copyable {
         default: return nil
         }
         guard let context = EVP_CIPHER_CTX_new() else { return nil }
-        let made = GaloisCipher(context)
+        let galois = GaloisCipher(context)
         guard EVP_CipherInit_ex(context, cipher, nil, key, nil, direction == .seals ? 1 : 0) == 1 else {
             ERR_clear_error()
             return nil
         }
-        return made
+        return galois
     }
 
     deinit {
         EVP_CIPHER_CTX_free(context)
     }
 
-    /// Encrypts `body` and writes its tag of 16 bytes. The nonce is the low 96 bits, in network order; twice the same gives
-    /// the key away.
+    /// Encrypts `body` and writes its tag of 16 bytes. The nonce is the low 96 bits, in network order; reusing a nonce
+    /// reveals the key.
     package func seal(
         _ body: UnsafeMutableRawBufferPointer, tag: UnsafeMutableRawPointer, nonce: UInt128,
         associated: UnsafeRawBufferPointer, _ more: UnsafeRawBufferPointer = .init(start: nil, count: 0)
@@ -49,8 +49,7 @@ package struct GaloisCipher: ~Copyable {
             && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagByteCount), tag) == 1
     }
 
-    /// Decrypts `body`. False when a single bit of it, of the tag or of what is associated is wrong; the body is then of no
-    /// use any more.
+    /// Decrypts `body`. False when it is not authentic; the content of the body is then undefined.
     package func open(
         _ body: UnsafeMutableRawBufferPointer, tag: UnsafeMutableRawPointer, nonce: UInt128,
         associated: UnsafeRawBufferPointer, _ more: UnsafeRawBufferPointer = .init(start: nil, count: 0)
@@ -67,7 +66,7 @@ package struct GaloisCipher: ~Copyable {
             EVP_CipherInit_ex(context, nil, nil, nil, nonce.baseAddress?.assumingMemoryBound(to: UInt8.self), -1) == 1
         }
         var count: Int32 = 0
-        // Only lengths and finishing are left: at the end nothing is written, but a place to write to is asked for.
+        // Finishing writes nothing, but needs an output pointer.
         var rest: UInt128 = 0
         return isKeyed && read(associated) && read(more) && EVP.transform(context, body)
             && withUnsafeMutableBytes(of: &rest) {
@@ -100,12 +99,12 @@ package struct CounterCipher: ~Copyable {
         default: return nil
         }
         guard let context = EVP_CIPHER_CTX_new() else { return nil }
-        let made = CounterCipher(context)
+        let counter = CounterCipher(context)
         guard EVP_CipherInit_ex(context, cipher, nil, key, nil, 1) == 1 else {
             ERR_clear_error()
             return nil
         }
-        return made
+        return counter
     }
 
     deinit {
@@ -136,7 +135,7 @@ package struct PacketAuthenticator: ~Copyable {
         guard !key.isEmpty, let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
         defer { EVP_MAC_free(algorithm) }
         guard let context = EVP_MAC_CTX_new(algorithm) else { return nil }
-        let made = PacketAuthenticator(context)
+        let authenticator = PacketAuthenticator(context)
         let isKeyed = "SHA1".withCString { name in
             let parameters = [
                 OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, UnsafeMutablePointer(mutating: name), 0),
@@ -148,7 +147,7 @@ package struct PacketAuthenticator: ~Copyable {
             ERR_clear_error()
             return nil
         }
-        return made
+        return authenticator
     }
 
     deinit {
@@ -160,7 +159,7 @@ package struct PacketAuthenticator: ~Copyable {
         over first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) -> Bool
     ) -> Bool {
-        // Without a key it begins anew with the one it has.
+        // Without a key it restarts with the current one.
         guard EVP_MAC_init(context, nil, 0, nil) == 1, update(first), update(second) else { return false }
         var code = (UInt64(0), UInt64(0), UInt64(0))
         var count = 0

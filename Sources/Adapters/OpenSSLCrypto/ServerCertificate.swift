@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// A certificate chain and its private key from PEM files: what a TLS or DTLS server shows its clients.
+/// A certificate chain and its private key from PEM files, for a TLS or DTLS server.
 ///
-/// Checked when it is read, so that whoever holds one can serve with it. It never changes: a renewed certificate is a
-/// new value, and handshakes under way finish with the old one.
+/// It is validated when it is read, and immutable: a renewed certificate is a new instance, and handshakes in progress
+/// finish with the old one.
 package final class ServerCertificate: Sendable {
-    /// The last moment at which clients accept it, in Unix seconds.
+    /// When it expires, in Unix seconds.
     package let expiresAt: Int64
 
     // Read-only from here on; OpenSSL counts references atomically.
@@ -29,7 +29,7 @@ package final class ServerCertificate: Sendable {
             ERR_clear_error()
             throw CertificateError("the private key in \(keyFile) does not belong to the certificate in \(chainFile)")
         }
-        // What OpenSSL will not serve, such as a key that is too short, shows now and not at the first handshake.
+        // Fails now, and not at the first handshake, if OpenSSL rejects it, for example for a key that is too short.
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw CertificateError("OpenSSL has no memory") }
         defer { SSL_CTX_free(context) }
         guard install(in: context) else {
@@ -42,20 +42,20 @@ package final class ServerCertificate: Sendable {
         EVP_PKEY_free(key)
     }
 
-    /// What an operator should know at this moment (Unix seconds): that it has expired, or will within two weeks.
+    /// A warning for the operator at this time (Unix seconds): it has expired, or will within two weeks.
     package func warning(at unixSeconds: Int64) -> String? {
         let days = (expiresAt - unixSeconds) / 86_400
         if expiresAt <= unixSeconds { return "the certificate has expired: clients refuse it until it is renewed" }
         return days < 14 ? "the certificate expires in \(days) days: renew it" : nil
     }
 
-    /// Whether clients that asked for this name or address accept the certificate.
+    /// Whether the certificate is valid for this host name or address.
     package func covers(_ host: String) -> Bool {
         guard let own = chain.first else { return false }
         return X509_check_host(own, host, 0, 0, nil) == 1 || X509_check_ip_asc(own, host, 0) == 1
     }
 
-    /// Makes connections of this `SSL_CTX` show the certificate. False when OpenSSL refuses it.
+    /// Sets the certificate of this `SSL_CTX`. False when OpenSSL rejects it.
     func install(in context: OpaquePointer) -> Bool {
         guard let own = chain.first, SSL_CTX_use_certificate(context, own) == 1,
             SSL_CTX_use_PrivateKey(context, key) == 1
@@ -104,7 +104,7 @@ package final class ServerCertificate: Sendable {
     }
 }
 
-/// Why a certificate cannot be used, in words that name the file.
+/// Why a certificate cannot be used; the text names the file.
 package struct CertificateError: Error, Hashable, CustomStringConvertible {
     package let description: String
 
@@ -112,7 +112,7 @@ package struct CertificateError: Error, Hashable, CustomStringConvertible {
         self.description = description
     }
 
-    /// OpenSSL's own words for its last error on this thread, which is cleared.
+    /// The text of OpenSSL's last error on this thread, which is cleared.
     static func reason() -> String {
         defer { ERR_clear_error() }
         return copenssl_reason().map { String(cString: $0) } ?? "no reason given"

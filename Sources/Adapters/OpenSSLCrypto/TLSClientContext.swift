@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// What TLS connections of a client have in common: whom it trusts.
+/// The shared configuration of a client's TLS connections: the trusted CAs.
 ///
-/// TLS 1.2 and 1.3, no renegotiation. It never changes and may be used by many threads.
+/// TLS 1.2 and 1.3, no renegotiation. It is immutable and may be used by many threads.
 package final class TLSClientContext: Sendable {
     // OpenSSL guards a context that is no longer configured.
     nonisolated(unsafe) let context: OpaquePointer
 
-    /// For servers whose certificate was signed by one of these authorities (a PEM file), or for anyone.
+    /// Requires a certificate of one of these CAs (a PEM file), or accepts any if nil.
     ///
-    /// nil when OpenSSL is out of memory or finds no authorities in the file.
+    /// nil when OpenSSL is out of memory or finds no CAs in the file.
     package init?(authorities: String?) {
         guard let context = SSL_CTX_new(TLS_client_method()) else { return nil }
         guard copenssl_configure_tls(context) == 1,

@@ -1,18 +1,18 @@
 internal import COpenSSL
 
-/// What all TLS connections of a server have in common: its certificate and what it agrees to.
+/// The shared configuration of a server's TLS connections: the certificate and the allowed options.
 ///
-/// TLS 1.2 and 1.3, no renegotiation, no compression. Sessions are resumed by tickets, so that nothing is kept per
-/// client. It never changes and may be used by many threads; a renewed certificate makes a new context.
+/// TLS 1.2 and 1.3, no renegotiation, no compression. Sessions are resumed by tickets, so that no state is kept per
+/// client. It is immutable and may be used by many threads; a renewed certificate needs a new context.
 package final class TLSServerContext: Sendable {
-    /// The protocols that a client may ask for (RFC 7443 section 4). A client that names only others is refused
-    /// (RFC 7301 section 3.2), so that no other protocol's traffic can be led here.
+    /// The ALPN protocols that a client may offer (RFC 7443 section 4). A client that offers only others is rejected
+    /// (RFC 7301 section 3.2), so that the traffic of another protocol cannot be redirected here.
     package static let protocols = ["stun.turn", "stun.nat-discovery"]
 
     // OpenSSL guards a context that is no longer configured.
     nonisolated(unsafe) let context: OpaquePointer
 
-    /// nil when OpenSSL is out of memory or will not serve the certificate.
+    /// nil when OpenSSL is out of memory or rejects the certificate.
     package init?(_ certificate: ServerCertificate) {
         guard let context = SSL_CTX_new(TLS_server_method()) else { return nil }
         guard copenssl_configure_tls(context) == 1, certificate.install(in: context) else {
@@ -33,7 +33,7 @@ package final class TLSServerContext: Sendable {
         SSL_CTX_free(context)
     }
 
-    /// Points OpenSSL at the first of the client's protocols that is one of ours.
+    /// Selects the first of the client's protocols that is supported.
     private static func choose(
         _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ chosenCount: UnsafeMutablePointer<UInt8>?,
         _ offered: UnsafeBufferPointer<UInt8>

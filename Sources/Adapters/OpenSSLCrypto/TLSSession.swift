@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// The bytes between OpenSSL and one thread's connections: what was received, and what is to be sent.
+/// The input and output of the TLS sessions of one thread.
 ///
-/// OpenSSL reads from a connection's buffer where it lies, so a session keeps no input of its own but the record that has
-/// not arrived whole. One value serves all sessions of a thread, one after the other.
+/// OpenSSL reads directly from a connection's buffer, so a session buffers only an incomplete record. One pipe serves
+/// all sessions of a thread in turn.
 package final class TLSPipe {
     fileprivate var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
     private var memory: UnsafeMutableRawPointer
@@ -18,7 +18,7 @@ package final class TLSPipe {
         memory.deallocate()
     }
 
-    /// What the last call on a session wants sent to the other side. Valid until the next one.
+    /// The bytes to send after the last call on a session. Valid until the next call.
     package var outgoing: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: memory, count: used)
     }
@@ -49,34 +49,34 @@ package final class TLSPipe {
     }
 }
 
-/// One TLS connection of a server or a client, without its socket: received bytes go in, plaintext and bytes to be sent
-/// come out.
+/// A TLS connection of a server or client, without its socket: received bytes go in, plaintext and bytes to send come
+/// out.
 ///
-/// After each call `TLSPipe.outgoing` holds what has to be sent, which may be an alert when the call failed. A session
-/// lives on its pipe's thread and not longer than the pipe.
+/// After each call `TLSPipe.outgoing` holds the bytes to send, which may be an alert when the call failed. A session
+/// belongs to its pipe's thread, and the pipe has to outlive it.
 package final class TLSSession {
     package enum Progress: Hashable {
         /// So many bytes of plaintext were read; there may be more.
         case plaintext(Int)
         /// Everything that was received has been read.
         case drained
-        /// The other side said goodbye.
+        /// The peer closed the session.
         case closed
-        /// The other side is not understood, or no agreement was reached: the connection is lost.
+        /// The handshake failed, or the peer violated the protocol: the connection is lost.
         case failed
     }
 
     private var pipe: TLSPipe
     private let session: OpaquePointer
 
-    /// The server's end. nil when OpenSSL is out of memory.
+    /// The server side. nil when OpenSSL is out of memory.
     package convenience init?(_ context: TLSServerContext, through pipe: TLSPipe) {
         self.init(context.context, pipe)
         SSL_set_accept_state(session)
     }
 
-    /// The client's end, which has to be shown a certificate for `name` if the context has authorities. Reading makes it
-    /// say hello. nil when OpenSSL is out of memory.
+    /// The client side, which requires a certificate for `name` if the context has CAs. The first `read` writes the
+    /// ClientHello. nil when OpenSSL is out of memory.
     package convenience init?(_ context: TLSClientContext, name: String?, through pipe: TLSPipe) {
         self.init(context.context, pipe)
         SSL_set_connect_state(session)
@@ -104,13 +104,13 @@ package final class TLSSession {
         SSL_free(session)
     }
 
-    /// Goes on with another thread's pipe. Everything that was received must have been read.
+    /// Moves the session to another thread's pipe. All received bytes must have been read.
     package func move(to pipe: TLSPipe) {
         BIO_set_data(SSL_get_rbio(session), Unmanaged.passUnretained(pipe).toOpaque())
         self.pipe = pipe
     }
 
-    /// The protocol that ALPN agreed on.
+    /// The protocol negotiated by ALPN.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -123,7 +123,7 @@ package final class TLSSession {
         SSL_is_init_finished(session) == 1
     }
 
-    /// Takes received bytes. `read` is to be called until it says `drained` before they go away.
+    /// Takes received bytes, which must stay valid until `read` returns `drained`.
     package func receive(_ bytes: UnsafeRawBufferPointer) {
         pipe.begin(bytes)
     }
@@ -143,12 +143,12 @@ package final class TLSSession {
         }
     }
 
-    /// Encrypts; false when the session cannot.
+    /// Encrypts bytes; false when that fails.
     package func write(_ plaintext: UnsafeRawBufferPointer) -> Bool {
         write(plaintext) { $0.count }
     }
 
-    /// The same in records that end where `first` says that the first part of the rest ends.
+    /// The same, split into records; `first` returns the size of the next record for the remaining bytes.
     package func write(_ plaintext: UnsafeRawBufferPointer, first: (UnsafeRawBufferPointer) -> Int) -> Bool {
         pipe.begin(UnsafeRawBufferPointer(start: nil, count: 0))
         var rest = plaintext
@@ -164,7 +164,7 @@ package final class TLSSession {
         return true
     }
 
-    /// Says goodbye.
+    /// Sends a close_notify alert.
     package func close() {
         pipe.begin(UnsafeRawBufferPointer(start: nil, count: 0))
         guard isEstablished else { return }
@@ -174,7 +174,7 @@ package final class TLSSession {
     }
 }
 
-/// OpenSSL's view of a pipe: a BIO that reads what was received and keeps what is to be sent.
+/// The BIO of a pipe: it reads the received bytes and stores the bytes to send.
 private final class PipeMethod: Sendable {
     static let shared = PipeMethod()
     nonisolated(unsafe) let method: OpaquePointer

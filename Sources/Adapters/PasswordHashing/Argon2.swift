@@ -1,6 +1,6 @@
 internal import CArgon2
 
-/// The calls into libargon2. They block for the whole of the work.
+/// The calls into libargon2. They block until the work is done.
 enum Argon2 {
     static let saltLength = 16
     static let hashLength = 32
@@ -23,7 +23,7 @@ enum Argon2 {
         return String(decoding: encoded.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Compares in constant time. A stored text that is no argon2id hash matches nothing.
+    /// Compares in constant time. A stored string that is no argon2id hash never matches.
     static func matches(_ password: [UInt8], _ stored: String) throws -> Bool {
         switch argon2_verify(stored, password, password.count, Argon2_id) {
         case ARGON2_OK.rawValue: return true

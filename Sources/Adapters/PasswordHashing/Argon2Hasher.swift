@@ -2,7 +2,7 @@ package import Accounts
 internal import Foundation
 internal import Model
 
-/// Argon2id on threads of its own.
+/// Hashes passwords with Argon2id on its own threads.
 package final class Argon2Hasher: PasswordHasher {
     private let parameters: Argon2Parameters
     private let threads: HashingThreads
@@ -10,7 +10,7 @@ package final class Argon2Hasher: PasswordHasher {
     /// - Parameters:
     ///   - threads: hashes computed at once; each takes a core and the parameters' memory. Usually half of the cores, so
     ///     that calls go on while passwords are guessed, but no more than two.
-    ///   - queueLimit: requests that may wait for a thread.
+    ///   - queueLimit: the maximum number of queued requests.
     package init(
         parameters: Argon2Parameters = .standard, threads: Int = Argon2Hasher.usualThreads, queueLimit: Int = 64
     ) {
@@ -31,7 +31,7 @@ package final class Argon2Hasher: PasswordHasher {
     package func verify(_ password: String, against stored: String?) async throws -> PasswordVerdict {
         let bytes = Self.bytes(of: password)
         return try await run { [parameters] in
-            let isRight = try Argon2.matches(bytes, stored ?? Self.nobody(parameters))
+            let isRight = try Argon2.matches(bytes, stored ?? Self.dummyHash(parameters))
             guard isRight, let stored else { return .wrong }
             return .right(isOutdated: !stored.hasPrefix(parameters.prefix))
         }
@@ -54,9 +54,9 @@ package final class Argon2Hasher: PasswordHasher {
         }
     }
 
-    /// The hash of an account that is not there. Its salt and hash are made up: comparing with it costs what comparing
-    /// with a real one does, and no password is known to match.
-    private static func nobody(_ parameters: Argon2Parameters) -> String {
+    /// A hash for accounts that do not exist. Its salt and hash are arbitrary: a comparison costs as much as with a
+    /// real hash, and no known password matches.
+    private static func dummyHash(_ parameters: Argon2Parameters) -> String {
         func base64(_ count: Int) -> String {
             Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }).base64EncodedString()
                 .trimmingCharacters(in: ["="])

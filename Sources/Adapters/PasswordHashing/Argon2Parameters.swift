@@ -4,7 +4,7 @@ package struct Argon2Parameters: Hashable, Sendable {
     package var memory: UInt32
     /// Passes over the memory.
     package var passes: UInt32
-    /// Lanes; each would be a thread of its own.
+    /// Lanes (degree of parallelism).
     package var lanes: UInt32
 
     package init(memory: UInt32, passes: UInt32, lanes: UInt32) {
@@ -13,9 +13,9 @@ package struct Argon2Parameters: Hashable, Sendable {
         self.lanes = lanes
     }
 
-    /// 19 MiB, two passes, one lane: the least that OWASP's password storage advice accepts for argon2id, about 26 ms.
+    /// 19 MiB, two passes, one lane: OWASP's recommended minimum for argon2id; about 26 ms.
     package static let standard = Self(memory: 19 * 1024, passes: 2, lanes: 1)
 
-    /// The head of a PHC string that was made with these parameters; 19 is version 1.3 of Argon2.
+    /// The prefix of a PHC string with these parameters; 19 is version 1.3 of Argon2.
     var prefix: String { "$argon2id$v=19$m=\(memory),t=\(passes),p=\(lanes)$" }
 }

@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// A few threads that do nothing but hash, and a short queue before them.
+/// A small thread pool for hashing, with a bounded queue.
 ///
-/// Hashing is slow on purpose. On the cooperative pool or an event loop a burst of sign-ins would stop every call on the
-/// machine; here it only makes sign-ins wait, and beyond the queue they are told to come back.
+/// Hashing is slow on purpose. On the cooperative pool or an event loop a burst of sign-ins would stall every call on
+/// the machine; here only sign-ins wait, and those that exceed the queue are rejected.
 final class HashingThreads: Sendable {
     private struct Queue {
         var work: [@Sendable () -> Void] = []
@@ -31,7 +31,7 @@ final class HashingThreads: Sendable {
         }
     }
 
-    /// Whether there was room for `work`.
+    /// Queues `work`. Returns false if the queue is full or closed.
     func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
         let isQueued = queue.withLock { queue in
             guard !queue.isClosed, queue.work.count < limit else { return false }
@@ -42,7 +42,7 @@ final class HashingThreads: Sendable {
         return isQueued
     }
 
-    /// Ends the threads once what waits is done.
+    /// Ends the threads once the queued work is done.
     func stop() {
         queue.withLock { $0.isClosed = true }
         for _ in 0..<count { wake.signal() }
@@ -52,7 +52,7 @@ final class HashingThreads: Sendable {
         while true {
             wake.wait()
             let next = queue.withLock { $0.work.isEmpty ? nil : $0.work.removeFirst() }
-            // Each signal stands for one piece of work, but for the last ones, which stand for the end.
+            // Each signal is for one work item, except the last ones, which end the threads.
             guard let next else { return }
             next()
         }

@@ -1,35 +1,34 @@
 import DTLS
 package import OpenSSLCrypto
 
-/// The DTLS of one session of media (RFC 5764): datagrams go in, and when the handshake is complete the keys for SRTP come
-/// out, from a peer whose certificate is the one that was signalled.
+/// DTLS-SRTP of one media session (RFC 5764): datagrams go in, and when the handshake is complete the SRTP keys come
+/// out, if the peer's certificate matches the signalled fingerprint.
 ///
-/// It has no socket and belongs to one thread. After each call what is to be sent waits in the exchange, one datagram for
-/// each of its parts. While `retransmission` is not nil, `retransmit` has to be called when its time has come. Datagrams may
-/// come twice, in any order, and from anyone who can forge an address: records that an honest peer would not send now never
-/// reach OpenSSL and are counted.
+/// It has no socket and belongs to one thread. After each call, the exchange holds the datagrams to send. While
+/// `retransmission` is not nil, `retransmit` has to be called when it is due. Datagrams may be duplicated, reordered
+/// and forged: records that are invalid in the current state never reach OpenSSL and are counted.
 package struct MediaHandshake: ~Copyable {
     package enum Outcome: Hashable, Sendable {
         case nothing
         /// Once: the keys of both directions.
         case established(SRTPKeyingMaterial)
-        /// The peer said that it is the end.
+        /// The peer closed the session.
         case closed
         case failed(Failure)
     }
 
     package enum Failure: Hashable, Sendable {
-        /// No agreement, or a peer that broke the protocol.
+        /// The negotiation failed, or the peer violated the protocol.
         case handshake
-        /// The certificate is not the one that was signalled.
+        /// The certificate does not match the signalled fingerprint.
         case wrongCertificate
-        /// Both sides speak SRTP, but no profile in common.
+        /// The two sides have no SRTP profile in common.
         case noProfile
         case cryptography
     }
 
     private enum State: Hashable {
-        case shaking
+        case handshaking
         case established
         case ended
     }
@@ -37,11 +36,11 @@ package struct MediaHandshake: ~Copyable {
     private var session: DTLSSession
     private let isServer: Bool
     private let fingerprints: [CertificateFingerprint]
-    private let gate = RecordGate(asksForCertificate: true, hasCookies: false)
-    private var state = State.shaking
+    private let filter = RecordFilter(asksForCertificate: true, hasCookies: false)
+    private var state = State.handshaking
     /// Records that did not reach OpenSSL.
-    package private(set) var refusedRecords: UInt64 = 0
-    /// Records of an established session that brought nothing: forged, replayed, or data that nobody here reads.
+    package private(set) var rejectedRecords: UInt64 = 0
+    /// Records of an established session without effect: forged, replayed, or application data, which is ignored.
     package private(set) var idleRecords: UInt64 = 0
 
     private init(_ session: consuming DTLSSession, isServer: Bool, _ fingerprints: [CertificateFingerprint]) {
@@ -50,9 +49,9 @@ package struct MediaHandshake: ~Copyable {
         self.fingerprints = fingerprints
     }
 
-    /// Begins. A client's hello is in the exchange then. nil when OpenSSL has no memory.
+    /// Begins a handshake; a client's ClientHello is then in the exchange. nil when OpenSSL has no memory.
     ///
-    /// - Parameter fingerprints: those of the peer's session description; without any, no peer is the right one.
+    /// - Parameter fingerprints: those of the peer's session description; if empty, every peer is rejected.
     package static func begin(
         _ context: MediaContext, _ exchange: DTLSExchange, peer fingerprints: [CertificateFingerprint]
     ) -> MediaHandshake? {
@@ -62,7 +61,7 @@ package struct MediaHandshake: ~Copyable {
 
     package var isEstablished: Bool { state == .established }
 
-    /// Takes in a datagram. Its bytes may be of no use any more then: plaintext is written over them.
+    /// Handles a datagram, whose bytes may be overwritten by plaintext.
     package mutating func receive(_ datagram: UnsafeMutableRawBufferPointer) -> Outcome {
         var offset = 0
         for _ in 0..<RecordHeader.maximumPerDatagram {
@@ -71,25 +70,25 @@ package struct MediaHandshake: ~Copyable {
             }
             offset = record.body.upperBound
             guard admits(record, of: UnsafeRawBufferPointer(datagram)) else {
-                refusedRecords &+= 1
+                rejectedRecords &+= 1
                 continue
             }
-            let outcome = take(datagram.part(record.whole))
+            let outcome = receive(record: datagram.part(record.whole))
             if outcome != .nothing { return outcome }
         }
-        if offset < datagram.count { refusedRecords &+= 1 }
+        if offset < datagram.count { rejectedRecords &+= 1 }
         return .nothing
     }
 
     private func admits(_ record: RecordHeader, of datagram: UnsafeRawBufferPointer) -> Bool {
-        // What a server sends the gate does not know; a client here talks to a server of its own choice.
-        isServer ? gate.admits(record, of: datagram.bytes, in: session.phase) : true
+        // The filter does not know the messages of servers; a client here connects to a server of its own choice.
+        isServer ? filter.admits(record, of: datagram.bytes, in: session.phase) : true
     }
 
-    private mutating func take(_ record: UnsafeMutableRawBufferPointer) -> Outcome {
+    private mutating func receive(record: UnsafeMutableRawBufferPointer) -> Outcome {
         let wasEstablished = state == .established
         var reading = session.take(UnsafeRawBufferPointer(record), into: record)
-        // Nobody here has anything to say over DTLS but the handshake.
+        // Application data is ignored.
         while case .data = reading { reading = session.read(into: record) }
         if wasEstablished, reading == .nothing { idleRecords &+= 1 }
         switch reading {
@@ -102,18 +101,18 @@ package struct MediaHandshake: ~Copyable {
     }
 
     private mutating func establish() -> Outcome {
-        guard session.peerShows(oneOf: fingerprints) else { return refuse(.wrongCertificate) }
-        guard let profile = session.mediaProfile.flatMap(SRTPProfile.init(rawValue:)) else { return refuse(.noProfile) }
+        guard session.peerMatches(oneOf: fingerprints) else { return fail(.wrongCertificate) }
+        guard let profile = session.mediaProfile.flatMap(SRTPProfile.init(rawValue:)) else { return fail(.noProfile) }
         let count = SRTPKeyingMaterial.byteCount(for: profile)
         guard let bytes = session.exportKeyingMaterial(label: SRTPKeyingMaterial.exporterLabel, count: count),
             let material = SRTPKeyingMaterial(profile, exported: bytes)
-        else { return refuse(.cryptography) }
+        else { return fail(.cryptography) }
         state = .established
         return .established(material)
     }
 
-    /// The peer learns that it is the end.
-    private mutating func refuse(_ failure: Failure) -> Outcome {
+    /// Closes the session after a failure, and notifies the peer.
+    private mutating func fail(_ failure: Failure) -> Outcome {
         session.close()
         return end(.failed(failure))
     }
@@ -123,25 +122,25 @@ package struct MediaHandshake: ~Copyable {
         return outcome
     }
 
-    /// Nanoseconds until the last flight has to be said again, nil when nothing waits for an answer.
+    /// Nanoseconds until the last flight has to be retransmitted; nil when no timer runs.
     package var retransmission: UInt64? {
-        state == .shaking ? session.retransmission : nil
+        state == .handshaking ? session.retransmission : nil
     }
 
-    /// Says the last flight again if its time has come. False when that was tried too often: then it is the end.
+    /// Retransmits the last flight if it is due. False after too many attempts: the session has failed.
     package mutating func retransmit() -> Bool {
-        guard state == .shaking else { return false }
+        guard state == .handshaking else { return false }
         if session.retransmit() { return true }
         state = .ended
         return false
     }
 
-    /// Gives back OpenSSL's buffers of 32 KB: an established session of media has nothing more to say but goodbye.
+    /// Releases OpenSSL's buffers of 32 KB: an established media session only needs them to close.
     package mutating func releaseBuffers() {
         session.releaseBuffers()
     }
 
-    /// Says that it is the end.
+    /// Closes the session and notifies the peer.
     package mutating func close() {
         guard state != .ended else { return }
         session.close()
@@ -149,7 +148,7 @@ package struct MediaHandshake: ~Copyable {
     }
 }
 
-/// What all sessions of media have in common: who we are, and which profiles we know.
+/// The shared configuration of media sessions: our certificate and the SRTP profiles.
 package final class MediaContext: Sendable {
     let context: DTLSContext
     package let isServer: Bool
@@ -159,12 +158,12 @@ package final class MediaContext: Sendable {
         self.isServer = isServer
     }
 
-    /// The passive end, that chooses of the client's profiles the one that comes first in its own list.
+    /// The passive side; it chooses the first of its own profiles that the client offers.
     package static func server(_ identity: MediaIdentity, profiles: [SRTPProfile]) -> MediaContext? {
         make(identity, profiles, isServer: true)
     }
 
-    /// The active end, that offers these profiles.
+    /// The active side, which offers these profiles.
     package static func client(_ identity: MediaIdentity, profiles: [SRTPProfile]) -> MediaContext? {
         make(identity, profiles, isServer: false)
     }
@@ -178,7 +177,7 @@ package final class MediaContext: Sendable {
 }
 
 extension SRTPProfile {
-    /// What OpenSSL calls it.
+    /// OpenSSL's name of the profile.
     fileprivate var libraryName: String {
         self == .aes128CounterSHA1 ? "SRTP_AES128_CM_SHA1_80" : registeredName
     }

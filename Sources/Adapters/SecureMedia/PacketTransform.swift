@@ -1,7 +1,7 @@
 internal import OpenSSLCrypto
 import Wire
 
-/// What a profile does to one kind of packet in one direction, once the index is known.
+/// Encrypts or decrypts one kind of packet in one direction, once the index is known.
 ///
 ///     RTP, AES-GCM     header | encrypted | tag                  RFC 7714 section 8
 ///     RTP, AES-CM      header | encrypted | code                 RFC 3711 section 3.1, the code also over the counter
@@ -13,12 +13,12 @@ struct PacketTransform: ~Copyable {
         case counter(SignedCounter)
     }
 
-    /// What a compound has behind it: whether it is encrypted, and its index.
+    /// The SRTCP trailer: the E flag and the index.
     static let trailerByteCount = 4
     static let encryptedFlag: UInt32 = 1 << 31
 
     private let algorithm: Algorithm
-    /// As many low bits as the salt has: 96 for AES-GCM, 112 for AES-CM.
+    /// In the low bits: 96 for AES-GCM, 112 for AES-CM.
     private let salt: UInt128
     let tagByteCount: Int
 
@@ -42,31 +42,31 @@ struct PacketTransform: ~Copyable {
         return PacketTransform(.counter(pair), salt: salt, tagByteCount: tagByteCount)
     }
 
-    /// Both salts are combined with the SSRC and the index in the same way (RFC 3711 section 4.1.1, RFC 7714 sections 8.1
-    /// and 9.1): the index in the last 48 bits, the SSRC before it. AES-CM counts blocks in 16 bits behind.
+    /// Both salts are combined with the SSRC and the index in the same way (RFC 3711 section 4.1.1, RFC 7714 sections
+    /// 8.1 and 9.1): the index in the last 48 bits, the SSRC before it. AES-CM appends a block counter of 16 bits.
     private func nonce(_ source: UInt32, _ index: UInt64) -> UInt128 {
         salt ^ (UInt128(source) << 48 | UInt128(index))
     }
 
     // MARK: RTP
 
-    /// Encrypts what lies behind the header and puts the tag behind it. `packet` is as long as it will be.
+    /// Encrypts the part after the header and writes the tag after it. `packet` includes the space for the tag.
     func sealRTP(_ packet: UnsafeMutableRawBufferPointer, header: Int, source: UInt32, index: UInt64) -> Bool {
         let end = packet.count &- tagByteCount
         let body = packet.part(header..<end)
         let tag = packet.part(end..<packet.count)
         switch algorithm {
         case .galois(let cipher):
-            guard let place = tag.baseAddress else { return false }
+            guard let tagStart = tag.baseAddress else { return false }
             return cipher.seal(
-                body, tag: place, nonce: nonce(source, index), associated: packet.readable(0..<header))
+                body, tag: tagStart, nonce: nonce(source, index), associated: packet.readable(0..<header))
         case .counter(let pair):
             return pair.cipher.apply(to: body, counter: nonce(source, index) << 16)
                 && pair.authenticator.sign(packet.readable(0..<end), rollover(index), into: tag)
         }
     }
 
-    /// Decrypts what lies between the header and the tag, if the packet is authentic.
+    /// Decrypts the part between the header and the tag, if the packet is authentic.
     func openRTP(
         _ packet: UnsafeMutableRawBufferPointer, header: Int, source: UInt32, index: UInt64
     ) throws(SRTPError) {
@@ -75,8 +75,8 @@ struct PacketTransform: ~Copyable {
         let tag = packet.part(end..<packet.count)
         switch algorithm {
         case .galois(let cipher):
-            guard let place = tag.baseAddress,
-                cipher.open(body, tag: place, nonce: nonce(source, index), associated: packet.readable(0..<header))
+            guard let tagStart = tag.baseAddress,
+                cipher.open(body, tag: tagStart, nonce: nonce(source, index), associated: packet.readable(0..<header))
             else { throw .notAuthentic }
         case .counter(let pair):
             guard pair.authenticator.verify(packet.readable(0..<end), rollover(index), UnsafeRawBufferPointer(tag))
@@ -93,7 +93,7 @@ struct PacketTransform: ~Copyable {
 
     // MARK: RTCP
 
-    /// Where the tag and the trailer of a protected compound of so many bytes are.
+    /// The ranges of the tag and the trailer in a protected compound of `count` bytes.
     func rtcpParts(_ count: Int) -> (end: Int, tag: Range<Int>, trailer: Range<Int>) {
         let end = count &- tagByteCount &- Self.trailerByteCount
         switch algorithm {
@@ -112,9 +112,9 @@ struct PacketTransform: ~Copyable {
             of: (index | Self.encryptedFlag).bigEndian, toByteOffset: parts.trailer.lowerBound, as: UInt32.self)
         switch algorithm {
         case .galois(let cipher):
-            guard let place = tag.baseAddress else { return false }
+            guard let tagStart = tag.baseAddress else { return false }
             return cipher.seal(
-                body, tag: place, nonce: nonce(source, UInt64(index)), associated: packet.readable(0..<header),
+                body, tag: tagStart, nonce: nonce(source, UInt64(index)), associated: packet.readable(0..<header),
                 packet.readable(parts.trailer))
         case .counter(let pair):
             return pair.cipher.apply(to: body, counter: nonce(source, UInt64(index)) << 16)
@@ -130,9 +130,9 @@ struct PacketTransform: ~Copyable {
         let tag = packet.part(parts.tag)
         switch algorithm {
         case .galois(let cipher):
-            guard let place = tag.baseAddress,
+            guard let tagStart = tag.baseAddress,
                 cipher.open(
-                    body, tag: place, nonce: nonce(source, UInt64(index)), associated: packet.readable(0..<header),
+                    body, tag: tagStart, nonce: nonce(source, UInt64(index)), associated: packet.readable(0..<header),
                     packet.readable(parts.trailer))
             else { throw .notAuthentic }
         case .counter(let pair):
@@ -147,7 +147,7 @@ struct PacketTransform: ~Copyable {
     }
 }
 
-/// AES-CM and the code over what it wrote.
+/// AES-CM with its authentication.
 private struct SignedCounter: ~Copyable {
     let cipher: CounterCipher
     let authenticator: PacketAuthenticator
@@ -179,7 +179,7 @@ extension PacketAuthenticator {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// A part whose bounds the caller has checked; empty when they were wrong after all.
+    /// A part whose bounds the caller has checked; empty when they are wrong nevertheless.
     func part(_ range: Range<Int>) -> UnsafeMutableRawBufferPointer {
         guard range.lowerBound >= 0, range.upperBound <= count else {
             return UnsafeMutableRawBufferPointer(start: nil, count: 0)

@@ -1,24 +1,24 @@
-/// Why a packet was neither protected nor unprotected.
+/// Why a packet was not protected or unprotected.
 ///
-/// Nothing has changed then, but for the packet: its bytes may be of no use any more.
+/// The state has not changed, but the bytes of the packet are undefined.
 package enum SRTPError: Error, CaseIterable, Hashable, Sendable {
-    /// Shorter than its header and what protection adds.
+    /// Shorter than its header and the tag.
     case tooShort
     /// Longer than any datagram.
     case tooLong
     /// Not RTP or RTCP of version 2.
     case malformed
-    /// The buffer has no room for what protection adds.
-    case noRoom
-    /// An index that was there before: a packet received twice, or one about to be sent under a used nonce.
+    /// The buffer is too small for what protection adds.
+    case bufferTooSmall
+    /// An index that was used before: a packet received twice, or one about to be sent with a used nonce.
     case replayed
-    /// So far behind the newest that nobody can say whether it was there before.
+    /// Older than the replay window.
     case tooOld
     /// Forged, damaged, or protected with other keys.
     case notAuthentic
     /// RTCP without encryption, which no profile here allows.
     case notEncrypted
-    /// More sources than a session may have.
+    /// Too many sources in the session.
     case tooManySources
     /// The keys have protected as many packets as they may (RFC 3711 section 9.2).
     case keyLimitReached
@@ -26,8 +26,8 @@ package enum SRTPError: Error, CaseIterable, Hashable, Sendable {
     case cryptographyFailed
 }
 
-/// How many packets were refused, and why, as running totals.
-package struct SRTPRefusals: Sendable {
+/// The number of rejected packets by error, as running totals.
+package struct SRTPRejections: Sendable {
     private var counts = InlineArray<11, UInt64>(repeating: 0)
 
     package init() {}
@@ -49,7 +49,7 @@ package struct SRTPRefusals: Sendable {
         case .tooShort: 0
         case .tooLong: 1
         case .malformed: 2
-        case .noRoom: 3
+        case .bufferTooSmall: 3
         case .replayed: 4
         case .tooOld: 5
         case .notAuthentic: 6

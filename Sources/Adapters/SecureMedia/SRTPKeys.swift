@@ -23,9 +23,9 @@ package struct SRTPMasterKey: Hashable, Sendable {
         return SRTPSessionKeys(profile: profile, key: key, authentication: authentication, salt: salt)
     }
 
-    /// RFC 3711 section 4.3.1 with a derivation rate of 0: the start of the keystream of AES under the master key, from a
-    /// counter of the label and the salt. AES-256 under a key of 256 bits (RFC 6188 section 2). A salt of 96 bits stands
-    /// left, zeros behind it (RFC 7714 section 11).
+    /// RFC 3711 section 4.3.1 with a derivation rate of 0: the start of the AES keystream under the master key, with a
+    /// counter of the label and the salt; AES-256 with a key of 256 bits (RFC 6188 section 2). A salt of 96 bits is
+    /// padded with zeros on the right (RFC 7714 section 11).
     func derive(_ label: UInt8, _ count: Int) -> [UInt8]? {
         guard let cipher = CounterCipher.make(key: key) else { return nil }
         // 112 bits, then 16 that count the blocks.
@@ -36,7 +36,7 @@ package struct SRTPMasterKey: Hashable, Sendable {
     }
 }
 
-/// What a transform works with, derived from a master key.
+/// The session keys of one transform, derived from a master key.
 struct SRTPSessionKeys {
     enum Kind {
         case rtp
@@ -54,11 +54,11 @@ struct SRTPSessionKeys {
     let salt: [UInt8]
 }
 
-/// The master keys of both directions, as a DTLS handshake gives them (RFC 5764 section 4.2):
+/// The master keys of both directions, as exported from a DTLS handshake (RFC 5764 section 4.2):
 ///
 ///     | client's key | server's key | client's salt | server's salt |
 package struct SRTPKeyingMaterial: Hashable, Sendable {
-    /// What the client of the handshake protects with, and the server unprotects.
+    /// The key with which the DTLS client protects and the server unprotects.
     package let client: SRTPMasterKey
     package let server: SRTPMasterKey
 
@@ -69,7 +69,7 @@ package struct SRTPKeyingMaterial: Hashable, Sendable {
         2 &* (profile.keyByteCount &+ profile.saltByteCount)
     }
 
-    /// nil when this is not as many bytes as the profile needs.
+    /// nil when the number of bytes does not fit the profile.
     package init?(_ profile: SRTPProfile, exported bytes: [UInt8]) {
         guard bytes.count == Self.byteCount(for: profile) else { return nil }
         let (key, salt) = (profile.keyByteCount, profile.saltByteCount)

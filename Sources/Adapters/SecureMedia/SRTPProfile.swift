@@ -1,15 +1,14 @@
-/// How SRTP encrypts and authenticates, under the names and numbers that DTLS agrees on (RFC 5764 section 4.1.2, RFC 7714
-/// section 14.2).
+/// The SRTP protection profiles, with their numbers in DTLS (RFC 5764 section 4.1.2, RFC 7714 section 14.2).
 package enum SRTPProfile: UInt16, CaseIterable, Hashable, Sendable {
     case aes128CounterSHA1 = 0x0001
     case aeadAES128 = 0x0007
     case aeadAES256 = 0x0008
 
-    /// All of them, the cheapest first. AES-GCM takes half of the time of AES-CM with HMAC-SHA1, and AES-128 is what
-    /// browsers like best.
+    /// All of them, the cheapest first. AES-GCM takes half the time of AES-CM with HMAC-SHA1, and AES-128 is what
+    /// browsers prefer.
     package static let preferred: [SRTPProfile] = [.aeadAES128, .aeadAES256, .aes128CounterSHA1]
 
-    /// What a configuration calls it.
+    /// The name in configurations.
     package var name: String {
         switch self {
         case .aes128CounterSHA1: "AES128-CM-SHA1-80"
@@ -18,7 +17,7 @@ package enum SRTPProfile: UInt16, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What the RFCs call it.
+    /// The name in the RFCs.
     package var registeredName: String {
         switch self {
         case .aes128CounterSHA1: "SRTP_AES128_CM_HMAC_SHA1_80"
@@ -27,7 +26,7 @@ package enum SRTPProfile: UInt16, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The profile of either name.
+    /// The profile with either name.
     package init(named text: String) throws(SRTPProfileError) {
         guard let profile = Self.allCases.first(where: { $0.name == text || $0.registeredName == text }) else {
             throw .unknown(text)
@@ -35,7 +34,7 @@ package enum SRTPProfile: UInt16, CaseIterable, Hashable, Sendable {
         self = profile
     }
 
-    /// The profiles of a configuration, in the order of preference that it gives.
+    /// The profiles of a configuration, in its order of preference.
     package static func list(_ names: [String]) throws(SRTPProfileError) -> [SRTPProfile] {
         guard !names.isEmpty else { throw .none }
         var profiles: [SRTPProfile] = []
@@ -60,7 +59,7 @@ package enum SRTPProfile: UInt16, CaseIterable, Hashable, Sendable {
         isAuthenticatedEncryption ? 16 : 10
     }
 
-    /// Of the key of HMAC-SHA1; there is none with AES-GCM.
+    /// The size of the HMAC-SHA1 key; 0 with AES-GCM.
     var authenticationKeyByteCount: Int {
         isAuthenticatedEncryption ? 0 : 20
     }
@@ -78,11 +77,11 @@ package enum SRTPProfileError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .none: "no SRTP profile is named"
+        case .none: "the list of SRTP profiles is empty"
         case .unknown(let name):
-            "there is no SRTP profile '\(name)': choose of "
+            "unknown SRTP profile '\(name)': choose from "
                 + SRTPProfile.preferred.map(\.name).joined(separator: ", ")
-        case .twice(let name): "the SRTP profile '\(name)' is named twice"
+        case .twice(let name): "the SRTP profile '\(name)' is listed twice"
         }
     }
 }

@@ -2,11 +2,11 @@ internal import OpenSSLCrypto
 internal import RTP
 import Wire
 
-/// Unprotects what the other side of a session sends (RFC 3711, RFC 7714), in the buffer that it lies in.
+/// Unprotects the packets of the other side of a session (RFC 3711, RFC 7714), in place.
 ///
-/// It belongs to one thread. Nothing is believed before it is authentic: only then a source is remembered, its rollover
-/// counter moves and a packet counts as seen. A packet comes out once; of those far behind the newest it cannot be told
-/// whether they did, so they never do.
+/// It belongs to one thread. Only an authenticated packet changes its state: adds a source, advances the rollover
+/// counter and updates the replay window. Each packet is accepted once; packets older than the replay window are
+/// rejected.
 package struct SRTPReceiver: ~Copyable {
     package let profile: SRTPProfile
     private let rtp: PacketTransform
@@ -14,7 +14,7 @@ package struct SRTPReceiver: ~Copyable {
     private var sources: SourceTable<ReplayWindow>
     private var reporters: SourceTable<ReplayWindow>
     var limits = SRTPKeyLimits()
-    package private(set) var refusals = SRTPRefusals()
+    package private(set) var rejections = SRTPRejections()
 
     private init(
         _ profile: SRTPProfile, _ rtp: consuming PacketTransform, _ rtcp: consuming PacketTransform, sources: Int
@@ -41,23 +41,23 @@ package struct SRTPReceiver: ~Copyable {
         return SRTPReceiver(rtp.profile, first, second, sources: maximumSources)
     }
 
-    /// Sources that have sent RTP, and sources that have sent RTCP.
+    /// The number of sources that have sent RTP, and RTCP.
     package var sourceCount: Int { sources.count }
     package var reporterCount: Int { reporters.count }
 
-    /// Makes room for another source, where a peer is known to have given this one up. It may come back, with numbers
-    /// behind those it had.
+    /// Retires a source that the peer no longer uses, to free its entry. It may return, with higher numbers than
+    /// before.
     package mutating func forget(_ source: UInt32) {
         sources.retire(source) { $0.highest }
         reporters.retire(source) { $0.highest }
     }
 
-    /// Unprotects the RTP packet that the buffer is, and says how many of its first bytes are the packet then.
+    /// Unprotects the RTP packet in the buffer, and returns its new size.
     package mutating func unprotectRTP(_ packet: UnsafeMutableRawBufferPointer) throws(SRTPError) -> Int {
         do {
             return try openRTP(packet)
         } catch {
-            refusals.count(error)
+            rejections.count(error)
             throw error
         }
     }
@@ -67,7 +67,7 @@ package struct SRTPReceiver: ~Copyable {
         do {
             return try openRTCP(packet)
         } catch {
-            refusals.count(error)
+            rejections.count(error)
             throw error
         }
     }
@@ -78,17 +78,17 @@ package struct SRTPReceiver: ~Copyable {
         guard packet.count >= SecuredRTPHeader.fixedByteCount &+ tag else { throw .tooShort }
         // A header that reaches into the tag is not one.
         guard let header = SecuredRTPHeader(packet.readable(0..<packet.count &- tag).bytes) else { throw .malformed }
-        let place = sources.place(of: header.source)
-        if place == nil, sources.isFull { throw .tooManySources }
-        let retired = place == nil ? sources.retired(header.source) : nil
-        let highest = place.map { sources[$0].highest } ?? retired ?? 0
+        let sourceIndex = sources.index(of: header.source)
+        if sourceIndex == nil, sources.isFull { throw .tooManySources }
+        let retired = sourceIndex == nil ? sources.retired(header.source) : nil
+        let highest = sourceIndex.map { sources[$0].highest } ?? retired ?? 0
         let index = PacketIndex.estimate(header.sequence, highest: highest)
         guard index < PacketIndex.limit, limits.rtpCount < PacketIndex.limit else { throw .keyLimitReached }
-        if let place { try Self.check(sources[place].verdict(on: index)) }
+        if let sourceIndex { try Self.check(sources[sourceIndex].verdict(on: index)) }
         if let retired, index <= retired { throw .replayed }
         try rtp.openRTP(packet, header: header.byteCount, source: header.source, index: index)
         try limits.spendRTP(index)
-        sources.note(index, of: header.source, at: place, after: retired)
+        sources.record(index, of: header.source, at: sourceIndex, after: retired)
         return packet.count &- tag
     }
 
@@ -102,15 +102,15 @@ package struct SRTPReceiver: ~Copyable {
         else { throw .malformed }
         guard trailer & PacketTransform.encryptedFlag != 0 else { throw .notEncrypted }
         let index = trailer & ~PacketTransform.encryptedFlag
-        let place = reporters.place(of: header.source)
-        if place == nil, reporters.isFull { throw .tooManySources }
+        let sourceIndex = reporters.index(of: header.source)
+        if sourceIndex == nil, reporters.isFull { throw .tooManySources }
         guard limits.rtcpCount < SRTPKeyLimits.maximumRTCP else { throw .keyLimitReached }
-        let retired = place == nil ? reporters.retired(header.source) : nil
-        if let place { try Self.check(reporters[place].verdict(on: UInt64(index))) }
+        let retired = sourceIndex == nil ? reporters.retired(header.source) : nil
+        if let sourceIndex { try Self.check(reporters[sourceIndex].verdict(on: UInt64(index))) }
         if let retired, UInt64(index) <= retired { throw .replayed }
         try rtcp.openRTCP(packet, header: SecuredRTCPHeader.byteCount, source: header.source, index: index)
         try limits.spendRTCP(index)
-        reporters.note(UInt64(index), of: header.source, at: place, after: retired)
+        reporters.record(UInt64(index), of: header.source, at: sourceIndex, after: retired)
         return packet.count &- added
     }
 
@@ -124,13 +124,13 @@ package struct SRTPReceiver: ~Copyable {
 }
 
 extension SourceTable<ReplayWindow> {
-    /// - Parameter retired: the source's highest index of before, where it was given up.
-    mutating func note(_ index: UInt64, of source: UInt32, at place: Int?, after retired: UInt64?) {
-        if let place {
-            self[place].note(index)
+    /// - Parameter retired: the source's highest index before it was retired.
+    mutating func record(_ index: UInt64, of source: UInt32, at sourceIndex: Int?, after retired: UInt64?) {
+        if let sourceIndex {
+            self[sourceIndex].record(index)
         } else {
             var window = retired.map { ReplayWindow(after: $0) } ?? ReplayWindow()
-            window.note(index)
+            window.record(index)
             add(source, window)
         }
     }

@@ -2,15 +2,15 @@ internal import OpenSSLCrypto
 internal import RTP
 import Wire
 
-/// Protects what one side of a session sends (RFC 3711, RFC 7714), in the buffer that it lies in.
+/// Protects the packets that one side of a session sends (RFC 3711, RFC 7714), in place.
 ///
-/// It belongs to one thread. For each source it knows how often the sequence number has wrapped, so packets may be handed
-/// over somewhat out of order; the same sequence number twice is refused, since a nonce may never serve for two packets:
-/// what is sent again goes out as the bytes that were protected the first time, or as RTX of its own source (RFC 4588).
+/// It belongs to one thread. It keeps the rollover counter of each source, so packets may be slightly out of order; the
+/// same sequence number twice is rejected, since a nonce must never be used for two packets: retransmissions have to
+/// reuse the protected bytes, or be sent as RTX on their own source (RFC 4588).
 package struct SRTPSender: ~Copyable {
-    /// Bytes that protecting adds at most, to RTCP.
+    /// The maximum number of bytes that protection adds, for RTCP.
     package static let maximumExpansion = 20
-    /// Sources of a session by default: five audio and twenty-five video slots with RTX are 55.
+    /// The default limit of sources per session: five audio and twenty-five video slots with RTX are 55.
     package static let defaultSources = 128
 
     package let profile: SRTPProfile
@@ -20,7 +20,7 @@ package struct SRTPSender: ~Copyable {
     /// The index of each source's next compound.
     private var reporters: SourceTable<UInt32>
     var limits = SRTPKeyLimits()
-    package private(set) var refusals = SRTPRefusals()
+    package private(set) var rejections = SRTPRejections()
 
     private init(
         _ profile: SRTPProfile, _ rtp: consuming PacketTransform, _ rtcp: consuming PacketTransform, sources: Int
@@ -52,33 +52,33 @@ package struct SRTPSender: ~Copyable {
 
     package var sourceCount: Int { sources.count }
 
-    /// Makes room for another source, where this one is sent no more. Should it be after all, it goes on behind the numbers
-    /// that it had.
+    /// Retires a source that is no longer sent, to free its entry. If it is used again, it continues after its last
+    /// index.
     package mutating func forget(_ source: UInt32) {
         sources.retire(source) { $0.highest }
         reporters.retire(source) { UInt64($0) }
     }
 
-    /// Protects the RTP packet that the first `count` bytes of the buffer are, and says how many they are then.
+    /// Protects the RTP packet in the first `count` bytes of the buffer, and returns its new size.
     package mutating func protectRTP(
         _ buffer: UnsafeMutableRawBufferPointer, count: Int
     ) throws(SRTPError) -> Int {
         do {
             return try sealRTP(buffer, count)
         } catch {
-            refusals.count(error)
+            rejections.count(error)
             throw error
         }
     }
 
-    /// The same for an RTCP compound, of which every packet has the same sender.
+    /// The same for an RTCP compound whose packets all have the same sender.
     package mutating func protectRTCP(
         _ buffer: UnsafeMutableRawBufferPointer, count: Int
     ) throws(SRTPError) -> Int {
         do {
             return try sealRTCP(buffer, count)
         } catch {
-            refusals.count(error)
+            rejections.count(error)
             throw error
         }
     }
@@ -87,9 +87,9 @@ package struct SRTPSender: ~Copyable {
         let packet = try SRTPBounds.check(
             buffer, count, adding: rtp.tagByteCount, minimum: SecuredRTPHeader.fixedByteCount)
         guard let header = SecuredRTPHeader(buffer.readable(0..<count).bytes) else { throw .malformed }
-        let place = try place(of: header.source)
-        let index = PacketIndex.estimate(header.sequence, highest: sources[place].highest)
-        switch sources[place].verdict(on: index) {
+        let sourceIndex = try sourceIndex(of: header.source)
+        let index = PacketIndex.estimate(header.sequence, highest: sources[sourceIndex].highest)
+        switch sources[sourceIndex].verdict(on: index) {
         case .replayed: throw .replayed
         case .tooOld: throw .tooOld
         case .new: break
@@ -98,12 +98,12 @@ package struct SRTPSender: ~Copyable {
         guard rtp.sealRTP(packet, header: header.byteCount, source: header.source, index: index) else {
             throw .cryptographyFailed
         }
-        sources[place].note(index)
+        sources[sourceIndex].record(index)
         return packet.count
     }
 
-    private mutating func place(of source: UInt32) throws(SRTPError) -> Int {
-        if let place = sources.place(of: source) { return place }
+    private mutating func sourceIndex(of source: UInt32) throws(SRTPError) -> Int {
+        if let sourceIndex = sources.index(of: source) { return sourceIndex }
         guard !sources.isFull else { throw .tooManySources }
         sources.add(source, sources.retired(source).map { ReplayWindow(after: $0) } ?? ReplayWindow())
         return sources.count &- 1
@@ -112,17 +112,17 @@ package struct SRTPSender: ~Copyable {
     private mutating func sealRTCP(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) throws(SRTPError) -> Int {
         let packet = try SRTPBounds.check(buffer, count, adding: rtcpExpansion, minimum: SecuredRTCPHeader.byteCount)
         guard let header = SecuredRTCPHeader(buffer.readable(0..<count).bytes) else { throw .malformed }
-        let place: Int
-        if let known = reporters.place(of: header.source) {
-            place = known
+        let sourceIndex: Int
+        if let known = reporters.index(of: header.source) {
+            sourceIndex = known
         } else {
             guard !reporters.isFull else { throw .tooManySources }
-            place = reporters.count
+            sourceIndex = reporters.count
             reporters.add(header.source, reporters.retired(header.source).map { UInt32(clamping: $0) } ?? 0)
         }
-        let index = reporters[place]
+        let index = reporters[sourceIndex]
         try limits.spendRTCP(index)
-        reporters[place] = index &+ 1
+        reporters[sourceIndex] = index &+ 1
         guard
             rtcp.sealRTCP(packet, header: SecuredRTCPHeader.byteCount, source: header.source, index: index)
         else { throw .cryptographyFailed }
@@ -130,8 +130,7 @@ package struct SRTPSender: ~Copyable {
     }
 }
 
-/// How many packets one master key may still protect (RFC 3711 section 9.2): 2^48 of RTP and 2^31 of RTCP, whatever their
-/// sources.
+/// The lifetime of one master key (RFC 3711 section 9.2): 2^48 RTP and 2^31 RTCP packets, over all sources.
 struct SRTPKeyLimits {
     static let maximumRTCP: UInt64 = 1 << 31
 
@@ -153,13 +152,13 @@ enum SRTPBounds {
     /// No UDP datagram is longer.
     static let maximumByteCount = 65_535
 
-    /// The bytes that a packet of `count` bytes has once `adding` more stand behind it.
+    /// The part of the buffer for a packet of `count` bytes and `adding` more.
     static func check(
         _ buffer: UnsafeMutableRawBufferPointer, _ count: Int, adding: Int, minimum: Int
     ) throws(SRTPError) -> UnsafeMutableRawBufferPointer {
         guard count >= minimum else { throw .tooShort }
         guard count <= maximumByteCount &- adding else { throw .tooLong }
-        guard count &+ adding <= buffer.count else { throw .noRoom }
+        guard count &+ adding <= buffer.count else { throw .bufferTooSmall }
         return buffer.part(0..<count &+ adding)
     }
 }

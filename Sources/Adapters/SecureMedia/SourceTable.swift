@@ -1,12 +1,12 @@
-/// What a session remembers of each of its sources, by SSRC, up to a bound.
+/// The state of each source of a session, by SSRC, up to a limit.
 ///
-/// A session has a few dozen sources and each packet looks for one, mostly the same as the packet before: a row of words
-/// is gone through faster than a hash is made. Memory is taken only when a source comes that was not there.
+/// A session has a few dozen sources and each packet looks one up, mostly the same as the previous packet: a linear
+/// search is faster than hashing. Memory is allocated only for new sources.
 ///
-/// A source that was given up makes room for another one, but its highest index stays known: should it come back, it goes
-/// on behind that, and no packet of before comes out, or serves its nonce, a second time.
+/// A retired source frees its entry, but its highest index is kept: if it returns, it continues after that, and no
+/// earlier packet is accepted, and no nonce used, a second time.
 struct SourceTable<State> {
-    /// Of so many sources that were given up the highest index is kept.
+    /// The number of retired sources whose highest index is kept.
     static var retiredLimit: Int { 1024 }
 
     let limit: Int
@@ -14,7 +14,7 @@ struct SourceTable<State> {
     private var states: [State] = []
     private var latest = 0
     private var retired: [(source: UInt32, highest: UInt64)] = []
-    /// Of those the one that was given up first, once there are as many as there may be.
+    /// The entry to overwrite next, once `retired` is full.
     private var oldestRetired = 0
 
     init(limit: Int) {
@@ -24,33 +24,33 @@ struct SourceTable<State> {
     var count: Int { sources.count }
     var isFull: Bool { sources.count >= limit }
 
-    /// Where a source's state is, nil for a source that was not there yet.
-    mutating func place(of source: UInt32) -> Int? {
+    /// The index of a source; nil for a new one.
+    mutating func index(of source: UInt32) -> Int? {
         if latest < sources.count, sources[latest] == source { return latest }
-        guard let place = sources.firstIndex(of: source) else { return nil }
-        latest = place
-        return place
+        guard let index = sources.firstIndex(of: source) else { return nil }
+        latest = index
+        return index
     }
 
-    /// Places come from `place(of:)` and `add`, right before.
-    subscript(place: Int) -> State {
-        _read { yield states[place] }
-        _modify { yield &states[place] }
+    /// Indices are valid only until the next `add` or `retire`.
+    subscript(index: Int) -> State {
+        _read { yield states[index] }
+        _modify { yield &states[index] }
     }
 
-    /// Adds a source that was not there; the table must not be full.
+    /// Adds a new source; the table must not be full.
     mutating func add(_ source: UInt32, _ state: State) {
         latest = sources.count
         sources.append(source)
         states.append(state)
     }
 
-    /// Gives a source up, whose highest index `index` knows.
-    mutating func retire(_ source: UInt32, _ index: (State) -> UInt64) {
-        guard let place = sources.firstIndex(of: source) else { return }
-        let highest = index(states[place])
-        sources.remove(at: place)
-        states.remove(at: place)
+    /// Retires a source; `highestIndex` returns its highest index from its state.
+    mutating func retire(_ source: UInt32, _ highestIndex: (State) -> UInt64) {
+        guard let index = sources.firstIndex(of: source) else { return }
+        let highest = highestIndex(states[index])
+        sources.remove(at: index)
+        states.remove(at: index)
         if let known = retired.firstIndex(where: { $0.source == source }) {
             retired[known].highest = highest
         } else if retired.count < Self.retiredLimit {
@@ -61,7 +61,7 @@ struct SourceTable<State> {
         }
     }
 
-    /// The highest index that a source had when it was given up; nil for one that never was, or too long ago.
+    /// The highest index of a retired source; nil if it was never retired, or too long ago.
     func retired(_ source: UInt32) -> UInt64? {
         retired.first { $0.source == source }?.highest
     }

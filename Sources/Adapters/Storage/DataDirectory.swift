@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// The directory where an embedded server keeps its database, keys and recordings, held for one process.
+/// The directory of a server's database, keys and recordings, locked by one process.
 ///
-/// The hold is an advisory lock (flock) on a file in it; the kernel lets go of it when the process ends, however it
-/// ends, so a crash leaves nothing to clean up.
+/// The lock is an advisory lock (flock) on a file in it; the kernel releases it when the process ends, so a crash
+/// leaves nothing to clean up.
 package final class DataDirectory: Sendable {
-    /// The file in it by which it is held.
+    /// The name of the lock file.
     package static let lockName = "switchboard.lock"
 
     package let path: String
     private let descriptor: CInt
 
-    /// Makes the directory when it is missing (mode 0700) and takes hold of it. Throws an `SQLError` that names the
-    /// directory when it cannot be written, or when another process holds it.
+    /// Creates the directory if it is missing (mode 0700) and locks it. Throws an `SQLError` that names the directory
+    /// if it cannot be written, or if another process has locked it.
     package init(path: String) throws {
         self.path = path
         try Self.make(path)
@@ -20,7 +20,7 @@ package final class DataDirectory: Sendable {
         descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.unwritable(path, errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            // What was made so far is let go of when this throws, and the descriptor with it.
+            // When this throws, the descriptor is closed by `deinit`.
             let code = errno
             guard code == EWOULDBLOCK else { throw Self.unwritable(path, code) }
             throw SQLError(
@@ -35,7 +35,7 @@ package final class DataDirectory: Sendable {
     /// The path of `name` inside the directory.
     package func file(_ name: String) -> String { path + "/" + name }
 
-    /// Gives a file that is whole its name, for good: a crash leaves it under one of the two names.
+    /// Durably renames a complete file: after a crash it has one of the two names.
     package static func publish(_ unfinished: String, as path: String) throws {
         try sync(unfinished)
         guard rename(unfinished, path) == 0 else { throw unwritable(path, errno) }
@@ -54,7 +54,7 @@ package final class DataDirectory: Sendable {
         for part in path.split(separator: "/", omittingEmptySubsequences: true) {
             made += (made.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
             guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-            // A parent that may not be written but is there is no error; whether the last one is usable shows next.
+            // An existing parent that is not writable is no error; the directory itself is checked below.
             let code = errno
             guard access(made, F_OK) == 0 else { throw unwritable(path, code) }
         }

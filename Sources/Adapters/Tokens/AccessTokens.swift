@@ -4,7 +4,7 @@ internal import Foundation
 package import Model
 internal import Synchronization
 
-/// A token that was verified: who it speaks for, and until when.
+/// A verified token: its principal and when it expires.
 package struct VerifiedToken: Hashable, Sendable {
     package var principal: Principal
     package var expiresAt: Timestamp
@@ -17,8 +17,8 @@ package struct VerifiedToken: Hashable, Sendable {
 
 /// This server's own access tokens: JWTs signed with ES256 that live for minutes and are not stored.
 ///
-/// Since nothing is looked up for them, a sign-in that ends is kept in memory until the last of its tokens has run
-/// out, and its tokens are refused from that moment on.
+/// Verification looks up nothing, so a sign-in that has ended is kept in memory until its last token has expired; its
+/// tokens are rejected from that moment on.
 package final class AccessTokens: AccessTokenIssuer {
     private struct Claims: Decodable {
         let iss: String
@@ -31,18 +31,18 @@ package final class AccessTokens: AccessTokenIssuer {
     private let key: SigningKey
     private let issuer: String
     private let header: String
-    /// Sign-ins that have ended, and when the last of their tokens runs out.
+    /// Sign-ins that have ended, and when their last token expires.
     private let revoked = Mutex<Revocations>(Revocations())
 
     private struct Revocations {
         var expiries: [SignInID: Timestamp] = [:]
-        /// The size at which expired entries are next looked for.
+        /// The size at which expired entries are removed next.
         var sweepAt = 1024
     }
 
     /// - Parameters:
     ///   - issuer: the `iss` of the tokens.
-    ///   - lifetime: seconds that a token is good for.
+    ///   - lifetime: the lifetime of a token in seconds.
     package init(key: SigningKey, issuer: String = "switchboard", lifetime: Int = 900) {
         self.key = key
         self.issuer = issuer
@@ -66,7 +66,7 @@ package final class AccessTokens: AccessTokenIssuer {
     }
 
     package func revoke(_ signIns: [SignInID], at now: Timestamp) {
-        // A minute more than a token can live, in case the wall clock is put back a little.
+        // A minute more than a token's lifetime, in case the wall clock is set back a little.
         let forgottenAt = now.adding(seconds: Int64(lifetime) + 60)
         revoked.withLock { revoked in
             for signIn in signIns { revoked.expiries[signIn] = forgottenAt }
@@ -78,7 +78,7 @@ package final class AccessTokens: AccessTokenIssuer {
 
     package func isRevoked(_ signIn: SignInID) -> Bool { revoked.withLock { $0.expiries[signIn] != nil } }
 
-    /// Checks signature, issuer, time and that the sign-in has not ended.
+    /// Checks the signature, the issuer, the time, and that the sign-in has not ended.
     func verify(_ token: SignedToken, at now: Timestamp) throws -> VerifiedToken {
         guard token.header.alg == "ES256", token.header.kid == key.identifier,
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
@@ -93,7 +93,7 @@ package final class AccessTokens: AccessTokenIssuer {
         return verified
     }
 
-    /// What may have changed since the token was verified.
+    /// Checks what may have changed since the token was verified.
     func check(_ token: VerifiedToken, at now: Timestamp) throws {
         guard now < token.expiresAt else { throw TokenVerifier.expired }
         if let signIn = token.principal.signIn, isRevoked(signIn) { throw TokenVerifier.ended }

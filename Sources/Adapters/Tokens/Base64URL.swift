@@ -1,4 +1,4 @@
-/// Base64 in the alphabet of URLs, without padding (RFC 4648 section 5), as JOSE writes everything.
+/// Base64url without padding (RFC 4648 section 5), as JOSE uses it.
 enum Base64URL {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
@@ -26,7 +26,7 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil when there is another character, or a length or last digit that no bytes encode to.
+    /// Nil for an invalid character, or a length or last digit that no encoding has.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

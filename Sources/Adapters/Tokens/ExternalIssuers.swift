@@ -4,12 +4,12 @@ internal import Foundation
 internal import Model
 
 /// An OpenID Connect issuer whose tokens this server accepts.
-package struct OutsideIssuer: Hashable, Sendable {
-    /// What its tokens carry as `iss`.
+package struct ExternalIssuer: Hashable, Sendable {
+    /// The `iss` of its tokens.
     package var issuer: String
-    /// What they must carry as `aud`: the app's id there.
+    /// The required `aud`: the app's client id there.
     package var audience: String
-    /// Where its keys are published.
+    /// The URL of its key set.
     package var jwksURL: String
 
     package init(issuer: String, audience: String, jwksURL: String) {
@@ -19,9 +19,9 @@ package struct OutsideIssuer: Hashable, Sendable {
     }
 }
 
-/// Verifies tokens of outside issuers (OpenID Connect Core section 3.1.3.7, RFC 7519) by the keys they publish.
-package struct OutsideIssuers: Sendable {
-    /// Seconds by which an issuer's clock may differ from this server's.
+/// Verifies tokens of external issuers (OpenID Connect Core section 3.1.3.7, RFC 7519) with their published keys.
+package struct ExternalIssuers: Sendable {
+    /// The tolerated clock skew in seconds.
     static let skew = 60.0
 
     private struct Claims: Decodable {
@@ -39,16 +39,16 @@ package struct OutsideIssuers: Sendable {
         }
     }
 
-    private let issuers: [String: (issuer: OutsideIssuer, keys: IssuerKeys)]
+    private let issuers: [String: (issuer: ExternalIssuer, keys: IssuerKeys)]
 
-    /// - Parameter uptime: milliseconds of a monotonic clock, by which fetching keys is limited.
-    package init(_ issuers: [OutsideIssuer], client: HTTPClient, uptime: @escaping @Sendable () -> Int64) {
+    /// - Parameter uptime: milliseconds of a monotonic clock, which limits how often keys are fetched.
+    package init(_ issuers: [ExternalIssuer], client: HTTPClient, uptime: @escaping @Sendable () -> Int64) {
         self.issuers = Dictionary(
             issuers.map { ($0.issuer, ($0, IssuerKeys(url: $0.jwksURL, client: client, uptime: uptime))) },
             uniquingKeysWith: { first, _ in first })
     }
 
-    func verify(_ token: SignedToken, at now: Timestamp) async throws -> (OutsideIdentity, expiresAt: Timestamp) {
+    func verify(_ token: SignedToken, at now: Timestamp) async throws -> (ExternalIdentity, expiresAt: Timestamp) {
         struct Issuer: Decodable { let iss: String }
         guard let name = token.claims(as: Issuer.self)?.iss, let (issuer, keys) = issuers[name] else {
             throw TokenVerifier.invalid
@@ -63,14 +63,14 @@ package struct OutsideIssuers: Sendable {
             throw Problem(.unauthenticated, "The access token is not valid yet.")
         }
         let isVerified = claims.emailVerified?.value ?? true
-        let identity = OutsideIdentity(
+        let identity = ExternalIdentity(
             issuer: name, subject: claims.sub, name: claims.name, email: isVerified ? claims.email : nil)
-        // Some issuers make tokens without an end; a day is as long as one is believed here.
+        // Some issuers issue tokens with very long lifetimes; here they are trusted for a day.
         let end = min(claims.exp + Self.skew, seconds + 86_400)
         return (identity, Timestamp(milliseconds: Int64(end * 1000)))
     }
 
-    /// `aud` is one text or several (RFC 7519 section 4.1.3).
+    /// `aud` is one string or an array (RFC 7519 section 4.1.3).
     private struct Audience: Decodable {
         let values: [String]
 
@@ -84,7 +84,7 @@ package struct OutsideIssuers: Sendable {
         }
     }
 
-    /// Some issuers write truth as text.
+    /// Some issuers write booleans as strings.
     private struct Flag: Decodable {
         let value: Bool
 

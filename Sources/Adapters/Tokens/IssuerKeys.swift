@@ -5,15 +5,14 @@ internal import Model
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The public keys of one outside issuer, fetched from its JWKS address and kept.
+/// The public keys of one external issuer, fetched from its JWKS URL and cached.
 ///
-/// They are fetched again after an hour, and when a token names a key that is not there (issuers rotate), but not more
-/// often than every half minute: made-up key names must not make this server hammer the issuer. When a fetch fails, the
-/// keys that are known stay good.
+/// They are fetched again after an hour, and when a token names an unknown key (issuers rotate), but at most every half
+/// minute: made-up key ids must not make this server flood the issuer. If a fetch fails, the cached keys stay valid.
 actor IssuerKeys {
-    private static let keptFor: Int64 = 60 * 60 * 1000
-    private static let pause: Int64 = 30 * 1000
-    private static let largestSet = 1 << 20
+    private static let maxAge: Int64 = 60 * 60 * 1000
+    private static let minFetchInterval: Int64 = 30 * 1000
+    private static let maxSetBytes = 1 << 20
 
     private let url: String
     private let client: HTTPClient
@@ -29,28 +28,29 @@ actor IssuerKeys {
         self.uptime = uptime
     }
 
-    /// The key that a token names, or the issuer's only one when it names none. Nil when there is no such key.
+    /// The key that a token names, or the issuer's only one if it names none. Nil if there is no such key.
     func key(_ identifier: String?, algorithm: String) async throws -> IssuerKey? {
-        let isFresh = fetchedAt.map { uptime() &- $0 < Self.keptFor } ?? false
+        let isFresh = fetchedAt.map { uptime() &- $0 < Self.maxAge } ?? false
         if isFresh, let key = find(identifier, algorithm) { return key }
         await refresh()
         guard fetchedAt != nil else {
             throw Problem(
-                .unavailable, "The keys of the token's issuer cannot be fetched; try again.", retryAfter: Self.pause)
+                .unavailable, "The keys of the token's issuer cannot be fetched; try again.",
+                retryAfter: Self.minFetchInterval)
         }
         return find(identifier, algorithm)
     }
 
     /// Key identifiers are compared here: JWTKit would fall back to another key.
     private func find(_ identifier: String?, _ algorithm: String) -> IssuerKey? {
-        let fitting = keys.filter { $0.algorithm == algorithm }
-        guard let identifier else { return fitting.count == 1 ? fitting.first : nil }
-        return fitting.first { $0.identifier == identifier }
+        let matching = keys.filter { $0.algorithm == algorithm }
+        guard let identifier else { return matching.count == 1 ? matching.first : nil }
+        return matching.first { $0.identifier == identifier }
     }
 
     private func refresh() async {
         if fetching == nil {
-            if let triedAt, uptime() &- triedAt < Self.pause { return }
+            if let triedAt, uptime() &- triedAt < Self.minFetchInterval { return }
             triedAt = uptime()
             fetching = Task { [client, url] in await Self.fetch(url, client) }
         }
@@ -68,7 +68,7 @@ actor IssuerKeys {
             request.headers.add(name: "Accept", value: "application/json")
             let response = try await client.execute(request, timeout: .seconds(5))
             guard response.status == .ok else { return nil }
-            let body = try await response.body.collect(upTo: largestSet)
+            let body = try await response.body.collect(upTo: maxSetBytes)
             return try await IssuerKey.keys(inSet: Array(body.readableBytesView))
         } catch {
             return nil
@@ -79,7 +79,7 @@ actor IssuerKeys {
 /// One public key of an issuer.
 struct IssuerKey: Sendable {
     let identifier: String?
-    /// `RS256` or `ES256`: a token must name it, so that nobody has a key used for something it is not meant for.
+    /// `RS256` or `ES256`. A token must name it, so that a key cannot be used with another algorithm.
     let algorithm: String
     private let verifier: any JWTAlgorithm
 
@@ -87,7 +87,7 @@ struct IssuerKey: Sendable {
         token.header.alg == algorithm && (try? verifier.verify(token.signature, signs: token.signed)) == true
     }
 
-    /// Each key is decoded by itself: one of a kind that is not known here must not cost the others.
+    /// Each key is decoded separately: an unsupported one must not invalidate the others.
     static func keys(inSet bytes: [UInt8]) async throws -> [IssuerKey] {
         struct Lenient: Decodable {
             let key: JWK?
@@ -106,7 +106,7 @@ struct IssuerKey: Sendable {
             let identifier = key.keyIdentifier
             key.keyIdentifier = identifier ?? JWKIdentifier(string: "only")
             key.algorithm = algorithm == "RS256" ? .rs256 : .es256
-            // A collection of its own for each key leaves nothing to fall back to.
+            // Each key has its own collection, so there is no key to fall back to.
             guard let collection = try? await JWTKeyCollection().add(jwk: key),
                 let verifier = try? await collection.getKey(alg: algorithm), verifier.name == algorithm
             else { continue }

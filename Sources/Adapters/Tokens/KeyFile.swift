@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// A file with a key in it, which only the server's user may read.
+/// A file with a key, readable only by the server's user.
 enum KeyFile {
     /// Why the file cannot be used, and what to do.
     struct Unwritable: Error {
         let reason: String
     }
 
-    /// Under another name first, so that a crash leaves no half of a key.
+    /// Writes under a temporary name first, so that a crash leaves no partial key.
     static func write(_ text: String, to path: String) throws(Unwritable) {
         let temporary = path + ".new"
         unlink(temporary)
@@ -19,7 +19,7 @@ enum KeyFile {
         guard isWritten, rename(temporary, path) == 0 else { throw unwritable }
     }
 
-    /// Others than its owner may read it.
+    /// Whether other users than the owner may read it.
     static func isOpen(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & 0o077 != 0

@@ -2,11 +2,11 @@ internal import Crypto
 internal import Foundation
 package import Model
 
-/// A promise that a user may have a media file until some time, as the parts of its address that prove it.
+/// The claims of a signed media URL: the user may read the file until it expires.
 package struct MediaTicket: Hashable, Sendable {
     package let file: FileID
     package let user: UserID
-    /// By which the address was asked for, and with whose end it ends; nil for tokens of an outside issuer.
+    /// The sign-in that requested the URL and whose end invalidates it; nil for tokens of an external issuer.
     package let signIn: SignInID?
     /// Seconds since 1970.
     package let expires: Int64
@@ -19,10 +19,10 @@ package struct MediaTicket: Hashable, Sendable {
     }
 }
 
-/// The key that signs the addresses of media files (HMAC-SHA256): players cannot send a token, so the address itself has
-/// to say for whom it was made, and until when.
+/// The key that signs the URLs of media files (HMAC-SHA256). Players cannot send a token, so the URL itself contains
+/// the user and the expiry.
 ///
-/// A signature proves that the server said so once, not that it still holds: who serves the file asks again.
+/// A signature proves only that the server issued the URL: the handler that serves the file authorizes the user again.
 package struct MediaKey: Sendable {
     private static let byteCount = 32
     private let key: SymmetricKey
@@ -37,7 +37,7 @@ package struct MediaKey: Sendable {
         package let description: String
     }
 
-    /// Reads the key at `path`, or makes one there with mode 0600. The warning, when there is one, is for the operator.
+    /// Reads the key at `path`, or creates one there with mode 0600. The warning, if any, is for the operator.
     package static func load(from path: String) throws -> (key: Self, warning: String?) {
         guard FileManager.default.fileExists(atPath: path) else {
             let key = SymmetricKey(size: .bits256)
@@ -46,7 +46,7 @@ package struct MediaKey: Sendable {
             } catch {
                 throw FileError(
                     description:
-                        "The key of media \(path) cannot be written (\((error as? KeyFile.Unwritable)?.reason ?? "\(error)")). "
+                        "The media key \(path) cannot be written (\((error as? KeyFile.Unwritable)?.reason ?? "\(error)")). "
                         + "Give this process's user the right to write its directory.")
             }
             return (Self(key), nil)
@@ -56,12 +56,12 @@ package struct MediaKey: Sendable {
         else {
             throw FileError(
                 description:
-                    "\(path) holds no key of media that can be read. Restore it, or move it away: a new key is "
-                    + "then made, and players have to ask for addresses again.")
+                    "\(path) contains no valid media key. Restore it, or move it away: a new key is then generated, "
+                    + "and players must request new URLs.")
         }
         let warning =
             KeyFile.isOpen(path)
-            ? "Others than its owner may read the key of media \(path), and could make addresses: chmod 600 \(path)"
+            ? "Other users can read the media key \(path) and could sign URLs: chmod 600 \(path)"
             : nil
         return (Self(SymmetricKey(data: bytes)), warning)
     }
@@ -76,7 +76,7 @@ package struct MediaKey: Sendable {
         return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.message(ticket), using: key)
     }
 
-    /// No id has a line break or is a dash, so that no two tickets have the same text.
+    /// No id contains a line break or is a dash, so different tickets have different texts.
     private static func message(_ ticket: MediaTicket) -> [UInt8] {
         Array(
             "switchboard media\n\(ticket.file)\n\(ticket.user)\n\(ticket.signIn?.text ?? "-")\n\(ticket.expires)".utf8)

@@ -1,25 +1,25 @@
 internal import Foundation
 
-/// A JSON Web Token in compact form (RFC 7515 section 3.1), taken apart but not yet verified.
+/// A JSON Web Token in compact serialization (RFC 7515 section 3.1), parsed but not yet verified.
 struct SignedToken {
     struct Header: Decodable {
         let alg: String
         let kid: String?
-        /// Extensions that must be understood (RFC 7515 section 4.1.11); none is.
+        /// Extensions that must be understood (RFC 7515 section 4.1.11); none is supported.
         let crit: [String]?
     }
 
-    static let longest = 16 * 1024
+    static let maxLength = 16 * 1024
 
     let header: Header
     let payload: [UInt8]
     let signature: [UInt8]
-    /// What the signature is over.
+    /// The bytes that the signature covers.
     let signed: [UInt8]
 
     init?(_ text: String) {
         let bytes = Array(text.utf8)
-        guard bytes.count <= Self.longest else { return nil }
+        guard bytes.count <= Self.maxLength else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let head = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
             let signature = Base64URL.decode(parts[2]),

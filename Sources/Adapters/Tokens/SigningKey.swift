@@ -4,7 +4,7 @@ internal import Foundation
 /// The ES256 key that signs access tokens: a P-256 key in a PEM file that only the server's user may read.
 package struct SigningKey: Sendable {
     let key: P256.Signing.PrivateKey
-    /// The key's name in tokens: the JWK thumbprint (RFC 7638), so that another key has another name.
+    /// The key id in tokens: the JWK thumbprint (RFC 7638).
     package let identifier: String
 
     init(_ key: P256.Signing.PrivateKey) {
@@ -23,7 +23,7 @@ package struct SigningKey: Sendable {
         package let description: String
     }
 
-    /// Reads the key at `path`, or makes one there with mode 0600. The warning, when there is one, is for the operator.
+    /// Reads the key at `path`, or creates one there with mode 0600. The warning, if any, is for the operator.
     package static func load(from path: String) throws -> (key: Self, warning: String?) {
         guard FileManager.default.fileExists(atPath: path) else {
             let key = P256.Signing.PrivateKey()
@@ -32,18 +32,18 @@ package struct SigningKey: Sendable {
         }
         guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw FileError(
-                description: "The signing key \(path) cannot be read. Give this process's user the right to.")
+                description: "The signing key \(path) cannot be read. Allow this process's user to read it.")
         }
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
             throw FileError(
                 description:
-                    "\(path) holds no P-256 private key in PEM. Restore it, or move it away: a new key is then "
-                    + "made, and everybody's access tokens have to be refreshed.")
+                    "\(path) contains no P-256 private key in PEM. Restore it, or move it away: a new key is then "
+                    + "generated, and all clients must refresh their access tokens.")
         }
         guard KeyFile.isOpen(path) else { return (Self(key), nil) }
         return (
             Self(key),
-            "Others than its owner may read the signing key \(path), and could make access tokens: chmod 600 \(path)"
+            "Other users can read the signing key \(path) and could sign access tokens: chmod 600 \(path)"
         )
     }
 

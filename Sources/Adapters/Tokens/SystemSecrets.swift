@@ -1,8 +1,8 @@
 internal import Accounts
 internal import Crypto
 
-/// Secrets from the system's random numbers, digested with SHA-256. They have 256 bits, so a plain digest is enough: there
-/// is nothing to guess.
+/// Secrets from the system's random number generator, hashed with SHA-256. They have 256 bits, so a plain digest is
+/// enough.
 package struct SystemSecrets: SecretSource {
     package init() {}
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Oneself: the account that is signed in.
+/// The signed-in user.
 public struct Me: Codable, Hashable, Sendable, Identifiable {
     /// Who may see whether a user is online.
     public enum PresenceVisibility: String, Codable, Sendable {
@@ -12,29 +12,29 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
 
     /// The user's id.
     public var id: UserID
-    /// The e-mail address; absent for users of an outside issuer.
+    /// The e-mail address; absent for users of an external issuer.
     public var email: String?
     /// The name that others see.
     public var displayName: String
-    /// Where the picture that others see is: a path on the server, for ``Switchboard/photo(at:)``.
+    /// The photo that others see: a path on the server, for ``Switchboard/photo(at:)``.
     public var photoURL: String?
     /// The languages the user speaks, as BCP 47 tags, the best first.
     public var languages: [String]
-    /// Whether a second call rings while the user is in one; otherwise its caller hears `busy`.
+    /// Whether a second call rings during a call; otherwise its caller gets `busy`.
     public var callWaiting: Bool
     /// Who may see whether the user is online.
     public var presence: PresenceVisibility
-    /// When the account was made.
+    /// When the account was created.
     public var createdAt: Date
 }
 
-/// Another person, as much of them as everyone may see.
+/// The public profile of another user.
 public struct User: Codable, Hashable, Sendable, Identifiable {
     /// The user's id.
     public var id: UserID
     /// Their name.
     public var displayName: String
-    /// Where their picture is: a path on the server, for ``Switchboard/photo(at:)``.
+    /// Their photo: a path on the server, for ``Switchboard/photo(at:)``.
     public var photoURL: String?
     /// The languages they speak, as BCP 47 tags, the best first.
     public var languages: [String]
@@ -46,17 +46,17 @@ public struct Device: Codable, Hashable, Sendable, Identifiable {
     public var id: DeviceID
     /// Its name, for the user to recognise.
     public var name: String
-    /// What it runs, such as `ios` or `web`.
+    /// The platform, such as `ios` or `web`.
     public var platform: String
     /// When the user first signed in on it; absent within a ``SignIn``.
     public var createdAt: Date?
-    /// When it was last heard of; absent within a ``SignIn``.
+    /// When it was last active; absent within a ``SignIn``.
     public var lastSeenAt: Date?
-    /// Whether it is the one that asks; absent within a ``SignIn``.
+    /// Whether it is the device of this client; absent within a ``SignIn``.
     public var current: Bool?
 }
 
-/// One signing in of a user on a device, which they may revoke. The server's JSON calls it a session.
+/// One sign-in of a user on a device, which the user may revoke. The server's JSON calls it a session.
 public struct SignIn: Codable, Hashable, Sendable, Identifiable {
     /// The sign-in's id.
     public var id: SignInID
@@ -66,13 +66,13 @@ public struct SignIn: Codable, Hashable, Sendable, Identifiable {
     public var createdAt: Date
     /// When it was last used.
     public var lastUsedAt: Date
-    /// Whether it is the one that asks.
+    /// Whether it is the sign-in of this client.
     public var current: Bool
 }
 
-/// What a device tells of itself when a user signs in on it.
+/// How a device describes itself at sign-in.
 public struct DeviceDescription: Codable, Hashable, Sendable {
-    /// The id that an earlier sign-in on the same installation brought; nil for a new one.
+    /// The id from an earlier sign-in on the same installation; nil for a new one.
     public var id: DeviceID?
     /// A name for the user to recognise, such as `Ann's iPhone`.
     public var name: String
@@ -96,7 +96,7 @@ public struct Tokens: Codable, Hashable, Sendable {
     /// When the access token stops being accepted, by this machine's clock.
     public var expiresAt: Date
 
-    /// Puts stored tokens together again.
+    /// Restores stored tokens.
     public init(accessToken: String, refreshToken: String, expiresAt: Date) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -127,15 +127,15 @@ public struct ProfileChange: Codable, Hashable, Sendable {
     }
 }
 
-/// Whether a user is there.
+/// Whether a user is online.
 public struct Presence: Codable, Hashable, Sendable {
     /// Whether any endpoint of the user is connected.
     public var online: Bool
-    /// When the last of them went; absent while online, and where the user does not show it.
+    /// When the last endpoint disconnected; absent while online, and if the user hides it.
     public var lastSeenAt: Date?
 }
 
-/// What the server says of itself to everyone.
+/// The public description of the server.
 public struct ServerDescription: Codable, Hashable, Sendable {
     /// The name its operator gave it.
     public var name: String
@@ -143,16 +143,16 @@ public struct ServerDescription: Codable, Hashable, Sendable {
     public var version: String
     /// Who may sign up: `open`, `invite` or `closed`.
     public var signUp: String
-    /// Whether somebody writes down what is said, in voice messages and as captions.
+    /// Whether the server transcribes voice messages and captions.
     public var transcribes: Bool
-    /// The bounds of voice messages.
+    /// The limits of voice messages.
     public var voice: VoiceLimits
 
-    /// What voice messages may be.
+    /// The limits of voice messages.
     public struct VoiceLimits: Codable, Hashable, Sendable {
-        /// How long, in seconds.
+        /// The maximum length in seconds.
         public var maxSeconds: Int
-        /// How large, where one is uploaded.
+        /// The maximum size of an upload.
         public var maxBytes: Int
         /// Whether ``Switchboard/recordVoiceMessage(offer:to:)`` is possible.
         public var recording: Bool

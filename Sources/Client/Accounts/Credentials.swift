@@ -1,25 +1,25 @@
 import Foundation
 import NIOHTTP1
 
-/// Whoever the client speaks for, and the access token that proves it at the moment.
+/// The credentials of the user and the current access token.
 ///
-/// A refresh token is used by one refresh at a time, whoever asks meanwhile waits for the same answer: using it twice
-/// would look like a theft to the server.
+/// There is one refresh at a time; concurrent callers wait for its result: using a refresh token twice would look like
+/// a theft to the server.
 actor Credentials {
     /// Where access tokens come from.
     enum Source: Sendable {
         case none
-        /// A sign-in here: refreshed when it runs out.
+        /// A sign-in here: refreshed when the access token expires.
         case tokens(Tokens)
-        /// A token of an outside issuer, as it is.
+        /// A token of an external issuer.
         case token(String)
-        /// An app that has its own way to get tokens.
+        /// The app's own token provider.
         case provider(@Sendable () async throws -> String)
     }
 
     struct AccessToken: Sendable {
         var text: String
-        /// When it runs out, where that is known.
+        /// When it expires, if known.
         var expiresAt: Date?
     }
 
@@ -27,21 +27,21 @@ actor Credentials {
 
     private static let margin: TimeInterval = 30
 
-    private let door: RESTDoor
+    private let rest: RESTClient
     private var source = Source.none
     private var generation = 0
     private var refresh: Task<Tokens, any Error>?
     private var watchers: [Int: AsyncStream<Tokens?>.Continuation] = [:]
     private var lastWatcher = 0
 
-    init(door: RESTDoor) { self.door = door }
+    init(rest: RESTClient) { self.rest = rest }
 
-    /// The tokens of a sign-in here; nil when signed out, or when tokens come from elsewhere.
+    /// The tokens of a sign-in here; nil if signed out, or with another source.
     var tokens: Tokens? {
         if case .tokens(let tokens) = source { tokens } else { nil }
     }
 
-    /// Every change of ``tokens``, beginning with what they are.
+    /// The current ``tokens``, then every change.
     func changes() -> AsyncStream<Tokens?> {
         let (stream, continuation) = AsyncStream.makeStream(of: Tokens?.self, bufferingPolicy: .bufferingNewest(1))
         lastWatcher += 1
@@ -61,7 +61,7 @@ actor Credentials {
         for watcher in watchers.values { watcher.yield(tokens) }
     }
 
-    /// An access token that is good for a while yet; `fresh` wants one that was not used before.
+    /// An access token that does not expire soon; with `fresh`, a new one.
     func accessToken(fresh: Bool = false) async throws -> AccessToken {
         switch source {
         case .none: throw SwitchboardError.signedOut
@@ -78,9 +78,9 @@ actor Credentials {
     private func refreshed(_ old: Tokens) async throws -> Tokens {
         if let refresh { return try await refresh.value }
         let generation = generation
-        let door = door
+        let rest = rest
         let task = Task {
-            let grant: Grant = try await door.ask(
+            let grant: Grant = try await rest.request(
                 .POST, "/v1/sessions/refresh", body: Refresh(refreshToken: old.refreshToken))
             return grant.tokens
         }
@@ -100,7 +100,7 @@ actor Credentials {
     private func forget(_ watcher: Int) { watchers[watcher] = nil }
 }
 
-/// Tokens as the server hands them out.
+/// Tokens as the server issues them.
 struct Grant: Decodable {
     var accessToken: String
     var refreshToken: String

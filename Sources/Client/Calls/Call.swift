@@ -1,22 +1,22 @@
 public import Foundation
 
-/// A call's document: what the server knows of a call, and the same for everyone in it. The server alone changes it.
+/// A call's document: the state of a call, the same for all participants. Only the server changes it.
 public struct Call: Hashable, Sendable, Identifiable {
-    /// What the call began as.
+    /// The kind of a call.
     public enum Kind: String, Codable, Sendable {
-        /// Voices only.
+        /// Audio only.
         case audio
-        /// Voices and pictures.
+        /// Audio and video.
         case video
     }
 
-    /// Where in its life the call is; it only ever moves forward.
+    /// The status of a call; it only moves forward.
     public enum Status: String, Codable, Sendable {
-        /// Somebody is being rung and nobody has accepted yet.
+        /// A callee rings and nobody has accepted yet.
         case ringing
         /// Somebody has accepted.
         case active
-        /// Over, for ever.
+        /// The call is over.
         case ended
     }
 
@@ -24,19 +24,19 @@ public struct Call: Hashable, Sendable, Identifiable {
     public var id: CallID
     /// The conversation it belongs to.
     public var conversationID: ConversationID?
-    /// What it began as.
+    /// The kind that it was created with.
     public var kind: Kind
-    /// How media flows: `direct` (from peer to peer, or relayed) or `gateway`.
+    /// The path of the media: `direct` (peer to peer, possibly relayed) or `gateway`.
     public var mode: String
-    /// The life of the media gateway, where media goes through it: when it changes, legs are to be made anew.
+    /// The epoch of the media gateway, in gateway mode: when it changes, create a new leg.
     public var gatewayEpoch: Int?
-    /// Where in its life the call is.
+    /// The status.
     public var status: Status
     /// Why it ended; present once it has.
     public var endReason: EndReason?
-    /// Who ended it, where a user did.
+    /// Who ended it, if a user did.
     public var endedBy: UserID?
-    /// Counts the document's changes; of two documents of one call, the higher one is newer.
+    /// The document's version; a higher one is newer.
     public var version: Int
     /// Who called.
     public var caller: UserID
@@ -46,24 +46,24 @@ public struct Call: Hashable, Sendable, Identifiable {
     public var answeredAt: Date?
     /// When it ended.
     public var endedAt: Date?
-    /// Who has what is said recorded, and since when; absent while nobody has. Every participant is to be shown this.
+    /// The recording in progress; absent while there is none. Show it to every participant.
     public var recording: OngoingRecording?
-    /// Why the last recording ended, where nobody ended it: `longest`, `failed`, `interrupted` or `quota_exceeded`.
+    /// Why the last recording ended, if nobody stopped it: `longest`, `failed`, `interrupted` or `quota_exceeded`.
     public var recordingEnded: String?
-    /// There are recordings of the call, or were; true or absent.
+    /// Whether the call has or had recordings; true or absent.
     public var recorded: Bool?
-    /// Who has what is said written down, and since when; absent while nobody has. Every participant is to be shown this.
+    /// The live captions in progress; absent while there are none. Show it to every participant.
     public var captions: OngoingCaptions?
-    /// Everybody in the call, the caller first.
+    /// The participants, the caller first.
     public var participants: [Participant]
 
-    /// The part that `user` has in the call.
+    /// The participant of `user`.
     public func participant(_ user: UserID) -> Participant? {
         participants.first { $0.user == user }
     }
 }
 
-/// A recording that goes on.
+/// A recording in progress.
 public struct OngoingRecording: Hashable, Sendable, Codable {
     /// The recording's id.
     public var id: RecordingID
@@ -71,37 +71,37 @@ public struct OngoingRecording: Hashable, Sendable, Codable {
     public var by: UserID
     /// When it began.
     public var since: Date
-    /// When it ends by itself.
+    /// When it reaches its maximum length.
     public var until: Date?
 }
 
-/// Captions that are made of what is said.
+/// Live captions in progress.
 public struct OngoingCaptions: Hashable, Sendable, Codable {
-    /// Who wanted them.
+    /// Who started them.
     public var by: UserID
-    /// Since when.
+    /// When they were started.
     public var since: Date
-    /// In words, why there are none at the moment; absent while there are.
+    /// Why there are currently none, as a text; absent while they work.
     public var failure: String?
 }
 
-/// What somebody in a call has said, as it was understood.
+/// A transcribed utterance of a participant.
 public struct Caption: Hashable, Sendable, Codable {
     /// Who said it.
     public var user: UserID
-    /// Where it was heard: "microphone", "camera" or "screen".
+    /// The source: "microphone", "camera" or "screen".
     public var source: String
-    /// When it was said.
+    /// When the utterance began.
     public var startedAt: Date
-    /// How long that took, in milliseconds.
+    /// The length of the utterance in milliseconds.
     public var durationMs: Int
-    /// The words.
+    /// The text.
     public var text: String
-    /// The language, as BCP 47 writes it, where the provider told.
+    /// The language as a BCP 47 tag, if the provider reported it.
     public var language: String?
 }
 
-/// Why a call ended, or why a participant is no longer in it. Servers may learn new reasons.
+/// Why a call ended, or why a participant is no longer in it. Newer servers may have more reasons.
 public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
     /// The reason as it stands in JSON.
     public let rawValue: String
@@ -114,17 +114,17 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
     public static let declined = Self(rawValue: "declined")
     /// The caller hung up before anybody accepted.
     public static let cancelled = Self(rawValue: "cancelled")
-    /// Nobody accepted until the deadline.
+    /// Nobody accepted before the deadline.
     public static let missed = Self(rawValue: "missed")
     /// The callee was in another call.
     public static let busy = Self(rawValue: "busy")
     /// The callee could not be rung.
     public static let unreachable = Self(rawValue: "unreachable")
-    /// The caller called again, and this call was what a crash had left.
+    /// The caller called again, and this call was left over from a crash.
     public static let replaced = Self(rawValue: "replaced")
     /// It was accepted, but no connection was reported within 20 seconds.
     public static let setupTimeout = Self(rawValue: "setup_timeout")
-    /// Nothing was heard from one side for 30 seconds.
+    /// One side gave no sign of life for 30 seconds.
     public static let connectionLost = Self(rawValue: "connection_lost")
     /// The call failed for another reason.
     public static let failed = Self(rawValue: "failed")
@@ -142,7 +142,7 @@ extension Call: Codable {
         case answeredAt, endedAt, recording, recordingEnded, recorded, captions, participants
     }
 
-    /// Reads a document. A change of the call's own fields comes without the participants.
+    /// Reads a document. A change of the call's own fields has no participants.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         id = try container.decode(CallID.self, forKey: .id)

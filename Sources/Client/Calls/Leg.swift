@@ -1,37 +1,37 @@
-/// What the media gateway answered to an offer.
+/// The media gateway's answer to an offer.
 public struct Leg: Hashable, Sendable {
-    /// The session description that answers one's own.
+    /// The session description of the answer.
     public var answer: String
-    /// Which life of the gateway the leg belongs to: the call's ``Call/gatewayEpoch`` at that moment.
+    /// The gateway epoch of the leg: the call's ``Call/gatewayEpoch`` at that moment.
     public var epoch: Int
-    /// What the sections show in which the gateway sends.
+    /// The sections in which the gateway sends.
     public var slots: [Slot]
 }
 
-/// A section of a leg in which the gateway sends: it shows one track of somebody at a time. Which one, the gateway decides,
-/// by who speaks and how many slots there are.
+/// A section of a leg in which the gateway sends one participant's track at a time. The gateway selects the tracks by
+/// the active speakers and the number of slots.
 public struct Slot: Codable, Hashable, Sendable {
-    /// What a slot carries.
+    /// The media type of a slot.
     public enum Kind: String, Codable, Sendable {
-        /// A voice, or the sound of a screen.
+        /// Audio of a microphone or a screen.
         case audio
-        /// A picture.
+        /// Video.
         case video
     }
 
-    /// What somebody publishes.
+    /// A published track.
     public struct Track: Codable, Hashable, Sendable {
-        /// Whose it is.
+        /// The user who publishes it.
         public var user: UserID
         /// The endpoint that sends it.
         public var endpoint: EndpointID
         /// The `mid` of the section in which that endpoint sends it.
         public var mid: String
-        /// What it is of.
+        /// The source.
         public var source: Source
     }
 
-    /// What a track is of. Servers may learn new ones.
+    /// The source of a track. Newer servers may have more.
     public struct Source: RawRepresentable, Hashable, Sendable, Codable {
         /// The source as it stands in JSON.
         public let rawValue: String
@@ -42,58 +42,58 @@ public struct Slot: Codable, Hashable, Sendable {
         public static let microphone = Self(rawValue: "microphone")
         /// A camera.
         public static let camera = Self(rawValue: "camera")
-        /// A screen, or its sound.
+        /// A screen, or its audio.
         public static let screen = Self(rawValue: "screen")
     }
 
-    /// How good a picture one wants in a slot. Servers may learn more.
+    /// The preferred video quality of a slot. Newer servers may have more.
     public struct Quality: RawRepresentable, Hashable, Sendable, Codable {
         /// The quality as it stands in JSON.
         public let rawValue: String
         /// Takes any quality.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// None at all: nobody looks.
+        /// No video: the slot is not visible.
         public static let off = Self(rawValue: "off")
-        /// As for a small tile.
+        /// For a small tile.
         public static let low = Self(rawValue: "low")
-        /// As for one of a few tiles.
+        /// For one of a few tiles.
         public static let medium = Self(rawValue: "medium")
-        /// The best that there is; so it is at first.
+        /// The best available; the default.
         public static let high = Self(rawValue: "high")
     }
 
-    /// The section's `mid` in one's own descriptions.
+    /// The section's `mid` in this endpoint's session descriptions.
     public var mid: String
-    /// What it carries.
+    /// The media type.
     public var kind: Kind
-    /// What it shows; nil while that is nothing.
+    /// The assigned track; nil while there is none.
     public var track: Track?
 }
 
-/// How it stands between this endpoint and the media gateway.
+/// The state of this endpoint's leg with the media gateway.
 public struct LegState: Hashable, Sendable {
-    /// Why an offer is to be made with ``LiveCall/leg(offer:sources:)``: of a new peer connection, where nothing else is said.
+    /// Why to call ``LiveCall/leg(offer:sources:)``: with a new peer connection, unless documented otherwise.
     public enum Need: Hashable, Sendable {
-        /// The call goes through the gateway, and this endpoint has no leg yet. A call that went from peer to peer may come
-        /// here when somebody joins: let the old connection go when the new one carries media.
+        /// The call is in gateway mode, and this endpoint has no leg yet. A peer-to-peer call may move to the gateway
+        /// when somebody is invited: close the old connection when the new one carries media.
         case first
-        /// The gateway began anew and knows of no leg.
+        /// The gateway restarted and has lost its legs.
         case gatewayRestarted
         /// The leg failed; the reason is for logs, such as `connection_lost`.
         case ended(reason: String)
-        /// The leg is well, but somebody came who cannot play what it sends: offer again with the same peer connection, and
-        /// send what the answer names first.
+        /// The leg works, but a participant joined who cannot decode its media: offer again with the same peer
+        /// connection, and send the first codec of the answer.
         case otherCodec
     }
 
-    /// Set while a leg is to be made or offered again; nil while there is nothing to do, or the call goes from peer to peer.
+    /// Set while an offer is needed; nil if there is nothing to do, or the call is peer to peer.
     public var need: Need?
-    /// What the leg's slots show; empty without a leg.
+    /// The leg's slots; empty without a leg.
     public var slots: [Slot]
 }
 
-/// Something that the mailbox tells of the leg.
+/// A mailbox entry about the leg.
 enum LegNotice: Hashable, Sendable {
     case slots([Slot])
     case ended(reason: String)

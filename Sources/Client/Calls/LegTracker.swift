@@ -1,22 +1,22 @@
-/// Follows what the call's document and the mailbox tell of this endpoint's leg, as a value without doors.
+/// Tracks the state of this endpoint's leg from the call's document and the mailbox, as a state machine without I/O.
 ///
-/// The server writes what a new leg shows into the mailbox before it answers, and a leg's end after that. So the newest
-/// notice is the truth: an answer that comes with the end behind it is the answer of a leg that has failed already.
+/// The server writes the slots of a new leg to the mailbox before it answers, and a leg's end after that. So the newest
+/// notice wins: an answer that arrives after the end belongs to a leg that has already failed.
 struct LegTracker: Sendable {
     private(set) var state = LegState(need: nil, slots: [])
-    /// The epoch of the leg that there is or was.
+    /// The gateway epoch of the current or last leg.
     private var epoch: Int?
     private var lastSequence: Int64 = 0
-    private var endedLast: String?
-    /// Since the last offer was made, another one became due.
-    private var isOutdated = false
+    private var lastEndReason: String?
+    /// A renegotiation was requested after the last offer was sent.
+    private var needsRenegotiation = false
 
-    /// The call as it is now, for the endpoint that is in it or is not.
-    mutating func take(_ call: Call, at endpoint: EndpointID) {
+    /// Applies the call's document; the endpoint may or may not be in the call.
+    mutating func apply(_ call: Call, at endpoint: EndpointID) {
         let isHere = call.participants.contains { $0.endpoint == endpoint && $0.state == .joined }
         guard call.mode == "gateway", call.status != .ended, isHere, let current = call.gatewayEpoch else {
             epoch = nil
-            endedLast = nil
+            lastEndReason = nil
             state = LegState(need: nil, slots: [])
             return
         }
@@ -24,38 +24,38 @@ struct LegTracker: Sendable {
         state = LegState(need: epoch == nil ? .first : .gatewayRestarted, slots: [])
     }
 
-    /// What the mailbox tells, with its sequences; what was told before is not told again.
-    mutating func take(_ notices: [(sequence: Int64, notice: LegNotice)]) {
+    /// Applies notices of the mailbox with their sequences; duplicates are ignored.
+    mutating func apply(_ notices: [(sequence: Int64, notice: LegNotice)]) {
         for (sequence, notice) in notices where sequence > lastSequence {
             lastSequence = sequence
             switch notice {
             case .slots(let slots):
-                endedLast = nil
+                lastEndReason = nil
                 state.slots = slots
             case .ended(let reason):
-                endedLast = reason
+                lastEndReason = reason
                 state.slots = []
-                // Without a leg of this life there is none that could have ended.
+                // Without a leg in this epoch, the notice is about an older one.
                 if epoch != nil, state.need == nil || state.need == .otherCodec { state.need = .ended(reason: reason) }
             case .renegotiate:
-                isOutdated = true
+                needsRenegotiation = true
                 if epoch != nil, state.need == nil { state.need = .otherCodec }
             }
         }
     }
 
-    /// An offer is on its way: what is told from here on may speak of its answer.
-    mutating func offers() { isOutdated = false }
+    /// An offer was sent: notices from here on may be about its answer.
+    mutating func offerSent() { needsRenegotiation = false }
 
-    /// An offer was answered.
-    mutating func answered(epoch: Int) {
+    /// The answer to an offer was received.
+    mutating func answerReceived(epoch: Int) {
         self.epoch = epoch
-        state.need = endedLast.map { .ended(reason: $0) } ?? (isOutdated ? .otherCodec : nil)
+        state.need = lastEndReason.map { .ended(reason: $0) } ?? (needsRenegotiation ? .otherCodec : nil)
     }
 }
 
 extension LegState.Need? {
-    /// It speaks of a leg that the gateway's new life knows nothing of.
+    /// Whether it concerns a leg of the old epoch, which no longer exists after a gateway restart.
     fileprivate var isOfThisLeg: Bool {
         switch self {
         case .ended, .otherCodec: true

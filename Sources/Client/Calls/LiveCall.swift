@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A call that this process takes part in or is asked to: its document as it changes, the signals from the other side, how
-/// it stands with the media gateway, and what one can do.
+/// A call that this process has joined or is invited to: its current document, the signals from the other side, the
+/// state of the media gateway leg, and the actions.
 ///
-/// One call has one handle for as long as it lives. Keep the ``Switchboard`` that it came from: closing that ends the
-/// sequences. All functions throw ``SwitchboardError``, and those of a call that is over
-/// ``SwitchboardError/refused(_:)`` with ``Problem/Kind/callEnded``, unless they say otherwise.
+/// There is one `LiveCall` object per call. Keep the ``Switchboard`` that it came from: closing it ends the sequences.
+/// All functions throw ``SwitchboardError``; after the call has ended they throw ``SwitchboardError/refused(_:)`` with
+/// ``Problem/Kind/callEnded``, unless documented otherwise.
 public final class LiveCall: Sendable, Identifiable {
     private struct State {
         var document: Call
@@ -17,9 +17,9 @@ public final class LiveCall: Sendable, Identifiable {
         var leg = LegTracker()
     }
 
-    /// As many signals as a reader may be behind, and as are kept for one who comes late.
+    /// The buffer of signals per reader, and the number of signals kept for late readers.
     private static let signalLimit = 1_024
-    /// As many captions as a reader may be behind.
+    /// The buffer of captions per reader.
     private static let captionLimit = 64
 
     /// The call's id.
@@ -28,51 +28,51 @@ public final class LiveCall: Sendable, Identifiable {
     let endpoint: RealtimeEndpoint
     private let updated = Broadcast<Call>(limit: 1)
     private let legChanged = Broadcast<LegState>(limit: 1)
-    private let said = Broadcast<Caption>(limit: LiveCall.captionLimit)
+    private let captionBroadcast = Broadcast<Caption>(limit: LiveCall.captionLimit)
     private let state: Mutex<State>
 
     init(_ call: Call, endpoint: RealtimeEndpoint) {
         id = call.id
         self.endpoint = endpoint
         var leg = LegTracker()
-        leg.take(call, at: endpoint.identity.id)
+        leg.apply(call, at: endpoint.identity.id)
         state = Mutex(State(document: call, leg: leg))
     }
 
-    /// The document as it is now.
+    /// The current document.
     public var document: Call { state.withLock { $0.document } }
 
-    /// The document as it is now, then whenever it has changed; ends after the document of the call that has ended.
-    /// A reader who is slow gets the newest and misses what was between. Everyone who asks gets a sequence of their own.
+    /// The current document, then each changed one; ends after the document of the ended call. A slow reader gets the
+    /// newest document and misses those between. Each access returns a new sequence.
     public var updates: AsyncStream<Call> {
         let stream = updated.subscribe(first: [document])
         if state.withLock({ $0.isOver }) { updated.finish() }
         return stream
     }
 
-    /// How it stands with the media gateway, for a call that goes through it: now, then whenever it has changed. Ends with
-    /// the call. A reader who is slow gets the newest and misses what was between.
+    /// The state of the media gateway leg, for a call in gateway mode: the current one, then each changed one. Ends
+    /// with the call. A slow reader gets the newest state and misses those between.
     ///
-    /// Whenever ``LegState/need`` is set, make a new peer connection and give its offer to ``leg(offer:sources:)``.
+    /// Whenever ``LegState/need`` is set, create a new peer connection and pass its offer to ``leg(offer:sources:)``.
     public var legStates: AsyncStream<LegState> {
         let stream = legChanged.subscribe(first: [legState])
         if state.withLock({ $0.isOver }) { legChanged.finish() }
         return stream
     }
 
-    /// How it stands with the media gateway at this moment.
+    /// The current state of the media gateway leg.
     public var legState: LegState { state.withLock { $0.leg.state } }
 
-    /// What is said from now on, while there are captions (``caption()``), in the order in which it was understood. Ends
+    /// The captions from now on, while they are turned on (``caption()``), in the order of their transcription. Ends
     /// with the call. A reader who falls 64 captions behind misses the oldest.
     public var captions: AsyncStream<Caption> {
-        let stream = said.subscribe()
-        if state.withLock({ $0.isOver }) { said.finish() }
+        let stream = captionBroadcast.subscribe()
+        if state.withLock({ $0.isOver }) { captionBroadcast.finish() }
         return stream
     }
 
-    /// What the other side sent to this endpoint, from the first signal of the call on, each once and in order. Ends
-    /// with the call. A reader who falls 1,024 signals behind gets ``SwitchboardError/overflow``.
+    /// The signals to this endpoint, from the first one of the call, each once and in order. Ends with the call. A
+    /// reader who falls 1,024 signals behind gets ``SwitchboardError/overflow``.
     public var signals: AsyncThrowingStream<Signal, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: Signal.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(Self.signalLimit))
@@ -95,30 +95,30 @@ public final class LiveCall: Sendable, Identifiable {
     }
 }
 
-// MARK: What the streams tell
+// MARK: Deliveries of the streams
 
 extension LiveCall {
     func update(_ call: Call) {
         state.withLock { $0.document = call }
         updated.send(call)
-        changeLeg { $0.take(call, at: endpoint.identity.id) }
+        changeLeg { $0.apply(call, at: endpoint.identity.id) }
     }
 
-    /// The mailbox tells of the leg.
+    /// Handles mailbox entries about the leg.
     func receive(_ entries: [StreamChange]) {
         let notices = entries.compactMap { entry in
             if case .leg(let notice) = entry.content { (entry.sequence, notice) } else { nil }
         }
-        changeLeg { $0.take(notices) }
+        changeLeg { $0.apply(notices) }
     }
 
     func receive(_ captions: [Caption]) {
-        for caption in captions { said.send(caption) }
+        for caption in captions { captionBroadcast.send(caption) }
     }
 
-    /// An offer of this endpoint's is on its way, and was answered.
-    func offers() { changeLeg { $0.offers() } }
-    func answered(epoch: Int) { changeLeg { $0.answered(epoch: epoch) } }
+    /// This endpoint sent an offer, and received the answer.
+    func offerSent() { changeLeg { $0.offerSent() } }
+    func answerReceived(epoch: Int) { changeLeg { $0.answerReceived(epoch: epoch) } }
 
     private func changeLeg(_ change: (inout LegTracker) -> Void) {
         let changed = state.withLock { state -> LegState? in
@@ -134,10 +134,10 @@ extension LiveCall {
         finish(nil)
     }
 
-    /// Nothing more will be heard of the call, though it may go on.
+    /// No more updates of the call will arrive, though it may go on.
     func abandon(_ error: SwitchboardError) { finish(error) }
 
-    /// Signals came. Where the mailbox comes as a whole once more, what was told already is not told again.
+    /// Handles signals. If they are the whole mailbox, those that were delivered before are skipped.
     func receive(_ signals: [Signal], isWhole: Bool) {
         let overflowed = state.withLock { state in
             var overflowed: [AsyncThrowingStream<Signal, any Error>.Continuation] = []
@@ -166,6 +166,6 @@ extension LiveCall {
         for listener in listeners { listener.finish(throwing: error) }
         updated.finish()
         legChanged.finish()
-        said.finish()
+        captionBroadcast.finish()
     }
 }

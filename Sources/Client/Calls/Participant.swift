@@ -2,21 +2,21 @@ public import Foundation
 
 /// A user's part in a call.
 public struct Participant: Codable, Hashable, Sendable {
-    /// Where a participant stands.
+    /// The state of a participant.
     public enum State: String, Codable, Sendable {
-        /// Being called; none of their endpoints has said that it rings.
+        /// Invited; no endpoint has reported that it rings.
         case invited
         /// At least one of their endpoints rings.
         case ringing
         /// In the call, by ``Participant/endpoint``.
         case joined
-        /// Was in the call and is no longer.
+        /// Was in the call and has left it.
         case left
-        /// Said no.
+        /// Declined the call.
         case declined
         /// Was in another call.
         case busy
-        /// Did not answer until the deadline, or until the caller gave up.
+        /// Did not accept before the deadline, or before the caller cancelled.
         case missed
         /// Could not be rung.
         case unreachable
@@ -34,9 +34,9 @@ public struct Participant: Codable, Hashable, Sendable {
         public var held: Bool
     }
 
-    /// How well media flowed to a participant, by their own report.
+    /// The quality of the media that a participant received, by their own reports.
     public struct Quality: Codable, Hashable, Sendable {
-        /// The share of packets lost, 0 to 1.
+        /// The fraction of packets lost, 0 to 1.
         public var loss: Double?
         /// In milliseconds.
         public var jitter: Double?
@@ -46,29 +46,30 @@ public struct Participant: Codable, Hashable, Sendable {
         public var relayed: Bool?
         /// The estimated mean opinion score, 1 (bad) to 4.5.
         public var mos: Double?
-        /// For how long media flowed, in seconds.
+        /// The total length of the reports in seconds.
         public var seconds: Double?
     }
 
-    /// Who.
+    /// The user.
     public var user: UserID
     /// Their name.
     public var displayName: String
-    /// Where their picture was when they were called: a path on the server, for ``Switchboard/photo(at:)``.
+    /// Their photo at the time of the call: a path on the server, for ``Switchboard/photo(at:)``.
     public var photoURL: String?
     /// Which of their endpoints is in the call.
     public var endpoint: EndpointID?
-    /// Where they stand.
+    /// Their state.
     public var state: State
     /// When their ringing ends, by the server's clock.
     public var ringDeadline: Date?
-    /// Milliseconds of ringing that were left when the server wrote this: better than the deadline, since clocks differ.
+    /// The remaining ring time in milliseconds when the server wrote this: prefer it to the deadline, since clocks
+    /// differ.
     public var remainingMs: Int?
     /// When they joined.
     public var joinedAt: Date?
     /// When they left.
     public var leftAt: Date?
-    /// Since when their endpoint has not been connected to the server; media may flow all the same.
+    /// Since when their endpoint has been disconnected from the server; media may still flow.
     public var detachedAt: Date?
     /// Why they are no longer in the call.
     public var reason: EndReason?
@@ -76,6 +77,6 @@ public struct Participant: Codable, Hashable, Sendable {
     public var connected: Bool
     /// What they send.
     public var media: Media
-    /// How well media flowed, by their own report.
+    /// The quality of the media that they received, by their own reports.
     public var quality: Quality?
 }

@@ -1,22 +1,22 @@
 public import Foundation
 
-/// What was said in a call, kept as a file for each track, with who spoke and when.
+/// A recording of a call: one file per track, with the speaker and the time.
 public struct Recording: Decodable, Hashable, Sendable, Identifiable {
-    /// One track of one participant, from when it was first heard to its end.
+    /// One track of one participant, from its first audio to its end.
     public struct Track: Decodable, Hashable, Sendable {
-        /// Who is heard.
+        /// The speaker.
         public var user: UserID
         /// The client that sent it.
         public var endpoint: EndpointID
         /// `microphone`, `camera` or `screen`.
         public var source: String
-        /// From the beginning of the recording to that of the file, in milliseconds.
+        /// From the start of the recording to the start of the file, in milliseconds.
         public var offsetMs: Int
         /// In milliseconds; absent while it is written.
         public var durationMs: Int?
         /// Absent while it is written.
         public var byteCount: Int?
-        /// Where the file is: Ogg with Opus. Absent while it is written, and when nothing can be heard.
+        /// The link to the file, Ogg with Opus. Absent while it is written, and if it has no audio.
         public var audio: VoiceMessage.Audio?
     }
 
@@ -24,61 +24,63 @@ public struct Recording: Decodable, Hashable, Sendable, Identifiable {
     public var id: RecordingID
     /// The call that was recorded.
     public var call: CallID
-    /// Who began it.
+    /// Who started it.
     public var by: UserID
-    /// `ongoing`, `complete`, `failed` or `interrupted`; what failed or was interrupted can be heard as far as it goes.
+    /// `ongoing`, `complete`, `failed` or `interrupted`; failed and interrupted recordings are playable up to their
+    /// end.
     public var status: String
     /// When it began.
     public var startedAt: Date
-    /// When it ended; absent while it goes on.
+    /// When it ended; absent while it is in progress.
     public var endedAt: Date?
-    /// Why it failed, in words.
+    /// Why it failed, as a text.
     public var failure: String?
-    /// Why it ended, where nobody ended it, nor the call: `longest`, `failed`, `interrupted` or `quota_exceeded`.
+    /// Why it ended, if neither a participant nor the call's end stopped it: `longest`, `failed`, `interrupted` or
+    /// `quota_exceeded`.
     public var reason: String?
-    /// In the order in which they were first heard.
+    /// In the order of their first audio.
     public var tracks: [Track]
-    /// All tracks in one file; absent until somebody asks for it.
+    /// All tracks in one file; absent until somebody requests it.
     public var mix: Mix?
 
-    /// One file of all tracks, in which everybody is heard when they were.
+    /// All tracks mixed into one file.
     public struct Mix: Decodable, Hashable, Sendable {
         /// `pending`, `complete` or `failed`.
         public var status: String
-        /// Why it failed, in words.
+        /// Why it failed, as a text.
         public var failure: String?
         /// In milliseconds, once it is complete.
         public var durationMs: Int?
         /// Once it is complete.
         public var byteCount: Int?
-        /// Where the file is, once it is complete: Ogg with Opus.
+        /// The link to the file, Ogg with Opus, once it is complete.
         public var audio: VoiceMessage.Audio?
     }
 }
 
-/// What was said in a recording, and by whom, as far as it is written down.
+/// The transcript of a recording, with speakers, as far as it is complete.
 public struct RecordingTranscript: Decodable, Hashable, Sendable {
-    /// Something that one of them said at a stretch.
+    /// An utterance of one speaker.
     public struct Segment: Decodable, Hashable, Sendable {
-        /// When it begins, in milliseconds from the beginning of the recording.
+        /// The start in milliseconds from the start of the recording.
         public var start: Int
-        /// When it ends, in milliseconds.
+        /// The end in milliseconds.
         public var end: Int
-        /// The words.
+        /// The text.
         public var text: String
-        /// Who says it.
+        /// The speaker.
         public var user: UserID
         /// `microphone`, `camera` or `screen`.
         public var source: String
-        /// Where the track stands in ``Recording/tracks``.
+        /// The index of the track in ``Recording/tracks``.
         public var track: Int
     }
 
-    /// How far a track is that can be heard.
+    /// The status of a track that has audio.
     public struct Track: Decodable, Hashable, Sendable {
-        /// Where it stands in ``Recording/tracks``.
+        /// Its index in ``Recording/tracks``.
         public var track: Int
-        /// Who is heard.
+        /// The speaker.
         public var user: UserID
         /// `pending`, `complete` or `failed`.
         public var status: String
@@ -86,9 +88,9 @@ public struct RecordingTranscript: Decodable, Hashable, Sendable {
         public var failure: Transcript.Failure?
     }
 
-    /// A file of the words with the names of those who say them.
+    /// A file format of a transcript with the speakers' names.
     public enum Format: String, Sendable, CaseIterable {
-        /// A line for everything that is said.
+        /// Plain text, one line per utterance.
         case text
         /// SubRip subtitles.
         case srt
@@ -96,14 +98,14 @@ public struct RecordingTranscript: Decodable, Hashable, Sendable {
         case vtt
     }
 
-    /// `pending` while a track is being written down; `failed` when one has failed, whatever the others say.
+    /// `pending` while any track is pending; `failed` if any track has failed.
     public var status: String
-    /// That most of the words are in, as BCP 47 writes it.
+    /// The language of most of the text, as a BCP 47 tag.
     public var language: String?
-    /// In the order in which they begin, as far as they are known.
+    /// The known segments, sorted by start.
     public var segments: [Segment]
-    /// Those that can be heard.
+    /// The tracks that have audio.
     public var tracks: [Track]
-    /// Of the first track that failed.
+    /// The failure of the first track that failed.
     public var failure: Transcript.Failure?
 }

@@ -1,18 +1,18 @@
-/// An SDP or ICE entry from the endpoint on the other side of a call. Only the endpoint it was sent to sees it.
+/// An SDP or ICE message from the other side's endpoint. Only the recipient endpoint receives it.
 public struct Signal: Hashable, Sendable {
     /// Who sent a signal, as the server says.
     public struct Sender: Codable, Hashable, Sendable {
         /// The user.
         public var user: UserID
-        /// The endpoint of theirs that is in the call: what to give `to` for an answer.
+        /// The user's endpoint in the call: the `to` of an answer.
         public var endpoint: EndpointID
     }
 
-    /// What a signal brings.
+    /// The content of a signal.
     public enum Content: Hashable, Sendable {
         /// A session description (SDP) to be answered within 10 seconds.
         case offer(sdp: String)
-        /// The session description that answers one's own offer.
+        /// The session description that answers this endpoint's offer.
         case answer(sdp: String)
         /// ICE candidates, at most 64; `end` says that no more will come in this generation.
         case candidates([ICECandidate], end: Bool)
@@ -20,15 +20,15 @@ public struct Signal: Hashable, Sendable {
 
     /// Who sent it.
     public var from: Sender
-    /// What it brings.
+    /// The content.
     public var content: Content
-    /// The generation of the offer that it is or belongs to. Drop candidates of an older one than one's own.
+    /// The generation of the offer that it is or belongs to. Ignore candidates of an older generation.
     public var generation: Int
 }
 
-/// An ICE candidate as browsers write it (`RTCIceCandidateInit`).
+/// An ICE candidate like `RTCIceCandidateInit`.
 public struct ICECandidate: Codable, Hashable, Sendable {
-    /// The candidate's line, such as `candidate:1 1 udp 2130706431 192.0.2.1 54321 typ host`.
+    /// The candidate line, such as `candidate:1 1 udp 2130706431 192.0.2.1 54321 typ host`.
     public var candidate: String
     /// The `mid` of the media section it belongs to.
     public var sdpMid: String?
@@ -37,7 +37,7 @@ public struct ICECandidate: Codable, Hashable, Sendable {
     /// The user name fragment of the description it belongs to.
     public var usernameFragment: String?
 
-    /// Puts a candidate together.
+    /// Creates a candidate.
     public init(
         candidate: String, sdpMid: String? = nil, sdpMLineIndex: Int? = nil, usernameFragment: String? = nil
     ) {
@@ -48,21 +48,21 @@ public struct ICECandidate: Codable, Hashable, Sendable {
     }
 }
 
-/// What became of a signal.
+/// The result of sending a signal.
 public struct SignalReceipt: Codable, Hashable, Sendable {
-    /// Where a signal went.
+    /// The delivery status of a signal.
     public enum Status: String, Codable, Sendable {
-        /// Into the mailbox of the endpoint on the other side.
+        /// In the mailbox of the other side's endpoint.
         case delivered
-        /// Kept until the other side's endpoint, or the offer it belongs to, is known.
+        /// Held until the other side's endpoint, or its offer, is known.
         case pending
-        /// Nowhere: it belongs to a generation that is over.
+        /// Dropped: it belongs to a superseded generation.
         case ignored
     }
 
-    /// Where it went.
+    /// The delivery status.
     public var status: Status
-    /// The generation it was committed in: for an offer, the one it is answered in.
+    /// The generation of the signal; an offer is answered in this generation.
     public var generation: Int
 }
 

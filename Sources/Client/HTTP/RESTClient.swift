@@ -5,10 +5,10 @@ import NIOFoundationCompat
 import NIOHTTP1
 import NIOSSL
 
-/// The routes that have no realtime request, and those that must work without a connection.
-final class RESTDoor: Sendable {
-    static let largestAnswer = 4 << 20
-    private static let largestProblem = 64 << 10
+/// The REST client, for routes without a realtime request and those that must work without a connection.
+final class RESTClient: Sendable {
+    static let maxResponseBytes = 4 << 20
+    private static let maxProblemBytes = 64 << 10
 
     private let address: ServerAddress
     private let http: HTTPClient
@@ -26,13 +26,13 @@ final class RESTDoor: Sendable {
         try? await http.shutdown()
     }
 
-    /// Makes a request and understands its answer; `token` is the access token, where the route wants one.
-    func ask<Result: Decodable>(
+    /// Sends a request and decodes its response; `token` is the access token, if the route needs one.
+    func request<Result: Decodable>(
         _ method: HTTPMethod, _ route: String, token: String? = nil, body: (some Encodable)? = Nothing?.none
     ) async throws -> Result {
-        let answer = try await send(method, route, token: token, body: body)
-        if answer.isEmpty, let nothing = Nothing() as? Result { return nothing }
-        return try JSON.decode(Result.self, from: answer)
+        let response = try await send(method, route, token: token, body: body)
+        if response.isEmpty, let nothing = Nothing() as? Result { return nothing }
+        return try JSON.decode(Result.self, from: response)
     }
 
     private func send(
@@ -42,10 +42,10 @@ final class RESTDoor: Sendable {
         return try await exchange(method, route, token: token, body: text, timeout: timeout)
     }
 
-    /// Sends a body of some media type, and returns what is answered, of at most `limit` bytes; a problem is thrown.
+    /// Sends a body of any media type and returns the response body of at most `limit` bytes; throws a problem.
     func exchange(
         _ method: HTTPMethod, _ route: String, token: String?, body: (type: String, bytes: [UInt8])?,
-        timeout: TimeAmount, limit: Int = largestAnswer
+        timeout: TimeAmount, limit: Int = maxResponseBytes
     ) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: address.url(route))
         request.method = method
@@ -55,11 +55,11 @@ final class RESTDoor: Sendable {
             request.body = .bytes(body.bytes)
         }
         let status: UInt
-        let answer: [UInt8]
+        let bytes: [UInt8]
         do {
             let response = try await http.execute(request, timeout: timeout)
             status = response.status.code
-            answer = Array(try await response.body.collect(upTo: max(limit, Self.largestProblem)).readableBytesView)
+            bytes = Array(try await response.body.collect(upTo: max(limit, Self.maxProblemBytes)).readableBytesView)
         } catch is CancellationError {
             throw CancellationError()
         } catch let error as HTTPClientError where error == .deadlineExceeded {
@@ -70,11 +70,11 @@ final class RESTDoor: Sendable {
             throw SwitchboardError.unreachable("\(error)")
         }
         guard (200..<300).contains(status) else {
-            guard let problem = try? JSON.decode(Problem.self, from: answer) else {
-                throw SwitchboardError.invalidAnswer("status \(status) without a problem document")
+            guard let problem = try? JSON.decode(Problem.self, from: bytes) else {
+                throw SwitchboardError.invalidResponse("status \(status) without a problem document")
             }
             throw SwitchboardError.refused(problem)
         }
-        return answer
+        return bytes
     }
 }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Where a server is, taken from the address that an app gives.
+/// The parsed address of a server.
 struct ServerAddress: Hashable, Sendable {
     var isSecure: Bool
     var host: String
     var port: Int
-    /// What stands before `/v1`, without a slash at its end.
+    /// The path before `/v1`, without a trailing slash.
     var path: String
 
-    /// Takes an address such as `https://calls.example.org` or `http://127.0.0.1:8080/switchboard`.
+    /// Parses an address such as `https://calls.example.org` or `http://127.0.0.1:8080/switchboard`.
     init(_ text: String) throws(SwitchboardError) {
         guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased(),
             scheme == "https" || scheme == "http", let host = components.host, !host.isEmpty
@@ -19,7 +19,7 @@ struct ServerAddress: Hashable, Sendable {
         path = components.path.hasSuffix("/") ? String(components.path.dropLast()) : components.path
     }
 
-    /// The host and, where it is not the usual one, the port.
+    /// The host and, if it is not the default, the port.
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"

@@ -1,39 +1,39 @@
-/// How long to wait before connecting again: half of it certain, half of it chance, doubling with every failure, so
-/// that the clients of a server that comes back do not all come at once.
+/// Exponential backoff with jitter for reconnecting: half of each delay is fixed, half is random, so that the clients
+/// of a restarted server do not all reconnect at once.
 struct Backoff: Sendable {
-    /// The longest first wait, in milliseconds.
-    static let first: Int64 = 400
-    /// The longest wait, in milliseconds.
-    static let last: Int64 = 30_000
+    /// The maximum of the first delay, in milliseconds.
+    static let initial: Int64 = 400
+    /// The maximum delay, in milliseconds.
+    static let maximum: Int64 = 30_000
 
     private var failures = 0
-    private var chance: Chance
+    private var random: SeededGenerator
 
-    init(seed: UInt64) { chance = Chance(seed: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// Milliseconds to wait after one more failure.
+    /// The delay after one more failure, in milliseconds.
     mutating func next() -> Int64 {
-        let longest = min(Self.last, Self.first << Int64(min(failures, 10)))
+        let maximum = min(Self.maximum, Self.initial << Int64(min(failures, 10)))
         failures += 1
-        return longest / 2 + Int64.random(in: 0...(longest / 2), using: &chance)
+        return maximum / 2 + Int64.random(in: 0...(maximum / 2), using: &random)
     }
 
-    /// Milliseconds to wait where the server said how long: never less, and up to half as much again.
-    mutating func spread(_ milliseconds: Int64) -> Int64 {
-        let told = min(max(0, milliseconds), 3_600_000)
-        return told + Int64.random(in: 0...max(1, told / 2), using: &chance)
+    /// The delay for a server's `retryAfter`: never less, and up to half as much again.
+    mutating func jittered(_ milliseconds: Int64) -> Int64 {
+        let minimum = min(max(0, milliseconds), 3_600_000)
+        return minimum + Int64.random(in: 0...max(1, minimum / 2), using: &random)
     }
 
-    /// Forgets the failures.
+    /// Resets the number of failures.
     mutating func reset() { failures = 0 }
 
-    /// The server answered. Whatever breaks after that is worth a quick attempt, but not one at once: a server that
-    /// greets and dies would be met by everybody each time.
+    /// The connection succeeded. After it breaks, the next attempt may be quick but not immediate: otherwise all
+    /// clients would flood a server that accepts connections and crashes.
     mutating func succeeded() { failures = min(failures, 1) }
 }
 
-/// Random numbers that a seed repeats (SplitMix64).
-struct Chance: RandomNumberGenerator, Sendable {
+/// A seeded random number generator (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Hands values to everyone who listens; each has a bounded buffer of their own that keeps the newest.
+/// Sends values to all listeners; each has its own bounded buffer that keeps the newest values.
 final class Broadcast<Value: Sendable>: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<Value>.Continuation] = [:]
         var last = 0
-        var whenDeserted: (@Sendable () -> Void)?
+        var onNoListeners: (@Sendable () -> Void)?
     }
 
     private let limit: Int
@@ -13,12 +13,12 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether nobody listens.
-    var isDeserted: Bool { state.withLock { $0.listeners.isEmpty } }
+    /// Whether there are no listeners.
+    var hasNoListeners: Bool { state.withLock { $0.listeners.isEmpty } }
 
-    /// Calls `action` whenever the last listener has gone.
-    func whenDeserted(_ action: @escaping @Sendable () -> Void) {
-        state.withLock { $0.whenDeserted = action }
+    /// Calls `action` whenever the last listener has left.
+    func onNoListeners(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onNoListeners = action }
     }
 
     func subscribe(first: [Value] = []) -> AsyncStream<Value> {
@@ -47,7 +47,7 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     private func leave(_ number: Int) {
         let action = state.withLock { state in
-            state.listeners.removeValue(forKey: number) != nil && state.listeners.isEmpty ? state.whenDeserted : nil
+            state.listeners.removeValue(forKey: number) != nil && state.listeners.isEmpty ? state.onNoListeners : nil
         }
         action?()
     }

@@ -1,4 +1,4 @@
-/// A frame to the server, before it is written.
+/// A frame to the server.
 enum ClientFrame: Hashable, Sendable {
     case hello(id: Int, token: String, endpoint: EndpointID, secret: String, resume: [String: StreamPosition])
     case listen(id: Int, stream: String, after: StreamPosition?)

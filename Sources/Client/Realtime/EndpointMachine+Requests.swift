@@ -1,4 +1,4 @@
-/// A request that has not been answered.
+/// A request without a response yet.
 struct PendingRequest: Sendable {
     var name: String
     /// JSON text, the same every time it is sent.
@@ -7,20 +7,20 @@ struct PendingRequest: Sendable {
 }
 
 extension EndpointMachine {
-    /// Makes a request, now or as soon as there is a connection; `key` is answered once.
+    /// Sends a request, now or as soon as there is a connection; `key` is completed exactly once.
     mutating func submit(
         _ name: String, params: [UInt8], for key: Key, at now: Int64, into actions: inout [Action]
     ) {
-        if case .stopped(let error) = link { return actions.append(.answer(key, .failure(error))) }
+        if case .stopped(let error) = connectionState { return actions.append(.complete(key, .failure(error))) }
         guard requests.count < limits.pendingRequests else {
-            return actions.append(.answer(key, .failure(.overflow)))
+            return actions.append(.complete(key, .failure(.overflow)))
         }
         requests[key] = PendingRequest(name: name, params: params, deadline: now + limits.requestTimeout)
         unsent.append(key)
         sendRequests(into: &actions)
     }
 
-    /// Forgets a request whose answer nobody waits for any more. What the server has of it stays done.
+    /// Drops a request whose caller was cancelled. The server may already have carried it out.
     mutating func withdraw(_ key: Key) {
         requests[key] = nil
         unsent.removeAll { $0 == key }
@@ -41,13 +41,15 @@ extension EndpointMachine {
         unsent.removeFirst(sent)
     }
 
-    mutating func answered(_ id: Int, _ result: Result<Answer, Problem>, at now: Int64, into actions: inout [Action]) {
+    mutating func receiveResult(
+        _ id: Int, _ result: Result<ResultFrame, Problem>, at now: Int64, into actions: inout [Action]
+    ) {
         switch purposes.removeValue(forKey: id) {
-        case .listen(let stream): listened(stream, result, at: now, into: &actions)
+        case .listen(let stream): receiveListenResult(stream, result, at: now, into: &actions)
         case .request(let key):
             inFlight -= 1
             if requests.removeValue(forKey: key) != nil {
-                actions.append(.answer(key, result.map(\.frame).mapError(SwitchboardError.refused)))
+                actions.append(.complete(key, result.map(\.frame).mapError(SwitchboardError.refused)))
             }
             sendRequests(into: &actions)
         case .token, .unlisten, nil: break
@@ -57,7 +59,7 @@ extension EndpointMachine {
     mutating func expireRequests(at now: Int64, into actions: inout [Action]) {
         for (key, request) in requests.sorted(by: { $0.key < $1.key }) where now >= request.deadline {
             withdraw(key)
-            actions.append(.answer(key, .failure(.timedOut)))
+            actions.append(.complete(key, .failure(.timedOut)))
         }
     }
 }

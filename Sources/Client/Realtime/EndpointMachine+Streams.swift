@@ -1,76 +1,78 @@
-/// A stream that an endpoint listens to, and how far it has come.
+/// A stream that an endpoint listens to, and its position.
 struct Listening: Sendable {
     enum Phase: Equatable, Sendable {
-        /// The connection there is, if any, does not carry it yet.
-        case unheard
-        /// A listen was sent.
+        /// The endpoint does not listen on the current connection, if there is one.
+        case inactive
+        /// A `listen` was sent.
         case opening
-        /// The server is about to send a snapshot unasked; past this moment it is asked for.
+        /// The server should send a snapshot by itself; after this time the endpoint sends a `listen`.
         case expected(by: Int64)
         case open
     }
 
     let name: String
-    var phase = Phase.unheard
+    var phase = Phase.inactive
     var position: StreamPosition?
-    /// Set when the call has ended: past this moment nothing more can come.
-    var over: Int64?
+    /// Set when the call has ended: the stream closes at this time.
+    var closesAt: Int64?
 
     var deadline: Int64? {
-        if case .expected(let by) = phase { min(by, over ?? by) } else { over }
+        if case .expected(let by) = phase { min(by, closesAt ?? by) } else { closesAt }
     }
 }
 
 extension EndpointMachine {
-    /// Listens to a stream until ``unlisten(_:into:)``: its snapshot is delivered, then what changes.
+    /// Listens to a stream until ``unlisten(_:into:)``: delivers its snapshot, then its changes.
     mutating func listen(_ stream: String, into actions: inout [Action]) {
-        if case .stopped(let error) = link { return actions.append(.deliver(stream: stream, .closed(error))) }
+        if case .stopped(let error) = connectionState {
+            return actions.append(.deliver(stream: stream, .closed(error)))
+        }
         if streams[stream] == nil { streams[stream] = Listening(name: stream) }
-        if isLive { ask(for: stream, into: &actions) }
+        if isLive { sendListen(for: stream, into: &actions) }
     }
 
-    /// Expects that the server attaches the endpoint to a stream by itself, and asks for the stream when it does not.
+    /// Expects the server to attach the endpoint to a stream, and sends a `listen` if it does not.
     mutating func expect(_ stream: String, at now: Int64) {
         guard streams[stream] == nil else { return }
         var listening = Listening(name: stream)
-        if isLive { listening.phase = .expected(by: now + limits.patience) }
+        if isLive { listening.phase = .expected(by: now + limits.snapshotTimeout) }
         streams[stream] = listening
     }
 
     /// Stops listening to a stream.
     mutating func unlisten(_ stream: String, into actions: inout [Action]) {
         guard let listening = streams.removeValue(forKey: stream) else { return }
-        guard isLive, listening.phase != .unheard else { return }
+        guard isLive, listening.phase != .inactive else { return }
         let id = makeID()
         purposes[id] = .unlisten
         actions.append(.send(.unlisten(id: id, stream: stream)))
     }
 
-    /// Takes up the streams on a new connection: those that the server resumed come by themselves.
+    /// Resumes the streams on a new connection; sends a `listen` for those that the server did not resume.
     mutating func resumed(_ greeting: Greeting, at now: Int64, into actions: inout [Action]) {
         let own = StreamName.user(greeting.user)
         if streams[own] == nil { streams[own] = Listening(name: own) }
         for name in streams.keys.sorted() {
             switch greeting.resumed?[name] {
             case "ok": streams[name]?.phase = .open
-            case "reset": streams[name]?.phase = .expected(by: now + limits.patience)
+            case "reset": streams[name]?.phase = .expected(by: now + limits.snapshotTimeout)
             default:
-                // An ended call that the server does not know any more has said everything.
-                if streams[name]?.over != nil {
+                // The stream of an ended call that the server no longer has is complete.
+                if streams[name]?.closesAt != nil {
                     close(name, .streamClosed, into: &actions)
                 } else {
-                    ask(for: name, into: &actions)
+                    sendListen(for: name, into: &actions)
                 }
             }
         }
     }
 
-    /// A snapshot came. One that tells nothing new is dropped: the server sends some of them twice.
-    mutating func took(
+    /// Handles a snapshot. One without news is dropped: the server sends some of them twice.
+    mutating func receive(
         _ document: StreamDocument, _ position: StreamPosition, of stream: String, at now: Int64,
         into actions: inout [Action]
     ) {
-        guard var listening = streams[stream] ?? unasked(stream) else { return }
+        guard var listening = streams[stream] ?? attachedByServer(stream) else { return }
         if case .expected = listening.phase { listening.phase = .open }
         let known = listening.position
         guard
@@ -86,8 +88,8 @@ extension EndpointMachine {
         if case .call(let call) = document, call.status == .ended { end(call.id, at: now) }
     }
 
-    /// Changes came: what was seen is dropped, and where some are missing they are asked for.
-    mutating func took(_ changes: [StreamChange], of stream: String, at now: Int64, into actions: inout [Action]) {
+    /// Handles changes: drops duplicates, and listens again from the last position if there is a gap.
+    mutating func receive(_ changes: [StreamChange], of stream: String, at now: Int64, into actions: inout [Action]) {
         guard let listening = streams[stream], var position = listening.position else { return }
         var fresh: [StreamChange] = []
         var isGap = false
@@ -105,41 +107,41 @@ extension EndpointMachine {
             end(call.id, at: now)
         }
         if isGap, listening.phase != .opening {
-            streams[stream]?.phase = .unheard
-            ask(for: stream, into: &actions)
+            streams[stream]?.phase = .inactive
+            sendListen(for: stream, into: &actions)
         }
     }
 
-    /// The server could not go on from where the stream was: a snapshot follows, unless access is gone.
-    mutating func wasReset(_ stream: String, reason: String, at now: Int64, into actions: inout [Action]) {
+    /// Handles a reset: the server could not resume the stream. A snapshot follows, unless access was lost.
+    mutating func receiveReset(_ stream: String, reason: String, at now: Int64, into actions: inout [Action]) {
         guard streams[stream] != nil else { return }
         if reason == "access" { return close(stream, .streamClosed, into: &actions) }
         streams[stream]?.position = nil
-        if streams[stream]?.phase != .opening { streams[stream]?.phase = .expected(by: now + limits.patience) }
+        if streams[stream]?.phase != .opening { streams[stream]?.phase = .expected(by: now + limits.snapshotTimeout) }
     }
 
-    /// The answer to a listen came, and with it what it brought.
-    mutating func listened(
-        _ stream: String, _ result: Result<Answer, Problem>, at now: Int64, into actions: inout [Action]
+    /// Handles the result of a `listen`.
+    mutating func receiveListenResult(
+        _ stream: String, _ result: Result<ResultFrame, Problem>, at now: Int64, into actions: inout [Action]
     ) {
         guard streams[stream]?.phase == .opening else { return }
         switch result {
         case .success: streams[stream]?.phase = .open
         case .failure(let problem) where problem.status == 429 || problem.status >= 500:
-            // Not a matter of access: ask again in a while.
+            // A temporary failure: listen again later.
             let pause = problem.retryAfter.map { $0.components.seconds * 1_000 } ?? 0
-            streams[stream]?.phase = .expected(by: now + max(limits.patience, pause))
+            streams[stream]?.phase = .expected(by: now + max(limits.snapshotTimeout, pause))
         case .failure(let problem): close(stream, .refused(problem), into: &actions)
         }
     }
 
     mutating func advanceStreams(to now: Int64, into actions: inout [Action]) {
         for (name, listening) in streams.sorted(by: { $0.key < $1.key }) {
-            if let over = listening.over, now >= over {
+            if let closesAt = listening.closesAt, now >= closesAt {
                 close(name, .streamClosed, into: &actions)
             } else if case .expected(let by) = listening.phase, now >= by {
-                streams[name]?.phase = .unheard
-                if isLive { ask(for: name, into: &actions) }
+                streams[name]?.phase = .inactive
+                if isLive { sendListen(for: name, into: &actions) }
             }
         }
     }
@@ -149,8 +151,8 @@ extension EndpointMachine {
         actions.append(.deliver(stream: stream, .closed(error)))
     }
 
-    private mutating func ask(for stream: String, into actions: inout [Action]) {
-        guard let listening = streams[stream], listening.phase == .unheard else { return }
+    private mutating func sendListen(for stream: String, into actions: inout [Action]) {
+        guard let listening = streams[stream], listening.phase == .inactive else { return }
         let id = makeID()
         purposes[id] = .listen(stream: stream)
         streams[stream]?.phase = .opening
@@ -158,15 +160,15 @@ extension EndpointMachine {
         actions.append(.send(.listen(id: id, stream: stream, after: after)))
     }
 
-    /// The server attaches endpoints to the streams of their calls without being asked.
-    private func unasked(_ stream: String) -> Listening? {
+    /// The server attaches endpoints to the streams of their calls by itself.
+    private func attachedByServer(_ stream: String) -> Listening? {
         StreamName.call(of: stream) == nil ? nil : Listening(name: stream, phase: .open)
     }
 
-    /// The call is over; its streams close once their last changes had time to come.
+    /// The call has ended; its streams close after a delay for their last changes.
     private mutating func end(_ call: CallID, at now: Int64) {
-        for name in streams.keys where StreamName.call(of: name) == call && streams[name]?.over == nil {
-            streams[name]?.over = now + limits.afterlife
+        for name in streams.keys where StreamName.call(of: name) == call && streams[name]?.closesAt == nil {
+            streams[name]?.closesAt = now + limits.closeDelay
         }
     }
 }

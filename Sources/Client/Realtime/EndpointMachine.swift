@@ -1,59 +1,59 @@
-/// What an endpoint does on its realtime connections, as a value without doors: frames and moments come in, actions
-/// come out. It outlives connections, and what it promises holds however often and wherever they are cut:
+/// The realtime client as a state machine without I/O: frames and times go in, actions come out. It outlives
+/// connections and guarantees, however often they break:
 ///
-/// - Every change of every stream is delivered once and in order. Streams are resumed from where they were; what the
-///   server cannot resume is delivered as a whole (a snapshot). What was seen is dropped, and a gap is fetched.
-/// - Every request is answered once. One whose answer was lost with its connection is sent again as it was, with the
-///   same client id, and the server answers it as it did the first time.
+/// - Every change of every stream is delivered once and in order. Streams are resumed from their positions; if the
+///   server cannot resume one, its snapshot is delivered. Duplicates are dropped, and gaps are fetched.
+/// - Every request is completed once. A request whose result was lost with its connection is sent again unchanged, with
+///   the same client id, and the server returns the same result.
 ///
-/// Moments are milliseconds of a monotonic clock; the only chance is the seed's. The host performs the actions in
-/// order, calls ``advance(to:into:)`` at the ``deadline``, and tells of the connection with ``opened(token:lifetime:at:into:)``
-/// and ``lost(at:into:)``.
+/// Times are milliseconds of a monotonic clock; randomness comes only from the seed. The host performs the actions in
+/// order, calls ``advance(to:into:)`` at the ``deadline``, and reports connections with
+/// ``opened(token:lifetime:at:into:)`` and ``lost(at:into:)``.
 struct EndpointMachine: Sendable {
-    /// Names a request, or the wish to listen, to who made it. Keys only grow.
+    /// Identifies a request of the host. Keys only increase.
     typealias Key = UInt64
 
-    /// What the host is to do.
+    /// An action for the host to perform.
     enum Action: Sendable {
-        /// Open a connection with an access token; a fresh one, where the last was refused.
+        /// Open a connection with an access token; a fresh one if the last one was rejected.
         case connect(freshToken: Bool)
         case send(ClientFrame)
         case disconnect
-        /// Get a new access token and hand it to ``renew(token:lifetime:at:into:)``.
+        /// Get a new access token and pass it to ``renew(token:lifetime:at:into:)``.
         case refreshToken
         case greeted(Greeting)
         case deliver(stream: String, Delivery)
-        case answer(Key, Result<[UInt8], SwitchboardError>)
+        case complete(Key, Result<[UInt8], SwitchboardError>)
         /// Nothing works any more until ``start(at:into:)``.
         case stopped(SwitchboardError)
     }
 
-    /// What comes out of a stream.
+    /// A delivery of a stream.
     enum Delivery: Sendable {
         case snapshot(StreamDocument, StreamPosition)
         case changes([StreamChange])
         case presence(Presence)
         case caption(Caption)
-        /// Nothing more will come.
+        /// The stream has closed.
         case closed(SwitchboardError)
     }
 
-    /// The bounds; times in milliseconds.
+    /// The limits; times in milliseconds.
     struct Limits: Sendable {
-        /// The server's bound for requests that it has not answered.
+        /// The server's limit of unanswered requests.
         var requestsInFlight = 64
         var pendingRequests = 1_024
         var requestTimeout: Int64 = 30_000
         var greetingTimeout: Int64 = 10_000
-        /// A connection that was silent for so long is dead.
-        var silence: Int64 = 45_000
-        /// How long a snapshot that the server sends unasked may take before it is asked for.
-        var patience: Int64 = 1_500
-        /// How long an ended call's last changes may take.
-        var afterlife: Int64 = 10_000
+        /// A connection without any frame for this time is considered dead.
+        var silenceTimeout: Int64 = 45_000
+        /// How long to wait for a snapshot that the server should send by itself, before a `listen`.
+        var snapshotTimeout: Int64 = 1_500
+        /// How long the streams of an ended call stay open for its last changes.
+        var closeDelay: Int64 = 10_000
     }
 
-    enum Link: Equatable, Sendable {
+    enum ConnectionState: Equatable, Sendable {
         case idle
         case waiting(until: Int64)
         case connecting
@@ -62,7 +62,7 @@ struct EndpointMachine: Sendable {
         case stopped(SwitchboardError)
     }
 
-    /// What an id on the wire stands for.
+    /// What a frame id was used for.
     enum Purpose: Sendable {
         case listen(stream: String)
         case unlisten
@@ -74,21 +74,21 @@ struct EndpointMachine: Sendable {
     let secret: String
     var limits: Limits
 
-    var link = Link.idle
+    var connectionState = ConnectionState.idle
     var streams: [String: Listening] = [:]
     var requests: [Key: PendingRequest] = [:]
-    /// Requests that are not on the wire, in the order in which they were made.
+    /// Requests that are not sent yet, in order.
     var unsent: [Key] = []
-    /// What the current connection still owes an answer for.
+    /// The ids on the current connection that have no result yet.
     var purposes: [Int: Purpose] = [:]
     var inFlight = 0
     private var lastID = 0
-    private var lastHeard: Int64 = 0
+    private var lastReceivedAt: Int64 = 0
     private var refreshAt: Int64?
-    /// Whether the token of this attempt was made because the last one was refused.
+    /// Whether this attempt uses a new token because the last one was rejected.
     private var tokenIsFresh = false
     private var needsFreshToken = false
-    private var told: (code: Int, reason: String, retryAfter: Int64?)?
+    private var bye: (code: Int, reason: String, retryAfter: Int64?)?
     private var backoff: Backoff
 
     init(endpoint: EndpointID, secret: String, seed: UInt64, limits: Limits = Limits()) {
@@ -98,22 +98,22 @@ struct EndpointMachine: Sendable {
         backoff = Backoff(seed: seed)
     }
 
-    /// When ``advance(to:into:)`` has something to do next.
+    /// When to call ``advance(to:into:)`` next.
     var deadline: Int64? {
         var moments: [Int64] = requests.values.map(\.deadline) + streams.values.compactMap(\.deadline)
-        switch link {
+        switch connectionState {
         case .idle, .connecting, .stopped: break
         case .waiting(let until), .greeting(_, let until): moments.append(until)
         case .live:
-            moments.append(lastHeard + limits.silence)
+            moments.append(lastReceivedAt + limits.silenceTimeout)
             if let refreshAt { moments.append(refreshAt) }
         }
         return moments.min()
     }
 
-    /// Wants a connection from now on.
+    /// Connects, and keeps connected from now on.
     mutating func start(at now: Int64, into actions: inout [Action]) {
-        switch link {
+        switch connectionState {
         case .idle, .stopped:
             backoff.reset()
             connect(into: &actions)
@@ -121,101 +121,101 @@ struct EndpointMachine: Sendable {
         }
     }
 
-    /// Gives everything up.
+    /// Disconnects, fails all requests and closes all streams.
     mutating func stop(_ error: SwitchboardError, into actions: inout [Action]) {
-        if case .stopped = link { return }
+        if case .stopped = connectionState { return }
         let wasOpen = isOpen
-        link = .stopped(error)
-        forgetConnection()
+        connectionState = .stopped(error)
+        resetConnection()
         if wasOpen { actions.append(.disconnect) }
-        for key in requests.keys.sorted() { actions.append(.answer(key, .failure(error))) }
+        for key in requests.keys.sorted() { actions.append(.complete(key, .failure(error))) }
         requests = [:]
         unsent = []
         for name in streams.keys.sorted() { close(name, error, into: &actions) }
         actions.append(.stopped(error))
     }
 
-    /// A connection is open, and this is the token to greet with; `lifetime` is what is left of it in milliseconds.
+    /// A connection is open: sends the `hello` with `token`, whose remaining `lifetime` is in milliseconds.
     mutating func opened(token: String, lifetime: Int64?, at now: Int64, into actions: inout [Action]) {
-        guard case .connecting = link else { return actions.append(.disconnect) }
+        guard case .connecting = connectionState else { return actions.append(.disconnect) }
         let id = makeID()
-        link = .greeting(id: id, until: now + limits.greetingTimeout)
-        lastHeard = now
-        planRefresh(lifetime, at: now)
+        connectionState = .greeting(id: id, until: now + limits.greetingTimeout)
+        lastReceivedAt = now
+        scheduleRefresh(lifetime, at: now)
         let resume = streams.compactMapValues { StreamName.isDurable($0.name) ? $0.position : nil }
         actions.append(.send(.hello(id: id, token: token, endpoint: endpoint, secret: secret, resume: resume)))
     }
 
     /// The connection broke, or could not be opened.
     mutating func lost(at now: Int64, into actions: inout [Action]) {
-        switch link {
+        switch connectionState {
         case .idle, .waiting, .stopped: return
         case .connecting, .greeting, .live: break
         }
-        let told = told
-        forgetConnection()
-        guard let told else { return wait(backoff.next(), at: now) }
-        if let retryAfter = told.retryAfter { return wait(backoff.spread(retryAfter), at: now) }
-        switch told.code {
+        let bye = bye
+        resetConnection()
+        guard let bye else { return wait(backoff.next(), at: now) }
+        if let retryAfter = bye.retryAfter { return wait(backoff.jittered(retryAfter), at: now) }
+        switch bye.code {
         case 4001 where !tokenIsFresh:
             needsFreshToken = true
             connect(into: &actions)
         case 4001: stop(.signedOut, into: &actions)
         case 4000, 4002, 4008, 4009, 4029: wait(backoff.next(), at: now)
-        case let code: stop(.disconnected(code: code, reason: told.reason), into: &actions)
+        case let code: stop(.disconnected(code: code, reason: bye.reason), into: &actions)
         }
     }
 
-    /// A new access token for the connection there is.
+    /// Sends a new access token on the current connection.
     mutating func renew(token: String, lifetime: Int64?, at now: Int64, into actions: inout [Action]) {
-        guard case .live = link else { return }
-        planRefresh(lifetime, at: now)
+        guard case .live = connectionState else { return }
+        scheduleRefresh(lifetime, at: now)
         let id = makeID()
         purposes[id] = .token
         actions.append(.send(.token(id: id, token)))
     }
 
-    /// A frame came.
+    /// Handles a frame.
     mutating func receive(_ frame: ServerFrame, at now: Int64, into actions: inout [Action]) {
         guard isOpen else { return }
-        lastHeard = now
+        lastReceivedAt = now
         switch frame {
         case .heartbeat: actions.append(.send(.heartbeat))
-        case .bye(let code, let reason, let retryAfter): told = (code, reason, retryAfter)
-        case .result(let id, let answer):
-            if case .greeting(id, _) = link {
-                guard let greeting = answer.greeting else { return breakOff(at: now, into: &actions) }
-                greeted(greeting, at: now, into: &actions)
+        case .bye(let code, let reason, let retryAfter): bye = (code, reason, retryAfter)
+        case .result(let id, let result):
+            if case .greeting(id, _) = connectionState {
+                guard let greeting = result.greeting else { return dropConnection(at: now, into: &actions) }
+                receiveGreeting(greeting, at: now, into: &actions)
             } else {
-                answered(id, .success(answer), at: now, into: &actions)
+                receiveResult(id, .success(result), at: now, into: &actions)
             }
         case .failure(let id, let problem):
-            if case .greeting(id, _) = link {
-                refused(problem, at: now, into: &actions)
+            if case .greeting(id, _) = connectionState {
+                helloRejected(problem, at: now, into: &actions)
             } else {
-                answered(id, .failure(problem), at: now, into: &actions)
+                receiveResult(id, .failure(problem), at: now, into: &actions)
             }
         case .snapshot(let stream, let document, let position):
-            took(document, position, of: stream, at: now, into: &actions)
-        case .changes(let stream, let changes): took(changes, of: stream, at: now, into: &actions)
+            receive(document, position, of: stream, at: now, into: &actions)
+        case .changes(let stream, let changes): receive(changes, of: stream, at: now, into: &actions)
         case .presence(let stream, let presence):
             if streams[stream] != nil { actions.append(.deliver(stream: stream, .presence(presence))) }
         case .caption(let stream, let caption):
             if streams[stream] != nil { actions.append(.deliver(stream: stream, .caption(caption))) }
-        case .reset(let stream, let reason): wasReset(stream, reason: reason, at: now, into: &actions)
+        case .reset(let stream, let reason): receiveReset(stream, reason: reason, at: now, into: &actions)
         case .unknown: break
         }
     }
 
-    /// Time has passed.
+    /// Handles expired timers.
     mutating func advance(to now: Int64, into actions: inout [Action]) {
         expireRequests(at: now, into: &actions)
-        switch link {
+        switch connectionState {
         case .idle, .connecting, .stopped: break
         case .waiting(let until): if now >= until { connect(into: &actions) }
-        case .greeting(_, let until): if now >= until { breakOff(at: now, into: &actions) }
+        case .greeting(_, let until): if now >= until { dropConnection(at: now, into: &actions) }
         case .live:
-            if now - lastHeard >= limits.silence { return breakOff(at: now, into: &actions) }
+            if now - lastReceivedAt >= limits.silenceTimeout { return dropConnection(at: now, into: &actions) }
             if let refreshAt, now >= refreshAt {
                 self.refreshAt = nil
                 actions.append(.refreshToken)
@@ -227,14 +227,14 @@ struct EndpointMachine: Sendable {
 
 extension EndpointMachine {
     var isOpen: Bool {
-        switch link {
+        switch connectionState {
         case .greeting, .live: true
         case .idle, .waiting, .connecting, .stopped: false
         }
     }
 
     var isLive: Bool {
-        if case .live = link { true } else { false }
+        if case .live = connectionState { true } else { false }
     }
 
     mutating func makeID() -> Int {
@@ -243,24 +243,24 @@ extension EndpointMachine {
     }
 
     private mutating func connect(into actions: inout [Action]) {
-        link = .connecting
+        connectionState = .connecting
         tokenIsFresh = needsFreshToken
         actions.append(.connect(freshToken: needsFreshToken))
         needsFreshToken = false
     }
 
     private mutating func wait(_ milliseconds: Int64, at now: Int64) {
-        link = .waiting(until: now + milliseconds)
+        connectionState = .waiting(until: now + milliseconds)
     }
 
-    /// Ends a connection from this side, to be opened again.
-    private mutating func breakOff(at now: Int64, into actions: inout [Action]) {
+    /// Closes the connection and schedules a new one.
+    private mutating func dropConnection(at now: Int64, into actions: inout [Action]) {
         actions.append(.disconnect)
         lost(at: now, into: &actions)
     }
 
-    private mutating func greeted(_ greeting: Greeting, at now: Int64, into actions: inout [Action]) {
-        link = .live
+    private mutating func receiveGreeting(_ greeting: Greeting, at now: Int64, into actions: inout [Action]) {
+        connectionState = .live
         backoff.succeeded()
         tokenIsFresh = false
         actions.append(.greeted(greeting))
@@ -268,31 +268,32 @@ extension EndpointMachine {
         sendRequests(into: &actions)
     }
 
-    private mutating func refused(_ problem: Problem, at now: Int64, into actions: inout [Action]) {
+    private mutating func helloRejected(_ problem: Problem, at now: Int64, into actions: inout [Action]) {
         if problem.kind == .unauthenticated, !tokenIsFresh {
-            told = (4001, problem.detail, nil)
-            breakOff(at: now, into: &actions)
+            bye = (4001, problem.detail, nil)
+            dropConnection(at: now, into: &actions)
         } else if problem.status == 429 || problem.status >= 500 {
             let milliseconds = problem.retryAfter.map { $0.components.seconds * 1_000 }
-            told = (4029, problem.detail, milliseconds)
-            breakOff(at: now, into: &actions)
+            bye = (4029, problem.detail, milliseconds)
+            dropConnection(at: now, into: &actions)
         } else {
             stop(problem.kind == .unauthenticated ? .signedOut : .refused(problem), into: &actions)
         }
     }
 
-    /// What was sent and not answered goes back to where it came from.
-    private mutating func forgetConnection() {
-        told = nil
+    /// Resets the state of the connection; unanswered requests will be sent again.
+    private mutating func resetConnection() {
+        bye = nil
         refreshAt = nil
         purposes = [:]
         inFlight = 0
         unsent = requests.keys.sorted()
-        for name in streams.keys { streams[name]?.phase = .unheard }
+        for name in streams.keys { streams[name]?.phase = .inactive }
     }
 
-    /// Renews a token when a fifth of its life is left, and a minute before its end where that is earlier.
-    private mutating func planRefresh(_ lifetime: Int64?, at now: Int64) {
+    /// Schedules the token's renewal when a fifth of its lifetime is left, or a minute before its expiry if that is
+    /// earlier.
+    private mutating func scheduleRefresh(_ lifetime: Int64?, at now: Int64) {
         refreshAt = lifetime.map { now + max(1_000, min($0 / 5 * 4, $0 - 60_000)) }
     }
 }

@@ -15,7 +15,7 @@ extension RealtimeEndpoint {
                     await self?.opened(number, socket, token)
                     for try await frame in messages {
                         guard let text = socket.text(of: frame) else { continue }
-                        await self?.received(Self.understand(text, options.logger), on: number)
+                        await self?.received(Self.parse(text, options.logger), on: number)
                     }
                 }
                 await self?.lost(number, nil)
@@ -26,11 +26,11 @@ extension RealtimeEndpoint {
         connection = (number, nil, task)
     }
 
-    static func understand(_ text: [UInt8], _ logger: Logger?) -> ServerFrame {
+    static func parse(_ text: [UInt8], _ logger: Logger?) -> ServerFrame {
         do {
             return try ServerFrame(text)
         } catch {
-            logger?.warning("a frame was not understood", metadata: ["error": "\(error)"])
+            logger?.warning("a frame could not be parsed", metadata: ["error": "\(error)"])
             return .unknown
         }
     }
@@ -77,7 +77,7 @@ extension RealtimeEndpoint {
         act { $0.renew(token: token.text, lifetime: token.lifetime, at: now, into: &$1) }
     }
 
-    /// The server ends the connection when the token runs out, and that leads to another attempt.
+    /// When the token expires, the server closes the connection, which leads to another attempt.
     func renewalFailed(_ error: any Error) {
         options.logger?.warning("the access token was not renewed", metadata: ["error": "\(error)"])
         if let error = error as? SwitchboardError, error == .signedOut { stop(error) }
@@ -108,7 +108,7 @@ extension RealtimeEndpoint {
 }
 
 extension Credentials.AccessToken {
-    /// Milliseconds that are left of it.
+    /// The remaining lifetime in milliseconds.
     var lifetime: Int64? {
         expiresAt.map { Int64(max(0, min($0.timeIntervalSinceNow, 1e9)) * 1_000) }
     }

@@ -1,6 +1,6 @@
 import Logging
 
-// What comes out of the streams, and where it goes.
+// Dispatch of stream deliveries.
 extension RealtimeEndpoint {
     func deliver(_ delivery: EndpointMachine.Delivery, of stream: String) {
         if case .changes(let changes) = delivery {
@@ -10,7 +10,7 @@ extension RealtimeEndpoint {
         }
         if stream.hasPrefix("presence:") { return deliver(delivery, toPresence: UserID(String(stream.dropFirst(9)))) }
         guard let user else { return }
-        for event in book.take(delivery, of: stream, for: user) { tell(event) }
+        for event in book.apply(delivery, of: stream, for: user) { handle(event) }
         expectStreams()
     }
 
@@ -24,17 +24,17 @@ extension RealtimeEndpoint {
         }
     }
 
-    /// The server attaches this endpoint to the streams of its calls; where an answer was lost it may have to be asked.
+    /// The server attaches this endpoint to the streams of its calls; if a response was lost, a `listen` may be needed.
     func expectStreams() {
         guard let user else { return }
         for stream in book.streams(of: user, at: identity.id) { machine.expect(stream, at: now) }
     }
 
-    func tell(_ event: CallBook.Event) {
+    func handle(_ event: CallBook.Event) {
         switch event {
-        case .incoming(let call): incoming.send(hold(call))
-        case .updated(let call): hold(call).update(call)
-        case .over(let call):
+        case .incoming(let call): incoming.send(liveCall(for: call))
+        case .updated(let call): liveCall(for: call).update(call)
+        case .ended(let call):
             liveCalls.removeValue(forKey: call.id)?.end(call)
         case .gone(let id): liveCalls.removeValue(forKey: id)?.abandon(.streamClosed)
         case .signals(let id, let signals, let isWhole): liveCalls[id]?.receive(signals, isWhole: isWhole)
@@ -44,21 +44,21 @@ extension RealtimeEndpoint {
         }
     }
 
-    /// The handle of a call, made where there is none yet.
-    func hold(_ call: Call) -> LiveCall {
+    /// The live call of a document, created where there is none yet.
+    func liveCall(for call: Call) -> LiveCall {
         if let held = liveCalls[call.id] { return held }
-        let handle = LiveCall(call, endpoint: self)
+        let live = LiveCall(call, endpoint: self)
         if call.status == .ended {
-            handle.end(call)
+            live.end(call)
         } else {
-            liveCalls[call.id] = handle
+            liveCalls[call.id] = live
             if let user {
-                for event in book.take(call, for: user) { tell(event) }
+                for event in book.apply(call, for: user) { handle(event) }
                 expectStreams()
                 setTimer()
             }
         }
-        return handle
+        return live
     }
 
     func stopped(_ error: SwitchboardError) {

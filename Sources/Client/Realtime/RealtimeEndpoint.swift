@@ -2,8 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 
-/// Runs the ``EndpointMachine`` on real connections and hands what comes out of it to the calls and presences that the
-/// app holds.
+/// Runs the ``EndpointMachine`` on real connections and dispatches its deliveries to the app's calls and presences.
 actor RealtimeEndpoint {
     let address: ServerAddress
     let options: SwitchboardOptions
@@ -21,7 +20,7 @@ actor RealtimeEndpoint {
     var timer: (deadline: Int64, task: Task<Void, Never>)?
 
     var lastKey: EndpointMachine.Key = 0
-    var askers: [EndpointMachine.Key: CheckedContinuation<[UInt8], any Error>] = [:]
+    var continuations: [EndpointMachine.Key: CheckedContinuation<[UInt8], any Error>] = [:]
     var liveCalls: [CallID: LiveCall] = [:]
     let incoming = Broadcast<LiveCall>(limit: 64)
     let profiles = Broadcast<Me>(limit: 1)
@@ -29,7 +28,7 @@ actor RealtimeEndpoint {
     var presences: [UserID: Broadcast<Presence>] = [:]
     var lastPresence: [UserID: Presence] = [:]
 
-    /// The identity that calls are joined with.
+    /// The endpoint that joins calls.
     nonisolated let identity: Endpoint
 
     init(
@@ -48,32 +47,32 @@ actor RealtimeEndpoint {
     }
 }
 
-// What the app asks for.
+// Requests of the app.
 extension RealtimeEndpoint {
-    /// Makes a request over the connection, which is opened where there is none, and understands its result.
-    func ask<Result: Decodable>(_ name: String, _ params: some Encodable & Sendable) async throws -> Result {
+    /// Sends a request over the connection, which is opened if there is none, and decodes its result.
+    func request<Result: Decodable>(_ name: String, _ params: some Encodable & Sendable) async throws -> Result {
         let text = try JSON.encode(params)
         let frame = try await submit(name, params: text)
         return try JSON.decode(ResultMember<Result>.self, from: frame).result
     }
 
-    /// Makes a request whose answer is a call, and takes the document into the book.
-    func askForCall(_ name: String, _ params: some Encodable & Sendable) async throws -> LiveCall {
-        let answer: CallMember = try await ask(name, params)
-        return hold(answer.call)
+    /// Sends a request whose result is a call, and adds the document to the book.
+    func requestCall(_ name: String, _ params: some Encodable & Sendable) async throws -> LiveCall {
+        let response: CallMember = try await request(name, params)
+        return liveCall(for: response.call)
     }
 
-    /// Opens the connection where there is none.
+    /// Opens the connection if there is none.
     func start() {
         act { $0.start(at: now, into: &$1) }
     }
 
-    /// Ends everything; what waits is told `error`.
+    /// Stops everything; pending requests fail with `error`.
     func stop(_ error: SwitchboardError) {
         act { machine, actions in machine.stop(error, into: &actions) }
     }
 
-    /// Forgets one user before another signs in.
+    /// Clears the state of the user before another one signs in.
     func changeUser() {
         stop(.signedOut)
         book = CallBook()
@@ -87,7 +86,7 @@ extension RealtimeEndpoint {
             guard let user, call.caller != user, let state = call.participant(user)?.state else { return false }
             return state == .invited || state == .ringing
         }
-        return incoming.subscribe(first: ringing.sorted { $0.createdAt < $1.createdAt }.map(hold))
+        return incoming.subscribe(first: ringing.sorted { $0.createdAt < $1.createdAt }.map { liveCall(for: $0) })
     }
 
     func profileChanges() -> AsyncStream<Me> {
@@ -95,7 +94,7 @@ extension RealtimeEndpoint {
         return profiles.subscribe()
     }
 
-    /// Whether there is a connection, now and whenever it changes.
+    /// Whether there is a connection: now, then whenever it changes.
     func connectionChanges() -> AsyncStream<Bool> {
         start()
         return connections.subscribe(first: [machine.isLive])
@@ -106,7 +105,7 @@ extension RealtimeEndpoint {
         let broadcast = presences[user] ?? Broadcast<Presence>(limit: 1)
         if presences[user] == nil {
             presences[user] = broadcast
-            broadcast.whenDeserted { [weak self] in
+            broadcast.onNoListeners { [weak self] in
                 Task { [weak self] in await self?.forgetPresence(of: user) }
             }
             act { $0.listen(StreamName.presence(user), into: &$1) }
@@ -115,7 +114,7 @@ extension RealtimeEndpoint {
     }
 
     func forgetPresence(of user: UserID) {
-        guard presences[user]?.isDeserted == true else { return }
+        guard presences[user]?.hasNoListeners == true else { return }
         presences[user] = nil
         lastPresence[user] = nil
         act { $0.unlisten(StreamName.presence(user), into: &$1) }
@@ -128,7 +127,7 @@ extension RealtimeEndpoint {
         return try await withTaskCancellationHandler {
             try Task.checkCancellation()
             return try await withCheckedThrowingContinuation { continuation in
-                askers[key] = continuation
+                continuations[key] = continuation
                 act { $0.submit(name, params: params, for: key, at: now, into: &$1) }
             }
         } onCancel: {
@@ -137,17 +136,17 @@ extension RealtimeEndpoint {
     }
 
     func withdraw(_ key: EndpointMachine.Key) {
-        guard let asker = askers.removeValue(forKey: key) else { return }
+        guard let continuation = continuations.removeValue(forKey: key) else { return }
         machine.withdraw(key)
-        asker.resume(throwing: CancellationError())
+        continuation.resume(throwing: CancellationError())
     }
 }
 
-// What the machine decides.
+// Actions of the machine.
 extension RealtimeEndpoint {
     var now: Int64 { (clock.now - origin).milliseconds }
 
-    /// Lets the machine decide, then does what it decided, until nothing is left to do.
+    /// Runs the machine and performs its actions.
     func act(_ decide: (inout EndpointMachine, inout [EndpointMachine.Action]) -> Void) {
         var actions: [EndpointMachine.Action] = []
         decide(&machine, &actions)
@@ -166,8 +165,8 @@ extension RealtimeEndpoint {
             options.logger?.debug("connected", metadata: ["session": "\(greeting.session)"])
             connections.send(true)
         case .deliver(let stream, let delivery): deliver(delivery, of: stream)
-        case .answer(let key, let result):
-            askers.removeValue(forKey: key)?.resume(with: result.mapError { $0 as any Error })
+        case .complete(let key, let result):
+            continuations.removeValue(forKey: key)?.resume(with: result.mapError { $0 as any Error })
         case .stopped(let error): stopped(error)
         }
     }
@@ -177,12 +176,12 @@ extension RealtimeEndpoint {
         do {
             socket.send(try frame.text())
         } catch {
-            options.logger?.warning("a frame cannot be written", metadata: ["error": "\(error)"])
+            options.logger?.warning("a frame could not be encoded", metadata: ["error": "\(error)"])
         }
     }
 }
 
-/// The frame that answers a request.
+/// The result frame of a request.
 private struct ResultMember<Result: Decodable>: Decodable { var result: Result }
 
 /// The result of a request about a call.

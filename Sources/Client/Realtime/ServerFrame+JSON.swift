@@ -1,10 +1,10 @@
 extension ServerFrame {
-    /// Understands a text frame.
+    /// Parses a text frame.
     init(_ text: [UInt8]) throws(SwitchboardError) {
         self = try JSON.decode(Envelope.self, from: text).frame(text)
     }
 
-    /// A frame as it stands in JSON: which members are there tells what it is.
+    /// A frame's JSON; its type follows from the members that are present.
     private struct Envelope: Decodable {
         private enum Key: String, CodingKey {
             case id, result, error, stream, snapshot, epoch, seq, changes, event, reset, heartbeat, bye
@@ -26,7 +26,7 @@ extension ServerFrame {
             }
         }
 
-        /// Makes the frame once its text is at hand.
+        /// Creates the frame from its text.
         let frame: ([UInt8]) -> ServerFrame
 
         init(from decoder: any Decoder) throws {
@@ -40,7 +40,8 @@ extension ServerFrame {
                 } else {
                     let result = try container.decodeIfPresent(Result.self, forKey: .result)
                     frame = { text in
-                        .result(id: id, Answer(greeting: result?.greeting, expiresIn: result?.expiresIn, frame: text))
+                        .result(
+                            id: id, ResultFrame(greeting: result?.greeting, expiresIn: result?.expiresIn, frame: text))
                     }
                 }
             } else if let bye = try container.decodeIfPresent(Bye.self, forKey: .bye) {
@@ -107,7 +108,7 @@ extension StreamChange: Decodable {
             content = .participant(try container.decode(Participant.self, forKey: .data), version: version)
         case "profile": content = .profile(try container.decode(Me.self, forKey: .data))
         case let type where ["offer", "answer", "candidates"].contains(type):
-            // What a later description made void has a number alone.
+            // A superseded signal has only its sequence.
             let isVoid = try container.decode(Payload.self, forKey: .data).superseded == true
             content = isVoid ? .unknown(type: type) : .signal(try container.decode(Signal.self, forKey: .data))
         case "slots", "legEnded", "renegotiate": content = .leg(try container.decode(LegNotice.self, forKey: .data))

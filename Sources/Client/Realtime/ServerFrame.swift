@@ -1,9 +1,9 @@
-/// A frame from the server, understood.
+/// A parsed frame from the server.
 ///
-/// Results stay bytes, since only who asked knows their type. Streams are decoded by the kind that their name tells;
-/// what a newer server adds (a stream, a type of change) is kept as `.unknown`, so that its sequence still counts.
+/// Results stay bytes, since only the requester knows their type. Streams are decoded by the kind in their names;
+/// additions of newer servers (a stream, a type of change) become `.unknown`, so that their sequences still count.
 enum ServerFrame: Sendable {
-    case result(id: Int, Answer)
+    case result(id: Int, ResultFrame)
     case failure(id: Int, Problem)
     case snapshot(stream: String, StreamDocument, StreamPosition)
     case changes(stream: String, [StreamChange])
@@ -15,28 +15,28 @@ enum ServerFrame: Sendable {
     case unknown
 }
 
-/// A result: what the protocol itself needs of it, and the whole frame for who asked.
-struct Answer: Sendable {
-    /// In the answer to a hello.
+/// A result: the members that the protocol needs, and the whole frame for the requester.
+struct ResultFrame: Sendable {
+    /// In the result of a `hello`.
     var greeting: Greeting?
-    /// Seconds that a token is good for, in the answer to one.
+    /// The lifetime of a token in seconds, in the result of a `token`.
     var expiresIn: Double?
     /// The frame's JSON text.
     var frame: [UInt8]
 }
 
-/// The answer to a hello.
+/// The result of a `hello`.
 struct Greeting: Decodable, Hashable, Sendable {
     var session: String
     var user: UserID
     var endpoint: EndpointID
-    /// Seconds between two heartbeats.
+    /// The heartbeat interval in seconds.
     var heartbeat: Double
-    /// What became of each stream that was to be resumed: `ok` or `reset`.
+    /// The result for each stream to resume: `ok` or `reset`.
     var resumed: [String: String]?
 }
 
-/// A stream as a whole.
+/// The snapshot of a stream.
 enum StreamDocument: Hashable, Sendable {
     case user(UserDocument)
     case call(Call)
@@ -45,7 +45,7 @@ enum StreamDocument: Hashable, Sendable {
     case unknown
 }
 
-/// The snapshot of a user's stream: their profile and the live calls they are in.
+/// The snapshot of a user's stream: the profile and the user's live calls.
 struct UserDocument: Decodable, Hashable, Sendable {
     var me: Me
     var calls: [Call]
@@ -56,7 +56,7 @@ struct StreamChange: Hashable, Sendable {
     enum Content: Hashable, Sendable {
         /// Of a user's stream: a whole call. Of a call's stream: the call's own fields, without participants.
         case call(Call)
-        /// As of that version of the call.
+        /// The participant in that version of the call.
         case participant(Participant, version: Int)
         case signal(Signal)
         case leg(LegNotice)

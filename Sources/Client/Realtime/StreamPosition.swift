@@ -1,4 +1,4 @@
-/// A place in a stream: everything up to and including `sequence` of that `epoch` is known. In JSON `["e1", 904]`.
+/// A position in a stream: everything up to and including `sequence` of that `epoch` is known. In JSON `["e1", 904]`.
 struct StreamPosition: Hashable, Sendable {
     var epoch: String
     var sequence: Int64
@@ -26,7 +26,7 @@ enum StreamName {
     static func presence(_ user: UserID) -> String { "presence:\(user)" }
     static func captions(_ call: CallID) -> String { "captions:\(call)" }
 
-    /// Presence and captions are told as they are and never logged, so that there is no position to resume them from.
+    /// Presence and captions are ephemeral: they are never logged and cannot be resumed.
     static func isDurable(_ name: String) -> Bool { !name.hasPrefix("presence:") && !name.hasPrefix("captions:") }
 
     /// The call that a `call:`, `signals:` or `captions:` stream belongs to.

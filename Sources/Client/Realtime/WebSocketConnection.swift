@@ -7,8 +7,8 @@ import NIOWebSocket
 
 /// One WebSocket to the server (RFC 6455), which carries text frames.
 struct WebSocketConnection: Sendable {
-    /// The largest message that a server may send: a snapshot with 256 KiB of SDP in each of its signals is within it.
-    private static let largestMessage = 8 << 20
+    /// The maximum size of a server's message; enough for a snapshot with 256 KiB of SDP in each of its signals.
+    private static let maxMessageBytes = 8 << 20
 
     private let channel: NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
@@ -37,17 +37,17 @@ struct WebSocketConnection: Sendable {
         return WebSocketConnection(channel: channel)
     }
 
-    /// The texts that come, until the connection ends; whoever leaves the closure ends it.
+    /// Runs `body` with the received messages until the connection ends; returning from `body` closes it.
     func withMessages(_ body: (NIOAsyncChannelInboundStream<WebSocketFrame>) async throws -> Void) async throws {
         try await channel.executeThenClose { inbound, _ in try await body(inbound) }
     }
 
-    /// Sends a text. What cannot be sent shows as the end of the connection.
+    /// Sends a text message. A failure shows as the end of the connection.
     func send(_ text: [UInt8]) {
         send(.text, ByteBuffer(bytes: text))
     }
 
-    /// Answers what the protocol wants answered and returns the text of a whole message.
+    /// Responds to control frames and returns the text of a message.
     func text(of frame: WebSocketFrame) -> [UInt8]? {
         switch frame.opcode {
         case .text, .binary: return Array(frame.unmaskedData.readableBytesView)
@@ -72,13 +72,13 @@ struct WebSocketConnection: Sendable {
         _ address: ServerAddress
     ) -> NIOTypedHTTPClientUpgradeConfiguration<NIOAsyncChannel<WebSocketFrame, WebSocketFrame>?> {
         let upgrader = NIOTypedWebSocketClientUpgrader<NIOAsyncChannel<WebSocketFrame, WebSocketFrame>?>(
-            maxFrameSize: largestMessage, enableAutomaticErrorHandling: true
+            maxFrameSize: maxMessageBytes, enableAutomaticErrorHandling: true
         ) { channel, _ in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandler(
                     NIOWebSocketFrameAggregator(
                         minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1_024,
-                        maxAccumulatedFrameSize: largestMessage))
+                        maxAccumulatedFrameSize: maxMessageBytes))
                 return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
             }
         }

@@ -1,77 +1,77 @@
 public import Foundation
 
-/// Something that one person said to another, to be heard when there is time.
+/// A recorded message from one user to another, to be played later.
 public struct VoiceMessage: Decodable, Hashable, Sendable, Identifiable {
-    /// Where a sound is, for a while and for this user alone.
+    /// A link to an audio file, which expires and is for this user only.
     public struct Audio: Decodable, Hashable, Sendable {
-        /// Relative to the server's address. It needs no token, so that any player can have it.
+        /// A path on the server. It needs no token, so that any player can load it.
         public var url: String
-        /// When it runs out. ``Switchboard/voiceMessage(_:)`` has another.
+        /// When it expires. ``Switchboard/voiceMessage(_:)`` returns a new one.
         public var expiresAt: Date
     }
 
     /// The message's id.
     public var id: VoiceMessageID
-    /// Who said it.
+    /// The sender.
     public var from: UserID
-    /// Who is to hear it.
+    /// The recipient.
     public var to: UserID
     /// When it was sent.
     public var createdAt: Date
     /// How long it is, in milliseconds.
     public var durationMs: Int
-    /// Bytes of its sound.
+    /// The size of its audio in bytes.
     public var byteCount: Int
-    /// The media type of its sound: Ogg with Opus.
+    /// The media type of its audio: Ogg with Opus.
     public var contentType: String
-    /// The loudest of each of at most a hundred equal parts, 0 to 100.
+    /// Peak levels of at most a hundred equal parts, 0 to 100.
     public var waveform: [Int]
-    /// How loud it is on the whole, in decibels of full scale: 0 to -127.
+    /// The average level in dBFS: 0 to -127.
     public var level: Int
-    /// Where its sound is.
+    /// The link to its audio.
     public var audio: Audio
-    /// What is said in it; absent where the server does not write that down.
+    /// Its transcript; absent if the server does not transcribe.
     public var transcript: Transcript?
 }
 
-/// What is said in a sound, or what became of the attempt to write it down.
+/// The transcript of an audio file, or the state of the attempt to make it.
 public struct Transcript: Decodable, Hashable, Sendable {
-    /// Something that was said at a stretch.
+    /// An utterance.
     public struct Segment: Decodable, Hashable, Sendable {
-        /// When it begins, in milliseconds from the beginning of the sound.
+        /// The start in milliseconds from the start of the audio.
         public var start: Int
-        /// When it ends, in milliseconds.
+        /// The end in milliseconds.
         public var end: Int
-        /// The words.
+        /// The text.
         public var text: String
     }
 
-    /// What stood in the way.
+    /// Why the transcription failed.
     public struct Failure: Decodable, Hashable, Sendable {
-        /// A stable word for it.
+        /// A stable token for programs.
         public var type: String
-        /// The same for people.
+        /// A human-readable explanation.
         public var detail: String
-        /// Trying again may help.
+        /// A retry may succeed.
         public var mayRetry: Bool
     }
 
     /// `pending`, `complete` or `failed`.
     public var status: String
-    /// As BCP 47 writes it, where the provider told.
+    /// The language as a BCP 47 tag, if the provider reported it.
     public var language: String?
-    /// All of the words, once it is complete.
+    /// The whole text, once it is complete.
     public var text: String?
-    /// The words with their times, once it is complete.
+    /// The text with times, once it is complete.
     public var segments: [Segment]?
     /// Once it has failed.
     public var failure: Failure?
 }
 
-/// A part of the voice messages with somebody, and where the next one begins.
+/// A page of the voice messages with a user.
 public struct VoiceMessagePage: Decodable, Hashable, Sendable {
-    /// The messages, the newest first.
+    /// The messages, newest first.
     public var messages: [VoiceMessage]
-    /// What to give ``Switchboard/voiceMessages(with:limit:after:)`` for the next part; nil where there is none.
+    /// The cursor of the next page for ``Switchboard/voiceMessages(with:limit:after:)``; nil on the last page.
     public var nextCursor: String?
 }

@@ -1,30 +1,29 @@
-/// A voice message that is recorded on the server while it is spoken, by a peer connection of the app's with the server.
+/// A voice message that the server records from a peer connection of the app.
 ///
-/// What was said is there already when it is sent, however bad the way to the server has become by then. Nobody else knows
-/// of it before. It ends with ``send()``, when it is as long as a message may be, or with its peer connection; what was
-/// said until then can be sent for ten minutes.
+/// Nothing needs to be uploaded to send it, however bad the connection is by then. Nobody else sees it before. It ends
+/// with ``send()``, at the maximum length of a message, or with its peer connection; after that it can be sent for ten
+/// minutes.
 public struct VoiceRecording: Sendable, Identifiable {
-    private struct Asking: Encodable { var recording: VoiceRecordingID }
-    private struct Answer: Decodable { var message: VoiceMessage }
+    private struct Parameters: Encodable { var recording: VoiceRecordingID }
+    private struct Response: Decodable { var message: VoiceMessage }
 
     /// The recording's id.
     public let id: VoiceRecordingID
-    /// The session description that answers one's own.
+    /// The session description of the answer.
     public let answer: String
     let endpoint: RealtimeEndpoint
 
-    /// Ends it and sends it. The peer connection is of no more use then. May be tried again where it failed, and sends
-    /// nothing twice.
+    /// Ends the recording and sends it. Close the peer connection then. A retry after a failure never sends it twice.
     ///
-    /// - Throws: ``Problem/Kind/invalidRequest`` where nothing was said yet, and ``Problem/Kind/notFound`` where it is not
-    ///   there any more: it was thrown away, or the server was restarted.
+    /// - Throws: ``Problem/Kind/invalidRequest`` if there is no audio yet, and ``Problem/Kind/notFound`` if the
+    ///   recording no longer exists: it was discarded, or the server was restarted.
     public func send() async throws -> VoiceMessage {
-        let answer: Answer = try await endpoint.ask("voice.sendRecording", Asking(recording: id))
-        return answer.message
+        let response: Response = try await endpoint.request("voice.sendRecording", Parameters(recording: id))
+        return response.message
     }
 
-    /// Ends it and throws it away.
+    /// Ends the recording and discards it.
     public func discard() async throws {
-        let _: Nothing = try await endpoint.ask("voice.discardRecording", Asking(recording: id))
+        let _: Nothing = try await endpoint.request("voice.discardRecording", Parameters(recording: id))
     }
 }

@@ -1,8 +1,8 @@
 package import Model
 
-// What the commands need of the outside world. `PasswordHasher` stands in a file of its own.
+// The interfaces that the commands depend on. `PasswordHasher` has its own file.
 
-/// Makes and digests secrets.
+/// Generates and hashes secrets.
 package protocol SecretSource: Sendable {
     /// 256 random bits as 43 characters of `[A-Za-z0-9_-]`.
     func makeSecret() -> String
@@ -10,25 +10,25 @@ package protocol SecretSource: Sendable {
     func digest(_ secret: String) -> [UInt8]
 }
 
-/// Makes access tokens, and knows which sign-ins' tokens are good no longer.
+/// Issues access tokens and revokes those of ended sign-ins.
 package protocol AccessTokenIssuer: Sendable {
-    /// Seconds that a token is good for.
+    /// The lifetime of a token in seconds.
     var lifetime: Int { get }
     func issue(user: UserID, signIn: SignInID, at now: Timestamp) throws -> String
-    /// From now on refuses the tokens of these sign-ins, which were issued at `now` or before.
+    /// Rejects the tokens of these sign-ins from now on; they were issued at `now` or before.
     func revoke(_ signIns: [SignInID], at now: Timestamp)
 }
 
-/// How long things live, in seconds.
+/// The settings of accounts; times are in seconds.
 package struct AccountSettings: Hashable, Sendable {
     package var signUp: SignUpPolicy
-    /// A sign-in that is not refreshed for so long is over.
+    /// A sign-in expires if it is not refreshed for this time.
     package var signInLifetime: Int64
-    /// How long after its use a refresh token may be shown again by a client that lost the answer. A day, because a
-    /// phone that loses the network at the wrong moment may sleep until the next morning, and a telephone that has signed
-    /// itself out does not ring; `RefreshRotation` tells why that is safe.
+    /// How long after its use a refresh token may be presented again by a client that lost the response. A day, because
+    /// a phone that loses the network at the wrong moment may sleep until the next morning, and a signed-out phone does
+    /// not ring; `RefreshRotation` explains why that is safe.
     package var refreshGrace: Int64
-    /// What media a user may have, of which a photo is one.
+    /// The media quota of a user, which includes the photo.
     package var quota: MediaQuota
 
     package init(
@@ -42,11 +42,11 @@ package struct AccountSettings: Hashable, Sendable {
     }
 }
 
-/// What a command came to.
+/// The result of a command.
 package struct AccountOutcome<Value: Sendable>: Sendable {
     package var value: Value
-    /// Where its changes stand in their streams.
+    /// The positions of its changes in their streams.
     package var positions: [StreamName: Position]
-    /// A file that belonged to what was removed, and is left to the caller to remove.
+    /// A file of the removed data; the caller removes it.
     package var removedFile: FileID?
 }

@@ -1,6 +1,6 @@
 package import Model
 
-// What the API shows of accounts; the JSON of these types is the API's.
+// The account documents of the API; the JSON of these types is part of it.
 
 /// A user as others see them. In JSON: `User`.
 package struct UserProfile: Codable, Hashable, Sendable {
@@ -29,13 +29,13 @@ package struct OwnProfile: Codable, Hashable, Sendable {
     package var createdAt: Timestamp
 }
 
-/// Who may see whether a user is there.
+/// Who may see whether a user is online.
 package enum PresenceVisibility: String, Codable, Hashable, Sendable {
     case everyone
     case nobody
 }
 
-/// A signing in on a device, until it is signed out. In JSON: `session`.
+/// A sign-in on a device. In JSON: `session`.
 package struct SignInDocument: Codable, Hashable, Sendable {
     package struct Device: Codable, Hashable, Sendable {
         package var id: DeviceID
@@ -47,7 +47,7 @@ package struct SignInDocument: Codable, Hashable, Sendable {
     package var device: Device
     package var createdAt: Timestamp
     package var lastUsedAt: Timestamp
-    /// Whether it is the one that asks.
+    /// Whether it is the sign-in of this request.
     package var current: Bool
 }
 
@@ -60,15 +60,15 @@ package struct DeviceDocument: Codable, Hashable, Sendable {
     package var current: Bool
 }
 
-/// What lets a client act: a short-lived access token and the refresh token that gets the next pair.
+/// A short-lived access token and the refresh token for the next pair.
 package struct TokenPair: Codable, Hashable, Sendable {
     package var accessToken: String
     package var refreshToken: String
-    /// Seconds that the access token is good for.
+    /// The lifetime of the access token in seconds.
     package var expiresIn: Int
 }
 
-/// The answer to signing up or in.
+/// The response to a sign-up or sign-in.
 package struct SignedIn: Codable, Hashable, Sendable {
     package var user: OwnProfile
     package var session: SignInDocument
@@ -77,7 +77,7 @@ package struct SignedIn: Codable, Hashable, Sendable {
     package var expiresIn: Int
 }
 
-/// One page of a list, and what to ask with for the next.
+/// One page of a list, and the cursor of the next page.
 package struct AccountPage<Item: Sendable>: Sendable {
     package var items: [Item]
     package var nextCursor: String?

@@ -4,14 +4,14 @@ package import Model
 
 package struct UserRecord: Hashable, Sendable {
     package var id: UserID
-    /// As it was typed; `AccountRules.emailKey` is what it is found by.
+    /// As entered; lookups use `AccountRules.emailKey`.
     package var email: String?
-    /// A PHC string; absent for users of outside issuers.
+    /// A PHC string; absent for users of external issuers.
     package var passwordHash: String?
     package var displayName: String
     package var photoURL: String?
     package var languages: [String]
-    /// Whether a second call rings while one is going on.
+    /// Whether a second call rings during a call.
     package var callWaiting: Bool
     package var presence: PresenceVisibility
     package var createdAt: Timestamp
@@ -45,7 +45,7 @@ package struct UserRecord: Hashable, Sendable {
     }
 }
 
-/// One signing in: its refresh token's state stands in `rotation`.
+/// One sign-in; `rotation` is the state of its refresh tokens.
 package struct SignInRecord: Hashable, Sendable {
     package var id: SignInID
     package var user: UserID
@@ -76,16 +76,16 @@ package enum SignInEnd: String, Hashable, Sendable {
     case signedOut = "signed_out"
     case revoked
     case passwordChanged = "password_changed"
-    /// A refresh token was used twice, so somebody else may hold a copy.
+    /// A refresh token was reused, so somebody else may have a copy.
     case reused
     case disabled
-    /// Newer ones of the same user took its place.
+    /// The user had too many sign-ins, and newer ones replaced it.
     case tooMany = "too_many"
-    /// The server was restored from a backup that is older than the client's refresh token.
+    /// The server was restored from a backup older than the client's refresh token.
     case restored
 }
 
-/// An installation as one user knows it; two users of one phone have a record each.
+/// A device of one user; two users of one phone have a record each.
 package struct DeviceRecord: Hashable, Sendable {
     package var id: DeviceID
     package var user: UserID
@@ -106,12 +106,12 @@ package struct DeviceRecord: Hashable, Sendable {
     }
 }
 
-/// A running client that has made itself known, and the digest of the secret by which it proves itself.
+/// A registered client instance, and the digest of the secret that authenticates it.
 package struct EndpointRecord: Hashable, Sendable {
     package var id: EndpointID
     package var user: UserID
     package var secretHash: [UInt8]
-    /// To within an hour.
+    /// Accurate to one hour.
     package var usedAt: Timestamp
 
     package init(id: EndpointID, user: UserID, secretHash: [UInt8], usedAt: Timestamp) {
@@ -122,11 +122,11 @@ package struct EndpointRecord: Hashable, Sendable {
     }
 }
 
-/// Who a token of an outside issuer speaks of.
-package struct OutsideIdentity: Hashable, Sendable {
+/// The identity in a token of an external issuer.
+package struct ExternalIdentity: Hashable, Sendable {
     package var issuer: String
     package var subject: String
-    /// Claims of the token, used when the user is seen for the first time.
+    /// Claims of the token, used to create the user at the first sign-in.
     package var name: String?
     package var email: String?
 

@@ -1,10 +1,10 @@
 package import Model
 
-// What clients send. Values are checked by the commands, which name the field that is wrong.
+// The bodies of requests. The commands validate them and name the invalid field.
 
-/// The installation that somebody signs in on, as it describes itself.
+/// The device that a user signs in on, as the client describes it.
 package struct DeviceClaim: Codable, Hashable, Sendable {
-    /// What an earlier sign-in on this installation was told; absent the first time.
+    /// The id from an earlier sign-in on this installation; absent the first time.
     package var id: DeviceID?
     package var name: String
     package var platform: String

@@ -1,8 +1,8 @@
 package import Model
 
-/// The rows of the accounts inside one transaction. Synchronous: it is used only inside a database's jobs.
+/// The storage of accounts, inside one transaction. Synchronous: it is used only inside a database's jobs.
 package protocol AccountStore: MediaUsageStore {
-    /// The wall time of the transaction.
+    /// The wall-clock time of the transaction.
     var now: Timestamp { get }
 
     /// Appends a change to a stream, in the same transaction.
@@ -14,14 +14,14 @@ package protocol AccountStore: MediaUsageStore {
     /// `key` is `AccountRules.emailKey` of an address.
     func user(emailKey key: String) throws -> UserRecord?
     func user(issuer: String, subject: String) throws -> UserRecord?
-    /// Returns false when the e-mail address is taken.
+    /// Returns false if the e-mail address is taken.
     func insert(_ user: UserRecord) throws -> Bool
     /// Writes profile, settings, password hash and whether it is disabled.
     func update(_ user: UserRecord) throws
-    func link(_ identity: OutsideIdentity, to user: UserID) throws
-    /// Users other than `asker` with a word that begins with each of `words`, after `cursor`.
+    func link(_ identity: ExternalIdentity, to user: UserID) throws
+    /// Users other than `excluded` whose names match all `terms` as word prefixes, after `cursor`.
     func users(
-        withWords words: [String], except asker: UserID, after cursor: NameCursor?, limit: Int
+        matching terms: [String], except excluded: UserID, after cursor: NameCursor?, limit: Int
     ) throws -> [(user: UserRecord, cursor: NameCursor)]
     /// All users in the order of their ids.
     func users(after id: UserID?, limit: Int) throws -> [UserRecord]
@@ -31,7 +31,7 @@ package protocol AccountStore: MediaUsageStore {
     func removeMediaFile(_ id: FileID) throws
 
     // Blocks.
-    /// Returns whether it was not so before.
+    /// Returns whether that changed anything.
     func block(_ user: UserID, by blocker: UserID) throws -> Bool
     func unblock(_ user: UserID, by blocker: UserID) throws -> Bool
     func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool
@@ -41,11 +41,11 @@ package protocol AccountStore: MediaUsageStore {
     func insert(_ signIn: SignInRecord) throws
     func signIn(_ id: SignInID) throws -> SignInRecord?
     func update(_ signIn: SignInRecord) throws
-    /// Those that have not ended, with their devices, latest use first, after `cursor`.
+    /// The open sign-ins with their devices, latest use first, after `cursor`.
     func openSignIns(
         of user: UserID, after cursor: UseCursor<SignInID>?, limit: Int
     ) throws -> [(signIn: SignInRecord, device: DeviceRecord)]
-    /// Those that ended after `time`, when access tokens issued before may still be around.
+    /// Sign-ins that ended after `time`, whose access tokens may not have expired yet.
     func signInsEnded(since time: Timestamp) throws -> [(id: SignInID, at: Timestamp)]
     func device(_ id: DeviceID, of user: UserID) throws -> DeviceRecord?
     /// Inserts or updates.
@@ -55,30 +55,29 @@ package protocol AccountStore: MediaUsageStore {
     /// Removes a device whose sign-ins have ended.
     func removeDevice(_ id: DeviceID, of user: UserID) throws
 
-    /// When everything was last restored from a backup: clients may hold tokens that were made in a life of which the
-    /// store knows nothing.
+    /// When the store was last restored from a backup: clients may have newer tokens than the store.
     func restoredAt() throws -> Timestamp?
 
     // Endpoints.
     func endpoint(_ id: EndpointID) throws -> EndpointRecord?
-    /// Returns false when the id is taken.
+    /// Returns false if the id is taken.
     func insert(_ endpoint: EndpointRecord) throws -> Bool
-    /// Notes that the endpoint is used at this moment.
-    func noteUse(of endpoint: EndpointID) throws
-    /// Removes those of the user's endpoints beyond `limit` that were unused for longest, some at a time; returns which.
+    /// Sets the endpoint's last use to now.
+    func updateLastUse(of endpoint: EndpointID) throws
+    /// Removes the user's least recently used endpoints beyond `limit`, a batch at a time; returns their ids.
     func removeUnusedEndpoints(of user: UserID, keeping limit: Int) throws -> [EndpointID]
 
     // Invites.
     func insertInvite(hash: [UInt8]) throws
-    /// Returns false when there is no such unused invite.
+    /// Returns false if there is no such unused invite.
     func useInvite(hash: [UInt8], by user: UserID) throws -> Bool
 
-    /// Removes sign-ins that ended or were last used before `time`, with the devices and endpoints that are left behind.
-    /// Returns how many rows went.
+    /// Removes sign-ins that ended or were last used before `time`, with the devices and endpoints that they leave
+    /// behind. Returns the number of removed rows.
     func removeStale(before time: Timestamp, limit: Int) throws -> Int
 }
 
-/// Where a list that begins with the latest use goes on.
+/// The cursor of a list that is sorted by last use.
 package struct UseCursor<ID: Hashable & Sendable>: Hashable, Sendable {
     package var usedAt: Timestamp
     package var id: ID
@@ -89,7 +88,7 @@ package struct UseCursor<ID: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
-/// Where a search by name goes on.
+/// The cursor of a search by name.
 package struct NameCursor: Hashable, Sendable {
     package var word: String
     package var user: UserID
@@ -100,11 +99,11 @@ package struct NameCursor: Hashable, Sendable {
     }
 }
 
-/// A database whose transactions offer the accounts' rows.
+/// A database whose transactions provide an `AccountStore`.
 package protocol AccountDatabase: Sendable {
     func readAccounts<T: Sendable>(_ job: @escaping @Sendable (any AccountStore) throws -> T) async throws -> T
 
-    /// Returns once the job's rows are durable, with the positions that its changes reached.
+    /// Returns once the job's rows are durable, with the positions of its changes.
     func writeAccounts<T: Sendable>(
         _ job: @escaping @Sendable (any AccountStore) throws -> T
     ) async throws -> (value: T, positions: [StreamName: Position])

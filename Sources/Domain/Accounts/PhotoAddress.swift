@@ -1,9 +1,10 @@
 package import Model
 
-/// Where a user's photo is: a path on this server, in documents as `photoURL`.
+/// The path of a user's photo on this server, in documents as `photoURL`.
 ///
-/// It is made of the file's id, of which 74 bits are random, and says nothing of the user; whoever was shown it may load it,
-/// since pages load pictures without a token. Another photo is another address, so that a copy never goes stale.
+/// It contains the file's id, of which 74 bits are random, and reveals nothing about the user. Whoever has it may load
+/// the photo, since pages load images without a token. Another photo has another path, so that cached copies never get
+/// stale.
 package enum PhotoAddress {
     package static let prefix = "/v1/photos/"
 

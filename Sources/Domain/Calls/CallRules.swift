@@ -1,35 +1,35 @@
 package import Model
 
-/// The times and bounds that calls live by, in one place.
+/// The timeouts and limits of calls.
 package struct CallRules: Hashable, Sendable {
-    /// Seconds that a call rings when its creator does not say.
+    /// Default ring time in seconds.
     package var ringSeconds: Int64 = 60
     package var ringSecondsAllowed: ClosedRange<Int64> = 10...120
-    /// Seconds from an accept to the report that media flows, between two people.
+    /// Seconds from an accept to the report that media flows, in a call between two people.
     package var setupSeconds: Int64 = 20
-    /// The same through the gateway. Nobody waits for the one who cannot connect there, whose client makes one leg after
-    /// the other: three tries' time.
+    /// The same through the gateway. Nobody is kept waiting by a participant who cannot connect there; its client tries
+    /// one leg after the other, so this allows three attempts.
     package var legSetupSeconds: Int64 { setupSeconds &* 3 }
-    /// Seconds that a group call without anybody in it waits for those who still ring.
+    /// Seconds that a group call without joined participants stays alive while somebody still rings.
     package var emptySeconds: Int64 = 20
-    /// Seconds after which an unanswered offer no longer stands in the way of others.
+    /// Seconds after which an unanswered offer no longer blocks other offers.
     package var offerSeconds: Int64 = 10
-    /// The life of the media gateway; absent where there is none: then calls are direct, and between two unless their maker says that
-    /// clients connect each to each.
+    /// The epoch of the media gateway; absent if there is none. Without a gateway calls are direct, and between two
+    /// people unless their creator requests a full mesh.
     package var gatewayEpoch: Int64?
-    /// Seconds after which a recording ends by itself.
+    /// Maximum length of a recording in seconds.
     package var recordingSeconds: Int64 = 4 * 3600
-    /// Recordings count for who began them, mixes for who asked for them.
+    /// Recordings count against the quota of who started them, mixes of who requested them.
     package var quota = MediaQuota()
-    /// Somebody can write down what is said.
+    /// A transcription provider is configured.
     package var hasTranscription = false
-    /// People in one call, the caller included.
+    /// Participants in one call, including the caller.
     package var participantLimit = 50
     /// Bytes of one session description.
     package var descriptionLimit = 256 * 1024
     /// Candidates in one batch.
     package var batchLimit = 64
-    /// Candidates that are kept from one endpoint before there is an offer, or somebody, they can go to.
+    /// Candidates that are held per endpoint until their offer, or a recipient, is known.
     package var heldLimit = 64
     /// Bytes of one candidate line, which RFC 8839 does not bound; real ones have 60 to 250.
     package var candidateLimit = 2048

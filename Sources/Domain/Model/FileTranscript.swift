@@ -1,4 +1,4 @@
-/// What was said in a media file, or what became of the attempt to write it down. In JSON: `Transcript`.
+/// The transcript of a media file, or the state of the attempt to make it. In JSON: `Transcript`.
 package struct FileTranscript: Hashable, Sendable, Codable {
     package enum Status: String, Hashable, Sendable, Codable, CaseIterable {
         case pending, complete, failed
@@ -18,10 +18,10 @@ package struct FileTranscript: Hashable, Sendable, Codable {
     }
 
     package struct Failure: Hashable, Sendable, Codable {
-        /// A stable word for programs.
+        /// A stable token for programs.
         package let type: String
         package let detail: String
-        /// Trying again may help.
+        /// A retry may succeed.
         package let mayRetry: Bool
 
         package init(type: String, detail: String, mayRetry: Bool) {
@@ -57,7 +57,7 @@ package struct FileTranscript: Hashable, Sendable, Codable {
     }
 }
 
-/// What transcripts need of a store, inside one transaction.
+/// The storage of transcripts, inside one transaction.
 package protocol TranscriptStore {
     func transcript(of file: FileID) throws -> FileTranscript?
     func transcripts(of files: [FileID]) throws -> [FileID: FileTranscript]

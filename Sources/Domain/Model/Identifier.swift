@@ -86,7 +86,7 @@ package enum Entities {
     package enum Client {}
     package enum File {}
     package enum VoiceMessage {}
-    package enum VoiceTake {}
+    package enum VoiceRecording {}
     package enum Recording {}
 }
 
@@ -94,7 +94,7 @@ package enum Entities {
 package typealias UserID = Identifier<Entities.User>
 /// An installation that a user signed in on.
 package typealias DeviceID = Identifier<Entities.Device>
-/// One signing in of a user on a device: what a refresh token belongs to, and what is revoked. In JSON: `session`.
+/// One sign-in of a user on a device, to which a refresh token belongs and which can be revoked. In JSON: `session`.
 package typealias SignInID = Identifier<Entities.SignIn>
 /// One running client: a browser tab or an app process.
 package typealias EndpointID = Identifier<Entities.Endpoint>
@@ -104,13 +104,13 @@ package typealias SessionID = Identifier<Entities.Session>
 package typealias CallID = Identifier<Entities.Call>
 /// A conversation, which calls may belong to.
 package typealias ConversationID = Identifier<Entities.Conversation>
-/// What a client chose to make a write idempotent; scoped to the user.
+/// An idempotency key that a client chooses for a write; scoped to the user.
 package typealias ClientID = Identifier<Entities.Client>
-/// A media file, such as the sound of a voice message.
+/// A media file, such as the audio of a voice message.
 package typealias FileID = Identifier<Entities.File>
 /// A voice message.
 package typealias VoiceMessageID = Identifier<Entities.VoiceMessage>
-/// A voice message that is being recorded, before it is one. In JSON: `recording`.
-package typealias VoiceTakeID = Identifier<Entities.VoiceTake>
+/// A recording that becomes a voice message once it is sent. In JSON: `recording`.
+package typealias VoiceRecordingID = Identifier<Entities.VoiceRecording>
 /// A recording of a call.
 package typealias RecordingID = Identifier<Entities.Recording>

@@ -1,8 +1,8 @@
-/// What the database knows of a file in the directory of media: the file itself is bytes and nothing else.
+/// The database's record of a file in the media directory; the file itself holds only the bytes.
 package struct MediaFile: Hashable, Sendable {
-    /// What the file belongs to, which decides who may have it.
+    /// What the file belongs to, which decides who may read it.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// The sound of a voice message, whose id is the resource.
+        /// The audio of a voice message, whose id is the resource.
         case voice
         /// A track of a recording, whose id is the resource.
         case recording
@@ -17,7 +17,7 @@ package struct MediaFile: Hashable, Sendable {
     package let contentType: String
     package let byteCount: Int
     package let createdAt: Timestamp
-    /// For whom its bytes count; nil for nobody.
+    /// Whose quota its bytes count against; nil for nobody's.
     package let owner: UserID?
 
     package init(

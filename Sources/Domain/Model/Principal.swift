@@ -1,7 +1,7 @@
-/// Who asks: the user behind a verified token, the sign-in it belongs to and, where one was proved, the endpoint.
+/// Who makes a request: the user of a verified token, the token's sign-in and, if authenticated, the endpoint.
 package struct Principal: Hashable, Sendable {
     package var user: UserID
-    /// Absent for tokens of an outside issuer, whose sessions live there.
+    /// Absent for tokens of an external issuer, which manages its own sessions.
     package var signIn: SignInID?
     package var endpoint: EndpointID?
 

@@ -1,4 +1,4 @@
-/// Why a command was refused, in the words of RFC 9457: what every door tells its client.
+/// Why a command was rejected, as a problem of RFC 9457: REST, WHIP and realtime clients all get it.
 package struct Problem: Error, Hashable, Sendable {
     /// The stable token by which programs tell problems apart; its status follows from it.
     package enum Kind: String, Sendable, CaseIterable {
@@ -25,11 +25,11 @@ package struct Problem: Error, Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// What happened this time, for a person to read.
+    /// A human-readable explanation of this occurrence.
     package var detail: String
-    /// The member of the request that is at fault, such as `participants[2].user`.
+    /// The invalid member of the request, such as `participants[2].user`.
     package var field: String?
-    /// Milliseconds after which the request may be tried again.
+    /// Milliseconds after which the request may be retried.
     package var retryAfter: Int64?
     /// JSON of further members, keyed by name; each value is JSON text.
     package var members: [String: String]
@@ -44,7 +44,7 @@ package struct Problem: Error, Hashable, Sendable {
         self.members = members
     }
 
-    /// A value that is not what `field` allows.
+    /// A value that `field` does not allow.
     package static func invalid(_ field: String, _ detail: String) -> Self {
         Self(.invalidRequest, detail, field: field)
     }
@@ -75,7 +75,7 @@ extension Problem.Kind {
         }
     }
 
-    /// The kind in words, the same every time (RFC 9457 section 3.1.3).
+    /// A short summary of the kind, always the same (RFC 9457 section 3.1.3).
     package var title: String {
         switch self {
         case .invalidRequest: "The request is not valid"

@@ -1,23 +1,23 @@
-/// The name of a stream: what a client listens to.
+/// The name of a stream that a client can listen to.
 package enum StreamName: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// A log with an epoch and a dense sequence, which a listener resumes from a position.
         case log
-        /// Events that are never stored and of which only the latest counts: it takes the place of one that waits.
+        /// Events that are never stored; a new one replaces one that is still queued.
         case latestEvent
-        /// Events that are never stored and keep their order: some wait for a slow listener, then the oldest are dropped.
+        /// Events that are never stored and keep their order: a bounded queue per listener, which drops the oldest.
         case orderedEvents
     }
 
-    /// Everything that concerns one user: `user:<user>`.
+    /// The changes of one user's data: `user:<user>`.
     case user(UserID)
     /// One call document: `call:<call>`.
     case call(CallID)
     /// The mailbox of one endpoint in one call: `signals:<call>:<endpoint>`.
     case signals(CallID, EndpointID)
-    /// Whether a user is there: `presence:<user>`.
+    /// Whether a user is online: `presence:<user>`.
     case presence(UserID)
-    /// What is said in a call, for who is joined: `captions:<call>`.
+    /// The captions of a call, for its joined participants: `captions:<call>`.
     case captions(CallID)
 
     package init?(_ text: String) {
@@ -57,13 +57,13 @@ package enum StreamName: Hashable, Sendable {
 }
 
 extension StreamName {
-    /// Whether the principal may know how far the stream has come after a write of theirs. Of other users' own streams
-    /// the number, or its absence, would tell what they do and whom they block.
+    /// Whether the response to the principal's write may contain the stream's position. The position of another user's
+    /// stream, or its absence, would reveal what they do and whom they block.
     package func isOwn(of principal: Principal) -> Bool {
         switch self {
         case .user(let user): user == principal.user
         case .signals(_, let endpoint): endpoint == principal.endpoint
-        // Only who takes part in a call changes it.
+        // Only participants change a call.
         case .call: true
         default: false
         }
@@ -74,7 +74,7 @@ extension StreamName: CustomStringConvertible {
     package var description: String { text }
 }
 
-/// A place in a stream: everything up to and including `sequence` of that `epoch` is known. In JSON `["e1", 904]`.
+/// A position in a stream: everything up to and including `sequence` of `epoch` is known. In JSON `["e1", 904]`.
 package struct Position: Hashable, Sendable {
     package var epoch: String
     package var sequence: Int64
@@ -103,7 +103,7 @@ extension Position: Codable {
 package struct Change: Sendable, Hashable {
     package var stream: StreamName
     package var position: Position
-    /// What kind of change it is, such as `participant`.
+    /// The type of the change, such as `participant`.
     package var type: String
     /// The change's JSON text, encoded once in the transaction that made it.
     package var data: String

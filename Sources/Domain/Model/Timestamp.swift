@@ -1,7 +1,7 @@
-/// A moment of wall time in milliseconds since 1970 (UTC), which is what rows and JSON hold.
+/// A wall-clock time in milliseconds since 1970 (UTC), as rows and JSON hold it.
 ///
-/// In JSON it is RFC 3339 with milliseconds and `Z`. Decisions about elapsed time while the server runs belong to a
-/// monotonic clock; this type is for what outlives the process.
+/// In JSON it is RFC 3339 with milliseconds and `Z`. Measure elapsed time with a monotonic clock; this type is for
+/// times that outlive the process.
 package struct Timestamp: Hashable, Comparable, Sendable {
     package let milliseconds: Int64
 

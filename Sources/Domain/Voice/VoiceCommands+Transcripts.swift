@@ -1,6 +1,6 @@
 package import Model
 
-// Transcripts of voice messages: the owners of the message reach them, and nobody else.
+// Transcripts of voice messages. Only the owners of a message may read its transcript.
 extension VoiceCommands {
     package func transcript(
         of id: VoiceMessageID, by principal: Principal, in store: some VoiceStore
@@ -10,8 +10,8 @@ extension VoiceCommands {
         return transcript
     }
 
-    /// The message is to be written down, unless it is already, or is being. Returns it when there is something to do.
-    package func askForTranscript(
+    /// Requests a transcript of the message. Returns the message as `work` unless it is transcribed already or pending.
+    package func requestTranscript(
         of id: VoiceMessageID, by principal: Principal, in store: some VoiceStore
     ) throws -> (transcript: FileTranscript, work: VoiceMessage?) {
         let message = try get(id, by: principal, in: store)
@@ -20,16 +20,16 @@ extension VoiceCommands {
         return (.pending, message)
     }
 
-    /// Keeps what became of it, and tells its owners. Nothing happens when the message was deleted meanwhile.
+    /// Saves the result of a transcription and notifies the owners. Does nothing if the message was deleted meanwhile.
     package func transcribed(_ message: VoiceMessage, _ transcript: FileTranscript, in store: some VoiceStore) throws {
         guard try store.voiceMessage(message.id) != nil else { return }
         try store.save(transcript, of: message.file)
-        let news = VoiceNews(id: message.id, from: message.from, to: message.to, transcript: transcript)
-        for user in message.owners { try store.append("voice.transcribed", news, to: .user(user)) }
+        let notice = TranscriptNotice(id: message.id, from: message.from, to: message.to, transcript: transcript)
+        for user in message.owners { try store.append("voice.transcribed", notice, to: .user(user)) }
     }
 }
 
-private struct VoiceNews: Encodable {
+private struct TranscriptNotice: Encodable {
     let id: VoiceMessageID
     let from: UserID
     let to: UserID

@@ -1,6 +1,6 @@
 package import Model
 
-/// A voice message that somebody wants to send, whatever it sounds like.
+/// The recipient and client id of a voice message to be sent.
 package struct VoiceEnvelope: Hashable, Sendable {
     package let to: UserID
     package let clientID: ClientID
@@ -11,15 +11,15 @@ package struct VoiceEnvelope: Hashable, Sendable {
     }
 }
 
-/// Everything that can be done with voice messages, as functions over a store's transaction. Each command checks by itself
-/// whether its principal may do this.
+/// The operations on voice messages, as functions over a store's transaction. Each command authorizes its principal
+/// itself.
 package struct VoiceCommands: Sendable {
     package let rules: VoiceRules
 
     package init(rules: VoiceRules = VoiceRules()) { self.rules = rules }
 
-    /// Whether the principal may send one to a user, asked before any sound is received. Who blocked the sender is sent
-    /// one like anybody else: `send` withholds it.
+    /// Checks that the principal may send a message to the user, before any audio is received. A recipient who blocked
+    /// the sender passes the check: `send` withholds the message.
     package func check(to: UserID, by principal: Principal, in store: some VoiceStore) throws {
         guard to != principal.user else {
             throw Problem.invalid("to", "You cannot send a voice message to yourself.")
@@ -29,7 +29,7 @@ package struct VoiceCommands: Sendable {
         try rules.quota.check(principal.user, in: store)
     }
 
-    /// The message that the same request has made before, if it has.
+    /// The message that an earlier identical request created, if any.
     package func sentBefore(
         _ envelope: VoiceEnvelope, bodyHash: [UInt8], by principal: Principal, in store: some VoiceStore
     ) throws -> VoiceMessage? {
@@ -37,29 +37,30 @@ package struct VoiceCommands: Sendable {
         return try resolve(verdict, by: principal, in: store)
     }
 
-    /// The message that a recording has become, if it has.
+    /// The message that was created from a recording, if any.
     package func sent(
-        _ take: VoiceTakeID, bodyHash: [UInt8], by principal: Principal, in store: some VoiceStore
+        _ recording: VoiceRecordingID, bodyHash: [UInt8], by principal: Principal, in store: some VoiceStore
     ) throws -> VoiceMessage? {
-        guard let clientID = ClientID(take.text),
+        guard let clientID = ClientID(recording.text),
             case .same(let id) = try store.voiceMessage(
                 sentWith: clientID, of: principal.user, bodyHash: bodyHash)
         else { return nil }
         return try get(id, by: principal, in: store)
     }
 
-    /// Sends a sound that lies in `file`. Where another request with the same client id was faster, that message is it.
+    /// Sends the audio in `file`. If another request with the same client id came first, returns that request's
+    /// message.
     package func send(
-        _ sound: VoiceSound, in file: FileID, _ envelope: VoiceEnvelope, bodyHash: [UInt8], by principal: Principal,
+        _ audio: VoiceAudio, in file: FileID, _ envelope: VoiceEnvelope, bodyHash: [UInt8], by principal: Principal,
         id: VoiceMessageID, at now: Timestamp, store: some VoiceStore
     ) throws -> (message: VoiceMessage, isDuplicate: Bool) {
         try check(to: envelope.to, by: principal, in: store)
-        try check(sound)
+        try check(audio)
         let verdict = try store.remember(envelope.clientID, of: principal.user, bodyHash: bodyHash, message: id)
         if let before = try resolve(verdict, by: principal, in: store) { return (before, true) }
-        try rules.quota.check(principal.user, adding: Int64(sound.byteCount), in: store)
+        try rules.quota.check(principal.user, adding: Int64(audio.byteCount), in: store)
         let message = VoiceMessage(
-            id: id, from: principal.user, to: envelope.to, createdAt: now, sound: sound, file: file,
+            id: id, from: principal.user, to: envelope.to, createdAt: now, audio: audio, file: file,
             isWithheld: try store.isBlocked(principal.user, by: envelope.to))
         try store.insert(message)
         for user in message.owners { try store.append("voice.created", message, to: .user(user)) }
@@ -75,7 +76,7 @@ package struct VoiceCommands: Sendable {
         return message
     }
 
-    /// Those between the principal and another user, newest first. `next` is the cursor of the following page.
+    /// The messages between the principal and another user, newest first. `next` is the cursor of the next page.
     package func list(
         with other: UserID, before cursor: VoiceMessageID? = nil, limit: Int, by principal: Principal,
         in store: some VoiceStore
@@ -87,37 +88,37 @@ package struct VoiceCommands: Sendable {
         return (page, page.last?.id)
     }
 
-    /// Takes a message back, for its owners. Its file belongs to nothing from then on.
+    /// Deletes a message for both users. The caller removes its file.
     package func remove(
         _ id: VoiceMessageID, by principal: Principal, in store: some VoiceStore
     ) throws -> VoiceMessage {
         let message = try get(id, by: principal, in: store)
         guard message.from == principal.user else {
-            throw Problem(.forbidden, "Only who sent a voice message may delete it.")
+            throw Problem(.forbidden, "Only the sender of a voice message may delete it.")
         }
-        try removeAndTell(message, in: store)
+        try removeAndNotify(message, in: store)
         return message
     }
 
-    /// Removes messages that were sent before then, so many at most, and tells their users. Returns what they were,
-    /// since their files are left to remove.
+    /// Removes at most `limit` messages that were sent before `time` and notifies their users. Returns the messages;
+    /// the caller removes their files.
     package func removeMessages(
         before time: Timestamp, limit: Int, in store: some VoiceStore
     ) throws -> [VoiceMessage] {
         let old = try store.voiceMessages(before: time, limit: limit)
-        for message in old { try removeAndTell(message, in: store) }
+        for message in old { try removeAndNotify(message, in: store) }
         return old
     }
 
-    private func removeAndTell(_ message: VoiceMessage, in store: some VoiceStore) throws {
+    private func removeAndNotify(_ message: VoiceMessage, in store: some VoiceStore) throws {
         try store.remove(message)
         for user in message.owners {
             try store.append("voice.removed", VoiceRemoval(message), to: .user(user))
         }
     }
 
-    /// Whether the user may hear the message now, whatever was promised before.
-    package func mayHear(_ id: VoiceMessageID, _ user: UserID, in store: some VoiceStore) throws -> Bool {
+    /// Whether the user may listen to the message now, whatever link was issued before.
+    package func mayListen(_ id: VoiceMessageID, _ user: UserID, in store: some VoiceStore) throws -> Bool {
         guard let message = try store.voiceMessage(id), message.belongs(to: user) else { return false }
         return try store.isActive(user)
     }
@@ -133,15 +134,15 @@ package struct VoiceCommands: Sendable {
         }
     }
 
-    private func check(_ sound: VoiceSound) throws {
-        guard sound.durationMs > 0 else { throw Problem.invalid("body", "There is no sound in this file.") }
-        guard sound.durationMs <= rules.secondsLimit * 1000 else {
+    private func check(_ audio: VoiceAudio) throws {
+        guard audio.durationMs > 0 else { throw Problem.invalid("body", "There is no audio in this file.") }
+        guard audio.durationMs <= rules.secondsLimit * 1000 else {
             throw Problem.invalid("body", "A voice message lasts at most \(rules.secondsLimit) seconds.")
         }
     }
 }
 
-/// What is told of a message that is no more.
+/// The notification that a message was deleted.
 private struct VoiceRemoval: Encodable {
     let id: VoiceMessageID
     let from: UserID

@@ -1,10 +1,10 @@
 package import Model
 
-/// Something that one person said to another, to be heard when there is time. In JSON: `VoiceMessage`.
+/// A recorded message from one user to another, to be played later. In JSON: `VoiceMessage`.
 ///
-/// It belongs to its two users, and nobody else knows that it is there. What was sent before a block stays with both, as
-/// calls stay in both histories; what is sent during it is withheld from the recipient, for ever, and its sender cannot
-/// tell.
+/// It belongs to its two users and is visible to nobody else. Messages sent before a block stay with both users, as
+/// calls stay in both histories. Messages sent during a block are withheld from the recipient for ever; the sender
+/// cannot notice.
 package struct VoiceMessage: Hashable, Sendable, Encodable {
     package let id: VoiceMessageID
     package let from: UserID
@@ -13,44 +13,44 @@ package struct VoiceMessage: Hashable, Sendable, Encodable {
     package let durationMs: Int
     package let byteCount: Int
     package let contentType: String
-    /// The loudest of each of at most a hundred equal parts, 0 to 100.
+    /// Peak levels of at most a hundred equal parts, 0 to 100.
     package let waveform: [Int]
-    /// How loud it is on the whole, in decibels of full scale: 0 to -127.
+    /// The average level in dBFS: 0 to -127.
     package let level: Int
     package let file: FileID
-    /// The recipient had blocked the sender, and knows nothing of it. In no JSON.
+    /// The recipient had blocked the sender and never sees the message. Not in JSON.
     package let isWithheld: Bool
 
     package init(
-        id: VoiceMessageID, from: UserID, to: UserID, createdAt: Timestamp, sound: VoiceSound, file: FileID,
+        id: VoiceMessageID, from: UserID, to: UserID, createdAt: Timestamp, audio: VoiceAudio, file: FileID,
         isWithheld: Bool = false
     ) {
         self.id = id
         self.from = from
         self.to = to
         self.createdAt = createdAt
-        durationMs = sound.durationMs
-        byteCount = sound.byteCount
-        contentType = sound.contentType
-        waveform = sound.waveform
-        level = sound.level
+        durationMs = audio.durationMs
+        byteCount = audio.byteCount
+        contentType = audio.contentType
+        waveform = audio.waveform
+        level = audio.level
         self.file = file
         self.isWithheld = isWithheld
     }
 
-    /// Where the file is is told by a link that runs out, which each reader gets for themselves.
+    /// The link to the file is not among them: it expires, and each reader gets their own.
     private enum CodingKeys: String, CodingKey {
         case id, from, to, createdAt, durationMs, byteCount, contentType, waveform, level
     }
 
-    /// The users who may know of it.
+    /// The users who may see the message.
     package var owners: [UserID] { isWithheld ? [from] : [from, to] }
 
     package func belongs(to user: UserID) -> Bool { owners.contains(user) }
 }
 
-/// What was found when a sound was decoded.
-package struct VoiceSound: Hashable, Sendable {
+/// Properties of a voice message's audio, found by decoding it.
+package struct VoiceAudio: Hashable, Sendable {
     package let durationMs: Int
     package let byteCount: Int
     package let contentType: String
@@ -66,15 +66,15 @@ package struct VoiceSound: Hashable, Sendable {
     }
 }
 
-/// The bounds that voice messages live by.
+/// The limits of voice messages.
 package struct VoiceRules: Hashable, Sendable {
-    /// Values of a waveform.
+    /// The number of values of a waveform.
     package static let waveformCount = 100
 
     package var byteLimit = 8 * 1024 * 1024
     package var secondsLimit = 300
 
-    /// Messages count for who sent them.
+    /// Messages count against the sender's quota.
     package var quota = MediaQuota()
 
     package init() {}

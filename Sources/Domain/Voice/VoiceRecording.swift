@@ -1,38 +1,38 @@
 package import Model
 
-/// A voice message while it is recorded here, and until it is sent or thrown away. In JSON: a `recording`.
+/// A voice message that the server records, until it is sent or discarded. In JSON: a `recording`.
 ///
-/// It is one person's alone: whom it is for hears of the message, not of this.
-package struct VoiceTake: Hashable, Sendable {
-    /// Each has one at a time: a client that begins anew has given up what it had.
+/// Only its owner knows of it; the recipient is notified of the message once it is sent.
+package struct VoiceRecording: Hashable, Sendable {
+    /// Each owner has one recording at a time: a new one replaces the previous one.
     package enum Owner: Hashable, Sendable {
         case endpoint(EndpointID)
-        /// A user by WHIP, which knows no endpoints.
-        case door(UserID)
+        /// A user who publishes by WHIP, which has no endpoints.
+        case whip(UserID)
     }
 
     package enum State: Hashable, Sendable {
-        /// It has a leg, and nobody has spoken yet.
+        /// The leg exists; no audio has arrived yet.
         case waiting(until: Int64)
         case recording(until: Int64)
-        /// Nothing more comes. Its owner may still send what there is.
+        /// The recording has ended. Its owner may still send it.
         case kept(until: Int64)
         case sending
     }
 
-    package let id: VoiceTakeID
+    package let id: VoiceRecordingID
     package let from: UserID
     package let to: UserID
     package let owner: Owner
-    /// With which it was begun; absent where the token is an outside issuer's.
+    /// The sign-in that began it; absent for tokens of an external issuer.
     package let signIn: SignInID?
-    /// As what it is in the gateway.
+    /// Its leg in the gateway.
     package let leg: EndpointID
     package internal(set) var state: State
-    /// Why there is nothing that could be sent, in words for its owner.
+    /// Why it cannot be sent, as a text for its owner.
     package internal(set) var failure: String?
 
-    /// Whether sound may still come.
+    /// Whether audio may still arrive.
     package var isOpen: Bool {
         switch state {
         case .waiting, .recording: true
@@ -41,141 +41,143 @@ package struct VoiceTake: Hashable, Sendable {
     }
 }
 
-/// How many recordings there may be, and how long.
-package struct VoiceTakeRules: Hashable, Sendable {
-    package var most = 256
-    package var mostOfAUser = 4
-    /// Until somebody speaks.
-    package var waitSeconds: Int64 = 60
-    /// Of what is recorded, from its first sound.
-    package var soundSeconds: Int64 = 300
-    /// For which what was recorded and not sent is kept.
+/// Limits on the number and the length of recordings.
+package struct VoiceRecordingRules: Hashable, Sendable {
+    package var maxCount = 256
+    package var maxPerUser = 4
+    /// How long a recording waits for its first audio.
+    package var firstAudioSeconds: Int64 = 60
+    /// The maximum length, from the first audio.
+    package var maxAudioSeconds: Int64 = 300
+    /// How long an ended recording is kept until it is sent.
     package var keepSeconds: Int64 = 600
 
     package init() {}
 }
 
-/// All voice messages that are being recorded, and what is to become of them. They live in memory, so that time is
-/// milliseconds of a clock that nobody sets.
-package struct VoiceTakes: Sendable {
-    /// What time has brought about.
+/// All recordings of voice messages and their timeouts. They live in memory; times are milliseconds of a monotonic
+/// clock.
+package struct VoiceRecordings: Sendable {
+    /// A timeout that has expired.
     package enum Due: Hashable, Sendable {
-        /// It is as long as it may be, or nobody spoke.
-        case end(VoiceTake)
-        /// It is none any more.
-        case discard(VoiceTake)
+        /// The maximum length was reached, or no audio arrived.
+        case end(VoiceRecording)
+        /// It was not sent in time and has been removed.
+        case discard(VoiceRecording)
     }
 
-    private let rules: VoiceTakeRules
-    private var takes: [VoiceTakeID: VoiceTake] = [:]
+    private let rules: VoiceRecordingRules
+    private var recordings: [VoiceRecordingID: VoiceRecording] = [:]
 
-    package init(rules: VoiceTakeRules = VoiceTakeRules()) { self.rules = rules }
+    package init(rules: VoiceRecordingRules = VoiceRecordingRules()) { self.rules = rules }
 
-    package var isEmpty: Bool { takes.isEmpty }
-    package var openCount: Int { takes.values.count { $0.isOpen } }
-    package var keptCount: Int { takes.count - openCount }
+    package var isEmpty: Bool { recordings.isEmpty }
+    package var openCount: Int { recordings.values.count { $0.isOpen } }
+    package var keptCount: Int { recordings.count - openCount }
 
-    /// Begins one. What its owner had before is none any more, and is returned: unless it is being sent.
+    /// Begins a recording. The owner's previous one is removed and returned, unless it is being sent.
     package mutating func begin(
-        _ id: VoiceTakeID, to: UserID, leg: EndpointID, by principal: Principal, at now: Int64
-    ) throws -> (take: VoiceTake, replaced: VoiceTake?) {
-        let owner = principal.endpoint.map { VoiceTake.Owner.endpoint($0) } ?? .door(principal.user)
-        let replaced = takes.values.first { $0.owner == owner && $0.state != .sending }
-        let others = takes.values.filter { $0.id != replaced?.id }
-        guard others.count < rules.most else {
+        _ id: VoiceRecordingID, to: UserID, leg: EndpointID, by principal: Principal, at now: Int64
+    ) throws -> (recording: VoiceRecording, replaced: VoiceRecording?) {
+        let owner = principal.endpoint.map { VoiceRecording.Owner.endpoint($0) } ?? .whip(principal.user)
+        let replaced = recordings.values.first { $0.owner == owner && $0.state != .sending }
+        let others = recordings.values.filter { $0.id != replaced?.id }
+        guard others.count < rules.maxCount else {
             throw Problem(.unavailable, "Too many voice messages are being recorded now.", retryAfter: 10_000)
         }
-        guard others.count(where: { $0.from == principal.user }) < rules.mostOfAUser else {
-            throw Problem(.conflict, "You record too many voice messages at a time: send one, or throw it away.")
+        guard others.count(where: { $0.from == principal.user }) < rules.maxPerUser else {
+            throw Problem(.conflict, "You are recording too many voice messages at once: send or discard one.")
         }
-        if let replaced { takes[replaced.id] = nil }
-        let take = VoiceTake(
+        if let replaced { recordings[replaced.id] = nil }
+        let recording = VoiceRecording(
             id: id, from: principal.user, to: to, owner: owner, signIn: principal.signIn, leg: leg,
-            state: .waiting(until: now &+ rules.waitSeconds &* 1000))
-        takes[id] = take
-        return (take, replaced)
+            state: .waiting(until: now &+ rules.firstAudioSeconds &* 1000))
+        recordings[id] = recording
+        return (recording, replaced)
     }
 
-    package func take(_ id: VoiceTakeID) -> VoiceTake? { takes[id] }
+    package func recording(_ id: VoiceRecordingID) -> VoiceRecording? { recordings[id] }
 
-    package func take(as leg: EndpointID) -> VoiceTake? { takes.values.first { $0.leg == leg } }
+    package func recording(as leg: EndpointID) -> VoiceRecording? { recordings.values.first { $0.leg == leg } }
 
-    /// Who asks for another's learns nothing.
-    package func take(_ id: VoiceTakeID, of user: UserID) throws -> VoiceTake {
-        guard let take = takes[id], take.from == user else { throw Problem.notFound("recording", field: "recording") }
-        return take
+    /// Throws `notFound` for another user's recording as well.
+    package func recording(_ id: VoiceRecordingID, of user: UserID) throws -> VoiceRecording {
+        guard let recording = recordings[id], recording.from == user else {
+            throw Problem.notFound("recording", field: "recording")
+        }
+        return recording
     }
 
-    /// The first sound came then.
-    package mutating func heard(_ id: VoiceTakeID, at begin: Int64) {
-        guard case .waiting = takes[id]?.state else { return }
-        takes[id]?.state = .recording(until: begin &+ rules.soundSeconds &* 1000)
+    /// The first audio arrived at `begin`.
+    package mutating func audioStarted(_ id: VoiceRecordingID, at begin: Int64) {
+        guard case .waiting = recordings[id]?.state else { return }
+        recordings[id]?.state = .recording(until: begin &+ rules.maxAudioSeconds &* 1000)
     }
 
-    /// Nothing more comes of it, or nothing of it is left where there is a failure.
-    package mutating func ended(_ id: VoiceTakeID, failure: String? = nil, at now: Int64) {
-        guard let take = takes[id] else { return }
-        takes[id]?.failure = take.failure ?? failure
-        if take.isOpen { takes[id]?.state = .kept(until: now &+ rules.keepSeconds &* 1000) }
+    /// The recording has ended. With a failure, nothing of it can be sent.
+    package mutating func ended(_ id: VoiceRecordingID, failure: String? = nil, at now: Int64) {
+        guard let recording = recordings[id] else { return }
+        recordings[id]?.failure = recording.failure ?? failure
+        if recording.isOpen { recordings[id]?.state = .kept(until: now &+ rules.keepSeconds &* 1000) }
     }
 
-    /// It is to be sent now. Nobody else can do anything with it until that is done, or has failed.
-    package mutating func send(_ id: VoiceTakeID, of user: UserID) throws -> VoiceTake {
-        let take = try take(id, of: user)
-        guard take.state != .sending else { throw Self.isBeingSent }
-        takes[id]?.state = .sending
-        return take
+    /// Begins to send it. Until that is done or has failed, nothing else can be done with the recording.
+    package mutating func send(_ id: VoiceRecordingID, of user: UserID) throws -> VoiceRecording {
+        let recording = try recording(id, of: user)
+        guard recording.state != .sending else { throw Self.isBeingSent }
+        recordings[id]?.state = .sending
+        return recording
     }
 
-    /// It could not be sent, which may be tried again.
-    package mutating func notSent(_ id: VoiceTakeID, at now: Int64) {
-        guard takes[id]?.state == .sending else { return }
-        takes[id]?.state = .kept(until: now &+ rules.keepSeconds &* 1000)
+    /// Sending failed; it may be tried again.
+    package mutating func sendFailed(_ id: VoiceRecordingID, at now: Int64) {
+        guard recordings[id]?.state == .sending else { return }
+        recordings[id]?.state = .kept(until: now &+ rules.keepSeconds &* 1000)
     }
 
-    /// It was sent, or could not begin.
-    package mutating func remove(_ id: VoiceTakeID) { takes[id] = nil }
+    /// Removes a recording that was sent or could not begin.
+    package mutating func remove(_ id: VoiceRecordingID) { recordings[id] = nil }
 
-    /// Its owner throws it away.
-    package mutating func discard(_ id: VoiceTakeID, of user: UserID) throws -> VoiceTake {
-        let take = try take(id, of: user)
-        guard take.state != .sending else { throw Self.isBeingSent }
-        takes[id] = nil
-        return take
+    /// The owner discards it.
+    package mutating func discard(_ id: VoiceRecordingID, of user: UserID) throws -> VoiceRecording {
+        let recording = try recording(id, of: user)
+        guard recording.state != .sending else { throw Self.isBeingSent }
+        recordings[id] = nil
+        return recording
     }
 
-    /// Nothing that came was read for so many milliseconds: nobody's time has passed.
+    /// The server did not read packets for `stall` milliseconds: extends all timeouts by that time.
     package mutating func extend(by stall: Int64) {
-        for (id, take) in takes {
-            switch take.state {
-            case .waiting(let until): takes[id]?.state = .waiting(until: until &+ stall)
-            case .recording(let until): takes[id]?.state = .recording(until: until &+ stall)
-            case .kept(let until): takes[id]?.state = .kept(until: until &+ stall)
+        for (id, recording) in recordings {
+            switch recording.state {
+            case .waiting(let until): recordings[id]?.state = .waiting(until: until &+ stall)
+            case .recording(let until): recordings[id]?.state = .recording(until: until &+ stall)
+            case .kept(let until): recordings[id]?.state = .kept(until: until &+ stall)
             case .sending: continue
             }
         }
     }
 
-    /// Those that `isOver` picks are none any more, and are returned: unless they are being sent.
-    package mutating func removeAll(where isOver: (VoiceTake) -> Bool) -> [VoiceTake] {
-        let over = takes.values.filter { $0.state != .sending && isOver($0) }
-        for take in over { takes[take.id] = nil }
+    /// Removes and returns the recordings that `isOver` selects, except those that are being sent.
+    package mutating func removeAll(where isOver: (VoiceRecording) -> Bool) -> [VoiceRecording] {
+        let over = recordings.values.filter { $0.state != .sending && isOver($0) }
+        for recording in over { recordings[recording.id] = nil }
         return over
     }
 
-    /// What is due by now. What is to end is kept from then on; what is to be discarded has gone from here.
+    /// Returns the expired timeouts. Recordings to end are kept from then on; recordings to discard are removed.
     package mutating func advance(to now: Int64) -> [Due] {
         var due: [Due] = []
-        for take in takes.values {
-            switch take.state {
+        for recording in recordings.values {
+            switch recording.state {
             case .waiting(let until), .recording(let until):
                 guard until <= now else { continue }
-                ended(take.id, at: now)
-                due.append(.end(take))
+                ended(recording.id, at: now)
+                due.append(.end(recording))
             case .kept(let until):
                 guard until <= now else { continue }
-                takes[take.id] = nil
-                due.append(.discard(take))
+                recordings[recording.id] = nil
+                due.append(.discard(recording))
             case .sending: continue
             }
         }

@@ -1,28 +1,27 @@
 package import Model
 
-/// What voice messages need of a store, inside one transaction. A thrown error undoes everything.
+/// The storage of voice messages, inside one transaction. A thrown error rolls it back.
 package protocol VoiceStore: TranscriptStore, MediaUsageStore {
     func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool
-    /// The user is there and is not disabled.
+    /// Whether the user exists and is not disabled.
     func isActive(_ user: UserID) throws -> Bool
 
     func voiceMessage(_ id: VoiceMessageID) throws -> VoiceMessage?
-    /// Between two users, as the first knows them: without those withheld from that one. Newest first, from before
-    /// `cursor`.
+    /// The messages between two users that `user` may see (withheld ones excluded), newest first, before `cursor`.
     func voiceMessages(
         of user: UserID, with other: UserID, before cursor: VoiceMessageID?, limit: Int
     ) throws -> [VoiceMessage]
-    /// Those that were sent before then, the oldest first.
+    /// Messages that were sent before `time`, oldest first.
     func voiceMessages(before time: Timestamp, limit: Int) throws -> [VoiceMessage]
-    /// Writes the message and that its file belongs to it.
+    /// Inserts the message and the row of its file.
     func insert(_ message: VoiceMessage) throws
-    /// Removes the message and that its file belongs to anything.
+    /// Removes the message and the row of its file.
     func remove(_ message: VoiceMessage) throws
 
-    /// Those that are still to be written down.
+    /// Messages whose transcripts are pending.
     func untranscribed() throws -> [VoiceMessage]
 
-    /// What `user` sent with this client id before.
+    /// The message that `user` sent with this client id, if any.
     func voiceMessage(sentWith clientID: ClientID, of user: UserID, bodyHash: [UInt8]) throws -> SentBefore
     func remember(
         _ clientID: ClientID, of user: UserID, bodyHash: [UInt8], message: VoiceMessageID
@@ -36,8 +35,8 @@ package protocol VoiceStore: TranscriptStore, MediaUsageStore {
 /// Whether a client id is new to its user.
 package enum SentBefore: Hashable, Sendable {
     case never
-    /// The same request was made before, and this is what it made.
+    /// The same request was made before and created this message.
     case same(VoiceMessageID)
-    /// Another request used the id.
+    /// A different request used the id.
     case somethingElse
 }

@@ -4,35 +4,35 @@ package import SDP
 package import SecureMedia
 package import Wire
 
-/// Everything that the media gateway is told before it starts.
+/// The configuration of the media gateway.
 package struct GatewayConfiguration: Sendable {
-    /// Addresses to listen on; none means each address of this machine, and so does a wildcard for its family.
+    /// Addresses to listen on; empty means all addresses of this machine, and a wildcard means all of its family.
     package var listen: [IPAddress] = []
     /// The first worker's port; each further one has the next. 0 lets the kernel choose, for tests.
     package var port: UInt16 = 3480
-    /// What clients are told instead of local addresses, behind a one-to-one NAT.
+    /// The addresses to advertise instead of local ones, behind a one-to-one NAT.
     package var externals: @Sendable ([IPAddress]) -> [IPAddress: IPAddress] = { _ in [:] }
     /// In the order of preference.
     package var profiles: [SRTPProfile] = SRTPProfile.preferred
-    /// What video may come in. VP8 is in every call, the others are where every leg has them.
+    /// The video codecs. VP8 is allowed in every call, others in calls where every leg supports them.
     package var videoCodecs: Set<MediaCodec> = MediaCodec.forwardedVideo
-    /// Threads; nil means one for each core.
+    /// Threads; nil means one per core.
     package var workers: Int?
-    /// Legs of all calls.
+    /// The maximum number of legs in all calls.
     package var legs = 4_000
-    /// ICE-TCP connections of all threads together, each of which has an equal share; nil means 4,096 for each thread.
+    /// ICE-TCP connections of all threads together, in equal shares; nil means 4,096 per thread.
     package var connections: Int?
-    /// Of each published track.
+    /// The limits of each published track.
     package var trackLimits = TrackLimits()
 
     package init() {}
 
     var workerCount: Int { max(1, workers ?? ProcessorCount.available) }
 
-    /// Of each thread.
+    /// Per thread.
     var workerConnections: Int? { connections.map { max(1, $0 / workerCount) } }
 
-    /// Where it listens, each address by itself: an answer has to leave from where it was asked.
+    /// The addresses to bind, each with its own socket: a response has to be sent from the address of the request.
     func localAddresses(_ own: [IPAddress]) -> [IPAddress] {
         guard !listen.isEmpty else { return own }
         let wildcards = listen.filter { $0.isUnspecified }.map(\.family)
@@ -41,7 +41,7 @@ package struct GatewayConfiguration: Sendable {
     }
 }
 
-/// Why the gateway cannot start, in words that name the setting and what to do.
+/// Why the gateway cannot start; the text names the setting and what to do.
 package struct GatewayError: Error, Hashable, CustomStringConvertible {
     package let description: String
 

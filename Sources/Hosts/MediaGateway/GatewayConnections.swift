@@ -2,19 +2,19 @@ import DatagramIO
 import ICE
 package import Wire
 
-/// One TCP connection of a client, in which packets lie framed (RFC 4571).
+/// One TCP connection of a client, with framed packets (RFC 4571).
 final class GatewayConnection {
-    /// What waits longer than this much is too old for a call: packets are dropped whole.
+    /// Packets beyond this many unsent bytes would be too old for a call, and are dropped.
     static let maximumUnsent = 256 * 1024
 
     let number: UInt32
     let flow: Flow
     let socket: StreamSocket
-    /// Its place in the table of admissions.
+    /// Its entry in the admission table.
     let admission: AdmissionTable.Entry
     var incoming = ByteQueue()
     var outgoing = ByteQueue()
-    /// It waits for its bytes to be sent at the next flush.
+    /// It has bytes to send at the next flush.
     var isDirty = false
 
     init(
@@ -26,7 +26,7 @@ final class GatewayConnection {
         self.admission = admission
     }
 
-    /// False when it is dropped, since too much waits.
+    /// False when the packet is dropped because too much waits.
     func enqueue(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard outgoing.count &+ packet.count &+ PacketFraming.headerByteCount <= Self.maximumUnsent else {
             return false
@@ -55,21 +55,21 @@ final class GatewayConnection {
 }
 
 extension ByteQueue {
-    /// Memory that a burst needed is not kept for the rest of the connection.
+    /// Releases memory that only a burst needed.
     mutating func releaseIfLarge() {
         if isEmpty, capacity > 16_384 { release() }
     }
 }
 
-/// A worker's listening TCP sockets and the connections that came of them (RFC 6544, passive).
+/// A worker's listening TCP sockets and their connections (RFC 6544, passive).
 ///
-/// A connection is pending until a valid check has shown whose it is. Where the table is full, or the share of its source, a
-/// new one replaces the oldest pending one: of the same source, or of all.
+/// A connection is pending until a valid check assigns it to a leg. When the table is full, or the share of a source
+/// address, a new connection replaces the oldest pending one: of the same source, or of all.
 struct GatewayConnections {
-    /// Of one worker.
+    /// For each worker.
     static let defaultLimit = 4_096
-    /// Until a connection has shown by a valid check whose it is.
-    static let unknownSeconds: UInt32 = 10
+    /// How long a connection may be pending without a valid check.
+    static let pendingTimeoutSeconds: UInt32 = 10
 
     let listeners: [StreamListenerOwner]
     private var admissions: AdmissionTable
@@ -79,8 +79,8 @@ struct GatewayConnections {
     private(set) var broken: [GatewayConnection] = []
     /// Packets for clients that do not read.
     private(set) var dropped: UInt64 = 0
-    /// Connections for which there was no room.
-    private(set) var refused: UInt64 = 0
+    /// Connections beyond the limit.
+    private(set) var rejected: UInt64 = 0
     private var nextNumber: UInt32 = 0
 
     init(_ listeners: [StreamListenerOwner], limit: Int) {
@@ -92,11 +92,10 @@ struct GatewayConnections {
 
     subscript(flow: Flow) -> GatewayConnection? { byFlow[flow] }
 
-    /// The connection that has to go before one of this address comes; nil when there is room, or when all that could go
-    /// are somebody's.
-    func replaced(by address: IPAddress) -> GatewayConnection? {
+    /// The pending connection to close before a new one of this address; nil when there is space, or none is pending.
+    func evictionCandidate(for address: IPAddress) -> GatewayConnection? {
         let oldest: AdmissionTable.Pending?
-        switch admissions.refusal(of: address) {
+        switch admissions.rejection(of: address) {
         case nil: return nil
         case .sourceLimit, .sourcePendingLimit: oldest = admissions.oldestPending(of: address)
         case .limit, .pendingLimit: oldest = admissions.oldestPending
@@ -104,17 +103,17 @@ struct GatewayConnections {
         return oldest.flatMap { byNumber[UInt32(truncatingIfNeeded: $0.owner)] }
     }
 
-    /// nil when there is no room for it: it is closed.
+    /// nil when the limit is reached: the connection is closed.
     mutating func add(
         _ socket: consuming StreamSocket, _ flow: Flow, at now: Instant
     ) -> GatewayConnection? {
         guard byFlow[flow] == nil else { return nil }
         while byNumber[nextNumber] != nil { nextNumber &+= 1 }
         guard let admission = try? admissions.admit(flow.remote.address, owner: UInt64(nextNumber), at: now) else {
-            refused &+= 1
+            rejected &+= 1
             return nil
         }
-        socket.prepare(StreamSocket.Patience())
+        socket.prepare(StreamSocket.TCPOptions())
         let connection = GatewayConnection(nextNumber, socket, flow, admission)
         nextNumber &+= 1
         byNumber[connection.number] = connection
@@ -122,20 +121,21 @@ struct GatewayConnections {
         return connection
     }
 
-    /// A valid check has come through the connection of this flow.
+    /// A valid check arrived on the connection of this flow.
     mutating func confirm(_ flow: Flow) {
         if let connection = byFlow[flow] { admissions.confirm(connection.admission) }
     }
 
-    /// The oldest connection that has not shown in time whose it is.
+    /// The oldest pending connection that is overdue.
     func overdue(at now: Instant) -> GatewayConnection? {
-        guard let oldest = admissions.oldestPending, oldest.since.adding(seconds: Self.unknownSeconds) <= now else {
+        guard let oldest = admissions.oldestPending, oldest.since.adding(seconds: Self.pendingTimeoutSeconds) <= now
+        else {
             return nil
         }
         return byNumber[UInt32(truncatingIfNeeded: oldest.owner)]
     }
 
-    /// Nobody read what came for so many nanoseconds until now.
+    /// Extends the deadlines after a stall, in nanoseconds.
     mutating func extend(by stall: UInt64, at now: Instant) { admissions.extendPending(by: stall, at: now) }
 
     mutating func remove(_ connection: GatewayConnection) {
@@ -166,18 +166,18 @@ struct GatewayConnections {
     }
 }
 
-/// A listening socket on its way to the thread that reads it.
+/// Passes a listening socket to the thread that reads it.
 package final class StreamListenerOwner: Sendable {
     private let listener: StreamListener
     package let address: TransportAddress
 
-    package init(_ wanted: TransportAddress) throws(GatewayError) {
+    package init(_ requested: TransportAddress) throws(GatewayError) {
         do {
-            listener = try StreamListener(wanted, .exclusive)
+            listener = try StreamListener(requested, .exclusive)
         } catch {
-            throw GatewayError(error, wanted, "TCP")
+            throw GatewayError(error, requested, "TCP")
         }
-        address = listener.address ?? wanted
+        address = listener.address ?? requested
     }
 
     var descriptor: Int32 { listener.descriptor }

@@ -4,7 +4,7 @@ package import ICE
 package import SDP
 import Synchronization
 
-/// What a worker is told about a leg that is to be.
+/// What a worker needs to open a leg.
 package struct LegOpening: Sendable {
     let number: UInt64
     let key: LegKey
@@ -24,31 +24,31 @@ package struct LegOpening: Sendable {
     }
 }
 
-/// What other threads tell a worker.
+/// A command from another thread to a worker.
 package enum GatewayCommand: Sendable {
     package typealias Reply = @Sendable ([ShownSlot]?) -> Void
 
     case open(LegOpening, Reply)
-    /// A later offer was answered; with new credentials when ICE begins again.
+    /// A later offer was answered; with new credentials for an ICE restart.
     case renegotiate(number: UInt64, NegotiatedLeg, [String: TrackSource], LocalCredentials?, Reply)
-    /// What the participant wants in its video slots, by mid.
-    case want(number: UInt64, [String: WantedQuality], @Sendable ([SlotWish]?) -> Void)
-    /// What is said in the call goes to the tap from now on, or no longer.
+    /// The participant's preferences for its video slots, by mid.
+    case setPreferences(number: UInt64, [String: PreferredQuality], @Sendable ([LegSlotPreference]?) -> Void)
+    /// Starts or stops tapping the call's audio.
     case tap(call: String, isOn: Bool)
     case close(number: UInt64, LegEnd)
     case stop
 
-    /// Nobody will do it: whoever waits for a reply is told.
-    func refuse() {
+    /// Replies that the command will not be executed.
+    func reject() {
         switch self {
         case .open(_, let reply), .renegotiate(_, _, _, _, let reply): reply(nil)
-        case .want(_, _, let reply): reply(nil)
+        case .setPreferences(_, _, let reply): reply(nil)
         case .tap, .close, .stop: break
         }
     }
 }
 
-/// The only door into a running worker; its figures, and what is said in tapped calls, are all that comes out.
+/// The only interface to a running worker: commands go in; stats and the audio of tapped calls come out.
 package final class GatewayMailbox: Sendable {
     private struct State {
         var commands: [GatewayCommand] = []
@@ -56,16 +56,16 @@ package final class GatewayMailbox: Sendable {
     }
 
     let wake: WakeSignal
-    package let tap = SoundTap()
+    package let tap = AudioTap()
     private let state = Mutex(State())
-    private let published = Mutex(GatewayFigures())
+    private let published = Mutex(GatewayStats())
 
     package init?() {
         guard let wake = WakeSignal() else { return nil }
         self.wake = wake
     }
 
-    /// False when the worker has stopped: then nobody will read it.
+    /// False when the worker has stopped.
     package func post(_ command: GatewayCommand) -> Bool {
         let isOpen = state.withLock { state in
             if !state.isClosed { state.commands.append(command) }
@@ -82,7 +82,7 @@ package final class GatewayMailbox: Sendable {
         }
     }
 
-    /// Takes no more; what still waits is for the caller to answer.
+    /// Accepts no more commands; returns those still waiting, which the caller has to answer.
     func close() -> [GatewayCommand] {
         state.withLock { state in
             state.isClosed = true
@@ -92,9 +92,9 @@ package final class GatewayMailbox: Sendable {
     }
 
     /// Called by the worker a few times a second, never per packet.
-    func publish(_ figures: GatewayFigures) {
-        published.withLock { $0 = figures }
+    func publish(_ stats: GatewayStats) {
+        published.withLock { $0 = stats }
     }
 
-    package var figures: GatewayFigures { published.withLock { $0 } }
+    package var stats: GatewayStats { published.withLock { $0 } }
 }

@@ -7,11 +7,11 @@ import SecureMedia
 import Synchronization
 package import Wire
 
-/// The media gateway: a peer for each participant of a call, that forwards what the others send.
+/// The media gateway: a WebRTC peer for each participant of a call, which forwards the media of the others.
 ///
-/// It has threads and sockets of its own beside the relay's, so that a burst of media never waits behind a relayed one, and
-/// a port for each thread: the answer names the port of the thread that the call lives on, and every datagram of the call
-/// arrives there. All legs of a call are on one thread.
+/// It has its own threads and sockets, separate from the relay's, so that a burst of media never waits behind a relayed
+/// one, and a port per thread: the answer contains the port of the call's thread, where every datagram of the call
+/// arrives. All legs of a call are on one thread.
 package final class GatewayServer: Sendable {
     private struct State {
         var records: [LegKey: LegRecord] = [:]
@@ -22,16 +22,16 @@ package final class GatewayServer: Sendable {
     }
 
     private let configuration: GatewayConfiguration
-    let workers: [GatewayPlace]
+    let workers: [GatewayWorkerHandle]
     private let threads: [WorkerThread]
     private let fingerprint: SDP.CertificateFingerprint
     private let shared: GatewayShared
-    /// What is to be told to whoever operates it, in words that name what to do; nil when all is well.
+    /// A warning for the operator, with what to do; nil when all is well.
     package let warning: String?
     private let state: Mutex<State>
 
-    /// Binds every address and starts the workers. Nothing is left open when it throws. Deadlines are kept by the clock:
-    /// one of a test goes only as fast as the test does.
+    /// Binds every address and starts the workers. Nothing is left open when it throws. All deadlines use `clock`,
+    /// which a test may control.
     package static func start(
         _ configuration: GatewayConfiguration, clock: @escaping @Sendable () -> Instant = SystemClock.now,
         events: @escaping @Sendable (GatewayEvent) -> Void
@@ -44,12 +44,12 @@ package final class GatewayServer: Sendable {
             let context = MediaContext.server(identity, profiles: configuration.profiles)
         else { throw GatewayError("OpenSSL cannot make a certificate: it has no memory or no random numbers") }
         let shared = GatewayShared(context, limits: configuration.trackLimits, events)
-        var workers: [GatewayPlace] = []
+        var workers: [GatewayWorkerHandle] = []
         var threads: [WorkerThread] = []
         do {
             for index in 0..<configuration.workerCount {
-                let (place, thread) = try startWorker(index, local, configuration, clock, shared)
-                workers.append(place)
+                let (worker, thread) = try startWorker(index, local, configuration, clock, shared)
+                workers.append(worker)
                 threads.append(thread)
             }
         } catch {
@@ -63,20 +63,20 @@ package final class GatewayServer: Sendable {
     private static func startWorker(
         _ index: Int, _ local: [IPAddress], _ configuration: GatewayConfiguration,
         _ clock: @escaping @Sendable () -> Instant, _ shared: GatewayShared
-    ) throws(GatewayError) -> (GatewayPlace, WorkerThread) {
+    ) throws(GatewayError) -> (GatewayWorkerHandle, WorkerThread) {
         guard configuration.port == 0 || Int(configuration.port) + index <= 65_535 else {
-            throw GatewayError("gateway.port: there is no port for worker \(index + 1) behind \(configuration.port)")
+            throw GatewayError("gateway.port: there is no port for worker \(index + 1) after \(configuration.port)")
         }
         var sockets: [DatagramSocketOwner] = []
-        var entrances: [StreamListenerOwner] = []
+        var listenerSockets: [StreamListenerOwner] = []
         for address in local {
             let port = configuration.port == 0 ? 0 : configuration.port + UInt16(truncatingIfNeeded: index)
             sockets.append(try DatagramSocketOwner(TransportAddress(address, port: port)))
-            entrances.append(try StreamListenerOwner(TransportAddress(address, port: port)))
+            listenerSockets.append(try StreamListenerOwner(TransportAddress(address, port: port)))
         }
-        let refusal = GatewayError("the system refuses more threads or descriptors: raise its limits (ulimit -n, -u)")
-        guard let mailbox = GatewayMailbox() else { throw refusal }
-        let (owners, listeners, connections) = (sockets, entrances, configuration.workerConnections)
+        let limitError = GatewayError("no more threads or descriptors: raise the limits of the system (ulimit -n, -u)")
+        guard let mailbox = GatewayMailbox() else { throw limitError }
+        let (owners, listeners, connections) = (sockets, listenerSockets, configuration.workerConnections)
         guard
             let thread = WorkerThread.start(
                 "gateway-\(index)",
@@ -85,23 +85,23 @@ package final class GatewayServer: Sendable {
                         var worker = GatewayWorker.make(
                             owners, listeners, shared, mailbox, at: clock(), connections: connections)
                     else {
-                        for command in mailbox.close() { command.refuse() }
+                        for command in mailbox.close() { command.reject() }
                         return
                     }
                     worker.run(clock)
                 })
-        else { throw refusal }
+        else { throw limitError }
         let candidates = HostCandidate.all(
             udp: owners.map(\.address), tcp: listeners.map(\.address), external: configuration.externals(local))
-        let place = GatewayPlace(
+        let handle = GatewayWorkerHandle(
             mailbox: mailbox, sendBuffer: owners.map(\.sendBuffer).min() ?? 0,
             addresses: owners.map(\.address) + listeners.map(\.address),
             candidates: candidates.map(Candidate.init))
-        return (place, thread)
+        return (handle, thread)
     }
 
     private init(
-        _ configuration: GatewayConfiguration, _ workers: [GatewayPlace], _ threads: [WorkerThread],
+        _ configuration: GatewayConfiguration, _ workers: [GatewayWorkerHandle], _ threads: [WorkerThread],
         _ fingerprint: OpenSSLCrypto.CertificateFingerprint, _ shared: GatewayShared
     ) {
         self.configuration = configuration
@@ -112,15 +112,15 @@ package final class GatewayServer: Sendable {
         self.shared = shared
         warning = Self.warning(ofSendBuffer: workers.map(\.sendBuffer).min() ?? 0)
         state = Mutex(State(load: Array(repeating: 0, count: workers.count)))
-        shared.ended.withLock { $0.call = { [weak self] key, number in self?.forget(key, number) } }
+        shared.ended.withLock { $0.call = { [weak self] key, number in self?.removeRecord(key, number) } }
     }
 
     static func warning(ofSendBuffer granted: Int) -> String? {
-        let wanted = Int(DatagramSocketOwner.sendBuffer)
-        guard granted < wanted else { return nil }
+        let requested = Int(DatagramSocketOwner.sendBuffer)
+        guard granted < requested else { return nil }
         return
-            "The system gives the gateway's sockets \(granted) bytes to send from, not \(wanted): key frames for many "
-            + "are delayed. Set net.core.wmem_max to \(wanted) or more."
+            "The system limits the send buffers of the gateway's sockets to \(granted) bytes instead of \(requested): "
+            + "key frames for many receivers are delayed. Set net.core.wmem_max to \(requested) or more."
     }
 
     /// Ends every leg and waits for the workers, which takes milliseconds.
@@ -131,20 +131,20 @@ package final class GatewayServer: Sendable {
     }
 
     /// The sums over all workers, a fraction of a second old.
-    package var figures: GatewayFigures {
-        var sum = GatewayFigures()
-        for worker in workers { sum += worker.mailbox.figures }
+    package var stats: GatewayStats {
+        var sum = GatewayStats()
+        for worker in workers { sum += worker.mailbox.stats }
         return sum
     }
 
-    /// Where it listens, on UDP and TCP: local addresses.
+    /// The local addresses on which it listens, for UDP and TCP.
     package var addresses: Set<TransportAddress> { Set(workers.flatMap(\.addresses)) }
 
     // MARK: Offers
 
-    /// Answers an offer: makes the leg, or changes the one that there is. One of another PeerConnection, which shows in its
-    /// certificate, replaces it.
-    package func answer(_ offer: LegOffer) async throws(LegRefusal) -> LegAnswer {
+    /// Answers an offer: makes the leg, or changes the existing one. An offer of another PeerConnection, recognized by
+    /// its certificate, replaces the leg.
+    package func answer(_ offer: LegOffer) async throws(LegRejection) -> LegAnswer {
         let description: SessionDescription
         do {
             description = try SessionDescription(parsing: offer.sdp)
@@ -155,7 +155,7 @@ package final class GatewayServer: Sendable {
             let record = try record(for: offer)
             switch await attempt(offer, description, record) {
             case .answered(let answer): return answer
-            case .refused(let refusal): throw refusal
+            case .rejected(let rejection): throw rejection
             case .replaced: end(record, .replaced)
             }
         }
@@ -164,33 +164,33 @@ package final class GatewayServer: Sendable {
 
     private enum Attempt {
         case answered(LegAnswer)
-        case refused(LegRefusal)
-        /// The offer is of a PeerConnection that this leg is not.
+        case rejected(LegRejection)
+        /// The offer is of another PeerConnection.
         case replaced
     }
 
     private func attempt(_ offer: LegOffer, _ description: SessionDescription, _ record: LegRecord) async -> Attempt {
         let attempt = await withCheckedContinuation { (continuation: CheckedContinuation<Attempt, Never>) in
-            // In the lock, so that the worker hears of offers in the order in which they were answered.
+            // In the lock, so that the worker gets the offers in the order in which they were answered.
             record.state.withLock { state in
                 negotiate(offer, description, record, &state) { continuation.resume(returning: $0) }
             }
         }
         switch attempt {
         case .answered, .replaced: break
-        // The worker could not make it, or has it no longer.
-        case .refused(.gone): end(record, .left)
-        case .refused: if !record.state.withLock({ $0.isOpen }) { forget(record.key, record.number) }
+        // The worker could not make the leg, or no longer has it.
+        case .rejected(.gone): end(record, .left)
+        case .rejected: if !record.state.withLock({ $0.isOpen }) { removeRecord(record.key, record.number) }
         }
         return attempt
     }
 
-    /// Answers an offer and tells the worker, which replies. `reply` is called once.
+    /// Answers an offer and posts it to the worker, which replies. `reply` is called once.
     private func negotiate(
         _ offer: LegOffer, _ description: SessionDescription, _ record: LegRecord, _ state: inout LegRecord.State,
         reply: @escaping @Sendable (Attempt) -> Void
     ) {
-        guard !state.isEnded, let credentials = LocalCredentials.make() else { return reply(.refused(.gone)) }
+        guard !state.isEnded, let credentials = LocalCredentials.make() else { return reply(.rejected(.gone)) }
         let worker = workers[record.worker]
         let transport = GatewayTransport(
             fingerprints: [fingerprint], candidates: worker.candidates,
@@ -203,10 +203,10 @@ package final class GatewayServer: Sendable {
                 SlotIdentity.random(kind, cname: cname)
             }
         } catch {
-            return reply(Self.attempt(refusedWith: error, isOpen: state.isOpen))
+            return reply(Self.attempt(rejectedWith: error, isOpen: state.isOpen))
         }
         let answered: GatewayCommand.Reply = { slots in
-            guard let slots else { return reply(.refused(.gone)) }
+            guard let slots else { return reply(.rejected(.gone)) }
             reply(.answered(LegAnswer(sdp: leg.answer.text, slots: slots, ufrag: leg.credentials.ufrag)))
         }
         let command: GatewayCommand =
@@ -222,7 +222,7 @@ package final class GatewayServer: Sendable {
             }
         state.isOpen = true
         if !worker.mailbox.post(command) { answered(nil) }
-        note(leg, of: record)
+        updateCodecs(leg, of: record)
     }
 
     private func commonCodecs(for record: LegRecord) -> Set<MediaCodec> {
@@ -231,46 +231,48 @@ package final class GatewayServer: Sendable {
         }
     }
 
-    /// What the leg can play and publishes may change what the others should publish. Two legs that are answered at once
-    /// do not know of each other: whoever is noted last finds whom that concerns.
-    private func note(_ leg: NegotiatedLeg, of record: LegRecord) {
+    /// Records the leg's codecs, which may change what the others should publish. Of two legs answered at the same
+    /// time, the one recorded last finds the outdated ones.
+    private func updateCodecs(_ leg: NegotiatedLeg, of record: LegRecord) {
         let outdated: [LegKey] = state.withLock { state in
             guard state.records[record.key]?.number == record.number else { return [] }
-            state.calls[record.key.call]?.codecs.note(leg, record.number, record.key)
+            state.calls[record.key.call]?.codecs.update(leg, record.number, record.key)
             return state.calls[record.key.call]?.codecs.outdated(of: configuration.videoCodecs) ?? []
         }
-        for key in outdated { shared.tell(.outdated(key), of: record.number) }
+        for key in outdated { shared.notify(.outdated(key), of: record.number) }
     }
 
-    private static func attempt(refusedWith error: OfferError, isOpen: Bool) -> Attempt {
+    private static func attempt(rejectedWith error: OfferError, isOpen: Bool) -> Attempt {
         switch error.reason {
         case .fingerprintChanged, .sectionsMissing, .sectionChanged:
-            isOpen ? .replaced : .refused(.badOffer("\(error)"))
-        default: .refused(.badOffer("\(error)"))
+            isOpen ? .replaced : .rejected(.badOffer("\(error)"))
+        default: .rejected(.badOffer("\(error)"))
         }
     }
 
-    /// What a leg's participant wants in some of its video slots, by mid. What it wants then in all of them, in the order
-    /// of the sections; nothing changes where one that is named is not among them. nil when there is no leg.
-    package func want(_ wishes: [String: WantedQuality], on key: LegKey) async -> [SlotWish]? {
+    /// Sets a participant's preferences for some of its video slots, by mid; changes nothing if one of the mids is
+    /// unknown. Returns the resulting preferences of all its video slots, in the order of the sections; nil when there
+    /// is no leg.
+    package func setPreferences(_ preferences: [String: PreferredQuality], on key: LegKey) async -> [LegSlotPreference]?
+    {
         guard let record = state.withLock({ $0.records[key] }) else { return nil }
         return await withCheckedContinuation { continuation in
-            // In the lock, so that it comes after the offer whose answer it speaks of.
+            // In the lock, so that it follows the offer that it refers to.
             record.state.withLock { state in
                 guard state.isOpen,
                     workers[record.worker].mailbox.post(
-                        .want(number: record.number, wishes) { continuation.resume(returning: $0) })
+                        .setPreferences(number: record.number, preferences) { continuation.resume(returning: $0) })
                 else { return continuation.resume(returning: nil) }
             }
         }
     }
 
-    /// Where what is said in tapped calls is to be taken from, one for each worker.
-    package var taps: [SoundTap] { workers.map(\.mailbox.tap) }
+    /// The taps for the audio of tapped calls, one per worker.
+    package var taps: [AudioTap] { workers.map(\.mailbox.tap) }
 
-    /// From now on, or no longer, what is said in the call goes to the taps, whoever is in it now or later.
+    /// Starts or stops tapping a call's audio, including that of participants who join later.
     package func tap(_ call: String, isOn: Bool) {
-        // Every worker: nobody may be in the call yet, and then none is known to have it.
+        // Every worker: the call may have no legs yet, and then no worker.
         for worker in workers { _ = worker.mailbox.post(.tap(call: call, isOn: isOn)) }
     }
 
@@ -281,9 +283,9 @@ package final class GatewayServer: Sendable {
     }
 
     private func end(_ record: LegRecord, _ reason: LegEnd) {
-        forget(record.key, record.number)
+        removeRecord(record.key, record.number)
         record.state.withLock { state in
-            // An offer that is being answered at this moment opens nothing behind it.
+            // So that an offer being answered now does not open the leg again.
             state.isEnded = true
             _ = workers[record.worker].mailbox.post(.close(number: record.number, reason))
         }
@@ -291,8 +293,8 @@ package final class GatewayServer: Sendable {
 
     // MARK: Records
 
-    private func record(for offer: LegOffer) throws(LegRefusal) -> LegRecord {
-        let found: Result<LegRecord, LegRefusal> = state.withLock { state in
+    private func record(for offer: LegOffer) throws(LegRejection) -> LegRecord {
+        let found: Result<LegRecord, LegRejection> = state.withLock { state in
             if state.isStopped { return .failure(.gone) }
             if let record = state.records[offer.key] { return .success(record) }
             guard state.records.count < configuration.legs else { return .failure(.full) }
@@ -309,8 +311,8 @@ package final class GatewayServer: Sendable {
         return try found.get()
     }
 
-    /// The leg has ended, unless another one has its place already.
-    private func forget(_ key: LegKey, _ number: UInt64) {
+    /// Removes the record of an ended leg, unless it was replaced already.
+    private func removeRecord(_ key: LegKey, _ number: UInt64) {
         state.withLock { state in
             guard let record = state.records[key], record.number == number else { return }
             state.records[key] = nil

@@ -1,51 +1,51 @@
 package import Gateway
 
-/// What the gateway does and did, summed over its workers.
-package struct GatewayFigures: Hashable, Sendable {
+/// The state and totals of the gateway, summed over its workers.
+package struct GatewayStats: Hashable, Sendable {
     package var legs = 0
     package var connectedLegs = 0
-    /// Addresses that legs were checked from, connections of clients, and names that checks may ask for.
+    /// Checked flows of legs, TCP connections of clients, and ufrags.
     package var flows = 0
     package var connections = 0
-    package var names = 0
+    package var ufrags = 0
     package var calls = 0
     package var tracks = 0
     package var packetsReceived: UInt64 = 0
     package var bytesReceived: UInt64 = 0
     package var packetsSent: UInt64 = 0
     package var bytesSent: UInt64 = 0
-    /// The kernel took no more, or a client that does not read.
+    /// Dropped because a socket buffer was full or a client did not read.
     package var packetsLost: UInt64 = 0
-    /// What SRTP refused to protect, since its number was used before or lies too far back.
-    package var packetsRefused: UInt64 = 0
-    /// Packets that waited until their socket had room, and the bytes that do so now.
-    package var packetsKept: UInt64 = 0
+    /// Not protected by SRTP, since the sequence number was used before or is too old.
+    package var packetsRejected: UInt64 = 0
+    /// Packets that waited until their socket was writable, and the bytes that wait now.
+    package var packetsQueued: UInt64 = 0
     package var unsentBytes = 0
     package var checksAnswered: UInt64 = 0
     package var handshakes: UInt64 = 0
-    /// Times that a leg's handshake had to wait, since others had had their share of the thread.
+    /// How often a leg's handshake had to wait, because the share of the thread for handshakes was used up.
     package var handshakesDelayed: UInt64 = 0
-    /// Connections for which there was no room, although none of those that are open is nobody's.
-    package var connectionsRefused: UInt64 = 0
+    /// Connections beyond the limit, when no pending one could be replaced.
+    package var connectionsRejected: UInt64 = 0
     package var dropped = Dropped()
-    /// Legs that ended, by why.
+    /// Ended legs by reason.
     package var ended: [LegEnd: UInt64] = [:]
-    package var tally = GatewayTally()
-    /// What waits for who records, and packets that found no room there.
+    package var counters = GatewayCounters()
+    /// Bytes that wait for the recorder, and packets dropped there.
     package var tapBytes = 0
     package var tapDropped: UInt64 = 0
 
-    /// Datagrams that changed nothing.
+    /// Dropped datagrams.
     package struct Dropped: Hashable, Sendable {
-        /// Neither STUN nor DTLS nor RTP, or cut off.
+        /// Neither STUN nor DTLS nor RTP, or truncated.
         package var unknownKind: UInt64 = 0
         /// From an address that no leg has checked.
         package var unknownFlow: UInt64 = 0
-        /// STUN that no leg was asked with, or that proved nothing.
+        /// STUN without a leg, or not authenticated.
         package var check: UInt64 = 0
-        /// DTLS records that an honest client would not have sent.
+        /// Invalid DTLS records.
         package var record: UInt64 = 0
-        /// SRTP that is forged, replayed or came before its keys.
+        /// SRTP that was forged, replayed or received before the keys.
         package var secured: UInt64 = 0
 
         package init() {}
@@ -68,7 +68,7 @@ package struct GatewayFigures: Hashable, Sendable {
         left.connectedLegs += right.connectedLegs
         left.flows += right.flows
         left.connections += right.connections
-        left.names += right.names
+        left.ufrags += right.ufrags
         left.calls += right.calls
         left.tracks += right.tracks
         left.packetsReceived &+= right.packetsReceived
@@ -76,16 +76,16 @@ package struct GatewayFigures: Hashable, Sendable {
         left.packetsSent &+= right.packetsSent
         left.bytesSent &+= right.bytesSent
         left.packetsLost &+= right.packetsLost
-        left.packetsRefused &+= right.packetsRefused
-        left.packetsKept &+= right.packetsKept
+        left.packetsRejected &+= right.packetsRejected
+        left.packetsQueued &+= right.packetsQueued
         left.unsentBytes += right.unsentBytes
         left.checksAnswered &+= right.checksAnswered
         left.handshakes &+= right.handshakes
         left.handshakesDelayed &+= right.handshakesDelayed
-        left.connectionsRefused &+= right.connectionsRefused
+        left.connectionsRejected &+= right.connectionsRejected
         left.dropped += right.dropped
         left.ended.merge(right.ended) { $0 &+ $1 }
-        left.tally += right.tally
+        left.counters += right.counters
         left.tapBytes += right.tapBytes
         left.tapDropped &+= right.tapDropped
     }

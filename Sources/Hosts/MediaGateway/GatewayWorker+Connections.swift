@@ -2,9 +2,9 @@ import DatagramIO
 import ICE
 import Wire
 
-// Clients that only get through by TCP.
+// ICE-TCP: clients that can only connect by TCP.
 
-/// What the event queue knows sockets by.
+/// Identifies sockets in the event queue.
 enum GatewayEventTag {
     case wake
     case datagrams(Int)
@@ -36,42 +36,42 @@ enum GatewayEventTag {
 }
 
 extension GatewayWorker {
-    private static let acceptedAtOnce = 64
-    private static let readsAtOnce = 8
+    private static let maxAccepts = 64
+    private static let maxReads = 8
 
     mutating func accept(listener index: Int) {
-        guard index < wires.connections.listeners.count else { return }
-        let listener = wires.connections.listeners[index]
-        for _ in 0..<Self.acceptedAtOnce {
+        guard index < sender.connections.listeners.count else { return }
+        let listener = sender.connections.listeners[index]
+        for _ in 0..<Self.maxAccepts {
             switch listener.accept() {
             case .connection(let socket, let remote):
                 let flow = Flow(.tcp, local: listener.address, remote: remote)
-                // Whoever opens thousands of connections and says nothing keeps nobody else out: the client of a leg shows
-                // its password as soon as it is connected.
-                if let replaced = wires.connections.replaced(by: remote.address) { close(replaced) }
-                guard let connection = wires.connections.add(socket, flow, at: now) else { continue }
+                // Silent connections, even thousands, must not keep others out: the client of a leg proves its password
+                // as soon as it is connected.
+                if let replaced = sender.connections.evictionCandidate(for: remote.address) { close(replaced) }
+                guard let connection = sender.connections.add(socket, flow, at: now) else { continue }
                 let tag = GatewayEventTag.connection(connection.number).bits
                 if !queue.watchStream(connection.socket.descriptor, as: tag) { close(connection) }
-            // Without descriptors the next one waits until a connection ends and the sweep looks again.
+            // Without descriptors the next one waits until a connection ends and the sweep accepts again.
             case .nothing: return
             case .shortage: return
             }
         }
-        queue.remind(of: listener.descriptor, as: GatewayEventTag.listener(index).bits)
+        queue.rearm(of: listener.descriptor, as: GatewayEventTag.listener(index).bits)
     }
 
     mutating func serve(_ number: UInt32, _ readiness: Readiness) {
-        guard let connection = wires.connections.byNumber[number] else { return }
+        guard let connection = sender.connections.byNumber[number] else { return }
         if readiness.isWritable, !connection.flush() {
             close(connection)
             return
         }
         guard readiness.isReadable else { return }
-        for _ in 0..<Self.readsAtOnce {
+        for _ in 0..<Self.maxReads {
             switch connection.socket.receive(into: buffer.bytes) {
             case .bytes(let count):
                 connection.incoming.append(UnsafeRawBufferPointer(rebasing: buffer.bytes[0..<count]))
-                guard takePackets(of: connection) else {
+                guard receivePackets(of: connection) else {
                     close(connection)
                     return
                 }
@@ -81,11 +81,11 @@ extension GatewayWorker {
                 return
             }
         }
-        queue.remindOfStream(connection.socket.descriptor, as: GatewayEventTag.connection(number).bits)
+        queue.rearmStream(connection.socket.descriptor, as: GatewayEventTag.connection(number).bits)
     }
 
-    /// Takes every whole packet out of what has come. False when this is no client of ours.
-    private mutating func takePackets(of connection: GatewayConnection) -> Bool {
+    /// Receives every complete packet in the buffer. False when the connection is to be closed.
+    private mutating func receivePackets(of connection: GatewayConnection) -> Bool {
         while true {
             switch PacketFraming.next(connection.incoming.bytes.bytes) {
             case .incomplete(let byteCount):
@@ -97,24 +97,24 @@ extension GatewayWorker {
                     mutating: UnsafeRawBufferPointer(rebasing: connection.incoming.bytes[range]))
                 receive(packet, on: connection.flow)
                 // Its leg may have ended with this packet, and the connection with the leg.
-                guard wires.connections.byNumber[connection.number] != nil else { return false }
+                guard sender.connections.byNumber[connection.number] != nil else { return false }
                 connection.incoming.removeFirst(range.upperBound)
             }
         }
     }
 
     mutating func close(_ connection: GatewayConnection) {
-        wires.connections.remove(connection)
+        sender.connections.remove(connection)
         queue.forget(connection.socket.descriptor)
         guard let leg = flows.removeValue(forKey: connection.flow) else { return }
         leg.agent.forget(connection.flow)
-        point(leg)
+        updatePath(leg)
     }
 
-    /// Closes connections that have not shown whose they are, and those that broke in sending.
+    /// Closes connections without a valid check in time, and those that broke while sending.
     mutating func sweepConnections() {
-        for connection in wires.connections.takeBroken() { close(connection) }
-        while let connection = wires.connections.overdue(at: now) { close(connection) }
-        for index in wires.connections.listeners.indices { accept(listener: index) }
+        for connection in sender.connections.takeBroken() { close(connection) }
+        while let connection = sender.connections.overdue(at: now) { close(connection) }
+        for index in sender.connections.listeners.indices { accept(listener: index) }
     }
 }

@@ -1,21 +1,21 @@
 import DatagramIO
 package import Wire
 
-// How much of the thread the handshakes of new legs may take. Everybody comes at once after a restart, and the media of
-// those who are here already goes on: who has to wait is late by milliseconds, and nobody is refused.
+// Limits the share of the thread that handshakes of new legs take. After a restart everybody connects at once, while
+// the media of connected legs must go on: a waiting handshake is delayed by milliseconds, and none is rejected.
 
-/// A datagram of DTLS that waits for its leg's turn.
+/// A DTLS datagram that waits for its leg's turn.
 struct WaitingDatagram {
     let flow: Flow
     var bytes: [UInt8]
 }
 
 extension LegTransport {
-    /// A hello with large key shares has two, and what more comes is the same again.
+    /// A ClientHello with large key shares has two; further ones are retransmissions.
     static let maximumWaitingDatagrams = 4
 
-    /// False when as many wait as may: the client says it again.
-    func hold(_ datagram: UnsafeMutableRawBufferPointer, on flow: Flow) -> Bool {
+    /// False when the queue is full: the client will retransmit.
+    func enqueue(_ datagram: UnsafeMutableRawBufferPointer, on flow: Flow) -> Bool {
         guard waiting.count < Self.maximumWaitingDatagrams else { return false }
         waiting.append(WaitingDatagram(flow: flow, bytes: Array(UnsafeRawBufferPointer(datagram))))
         return true
@@ -23,24 +23,25 @@ extension LegTransport {
 }
 
 extension GatewayWorker {
-    /// A quarter of the thread's time, and no longer in one piece than a packet of the others may wait.
+    /// A quarter of the thread's time, in bursts no longer than the packets of others may wait.
     package static let handshakeShare = WorkBudget(perSecond: 250_000_000, burst: 5_000_000)
 
-    /// A datagram of DTLS for a leg. Before there are keys it costs signatures, and waits where they have had their share.
+    /// Handles a DTLS datagram for a leg. During the handshake it costs signatures, so it waits when the share is used
+    /// up.
     mutating func receiveRecords(_ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport, on flow: Flow) {
         guard leg.session == nil else { return receiveHandshake(datagram, leg, on: flow) }
         if handshakeQueue.isEmpty, handshakeBudget.allowsMore(at: now) {
-            shake(datagram, leg, on: flow)
+            processHandshake(datagram, leg, on: flow)
         } else {
             if leg.waiting.isEmpty {
                 handshakeQueue.append(leg.number, of: flow.remote.address)
-                figures.handshakesDelayed &+= 1
+                stats.handshakesDelayed &+= 1
             }
-            if !leg.hold(datagram, on: flow) { figures.dropped.record &+= 1 }
+            if !leg.enqueue(datagram, on: flow) { stats.dropped.record &+= 1 }
         }
     }
 
-    /// Serves those that wait: one leg of one source after one of another.
+    /// Serves the waiting handshakes, alternating between source addresses.
     mutating func serveHandshakes() {
         while !handshakeQueue.isEmpty, handshakeBudget.allowsMore(at: now), let number = handshakeQueue.popFirst() {
             guard let leg = legs[number] else { continue }
@@ -48,12 +49,14 @@ extension GatewayWorker {
             leg.waiting = []
             for var datagram in waiting where legs[number] != nil {
                 let flow = datagram.flow
-                datagram.bytes.withUnsafeMutableBytes { shake($0, leg, on: flow) }
+                datagram.bytes.withUnsafeMutableBytes { processHandshake($0, leg, on: flow) }
             }
         }
     }
 
-    private mutating func shake(_ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport, on flow: Flow) {
+    private mutating func processHandshake(
+        _ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport, on flow: Flow
+    ) {
         let start = SystemClock.threadNanoseconds()
         receiveHandshake(datagram, leg, on: flow)
         handshakeBudget.spend(SystemClock.threadNanoseconds() &- start)

@@ -1,6 +1,6 @@
 package import Gateway
 
-/// Which leg: one participant of one call has one at a time.
+/// Identifies a leg: a participant of a call has one at a time.
 package struct LegKey: Hashable, Sendable {
     package let call: String
     package let participant: String
@@ -11,22 +11,22 @@ package struct LegKey: Hashable, Sendable {
     }
 }
 
-/// A participant's description of the PeerConnection that it wants, or of how it is to change.
+/// A participant's offer for a new PeerConnection or for its renegotiation.
 package struct LegOffer: Sendable {
-    /// What a leg may do.
+    /// The role of a leg.
     package enum Part: Hashable, Sendable {
         case participant
         /// It only sends (WHIP).
         case publisher
         /// It only receives (WHEP).
         case viewer
-        /// It only sends, and only sound, which is recorded.
+        /// It only sends, and only audio, which is recorded.
         case speaker
     }
 
     package var key: LegKey
     package var sdp: String
-    /// What the tracks are of, by mid; otherwise audio is a microphone and video a camera.
+    /// The sources of the tracks, by mid; the default is microphone for audio and camera for video.
     package var sources: [String: TrackSource]
     package var part: Part
 
@@ -38,27 +38,27 @@ package struct LegOffer: Sendable {
     }
 }
 
-/// The gateway's side of it.
+/// The gateway's answer to an offer.
 package struct LegAnswer: Sendable {
     package let sdp: String
-    /// What the slots show at this moment.
+    /// What the slots show now.
     package let slots: [ShownSlot]
-    /// The gateway's ICE credentials: others than before when ICE was restarted.
+    /// The gateway's ICE ufrag: a new one after an ICE restart.
     package let ufrag: String
 }
 
-/// How good a picture a participant wants in one of its video slots.
-package struct SlotWish: Hashable, Sendable {
+/// The quality that a participant prefers in one of its video slots.
+package struct LegSlotPreference: Hashable, Sendable {
     package let mid: String
-    package let quality: WantedQuality
+    package let quality: PreferredQuality
 }
 
-/// Why an offer was not answered. Whatever there was before goes on.
-package enum LegRefusal: Error, Hashable, Sendable {
-    /// The description is none, or asks for what the gateway does not do; in words.
+/// Why an offer was not answered. The previous state stays.
+package enum LegRejection: Error, Hashable, Sendable {
+    /// The description is invalid or not supported; with the reason.
     case badOffer(String)
     case full
-    /// The gateway stops, or the leg ended meanwhile.
+    /// The gateway is stopping, or the leg ended meanwhile.
     case gone
 }
 
@@ -72,24 +72,24 @@ package enum LegEnd: String, Hashable, Sendable, CaseIterable {
     case closed
     /// No connectivity check of the client ever arrived.
     case neverConnected
-    /// The client was not heard for 30 s.
+    /// Nothing was received from the client for 30 s.
     case connectionLost
     /// DTLS failed or took too long.
     case handshakeFailed
-    /// The client's certificate is not the one that its offer named.
+    /// The client's certificate does not match the fingerprint of its offer.
     case wrongCertificate
     case stopped
 }
 
-/// What the gateway has to tell. Called on a worker's thread: whoever gets it must be brief.
+/// An event of the gateway. Delivered on a worker's thread: handlers must be brief.
 package enum GatewayEvent: Sendable {
     /// Media can flow from now on.
     case connected(LegKey)
-    /// What the slots of the leg show now, all of them.
+    /// The slots of the leg changed: all of them.
     case shows(LegKey, [ShownSlot])
-    /// It publishes in a codec that somebody who came cannot play: what it offers next is answered without.
+    /// It publishes in a codec that another leg cannot play: its next offer will be answered without that codec.
     case outdated(LegKey)
-    /// The client was heard a moment ago; at most once in five seconds.
+    /// Something was received from the client; at most once in five seconds.
     case alive(LegKey)
     case ended(LegKey, LegEnd)
 }

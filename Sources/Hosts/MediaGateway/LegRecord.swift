@@ -6,7 +6,7 @@ package import SecureMedia
 import Synchronization
 package import Wire
 
-/// What is known of a leg outside of its worker: how its offers are to be answered.
+/// A leg, as known outside of its worker: the state for answering its offers.
 final class LegRecord: Sendable {
     struct State {
         var negotiation: LegNegotiation
@@ -17,7 +17,7 @@ final class LegRecord: Sendable {
 
     let key: LegKey
     let worker: Int
-    /// Tells it apart from every other leg that there was.
+    /// Unique for ever.
     let number: UInt64
     let state: Mutex<State>
 
@@ -33,8 +33,8 @@ final class LegRecord: Sendable {
     }
 }
 
-/// A worker, seen from outside.
-struct GatewayPlace: Sendable {
+/// A worker, as known to other threads.
+struct GatewayWorkerHandle: Sendable {
     let mailbox: GatewayMailbox
     /// What the system granted its sockets, in bytes.
     let sendBuffer: Int
@@ -42,13 +42,13 @@ struct GatewayPlace: Sendable {
     let candidates: [Candidate]
 }
 
-/// What all workers have in common.
+/// The state shared by all workers.
 package final class GatewayShared: Sendable {
     let context: MediaContext
     let limits: TrackLimits
     private let events: @Sendable (GatewayEvent) -> Void
-    /// Called before the event that a leg has ended. A bare function in a Mutex would be wrapped in two more with every
-    /// look at it, for ever: the Mutex, which is generic, keeps functions in another form than calls them.
+    /// Called before the event that a leg has ended. A bare function in a Mutex would be wrapped in another thunk with
+    /// every access, since the generic Mutex stores functions in another representation than callers use.
     struct EndHook: Sendable {
         var call: @Sendable (LegKey, UInt64) -> Void
     }
@@ -64,13 +64,13 @@ package final class GatewayShared: Sendable {
         self.events = events
     }
 
-    func tell(_ event: GatewayEvent, of number: UInt64) {
+    func notify(_ event: GatewayEvent, of number: UInt64) {
         if case .ended(let key, _) = event { ended.withLock { $0 }.call(key, number) }
         events(event)
     }
 }
 
-/// A socket on its way to the thread that reads it.
+/// Passes a socket to the thread that reads it.
 package final class DatagramSocketOwner: Sendable {
     /// 15 ms of a gigabit a second.
     private static let receiveBuffer: Int32 = 2 << 20
@@ -80,14 +80,14 @@ package final class DatagramSocketOwner: Sendable {
     private let socket: DatagramSocket
     package let address: TransportAddress
 
-    package init(_ wanted: TransportAddress) throws(GatewayError) {
+    package init(_ requested: TransportAddress) throws(GatewayError) {
         do {
             socket = try DatagramSocket(
-                wanted, .exclusive, receiveBuffer: Self.receiveBuffer, sendBuffer: Self.sendBuffer)
+                requested, .exclusive, receiveBuffer: Self.receiveBuffer, sendBuffer: Self.sendBuffer)
         } catch {
-            throw GatewayError(error, wanted, "UDP")
+            throw GatewayError(error, requested, "UDP")
         }
-        address = socket.address ?? wanted
+        address = socket.address ?? requested
     }
 
     package var descriptor: Int32 { socket.descriptor }
@@ -96,7 +96,7 @@ package final class DatagramSocketOwner: Sendable {
 }
 
 extension LocalCredentials {
-    /// nil only if the arithmetic above were wrong.
+    /// nil only if `randomByteCount` were wrong.
     static func make() -> LocalCredentials? {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<randomByteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -124,14 +124,14 @@ extension LegOffer.Part {
         case .participant: break
         case .publisher:
             (capabilities.audioSlots, capabilities.videoSlots) = (0, 0)
-            // It cannot be told when somebody comes who has less.
+            // It cannot be notified when a leg joins that supports fewer codecs.
             capabilities.commonVideoCodecs = [.vp8]
         case .viewer: capabilities.mayPublish = []
         case .speaker:
             (capabilities.audioSlots, capabilities.videoSlots) = (0, 0)
             capabilities.mayPublish = [.audio]
-            // Nobody's link is spared by it, and what a room sounds like between words belongs to a voice.
-            capabilities.wantsSilenceSuppressed = false
+            // DTX would save no receiver's bandwidth, and the background noise between words belongs in a recording.
+            capabilities.requestsDTX = false
         }
         return capabilities
     }

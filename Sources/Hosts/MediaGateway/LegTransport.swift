@@ -5,7 +5,7 @@ import SDP
 import SecureMedia
 import Wire
 
-/// The keys of a leg's media, made once DTLS is done.
+/// The SRTP state of a leg, made once DTLS is done.
 final class SecureSession {
     var sender: SRTPSender
     var receiver: SRTPReceiver
@@ -20,9 +20,9 @@ final class SecureSession {
     }
 }
 
-/// One leg below its media: how it is reached and who it is.
+/// The transport of one leg: ICE, DTLS and SRTP.
 ///
-///     opened ── first valid check ──> checked ── DTLS done ──> connected (the engine knows it now)
+///     opened ── first valid check ──> checked ── DTLS done ──> connected (and in the engine)
 ///        └───────── 30 s without ──────────┴───────── 30 s without check, goodbye, end ──> gone
 package final class LegTransport {
     static let handshakeSeconds: UInt32 = 30
@@ -32,21 +32,21 @@ package final class LegTransport {
     let key: LegKey
     var agent: LiteAgent
     var handshake: MediaHandshake
-    /// When DTLS says its last flight again.
+    /// When DTLS retransmits its last flight.
     var retransmission = Instant.distantFuture
     private(set) var handshakeDeadline: Instant
-    /// What the leg joins the call with once it is connected.
+    /// What was negotiated; the leg joins the call with it once it is connected.
     var negotiated: NegotiatedLeg
     var sources: [String: TrackSource]
-    /// What it wants in its video slots, by mid, from the moment it joins; afterwards the engine knows.
-    var wishes: [String: WantedQuality] = [:]
-    /// Its name in the engine; nil before it is connected.
+    /// The preferences for its video slots, by mid, until it joins; afterwards the engine has them.
+    var preferences: [String: PreferredQuality] = [:]
+    /// Its id in the engine; nil before it is connected.
     var id: LegID?
     var session: SecureSession?
-    /// Its DTLS that waits for its turn: see `receiveRecords`.
+    /// Its DTLS datagrams that wait for their turn: see `receiveRecords`.
     var waiting: [WaitingDatagram] = []
-    var heardAt: Instant?
-    var toldAliveAt: Instant?
+    var lastActivity: Instant?
+    var reportedAliveAt: Instant?
 
     init(
         _ opening: LegOpening, _ agent: LiteAgent, _ handshake: consuming MediaHandshake, at now: Instant
@@ -60,7 +60,7 @@ package final class LegTransport {
         handshakeDeadline = now.adding(seconds: Self.handshakeSeconds)
     }
 
-    /// Nobody read what came for so many nanoseconds until now: the client's time goes on from where it was.
+    /// Extends the client's deadlines after a stall of the thread, in nanoseconds.
     func extend(by stall: UInt64, at now: Instant) {
         agent.extend(by: stall, at: now)
         handshakeDeadline = min(
@@ -69,7 +69,7 @@ package final class LegTransport {
 }
 
 extension RemoteTransport {
-    /// As DTLS compares them.
+    /// In the form that DTLS compares.
     var certificates: [OpenSSLCrypto.CertificateFingerprint] {
         fingerprints.compactMap { offered in
             FingerprintFunction.allCases.first { $0.name == offered.algorithm }

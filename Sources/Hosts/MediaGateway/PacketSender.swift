@@ -11,35 +11,35 @@ struct GatewayListener {
     let address: TransportAddress
 }
 
-/// Takes what the engine and the ICE agents want sent, protects media, and sends in batches.
-struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
-    /// Where a leg's media goes; the engine names it by its place.
+/// Sends the packets of the engine and of the ICE agents: protects media with SRTP, and sends in batches.
+struct PacketSender: ~Copyable, GatewayOutbox, Outbox {
+    /// Where a leg's media is sent; stored at the index of its id.
     ///
-    /// It is copied for each packet, so the session is not counted here: `sessions` has it in the same place.
+    /// It is copied for each packet, so the session is not retained here: `sessions` retains it at the same index.
     private struct Path {
         let id: LegID
         let session: Unmanaged<SecureSession>
-        let way: Way
+        let destination: Destination
     }
 
-    private enum Way {
+    private enum Destination {
         case datagrams(Int32, TransportAddress)
         case connection(GatewayConnection)
     }
 
-    /// For each socket, of what it does not take at once: 30 ms of a gigabit a second.
-    private static let keptByteCount = 4 << 20
+    /// The limit of unsent bytes for each socket: 30 ms of a gigabit a second.
+    private static let queueByteCount = 4 << 20
     private static let arenaByteCount = 256 * 1024
-    /// No packet grows by more on its way through: header extensions, the original number in a repair, SRTP.
-    private static let growth = 256
-    private static let room = ReceiveBatch.maximumByteCount + growth
+    /// How much a packet may grow: header extensions, the original sequence number of a retransmission, SRTP.
+    private static let maxGrowth = 256
+    private static let maxPacketByteCount = ReceiveBatch.maximumByteCount + maxGrowth
 
     let listeners: [GatewayListener]
     private var paths: [Path?] = []
     private var sessions: [SecureSession?] = []
     var connections: GatewayConnections
-    let tap: SoundTap
-    private var batch = SendBatch(keeping: GatewayWires.keptByteCount)
+    let tap: AudioTap
+    private var batch = SendBatch(queueing: PacketSender.queueByteCount)
     private let arena: UnsafeMutableRawPointer
     private var used = 0
     /// The path of the packet that is being written.
@@ -47,10 +47,10 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     private(set) var shown: [(LegID, [ShownSlot])] = []
     private(set) var packetsSent: UInt64 = 0
     private(set) var bytesSent: UInt64 = 0
-    /// What SRTP did not protect, so that it was not sent.
-    private(set) var refused: UInt64 = 0
+    /// Packets that SRTP refused to protect, so that they were not sent.
+    private(set) var rejected: UInt64 = 0
 
-    init(_ listeners: [GatewayListener], _ connections: GatewayConnections, _ tap: SoundTap) {
+    init(_ listeners: [GatewayListener], _ connections: GatewayConnections, _ tap: AudioTap) {
         self.listeners = listeners
         self.tap = tap
         self.connections = connections
@@ -62,24 +62,24 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     }
 
     var dropped: UInt64 { batch.dropped &+ connections.dropped }
-    /// Datagrams that waited until their socket had room, and how many bytes do so now.
-    var kept: UInt64 { batch.kept }
+    /// Datagrams that waited until their socket was writable, and the bytes that wait now.
+    var queued: UInt64 { batch.queued }
     var unsentByteCount: Int { batch.unsentByteCount }
 
     // MARK: Paths
 
     mutating func set(_ id: LegID, _ session: SecureSession, _ flow: Flow?) {
-        let place = Int(id.place)
-        while paths.count <= place {
+        let index = Int(id.index)
+        while paths.count <= index {
             paths.append(nil)
             sessions.append(nil)
         }
-        let found = flow.flatMap { way(of: $0) }
-        sessions[place] = found == nil ? nil : session
-        paths[place] = found.map { Path(id: id, session: .passUnretained(session), way: $0) }
+        let found = flow.flatMap { destination(of: $0) }
+        sessions[index] = found == nil ? nil : session
+        paths[index] = found.map { Path(id: id, session: .passUnretained(session), destination: $0) }
     }
 
-    private func way(of flow: Flow) -> Way? {
+    private func destination(of flow: Flow) -> Destination? {
         switch flow.transport {
         case .tcp: connections[flow].map { .connection($0) }
         default: descriptor(of: flow).map { .datagrams($0, flow.remote) }
@@ -87,40 +87,41 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     }
 
     mutating func remove(_ id: LegID) {
-        let place = Int(id.place)
-        guard place < paths.count, paths[place]?.id == id else { return }
-        // What was written for it is protected already, and may leave.
-        paths[place] = nil
-        sessions[place] = nil
+        let index = Int(id.index)
+        guard index < paths.count, paths[index]?.id == id else { return }
+        // Packets written for it are protected already and may be sent.
+        paths[index] = nil
+        sessions[index] = nil
     }
 
-    private func place(of id: LegID) -> Int? {
-        let place = Int(id.place)
-        guard place < paths.count, paths[place]?.id == id else { return nil }
-        return place
+    private func index(of id: LegID) -> Int? {
+        let index = Int(id.index)
+        guard index < paths.count, paths[index]?.id == id else { return nil }
+        return index
     }
 
     private func descriptor(of flow: Flow) -> Int32? {
         listeners.first { $0.address == flow.local }?.descriptor
     }
 
-    // MARK: What is sent
+    // MARK: Sending
 
     mutating func reserve(for leg: LegID) -> UnsafeMutableRawBufferPointer? {
-        reserved = place(of: leg)
+        reserved = index(of: leg)
         guard reserved != nil else { return nil }
-        if Self.arenaByteCount &- used < Self.room { flush() }
-        return UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room &- SRTPSender.maximumExpansion)
+        if Self.arenaByteCount &- used < Self.maxPacketByteCount { flush() }
+        return UnsafeMutableRawBufferPointer(
+            start: arena + used, count: Self.maxPacketByteCount &- SRTPSender.maximumExpansion)
     }
 
     mutating func commit(_ byteCount: Int, isVideo: Bool) -> Bool {
-        guard let place = reserved, let path = paths[place], byteCount <= Self.room else { return false }
-        let room = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room)
+        guard let index = reserved, let path = paths[index], byteCount <= Self.maxPacketByteCount else { return false }
+        let buffer = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.maxPacketByteCount)
         let protected = path.session._withUnsafeGuaranteedRef { session in
-            try? session.sender.protectRTP(room, count: byteCount)
+            try? session.sender.protectRTP(buffer, count: byteCount)
         }
         guard let count = protected else {
-            refused &+= 1
+            rejected &+= 1
             return false
         }
         send(count, path, isVideo: isVideo)
@@ -128,17 +129,17 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     }
 
     mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID) {
-        guard let place = place(of: leg), let path = paths[place],
-            bytes.count <= Self.room &- SRTPSender.maximumExpansion
+        guard let index = index(of: leg), let path = paths[index],
+            bytes.count <= Self.maxPacketByteCount &- SRTPSender.maximumExpansion
         else { return }
-        if Self.arenaByteCount &- used < Self.room { flush() }
-        let room = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.room)
-        bytes.withUnsafeBytes { room.copyMemory(from: $0) }
+        if Self.arenaByteCount &- used < Self.maxPacketByteCount { flush() }
+        let buffer = UnsafeMutableRawBufferPointer(start: arena + used, count: Self.maxPacketByteCount)
+        bytes.withUnsafeBytes { buffer.copyMemory(from: $0) }
         let protected = path.session._withUnsafeGuaranteedRef { session in
-            try? session.sender.protectRTCP(room, count: bytes.count)
+            try? session.sender.protectRTCP(buffer, count: bytes.count)
         }
         guard let count = protected else {
-            refused &+= 1
+            rejected &+= 1
             return
         }
         send(count, path)
@@ -146,7 +147,7 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
 
     private mutating func send(_ count: Int, _ path: Path, isVideo: Bool = false) {
         let packet = UnsafeRawBufferPointer(start: arena + used, count: count)
-        switch path.way {
+        switch path.destination {
         case .datagrams(let descriptor, let destination):
             batch.append(packet, from: descriptor, to: destination, isVideo: isVideo)
             used &+= count
@@ -158,7 +159,7 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
     }
 
     mutating func send(_ message: RawSpan, on flow: Flow) {
-        switch way(of: flow) {
+        switch destination(of: flow) {
         case .datagrams(let descriptor, let destination):
             batch.appendCopy(message, from: descriptor, to: destination)
         case .connection(let connection):
@@ -171,21 +172,21 @@ struct GatewayWires: ~Copyable, GatewayOutbox, Outbox {
         shown.append((leg, slots))
     }
 
-    mutating func tapBegan(_ source: TappedSource) { tap.note(.began(source)) }
+    mutating func tapBegan(_ source: TappedSource) { tap.append(.began(source)) }
 
     mutating func tap(_ payload: RawSpan, _ packet: TappedPacket) { tap.copy(packet, payload) }
 
-    mutating func tapEnded(_ source: UInt32) { tap.note(.ended(source: source)) }
+    mutating func tapEnded(_ source: UInt32) { tap.append(.ended(source: source)) }
 
     mutating func takeShown() -> [(LegID, [ShownSlot])] {
         defer { shown = [] }
         return shown
     }
 
-    func holdsUnsent(for descriptor: Int32) -> Bool { batch.holdsUnsent(for: descriptor) }
+    func hasUnsent(for descriptor: Int32) -> Bool { batch.hasUnsent(for: descriptor) }
 
-    /// False when the socket still does not take all that waits for it.
-    mutating func sendKept(from descriptor: Int32) -> Bool { batch.sendKept(from: descriptor) }
+    /// False when some still waits for the socket.
+    mutating func sendUnsent(from descriptor: Int32) -> Bool { batch.sendUnsent(from: descriptor) }
 
     mutating func flush() {
         batch.flush()

@@ -1,14 +1,14 @@
 import STUN
 import Synchronization
 
-/// Why allocations were refused, counted for all workers.
-package final class AllocationRefusals: Sendable {
+/// Counts rejected allocations of all workers by reason.
+package final class AllocationRejections: Sendable {
     package enum Reason: String, CaseIterable, Sendable {
-        /// The user has as many as one may have: 486.
+        /// The user's quota is reached: 486.
         case user
-        /// As many as the relay may have: 508.
+        /// The relay's limit is reached: 508.
         case total
-        /// The server is about to stop: 508.
+        /// The server is draining: 508.
         case draining
         /// No free port, or no descriptor for it: 508.
         case ports
@@ -22,12 +22,12 @@ package final class AllocationRefusals: Sendable {
         state.withLock { $0[reason, default: 0] &+= 1 }
     }
 
-    /// For an error of the ledger, which knows users and totals.
+    /// Counts an error of `RelayLedger.charge`.
     func count(charging error: ErrorCode, isDraining: Bool) {
         count(isDraining ? .draining : error == .allocationQuotaReached ? .user : .total)
     }
 
-    /// For an error of opening ports.
+    /// Counts an error of opening ports.
     func count(opening error: ErrorCode) {
         count(error == .addressFamilyNotSupported ? .family : .ports)
     }

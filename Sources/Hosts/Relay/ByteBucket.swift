@@ -2,10 +2,10 @@ import Synchronization
 import TURN
 import Wire
 
-/// A bucket of bytes that the workers share, filled at a rate. They take slices, so the lock is touched some hundred times a
-/// second however many packets there are.
+/// A token bucket of bytes that the workers share. They take slices, so the lock is taken some hundred times a second
+/// however many packets there are.
 final class ByteBucket: ByteSupply {
-    /// A slice is what comes in within a hundredth of a second, between these.
+    /// A slice is what the bucket gains in a hundredth of a second, within these bounds.
     private static let sliceBounds = 1_500...262_144
 
     private struct State {
@@ -37,15 +37,15 @@ final class ByteBucket: ByteSupply {
         state.withLock { state in
             let perSecond = Int(clamping: state.rate.perSecond)
             let slice = min(max(perSecond / 100, Self.sliceBounds.lowerBound), Self.sliceBounds.upperBound)
-            let wanted = max(needed, perSecond == 0 ? Self.sliceBounds.upperBound : slice)
+            let requested = max(needed, perSecond == 0 ? Self.sliceBounds.upperBound : slice)
             let rate = state.rate
-            let count = state.bucket.available(upTo: wanted, rate, at: now)
+            let count = state.bucket.available(upTo: requested, rate, at: now)
             guard count >= needed else { return 0 }
             return state.bucket.take(count, rate, at: now) ? count : 0
         }
     }
 
-    /// Nothing was taken of late: a new one would be the same.
+    /// Whether the bucket is full, as a new one would be.
     func isFull(at now: Instant) -> Bool {
         state.withLock { state in
             let burst = Int(clamping: state.rate.burst)

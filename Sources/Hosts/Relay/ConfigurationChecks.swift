@@ -5,8 +5,8 @@ extension RelayConfiguration {
     func check() throws(RelayError) {
         guard minPort > 0, minPort <= maxPort else {
             throw RelayError(
-                "relay.minPort (\(minPort)) must be at least 1 and at most relay.maxPort (\(maxPort)): change one of them"
-            )
+                "relay.minPort (\(minPort)) must be at least 1 and at most relay.maxPort (\(maxPort)): "
+                    + "change one of them")
         }
         guard !realm.isEmpty, realm.utf8.count <= 128 else {
             throw RelayError("relay.realm must have 1 to 128 bytes: usually the server's domain name")
@@ -22,17 +22,18 @@ extension RelayConfiguration {
         }
         for family in [IPAddress.Family.ipv4, .ipv6] where alternates.count(where: { $0.address.family == family }) > 1
         {
-            throw RelayError("relay.alternateServer has two addresses of one family: a client is told one; remove one")
+            throw RelayError("relay.alternateServer has two addresses of one family: only one is allowed; remove one")
         }
         for external in externalAddresses where external.external.isUnspecified {
-            throw RelayError("relay.externalAddress: \(external.external) is no address that a peer could reach")
+            throw RelayError("relay.externalAddress: peers cannot reach \(external.external); use a public address")
         }
         if let workers, !(1...256).contains(workers) {
             throw RelayError("relay.workers (\(workers)) must be 1 to 256")
         }
     }
 
-    /// What a wildcard stands for: each address, of both families unless only one wildcard is listed.
+    /// The addresses that a wildcard stands for: all of this machine's, of both families unless only one wildcard is
+    /// listed.
     func wildcardAddresses(_ own: [IPAddress]) -> [IPAddress] {
         guard !listen.isEmpty else { return own }
         let wildcards = listen.filter { $0.isUnspecified }.map { $0.family }
@@ -49,10 +50,11 @@ extension RelayError {
         let address = address.address
         if failure.isPortTaken {
             self.init(
-                "\(setting): \(transport) port \(port) on \(address) is taken by another program; stop it, or set \(setting) to a free one",
+                "\(setting): \(transport) port \(port) on \(address) is taken by another program; "
+                    + "stop it, or set \(setting) to a free one",
                 isPortTaken: true)
         } else if failure.isAddressUnknown {
-            self.init("relay.listen: \(address) is no address of this machine; list one that is, or remove it")
+            self.init("relay.listen: \(address) is not an address of this machine; list one that is, or remove it")
         } else if failure.isDescriptorShortage {
             self.init("the relay has no more file descriptors: raise the limit (ulimit -n)")
         } else {

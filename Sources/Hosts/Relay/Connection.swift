@@ -2,65 +2,65 @@ import DatagramIO
 import OpenSSLCrypto
 import Wire
 
-/// One client's TCP connection, in its slot of the worker's table, or the slot without one.
+/// A slot of the worker's table: one client's TCP connection, or empty.
 ///
-/// It keeps bytes of its own only while it must: `unread` holds the beginning of a message that has not arrived whole,
-/// `collected` the messages of this round of the worker, `backlog` what the kernel had no room for.
+/// It buffers only what it must: `unread` holds the beginning of an incomplete message, `collected` the messages of the
+/// worker's current round, `unsent` what the kernel did not accept.
 struct Connection: ~Copyable {
     enum Stage {
-        /// A load balancer's: first it must say for whom (see `ProxyHeader`).
+        /// From a load balancer: a PROXY header comes first (see `ProxyHeader`).
         case proxyHeader
-        /// The first bytes will tell what the client speaks.
+        /// The first bytes show which protocol the client uses.
         case opening
         case messages
-        /// What comes belongs to a peer: the slot of its connection (RFC 6062).
+        /// Bytes go to a peer, whose connection has this slot (RFC 6062).
         case piped(Int)
-        /// On its way to the worker that holds what it claims.
+        /// Being handed to the worker that owns what it claims.
         case moving(UInt8)
     }
 
-    /// How far a client has been told that its peer sends no more.
-    enum Farewell {
+    /// How far the server's direction of a stream is closed after its peer's end.
+    enum CloseState {
         case none
-        /// When everything before it has left.
-        case owed
-        /// TLS's goodbye is on its way; TCP's follows.
+        /// Closed once everything before it has been sent.
+        case pending
+        /// close_notify is on its way; TCP's FIN follows.
         case closingTLS
-        case said
+        case closed
     }
 
     let socket: StreamSocket
-    /// Raised each time the slot is given up, so that late events of the last tenant find nobody.
+    /// Incremented each time the slot is freed, so that late events of its previous connection are ignored.
     let generation: UInt32
-    /// Its entry in the table of admissions, pending until it has been seen with an allocation. nil where it holds none: the
-    /// slot is empty, or the connection is to go and another has its place already.
+    /// Its entry in the table of admissions, pending until the connection has an allocation. nil when the slot is
+    /// empty, or the connection was evicted and its admission released already.
     var admission: AdmissionTable.Entry?
     var flow: Flow
     var stage: Stage
-    /// For a client that speaks TLS: `unread` and `collected` are plaintext then, `backlog` is not.
+    /// For TLS: `unread` and `collected` are plaintext then, `unsent` is not.
     var session: TLSSession?
     var unread = ByteQueue()
     var collected = ByteQueue()
-    var backlog = ByteQueue()
-    /// On the list of those that have something to send in this round.
-    var isTouched = false
-    /// The client sends no more; the connection ends when its last answers have left.
+    var unsent = ByteQueue()
+    /// Whether it is on the list of connections with something to send in this round.
+    var isDirty = false
+    /// The client has ended its direction; the connection ends when its last responses have been sent.
     var isDraining = false
-    /// The client of a stream sends no more; what its peer sends goes on.
+    /// The client of a stream has ended its direction; its peer's goes on.
     var hasEnded = false
-    /// The peer of a stream sends no more, which the client is told behind the last byte.
-    var farewell = Farewell.none
-    /// How often it went from worker to worker.
-    var moves: UInt8 = 0
-    /// The peer does not take what it sends fast enough.
+    /// The peer of a stream has ended its direction: the client's is closed after the last byte.
+    var closeState = CloseState.none
+    /// How often it was handed to another worker.
+    var handoffs: UInt8 = 0
+    /// Not read, because the peer reads too slowly.
     var isPaused = false
-    /// It has to wait until its allocation's bandwidth allows more: see `HeldStreams`.
+    /// Not read until its allocation's bandwidth allows more: see `HeldStreams`.
     var isHeld = false
     /// Why it ends at the end of this round.
-    var end: ConnectionEnd?
-    /// When its last whole message came.
+    var end: ConnectionCloseReason?
+    /// When its last complete message was received.
     var quietSince: Instant
-    /// Since when it has been seen without an allocation.
+    /// Since when it has had no allocation.
     var idleSince: Instant
 
     init(
@@ -87,12 +87,12 @@ struct Connection: ~Copyable {
         socket.descriptor >= 0
     }
 
-    /// TLS has begun and is not agreed on yet: what comes costs a signature.
-    var isShakingHands: Bool {
+    /// Whether a TLS handshake is in progress, whose next step may cost a signature.
+    var isHandshaking: Bool {
         session.map { !$0.isEstablished } ?? false
     }
 
-    /// Its client's first bytes are still to come.
+    /// Whether the client's protocol is not known yet.
     var isOpening: Bool {
         switch stage {
         case .proxyHeader, .opening: true
@@ -100,7 +100,7 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// Whether what it receives is still of interest.
+    /// Whether received bytes are still processed.
     var isReading: Bool {
         isOpen && end == nil && !isDraining && !hasEnded
     }
@@ -109,7 +109,7 @@ struct Connection: ~Copyable {
         if case .piped(let peer) = stage { peer } else { nil }
     }
 
-    /// Lives as long as its peer's connection does.
+    /// Whether it lives as long as its peer's connection.
     var isPiping: Bool {
         peer != nil && !isDraining
     }
@@ -120,30 +120,30 @@ struct Connection: ~Copyable {
 }
 
 /// Why a connection ended.
-package enum ConnectionEnd: Int, CaseIterable, Sendable {
+package enum ConnectionCloseReason: Int, CaseIterable, Sendable {
     /// The client closed it.
     case client
     /// No allocation, and no whole message in time.
     case idle
-    /// Bytes that begin neither TURN nor TLS.
+    /// The first bytes are neither TURN nor TLS, or the framing is invalid.
     case malformed
     /// A message larger than a client without allocation may send.
     case oversized
-    /// The client does not read its answers.
+    /// The client does not read its responses.
     case unread
-    /// The network, or the client without a goodbye.
+    /// The network failed, or the client ended TLS without close_notify.
     case broken
-    /// A TLS handshake or record that OpenSSL refuses.
+    /// OpenSSL rejected a TLS handshake or record.
     case tls
-    /// A configured load balancer that does not say for whom it speaks.
+    /// A configured load balancer sent no valid PROXY header.
     case proxyHeader
-    /// The allocation of the peer that it was connected to is over, or the peer closed.
+    /// The allocation of its peer's connection ended, or the peer closed.
     case peer
-    /// A load balancer opened another one for the same client's address and port.
+    /// A load balancer opened another connection for the same client address and port.
     case replaced
-    /// Its source, which a load balancer named, has as many as it may.
+    /// The source that a load balancer named is at its limit.
     case sourceLimit
-    /// It had no allocation, and its place was needed for another connection.
+    /// It had no allocation, and another connection needed its admission.
     case evicted
 
     package var name: String {

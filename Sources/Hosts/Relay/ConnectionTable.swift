@@ -4,24 +4,24 @@ import OpenSSLCrypto
 import TURN
 import Wire
 
-/// A connection on its way to another worker, which is closed when nobody takes it.
+/// A connection on its way to another worker, closed when no worker takes it.
 final class MovedConnection: Sendable {
     let flow: Flow
-    /// What was received and not yet understood.
+    /// Bytes that were received and not yet parsed.
     let unread: [UInt8]
-    /// How often it went from worker to worker, with this time.
-    let moves: UInt8
-    // The worker that let go of the session does not touch it again.
+    /// How often the connection was handed over, this time included.
+    let handoffs: UInt8
+    // The previous worker does not use the session any more.
     nonisolated(unsafe) let session: TLSSession?
     private let descriptor: Int32
-    private let isTaken = TakenFlag()
+    private let isTaken = OnceFlag()
 
-    init(_ descriptor: Int32, _ flow: Flow, _ session: TLSSession?, _ unread: [UInt8], moves: UInt8) {
+    init(_ descriptor: Int32, _ flow: Flow, _ session: TLSSession?, _ unread: [UInt8], handoffs: UInt8) {
         self.descriptor = descriptor
         self.flow = flow
         self.session = session
         self.unread = unread
-        self.moves = moves
+        self.handoffs = handoffs
     }
 
     deinit {
@@ -35,17 +35,17 @@ final class MovedConnection: Sendable {
 }
 
 extension Connection {
-    consuming func surrender() -> Int32 {
-        socket.surrender()
+    consuming func release() -> Int32 {
+        socket.release()
     }
 }
 
-/// The TCP connections of one worker, and what waits to leave through them.
+/// The TCP connections of one worker, and their output.
 ///
-/// Messages for a connection are collected during the worker's round and written at its end with one call. What the
-/// kernel has no room for stays, within a bound: beyond it relayed packets are dropped, as a full link would drop them,
-/// and a client that does not even read its answers is cut off. Connections end only at the end of a round, so a slot
-/// means the same connection throughout.
+/// Messages for a connection are collected during the worker's round and written at its end with one system call. What
+/// the kernel does not accept is kept, up to a limit: beyond it relayed packets are dropped, as on a full link, and a
+/// client that does not read its responses is disconnected. Connections end only at the end of a round, so a slot holds
+/// the same connection throughout.
 struct ConnectionTable: ~Copyable {
     /// Bytes that may wait for one connection.
     static let outputLimit = 256 * 1024
@@ -54,18 +54,18 @@ struct ConnectionTable: ~Copyable {
 
     private(set) var slots = UniqueArray<Connection>()
     private(set) var count = 0
-    private(set) var closed = [UInt64](repeating: 0, count: ConnectionEnd.allCases.count)
+    private(set) var closed = [UInt64](repeating: 0, count: ConnectionCloseReason.allCases.count)
     /// Relayed packets that found their connection's output full.
     private(set) var dropped: UInt64 = 0
     private(set) var sendCalls: UInt64 = 0
     let pipe = TLSPipe()
-    /// All of them by their sources, once these are known; those without allocation are pending.
+    /// All connections by source, once it is known; those without allocation are pending.
     private(set) var admissions: AdmissionTable
     private var free: [UInt32] = []
     private var byFlow: [Flow: UInt32] = [:]
-    private var touched: [UInt32] = []
+    private var dirty: [UInt32] = []
     private var ending: [UInt32] = []
-    /// Memory for `collected`, handed from round to round.
+    /// Buffers for `collected`, reused in later rounds.
     private var spare = UniqueArray<ByteQueue>()
 
     init(limit: Int) {
@@ -78,8 +78,8 @@ struct ConnectionTable: ~Copyable {
         set { admissions.limits = .init(all: newValue) }
     }
 
-    /// The slot for a new connection, nil when there are too many: it is closed. Where a load balancer is yet to say whose it
-    /// is, it counts in the total alone.
+    /// The slot for a new connection, nil when there are too many: it is closed. Until a load balancer has named its
+    /// source, it counts only in the total.
     mutating func add(
         _ socket: consuming StreamSocket, _ flow: Flow, _ stage: Connection.Stage, at now: Instant
     ) -> Int? {
@@ -97,7 +97,7 @@ struct ConnectionTable: ~Copyable {
         return slot
     }
 
-    /// The slot that an event is about, nil when its connection is gone.
+    /// The slot of an event, nil when its connection is gone.
     func slot(_ slot: Int, generation: UInt32) -> Int? {
         guard slot < slots.count, slots[slot].isOpen, slots[slot].generation & EventTag.generationMask == generation
         else { return nil }
@@ -106,11 +106,11 @@ struct ConnectionTable: ~Copyable {
 
     // MARK: Admission
 
-    /// The slot of the connection that would have to go before one of this source comes, nil when there is room, or when all
-    /// have allocations.
+    /// The slot of the connection to evict before one of this source is added, nil when the table is not full, or when
+    /// all connections have allocations.
     func candidateForEviction(for source: IPAddress?) -> Int? {
         let oldest: AdmissionTable.Pending?
-        switch admissions.refusal(of: source) {
+        switch admissions.rejection(of: source) {
         case nil: return nil
         case .sourceLimit, .sourcePendingLimit: oldest = source.flatMap { admissions.oldestPending(of: $0) }
         case .limit, .pendingLimit: oldest = admissions.oldestPending
@@ -119,19 +119,19 @@ struct ConnectionTable: ~Copyable {
         return slot
     }
 
-    /// It has an allocation, and is not to go.
+    /// The connection has an allocation and must not be evicted.
     mutating func confirm(_ slot: Int) {
         if let admission = slots[slot].admission { admissions.confirm(admission) }
     }
 
-    /// Its place is another's from now on; it closes at the end of the round.
+    /// Releases the connection's admission at once; it closes at the end of the round.
     mutating func evict(_ slot: Int) {
         if let admission = slots[slot].admission { admissions.release(admission) }
         slots[slot].admission = nil
         end(slot, .evicted)
     }
 
-    /// Counts the connection for the source that a load balancer named. False when that has its share already.
+    /// Counts the connection for the source that a load balancer named. False when that source is at its limit.
     mutating func countSource(_ slot: Int) -> Bool {
         guard let admission = slots[slot].admission else { return true }
         return admissions.setSource(admission, slots[slot].flow.remote.address)
@@ -148,12 +148,14 @@ struct ConnectionTable: ~Copyable {
         slots[slot].unread.release()
     }
 
-    /// The flow changes when it turns out who the client is, or that it speaks TLS. Another connection of that flow ends:
-    /// the load balancer has forgotten it.
+    /// The flow changes when a load balancer names the client, or when the client begins TLS. Another connection of the
+    /// new flow ends: the load balancer has dropped it.
     mutating func setFlow(_ slot: Int, _ flow: Flow) {
         if byFlow[slots[slot].flow] == UInt32(truncatingIfNeeded: slot) { byFlow[slots[slot].flow] = nil }
         slots[slot].flow = flow
-        if let twin = byFlow.updateValue(UInt32(truncatingIfNeeded: slot), forKey: flow) { end(Int(twin), .replaced) }
+        if let duplicate = byFlow.updateValue(UInt32(truncatingIfNeeded: slot), forKey: flow) {
+            end(Int(duplicate), .replaced)
+        }
     }
 
     /// Keeps the beginning of a message until the rest arrives.
@@ -166,11 +168,11 @@ struct ConnectionTable: ~Copyable {
         }
     }
 
-    mutating func sawMessage(_ slot: Int, at now: Instant) {
+    mutating func noteMessage(_ slot: Int, at now: Instant) {
         slots[slot].quietSince = now
     }
 
-    mutating func sawAllocation(_ slot: Int, at now: Instant) {
+    mutating func noteAllocation(_ slot: Int, at now: Instant) {
         slots[slot].quietSince = now
         slots[slot].idleSince = now
         confirm(slot)
@@ -178,11 +180,11 @@ struct ConnectionTable: ~Copyable {
 
     // MARK: Sending
 
-    /// An answer: the client waits for it, so one that cannot be kept ends the connection. Or an indication, which nobody
-    /// waits for.
+    /// Sends a response or an indication. When the output is full, a response ends the connection, since the client
+    /// waits for it; an indication is dropped.
     mutating func send(_ message: RawSpan, on flow: Flow) {
         guard let slot = byFlow[flow].map({ Int($0) }) else { return }
-        guard hasRoom(slot, message.byteCount) else {
+        guard hasCapacity(slot, message.byteCount) else {
             // The class bits of RFC 8489 section 5.
             if (message.integer(at: 0, as: UInt16.self) ?? 0) & 0x110 == 0x010 {
                 dropped &+= 1
@@ -191,7 +193,7 @@ struct ConnectionTable: ~Copyable {
             }
             return
         }
-        touch(slot)
+        markDirty(slot)
         slots[slot].collected.append(message)
     }
 
@@ -199,19 +201,19 @@ struct ConnectionTable: ~Copyable {
         byFlow[flow].map { Int($0) }
     }
 
-    /// Whether bytes of a peer may be added. One read more than the limit is.
-    func hasRoom(_ slot: Int) -> Bool {
-        hasRoom(slot, 0)
+    /// Whether bytes of a peer may be added. They may exceed the limit by one read.
+    func hasCapacity(_ slot: Int) -> Bool {
+        hasCapacity(slot, 0)
     }
 
-    /// What a peer sent, as it is.
+    /// Adds bytes of a peer, without framing.
     mutating func pipe(_ bytes: UnsafeRawBufferPointer, to slot: Int) {
-        touch(slot)
+        markDirty(slot)
         slots[slot].collected.append(bytes)
     }
 
-    mutating func setMoves(_ slot: Int, _ moves: UInt8) {
-        slots[slot].moves = moves
+    mutating func setHandoffs(_ slot: Int, _ handoffs: UInt8) {
+        slots[slot].handoffs = handoffs
     }
 
     mutating func setPaused(_ slot: Int, _ isPaused: Bool) {
@@ -222,54 +224,55 @@ struct ConnectionTable: ~Copyable {
         slots[slot].isHeld = isHeld
     }
 
-    /// The client of a stream sends no more.
+    /// The client of a stream has ended its direction.
     mutating func setEnded(_ slot: Int) {
         slots[slot].hasEnded = true
     }
 
-    /// The peer of a stream sends no more: the client hears it behind the last byte, and may go on sending.
+    /// The peer of a stream has ended its direction: the client's is closed after the last byte, and it may go on
+    /// sending.
     mutating func endSending(_ slot: Int) {
-        guard case .none = slots[slot].farewell else { return }
-        slots[slot].farewell = .owed
-        touch(slot)
+        guard case .none = slots[slot].closeState else { return }
+        slots[slot].closeState = .pending
+        markDirty(slot)
     }
 
-    /// A relayed packet with its framing. False when it was dropped.
+    /// Adds a relayed packet with its framing. False when it was dropped.
     mutating func forward(_ packet: UnsafeRawBufferPointer, on flow: Flow) -> Bool {
-        guard let slot = byFlow[flow].map({ Int($0) }), hasRoom(slot, packet.count) else {
+        guard let slot = byFlow[flow].map({ Int($0) }), hasCapacity(slot, packet.count) else {
             dropped &+= 1
             return false
         }
-        touch(slot)
+        markDirty(slot)
         slots[slot].collected.append(packet)
         return true
     }
 
-    private func hasRoom(_ slot: Int, _ byteCount: Int) -> Bool {
-        slots[slot].collected.count &+ slots[slot].backlog.count &+ byteCount <= Self.outputLimit
+    private func hasCapacity(_ slot: Int, _ byteCount: Int) -> Bool {
+        slots[slot].collected.count &+ slots[slot].unsent.count &+ byteCount <= Self.outputLimit
     }
 
-    private mutating func touch(_ slot: Int) {
-        guard !slots[slot].isTouched else { return }
-        slots[slot].isTouched = true
-        touched.append(UInt32(truncatingIfNeeded: slot))
+    private mutating func markDirty(_ slot: Int) {
+        guard !slots[slot].isDirty else { return }
+        slots[slot].isDirty = true
+        dirty.append(UInt32(truncatingIfNeeded: slot))
         if slots[slot].collected.capacity == 0, let memory = spare.popLast() { slots[slot].collected = memory }
     }
 
     /// Writes what was collected.
     mutating func flush() {
-        guard !touched.isEmpty else { return }
-        for slot in touched { flush(Int(slot)) }
-        touched.removeAll(keepingCapacity: true)
+        guard !dirty.isEmpty else { return }
+        for slot in dirty { flush(Int(slot)) }
+        dirty.removeAll(keepingCapacity: true)
     }
 
     /// The same for one connection, before it goes away.
     mutating func flushNow(_ slot: Int) {
-        if slots[slot].isTouched { flush(slot) }
+        if slots[slot].isDirty { flush(slot) }
     }
 
     private mutating func flush(_ slot: Int) {
-        slots[slot].isTouched = false
+        slots[slot].isDirty = false
         guard slots[slot].isOpen else { return }
         if let session = slots[slot].session, !slots[slot].collected.isEmpty {
             // A record for each message: clients such as coturn's take what one read gives them for one message.
@@ -296,7 +299,7 @@ struct ConnectionTable: ~Copyable {
     private mutating func write(_ slot: Int, _ bytes: UnsafeRawBufferPointer) {
         guard !bytes.isEmpty, slots[slot].end != .broken else { return }
         var rest = bytes
-        if slots[slot].backlog.isEmpty {
+        if slots[slot].unsent.isEmpty {
             sendCalls &+= 1
             guard let taken = slots[slot].socket.send(bytes) else {
                 end(slot, .broken)
@@ -304,50 +307,50 @@ struct ConnectionTable: ~Copyable {
             }
             rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(taken))
         }
-        // The kernel reports room when there is some again.
-        slots[slot].backlog.append(rest)
+        // The kernel reports when the socket is writable again.
+        slots[slot].unsent.append(rest)
     }
 
-    /// Sends what TLS has to say for itself: handshakes and alerts.
+    /// Sends TLS's own records: handshakes and alerts.
     mutating func sendHandshake(_ slot: Int) {
         let bytes = pipe.outgoing
-        guard slots[slot].backlog.count &+ bytes.count <= Self.outputLimit else {
+        guard slots[slot].unsent.count &+ bytes.count <= Self.outputLimit else {
             end(slot, .unread)
             return
         }
         write(slot, bytes)
     }
 
-    /// Sends what had to wait, now that there is room.
+    /// Sends unsent bytes, now that the socket is writable.
     mutating func drain(_ slot: Int) {
-        while !slots[slot].backlog.isEmpty {
+        while !slots[slot].unsent.isEmpty {
             sendCalls &+= 1
-            guard let taken = slots[slot].socket.send(slots[slot].backlog.bytes) else {
+            guard let taken = slots[slot].socket.send(slots[slot].unsent.bytes) else {
                 end(slot, .broken)
                 return
             }
             if taken == 0 { return }
-            slots[slot].backlog.removeFirst(taken)
+            slots[slot].unsent.removeFirst(taken)
         }
-        slots[slot].backlog.release()
+        slots[slot].unsent.release()
         endIfDrained(slot)
     }
 
     // MARK: Ending
 
-    /// The client sends no more: its last answers are to reach it all the same.
+    /// The client has ended its direction: its last responses are still sent.
     mutating func beginDraining(_ slot: Int, at now: Instant) {
         slots[slot].isDraining = true
         slots[slot].quietSince = now
         slots[slot].idleSince = now
         slots[slot].unread.release()
-        touch(slot)
+        markDirty(slot)
     }
 
     private mutating func endIfDrained(_ slot: Int) {
-        guard slots[slot].end == nil, slots[slot].collected.isEmpty, slots[slot].backlog.isEmpty else { return }
+        guard slots[slot].end == nil, slots[slot].collected.isEmpty, slots[slot].unsent.isEmpty else { return }
         guard slots[slot].isDraining else {
-            sayFarewell(slot)
+            sendCloseNotify(slot)
             return
         }
         if let session = slots[slot].session {
@@ -357,39 +360,39 @@ struct ConnectionTable: ~Copyable {
         end(slot, .client)
     }
 
-    private mutating func sayFarewell(_ slot: Int) {
-        if case .owed = slots[slot].farewell {
-            slots[slot].farewell = .closingTLS
+    private mutating func sendCloseNotify(_ slot: Int) {
+        if case .pending = slots[slot].closeState {
+            slots[slot].closeState = .closingTLS
             if let session = slots[slot].session {
                 session.close()
                 write(slot, pipe.outgoing)
             }
         }
-        guard case .closingTLS = slots[slot].farewell, slots[slot].backlog.isEmpty else { return }
-        slots[slot].farewell = .said
+        guard case .closingTLS = slots[slot].closeState, slots[slot].unsent.isEmpty else { return }
+        slots[slot].closeState = .closed
         slots[slot].socket.endSending()
     }
 
     /// Ends the connection at the end of the round.
-    mutating func end(_ slot: Int, _ reason: ConnectionEnd) {
+    mutating func end(_ slot: Int, _ reason: ConnectionCloseReason) {
         guard slots[slot].isOpen, slots[slot].end == nil else { return }
         slots[slot].end = reason
         ending.append(UInt32(truncatingIfNeeded: slot))
     }
 
-    /// A connection that is gone, and its flow unless another connection has taken that over.
+    /// A removed connection: its flow, unless another connection has replaced it, and its peer.
     struct Removed {
         let flow: Flow?
         let peer: Int?
     }
 
-    /// Closes one of the connections that end; nil when none is left.
+    /// Closes the next connection that is ending; nil when none is left.
     mutating func removeNext() -> Removed? {
         guard let slot = ending.popLast().map({ Int($0) }) else { return nil }
         let flow = slots[slot].flow
         if let reason = slots[slot].end { closed[reason.rawValue] &+= 1 }
         let peer = slots[slot].peer
-        // A twin that replaced it owns the flow now.
+        // A duplicate that replaced it owns the flow now.
         let isReplaced = byFlow[flow] != UInt32(truncatingIfNeeded: slot)
         if !isReplaced { byFlow[flow] = nil }
         vacate(slot)
@@ -403,19 +406,19 @@ struct ConnectionTable: ~Copyable {
         count -= 1
     }
 
-    /// Lets a connection go without closing it. nil when it still has something to send.
-    mutating func surrender(_ slot: Int) -> MovedConnection? {
-        guard slots[slot].isReading, slots[slot].backlog.isEmpty, slots[slot].collected.isEmpty else { return nil }
+    /// Removes a connection without closing it. nil when it still has something to send.
+    mutating func detach(_ slot: Int) -> MovedConnection? {
+        guard slots[slot].isReading, slots[slot].unsent.isEmpty, slots[slot].collected.isEmpty else { return nil }
         let flow = slots[slot].flow
         if byFlow[flow] == UInt32(truncatingIfNeeded: slot) { byFlow[flow] = nil }
         let session = slots[slot].session
         let unread = Array(slots[slot].unread.bytes)
-        let moves = slots[slot].moves &+ 1
+        let handoffs = slots[slot].handoffs &+ 1
         var connection = Connection.closed(generation: slots[slot].generation)
-        // Its place is given back with its slot.
+        // The admission is released with the slot.
         connection.admission = slots[slot].admission
         swap(&connection, &slots[slot])
         vacate(slot)
-        return MovedConnection(connection.surrender(), flow, session, unread, moves: moves)
+        return MovedConnection(connection.release(), flow, session, unread, handoffs: handoffs)
     }
 }

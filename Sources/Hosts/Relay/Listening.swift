@@ -3,44 +3,46 @@ import DatagramIO
 import TURN
 import Wire
 
-/// Binds what the workers listen on: for each address, a UDP and a TCP socket on the port of STUN and TURN and on every
-/// port of TLS and DTLS, each once per worker. The kernel spreads clients over the workers. NAT behaviour discovery
-/// adds a second UDP port, the next one, on two addresses: a worker must answer from any of the four.
+/// Binds the workers' listening sockets: for each address, a UDP and a TCP socket on the port of STUN and TURN and on
+/// every port of TLS and DTLS, each once per worker. The kernel distributes clients over the workers. NAT behaviour
+/// discovery adds a second UDP port, the next one, on two addresses: a worker must respond from any of the four.
 struct Listening {
-    /// How often a free port is looked for that UDP and TCP both have on every address.
+    /// How many attempts are made to find a port that is free for UDP and TCP on every address.
     private static let attempts = 64
 
     let local: [IPAddress]
     let port: UInt16
     var tlsPorts: [UInt16]
-    /// The ports of TLS that were asked for, where 0 stands for a free one.
-    var wished: [UInt16]
+    /// The configured ports of TLS, where 0 stands for any free one.
+    var requestedTLSPorts: [UInt16]
     let discoveries: [NATDiscovery]
     private let discoveryAddresses: [TransportAddress]
 
     init(_ configuration: RelayConfiguration, on local: [IPAddress]) throws(RelayError) {
         self.local = local
         port = try configuration.port == 0 ? Self.freePort(on: local) : configuration.port
-        wished = Self.wishedPorts(configuration)
-        tlsPorts = try Self.tlsPorts(wished, port: port, on: local)
+        requestedTLSPorts = Self.configuredTLSPorts(configuration)
+        tlsPorts = try Self.tlsPorts(requestedTLSPorts, port: port, on: local)
         (discoveries, discoveryAddresses) = try Self.discoveries(configuration, on: local, port: port)
     }
 
-    static func wishedPorts(_ configuration: RelayConfiguration) -> [UInt16] {
+    static func configuredTLSPorts(_ configuration: RelayConfiguration) -> [UInt16] {
         configuration.certificate == nil ? [] : configuration.tlsPorts
     }
 
-    static func tlsPorts(_ wished: [UInt16], port: UInt16, on local: [IPAddress]) throws(RelayError) -> [UInt16] {
+    static func tlsPorts(
+        _ requestedPorts: [UInt16], port: UInt16, on local: [IPAddress]
+    ) throws(RelayError) -> [UInt16] {
         var ports: [UInt16] = []
-        for wish in wished {
-            let found = try wish == 0 ? freePort(on: local) : wish
-            // The port of TURN speaks TLS and DTLS, too.
+        for requested in requestedPorts {
+            let found = try requested == 0 ? freePort(on: local) : requested
+            // The port of TURN serves TLS and DTLS, too.
             if found != port, !ports.contains(found) { ports.append(found) }
         }
         return ports
     }
 
-    /// The first two addresses of each family that has two, which must also differ for whoever sees them from outside.
+    /// The first two addresses of each family that has two, whose external addresses must differ, too.
     private static func discoveries(
         _ configuration: RelayConfiguration, on local: [IPAddress], port: UInt16
     ) throws(RelayError) -> ([NATDiscovery], [TransportAddress]) {
@@ -50,7 +52,7 @@ struct Listening {
         var addresses: [TransportAddress] = []
         for family in [IPAddress.Family.ipv4, .ipv6] {
             guard let first = entries.first(where: { $0.local.family == family }),
-                let second = entries.first(where: { $0.local.family == family && $0.told != first.told }),
+                let second = entries.first(where: { $0.local.family == family && $0.advertised != first.advertised }),
                 let discovery = NATDiscovery(first.local, second.local, port: port, otherPort: port &+ 1)
             else { continue }
             discoveries.append(discovery)
@@ -63,7 +65,7 @@ struct Listening {
         return (discoveries, addresses)
     }
 
-    /// Every port that is served, which no relayed client may reach.
+    /// Every port that is served: relayed packets may not reach them.
     var ports: Set<UInt16> {
         Set(tlsPorts + [port] + discoveryAddresses.map { $0.port })
     }
@@ -76,11 +78,11 @@ struct Listening {
         local.flatMap { address in tlsPorts.map { TransportAddress(address, port: $0) } }
     }
 
-    /// Binds all of it. A port that was free when it was looked for may be somebody else's by now: then others are.
+    /// Binds all sockets. A port that was found free may be taken by now: then it tries others.
     static func bound(
         _ configuration: RelayConfiguration, on local: [IPAddress], into sockets: inout UniqueArray<WorkerSockets>
     ) throws(RelayError) -> Listening {
-        let mayChoose = configuration.port == 0 || wishedPorts(configuration).contains(0)
+        let mayChoose = configuration.port == 0 || configuredTLSPorts(configuration).contains(0)
         for _ in 1..<attempts {
             do throws(RelayError) {
                 let listening = try Listening(configuration, on: local)
@@ -95,7 +97,7 @@ struct Listening {
         return listening
     }
 
-    /// The sockets of so many workers. Nothing is left open when it throws.
+    /// The sockets of all workers. Nothing is left open when it throws.
     func sockets(workers: Int) throws(RelayError) -> UniqueArray<WorkerSockets> {
         var sockets = UniqueArray<WorkerSockets>()
         for _ in 0..<workers { sockets.append(WorkerSockets()) }
@@ -105,7 +107,7 @@ struct Listening {
         return sockets
     }
 
-    /// Those of some ports of TLS alone.
+    /// The sockets of some TLS ports alone.
     func sockets(workers: Int, tlsPorts: [UInt16]) throws(RelayError) -> UniqueArray<WorkerSockets> {
         var sockets = UniqueArray<WorkerSockets>()
         for _ in 0..<workers { sockets.append(WorkerSockets()) }
@@ -132,7 +134,7 @@ struct Listening {
         do {
             _ = try DatagramSocket(address, .exclusive)
             for worker in 0..<sockets.count {
-                let socket = try DatagramSocket(address, .spread, receiveBuffer: RelayServer.receiveBuffer)
+                let socket = try DatagramSocket(address, .reusePort, receiveBuffer: RelayServer.receiveBuffer)
                 sockets[worker].listeners.append(Listener(socket, address))
             }
         } catch {
@@ -146,8 +148,8 @@ struct Listening {
         do {
             _ = try StreamListener(address, .exclusive)
             for worker in 0..<sockets.count {
-                let listener = try StreamListener(address, .spread)
-                sockets[worker].entrances.append(StreamEntrance(listener, address))
+                let listener = try StreamListener(address, .reusePort)
+                sockets[worker].acceptors.append(StreamAcceptor(listener, address))
             }
         } catch {
             throw RelayError(bindFailure: error, address, "TCP", setting: setting)
@@ -166,8 +168,8 @@ struct Listening {
                     port = listener.address?.port ?? 0
                 } catch {
                     guard error.isPortTaken else {
-                        let wanted = TransportAddress(address, port: port)
-                        throw RelayError(bindFailure: error, wanted, "TCP", setting: "relay.port")
+                        let failed = TransportAddress(address, port: port)
+                        throw RelayError(bindFailure: error, failed, "TCP", setting: "relay.port")
                     }
                     isFree = false
                 }
@@ -179,44 +181,44 @@ struct Listening {
 }
 
 /// One worker's sockets on their way to its thread, which cannot capture noncopyable values.
-struct SurrenderedSockets: Sendable {
+struct ReleasedSockets: Sendable {
     private var listeners: [(Int32, TransportAddress)] = []
-    private var entrances: [(Int32, TransportAddress)] = []
+    private var acceptors: [(Int32, TransportAddress)] = []
 
     init(_ sockets: consuming WorkerSockets) {
         var listeners = sockets.listeners
-        var entrances = sockets.entrances
+        var acceptors = sockets.acceptors
         while let listener = listeners.popLast() {
             let address = listener.address
-            self.listeners.append((listener.surrender(), address))
+            self.listeners.append((listener.release(), address))
         }
-        while let entrance = entrances.popLast() {
-            let address = entrance.address
-            self.entrances.append((entrance.surrender(), address))
+        while let acceptor = acceptors.popLast() {
+            let address = acceptor.address
+            self.acceptors.append((acceptor.release(), address))
         }
     }
 
-    /// To be called once: whoever does owns the sockets.
+    /// The caller owns the sockets. To be called once.
     func adopt() -> WorkerSockets {
         var sockets = WorkerSockets()
         for (descriptor, address) in listeners.reversed() {
             sockets.listeners.append(Listener(DatagramSocket(adopting: descriptor), address))
         }
-        for (descriptor, address) in entrances.reversed() {
-            sockets.entrances.append(StreamEntrance(StreamListener(adopting: descriptor), address))
+        for (descriptor, address) in acceptors.reversed() {
+            sockets.acceptors.append(StreamAcceptor(StreamListener(adopting: descriptor), address))
         }
         return sockets
     }
 }
 
 extension Listener {
-    consuming func surrender() -> Int32 {
-        socket.surrender()
+    consuming func release() -> Int32 {
+        socket.release()
     }
 }
 
-extension StreamEntrance {
-    consuming func surrender() -> Int32 {
-        listener.surrender()
+extension StreamAcceptor {
+    consuming func release() -> Int32 {
+        listener.release()
     }
 }

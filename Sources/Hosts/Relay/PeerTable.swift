@@ -3,22 +3,22 @@ import DatagramIO
 import TURN
 import Wire
 
-/// What the engine wants of connections to peers.
-enum PeerWish {
+/// A request of the engine about a connection to a peer.
+enum PeerRequest {
     case connect(PeerConnectionID, RelayID, TransportAddress)
     case bind(PeerConnectionID, Flow)
     case close(PeerConnectionID)
 }
 
-/// One connection between a relay and a peer (RFC 6062), in its slot of the worker's table, or the slot without one.
+/// A slot of the worker's table: one connection between a relay and a peer (RFC 6062), or empty.
 struct PeerStream: ~Copyable {
     enum Stage {
         case connecting
-        /// Bytes that the peer sends wait in the kernel until the client claims the connection.
+        /// The peer's bytes wait in the kernel until the client claims the connection.
         case unclaimed
         /// With the slot of the client's connection.
         case piped(Int)
-        /// The client is gone; what it sent last is on its way.
+        /// The client is gone; its last bytes are being sent.
         case draining
     }
 
@@ -26,16 +26,16 @@ struct PeerStream: ~Copyable {
     let generation: UInt32
     let id: PeerConnectionID
     var stage: Stage
-    /// What the client sent and the kernel had no room for.
-    var backlog = ByteQueue()
-    /// The client does not read fast enough, so the peer is not read.
+    /// Bytes of the client that the kernel did not accept.
+    var unsent = ByteQueue()
+    /// Not read, because the client reads too slowly.
     var isPaused = false
-    /// It has to wait until its allocation's bandwidth allows more: see `HeldStreams`.
+    /// Not read until its allocation's bandwidth allows more: see `HeldStreams`.
     var isHeld = false
-    /// The peer sends no more; what its client sends goes on.
+    /// The peer has ended its direction; its client's goes on.
     var hasEnded = false
-    /// The client sends no more, which the peer is told behind the last byte.
-    var owesFarewell = false
+    /// The client has ended its direction: the socket is shut down for sending after the last byte.
+    var needsShutdown = false
     var drainingSince = Instant(nanoseconds: 0)
 
     init(_ socket: consuming StreamSocket, generation: UInt32, _ id: PeerConnectionID, _ stage: Stage) {
@@ -60,13 +60,13 @@ struct PeerStream: ~Copyable {
 
 /// The connections of one worker's TCP allocations to their peers.
 struct PeerTable: ~Copyable {
-    /// Bytes that may wait for one peer before its client is read no more.
+    /// Bytes that may wait for one peer before its client is paused.
     static let outputLimit = 256 * 1024
 
     private(set) var slots = UniqueArray<PeerStream>()
     private var free: [UInt32] = []
     private var byID: [PeerConnectionID: UInt32] = [:]
-    /// Those that are not read until their clients catch up.
+    /// The slots that are not read until their clients catch up.
     private var paused: [UInt32] = []
 
     mutating func add(_ socket: consuming StreamSocket, _ id: PeerConnectionID, _ stage: PeerStream.Stage) -> Int {
@@ -100,15 +100,15 @@ struct PeerTable: ~Copyable {
         slots[slot].hasEnded = true
     }
 
-    /// The client sends no more: the peer hears it behind the last byte, and may go on sending.
+    /// The client has ended its direction: the peer's is closed after the last byte, and it may go on sending.
     mutating func endSending(_ slot: Int) {
-        slots[slot].owesFarewell = true
-        sayFarewell(slot)
+        slots[slot].needsShutdown = true
+        shutdownIfDrained(slot)
     }
 
-    private mutating func sayFarewell(_ slot: Int) {
-        guard slots[slot].owesFarewell, slots[slot].backlog.isEmpty else { return }
-        slots[slot].owesFarewell = false
+    private mutating func shutdownIfDrained(_ slot: Int) {
+        guard slots[slot].needsShutdown, slots[slot].unsent.isEmpty else { return }
+        slots[slot].needsShutdown = false
         slots[slot].socket.endSending()
     }
 
@@ -127,7 +127,7 @@ struct PeerTable: ~Copyable {
         paused.append(UInt32(truncatingIfNeeded: slot))
     }
 
-    /// Those whose clients have room again.
+    /// The paused slots whose clients have caught up.
     mutating func takeResumed(_ connections: borrowing ConnectionTable) -> [Int] {
         guard !paused.isEmpty else { return [] }
         let waiting = paused
@@ -136,7 +136,7 @@ struct PeerTable: ~Copyable {
         for entry in waiting {
             let slot = Int(entry)
             guard slots[slot].isPaused, let client = slots[slot].client else { continue }
-            if connections.hasRoom(client) {
+            if connections.hasCapacity(client) {
                 slots[slot].isPaused = false
                 resumed.append(slot)
             } else {
@@ -146,31 +146,31 @@ struct PeerTable: ~Copyable {
         return resumed
     }
 
-    /// Sends to the peer, or keeps what does not fit. False when the connection is broken.
+    /// Sends to the peer, and keeps what the kernel does not accept. False when the connection is broken.
     mutating func write(_ bytes: UnsafeRawBufferPointer, to slot: Int) -> Bool {
         var rest = bytes
-        if slots[slot].backlog.isEmpty {
+        if slots[slot].unsent.isEmpty {
             guard let taken = slots[slot].socket.send(bytes) else { return false }
             rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(taken))
         }
-        slots[slot].backlog.append(rest)
+        slots[slot].unsent.append(rest)
         return true
     }
 
-    /// Sends what had to wait. False when the connection is broken.
+    /// Sends unsent bytes. False when the connection is broken.
     mutating func drain(_ slot: Int) -> Bool {
-        while !slots[slot].backlog.isEmpty {
-            guard let taken = slots[slot].socket.send(slots[slot].backlog.bytes) else { return false }
+        while !slots[slot].unsent.isEmpty {
+            guard let taken = slots[slot].socket.send(slots[slot].unsent.bytes) else { return false }
             if taken == 0 { return true }
-            slots[slot].backlog.removeFirst(taken)
+            slots[slot].unsent.removeFirst(taken)
         }
-        slots[slot].backlog.release()
-        sayFarewell(slot)
+        slots[slot].unsent.release()
+        shutdownIfDrained(slot)
         return true
     }
 
     func isFull(_ slot: Int) -> Bool {
-        slots[slot].backlog.count >= Self.outputLimit
+        slots[slot].unsent.count >= Self.outputLimit
     }
 
     mutating func remove(_ slot: Int) {

@@ -3,10 +3,10 @@ import Synchronization
 import TURN
 import Wire
 
-/// Which relay ports are live, on all workers, readable without a lock.
+/// The relay ports in use on all workers, readable without a lock.
 ///
-/// One byte for each port of each address that clients are told: 0, or 1 plus the index of the local address where the
-/// relay is bound. Two local addresses behind one external address so never relay from the same port.
+/// One byte for each port of each advertised address: 0, or 1 plus the index of the local address where the relay is
+/// bound. So two local addresses behind one external address never relay from the same port.
 final class PortTable: LiveRelays {
     private let addresses: RelayAddresses
     /// For each entry of `addresses`, where its table begins in `ports`.
@@ -15,20 +15,20 @@ final class PortTable: LiveRelays {
 
     init(_ addresses: RelayAddresses) {
         self.addresses = addresses
-        var told: [IPAddress] = []
+        var advertised: [IPAddress] = []
         var offsets: [Int] = []
         for entry in addresses.entries {
-            if !told.contains(entry.told) { told.append(entry.told) }
-            offsets.append((told.firstIndex(of: entry.told) ?? 0) * 65536)
+            if !advertised.contains(entry.advertised) { advertised.append(entry.advertised) }
+            offsets.append((advertised.firstIndex(of: entry.advertised) ?? 0) * 65536)
         }
         self.offsets = offsets
-        let count = told.count * 65536
+        let count = advertised.count * 65536
         var ports = UniqueArray<Atomic<UInt8>>(minimumCapacity: count)
         for _ in 0..<count { ports.append(Atomic(0)) }
         self.ports = ports
     }
 
-    /// Takes the port for the relay at this local address, false when it is taken.
+    /// Claims the port for a relay at this local address. False when it is in use.
     func claim(_ port: UInt16, at index: Int) -> Bool {
         guard let mark = UInt8(exactly: index + 1), index < offsets.count else { return false }
         return ports[offsets[index] + Int(port)].compareExchange(
@@ -47,11 +47,11 @@ final class PortTable: LiveRelays {
 
     func local(of address: TransportAddress) -> TransportAddress? {
         for (index, entry) in addresses.entries.enumerated()
-        where entry.told == address.address || entry.local == address.address {
+        where entry.advertised == address.address || entry.local == address.address {
             let mark = Int(ports[offsets[index] + Int(address.port)].load(ordering: .acquiring))
             guard mark > 0, mark <= addresses.entries.count else { continue }
             let bound = addresses.entries[mark - 1].local
-            if entry.told == address.address || bound == address.address {
+            if entry.advertised == address.address || bound == address.address {
                 return TransportAddress(bound, port: address.port)
             }
         }

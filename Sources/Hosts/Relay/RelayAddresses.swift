@@ -1,10 +1,10 @@
 package import Wire
 
-/// The local addresses that the relay works on, and what each is called outside.
+/// The local addresses of the relay, and the external address of each.
 package struct RelayAddresses: Sendable {
     struct Entry: Hashable, Sendable {
         let local: IPAddress
-        let told: IPAddress
+        let advertised: IPAddress
     }
 
     let entries: [Entry]
@@ -18,22 +18,22 @@ package struct RelayAddresses: Sendable {
                         && (!address.isLoopback
                             || local.allSatisfy { $0.isLoopback || $0.family != address.family })
                 }
-            return Entry(local: address, told: mapping?.external ?? address)
+            return Entry(local: address, advertised: mapping?.external ?? address)
         }
     }
 
-    /// What each local address is called outside, where that is another one.
-    package var toldByLocal: [IPAddress: IPAddress] {
-        Dictionary(entries.filter { $0.local != $0.told }.map { ($0.local, $0.told) }) { first, _ in first }
+    /// The external address of each local address that differs from it.
+    package var advertisedByLocal: [IPAddress: IPAddress] {
+        Dictionary(entries.filter { $0.local != $0.advertised }.map { ($0.local, $0.advertised) }) { first, _ in first }
     }
 
     /// Pairs for the peer policy, one for each external address.
     var externals: [(external: IPAddress, local: IPAddress)] {
-        entries.filter { $0.local != $0.told }.map { ($0.told, $0.local) }
+        entries.filter { $0.local != $0.advertised }.map { ($0.advertised, $0.local) }
     }
 
-    /// Which address to relay from for a client that came in on `local`: the same one, or one of the wanted family that is
-    /// as near as it, loopback or not.
+    /// The address to relay from for a client that connected to `local`: the same one, or one of the requested family,
+    /// preferably loopback if `local` is, and not if it is not.
     func index(for local: IPAddress, _ family: IPAddress.Family) -> Int? {
         entries.firstIndex { $0.local == local && local.family == family }
             ?? entries.firstIndex { $0.local.family == family && $0.local.isLoopback == local.isLoopback }

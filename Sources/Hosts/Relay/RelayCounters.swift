@@ -14,24 +14,24 @@ package struct RelayCounters: Hashable, Sendable {
     package var packetsToPeers: UInt64 = 0
     package var bytesToPeers: UInt64 = 0
 
-    /// Open now: the only number here that also falls.
+    /// Open now: a gauge, not a counter.
     package var allocationsLive: UInt64 = 0
     package var allocationsMade: UInt64 = 0
     /// Moved to a new address of their client.
     package var allocationsMoved: UInt64 = 0
     /// Datagrams for another worker's allocation that found its buffer full.
     package var droppedHandedOver: UInt64 = 0
-    /// Sent to another relay: some of the refused.
+    /// Redirected to another relay; also counted as refused.
     package var allocationsRedirected: UInt64 = 0
     /// For quota, capacity or family.
-    package var allocationsRefused: UInt64 = 0
+    package var allocationsRejected: UInt64 = 0
     package var allocationsExpired: UInt64 = 0
     package var allocationsRevoked: UInt64 = 0
 
     package var bindings: UInt64 = 0
     /// 400, 401, 420 and 438 to sources that had not authenticated.
     package var unauthenticatedAnswers: UInt64 = 0
-    package var refusals: UInt64 = 0
+    package var rejections: UInt64 = 0
 
     package var droppedMalformed: UInt64 = 0
     package var droppedUnexpected: UInt64 = 0
@@ -43,19 +43,19 @@ package struct RelayCounters: Hashable, Sendable {
     /// Packets beyond their allocation's bytes or packets per second.
     package var droppedBandwidth: UInt64 = 0
     package var droppedPacketRate: UInt64 = 0
-    /// Packets beyond what their user's allocations, or all together, may relay.
+    /// Packets over the limit of their user's allocations, or of all allocations.
     package var droppedUserBandwidth: UInt64 = 0
     package var droppedTotalBandwidth: UInt64 = 0
-    /// Times that a stream of a TCP allocation had to wait for its allocation's bytes per second.
+    /// How often a stream of a TCP allocation had to wait for its allocation's bytes per second.
     package var streamsHeld: UInt64 = 0
-    /// Requests for peers beyond their allocation's rate of new ones.
-    package var refusedNewPeers: UInt64 = 0
-    /// ICMP errors that clients were told, and those that were not.
+    /// Requests over their allocation's rate of new peers.
+    package var rejectedNewPeers: UInt64 = 0
+    /// ICMP errors forwarded to clients, and those that were not.
     package var peerErrors: UInt64 = 0
     package var droppedPeerErrors: UInt64 = 0
     /// Datagrams too large for a buffer.
     package var droppedOversized: UInt64 = 0
-    /// Datagrams that the kernel did not take.
+    /// Datagrams that the kernel did not accept.
     package var droppedSending: UInt64 = 0
     package var cryptographyFailures: UInt64 = 0
 
@@ -63,27 +63,27 @@ package struct RelayCounters: Hashable, Sendable {
     package var connectionsLive: UInt64 = 0
     package var connectionsAccepted: UInt64 = 0
     /// Too many of them, or no descriptors for more.
-    package var connectionsRefused: UInt64 = 0
-    /// Times that a TLS handshake had to wait, since others had had their share of the thread.
+    package var connectionsRejected: UInt64 = 0
+    /// How often a TLS handshake had to wait because others had used up their share of the thread.
     package var handshakesDelayed: UInt64 = 0
-    /// By `ConnectionEnd`.
-    package var connectionsClosed = [UInt64](repeating: 0, count: ConnectionEnd.allCases.count)
+    /// By `ConnectionCloseReason`.
+    package var connectionsClosed = [UInt64](repeating: 0, count: ConnectionCloseReason.allCases.count)
     /// Relayed packets whose client does not read fast enough.
     package var droppedFullConnection: UInt64 = 0
 
-    /// DTLS sessions and handshakes open now, and hellos that were answered with a cookie.
+    /// DTLS sessions and handshakes open now, and hellos answered with a HelloVerifyRequest.
     package var sessionsLive: UInt64 = 0
     package var hellosAnswered: UInt64 = 0
-    /// Hellos with a cookie that was never given, or is too old.
-    package var cookiesRefused: UInt64 = 0
+    /// Hellos with a cookie that is forged or too old.
+    package var cookiesRejected: UInt64 = 0
     package var handshakesCompleted: UInt64 = 0
     package var handshakesFailed: UInt64 = 0
-    /// Hellos with a right cookie beyond a limit of sessions or handshakes.
+    /// Hellos with a valid cookie over a limit of sessions or handshakes.
     package var droppedSessionLimit: UInt64 = 0
-    /// Records of nobody's session, and parts of hellos that came to nothing.
+    /// Records without a session, and fragments of hellos that were never completed.
     package var droppedStrayRecords: UInt64 = 0
 
-    /// Allocations open now by the transport of their client, as the engine last went through them.
+    /// Allocations open now by the transport of their client, as of the engine's last sweep.
     package var allocationsByTransport = TransportCounts()
 
     /// System calls that received and sent, and how many datagrams each of them moved.
@@ -94,7 +94,7 @@ package struct RelayCounters: Hashable, Sendable {
 
     package init() {}
 
-    package func connections(closed end: ConnectionEnd) -> UInt64 {
+    package func connections(closed end: ConnectionCloseReason) -> UInt64 {
         end.rawValue < connectionsClosed.count ? connectionsClosed[end.rawValue] : 0
     }
 
@@ -103,45 +103,45 @@ package struct RelayCounters: Hashable, Sendable {
         receiveBatches.count(count)
     }
 
-    mutating func take(_ tally: TURNTally) {
-        allocationsMade = tally.allocationsMade
-        allocationsRefused = tally.allocationsRefused
-        allocationsExpired = tally.expired
-        allocationsRevoked = tally.revoked
-        bindings = tally.bindings
-        unauthenticatedAnswers = tally.challenges
-        refusals = tally.refusals
-        droppedMalformed = tally.malformed
-        droppedUnexpected = tally.unexpected
-        droppedLoop = tally.loops
-        droppedLimited = tally.limited
-        droppedUnpermittedFromClient = tally.unpermittedFromClient
-        droppedUnpermittedFromPeer = tally.unpermittedFromPeer
-        allocationsRedirected = tally.redirected
-        allocationsMoved = tally.moved
-        droppedBandwidth = tally.limitedBytes
-        droppedPacketRate = tally.limitedPackets
-        droppedUserBandwidth = tally.limitedUserBytes
-        droppedTotalBandwidth = tally.limitedTotalBytes
-        refusedNewPeers = tally.limitedPeers
-        peerErrors = tally.peerErrors
-        droppedPeerErrors = tally.peerErrorsDropped
-        cryptographyFailures = tally.failures
+    mutating func update(from counters: TURNCounters) {
+        allocationsMade = counters.allocationsMade
+        allocationsRejected = counters.allocationsRejected
+        allocationsExpired = counters.expired
+        allocationsRevoked = counters.revoked
+        bindings = counters.bindings
+        unauthenticatedAnswers = counters.challenges
+        rejections = counters.rejections
+        droppedMalformed = counters.malformed
+        droppedUnexpected = counters.unexpected
+        droppedLoop = counters.loops
+        droppedLimited = counters.limited
+        droppedUnpermittedFromClient = counters.unpermittedFromClient
+        droppedUnpermittedFromPeer = counters.unpermittedFromPeer
+        allocationsRedirected = counters.redirected
+        allocationsMoved = counters.moved
+        droppedBandwidth = counters.limitedBytes
+        droppedPacketRate = counters.limitedPackets
+        droppedUserBandwidth = counters.limitedUserBytes
+        droppedTotalBandwidth = counters.limitedTotalBytes
+        rejectedNewPeers = counters.limitedPeers
+        peerErrors = counters.peerErrors
+        droppedPeerErrors = counters.peerErrorsDropped
+        cryptographyFailures = counters.failures
     }
 
-    mutating func take(_ sessions: borrowing DTLSTable) {
+    mutating func update(from sessions: borrowing DTLSTable) {
         sessionsLive = UInt64(sessions.count)
-        hellosAnswered = sessions.door.tally.challenges
-        cookiesRefused = sessions.door.tally.cookiesRefused
-        handshakesCompleted = sessions.tally.established
-        handshakesFailed = sessions.tally.failed
-        droppedSessionLimit = sessions.tally.refused
+        hellosAnswered = sessions.helloVerifier.counters.challenges
+        cookiesRejected = sessions.helloVerifier.counters.cookiesRejected
+        handshakesCompleted = sessions.counters.established
+        handshakesFailed = sessions.counters.failed
+        droppedSessionLimit = sessions.counters.rejected
         droppedStrayRecords =
-            sessions.tally.strayRecords &+ sessions.door.tally.strayFragments &+ sessions.door.tally.malformed
-            &+ sessions.door.tally.abandoned
+            sessions.counters.strayRecords &+ sessions.helloVerifier.counters.strayFragments
+            &+ sessions.helloVerifier.counters.malformed &+ sessions.helloVerifier.counters.abandoned
     }
 
-    mutating func take(_ connections: borrowing ConnectionTable) {
+    mutating func update(from connections: borrowing ConnectionTable) {
         connectionsLive = UInt64(connections.count)
         connectionsClosed = connections.closed
         droppedFullConnection = connections.dropped
@@ -150,17 +150,17 @@ package struct RelayCounters: Hashable, Sendable {
 
     private static let totals: [any WritableKeyPath<RelayCounters, UInt64> & Sendable] = [
         \.packetsFromClients, \.bytesFromClients, \.packetsFromPeers, \.bytesFromPeers, \.packetsToClients,
-        \.bytesToClients, \.packetsToPeers, \.bytesToPeers, \.allocationsLive, \.allocationsMade, \.allocationsRefused,
-        \.allocationsExpired, \.allocationsRevoked, \.bindings, \.unauthenticatedAnswers, \.refusals,
+        \.bytesToClients, \.packetsToPeers, \.bytesToPeers, \.allocationsLive, \.allocationsMade, \.allocationsRejected,
+        \.allocationsExpired, \.allocationsRevoked, \.bindings, \.unauthenticatedAnswers, \.rejections,
         \.droppedMalformed,
         \.droppedUnexpected, \.droppedLoop, \.droppedLimited, \.droppedUnpermittedFromClient,
         \.droppedUnpermittedFromPeer, \.droppedOversized, \.droppedSending, \.cryptographyFailures, \.receiveCalls,
         \.sendCalls, \.allocationsRedirected, \.allocationsMoved, \.droppedHandedOver, \.droppedBandwidth,
-        \.droppedPacketRate, \.droppedUserBandwidth, \.droppedTotalBandwidth, \.streamsHeld, \.refusedNewPeers,
+        \.droppedPacketRate, \.droppedUserBandwidth, \.droppedTotalBandwidth, \.streamsHeld, \.rejectedNewPeers,
         \.peerErrors, \.droppedPeerErrors,
-        \.connectionsLive, \.connectionsAccepted, \.connectionsRefused, \.handshakesDelayed, \.droppedFullConnection,
+        \.connectionsLive, \.connectionsAccepted, \.connectionsRejected, \.handshakesDelayed, \.droppedFullConnection,
         \.sessionsLive,
-        \.hellosAnswered, \.cookiesRefused, \.handshakesCompleted, \.handshakesFailed, \.droppedSessionLimit,
+        \.hellosAnswered, \.cookiesRejected, \.handshakesCompleted, \.handshakesFailed, \.droppedSessionLimit,
         \.droppedStrayRecords,
     ]
 

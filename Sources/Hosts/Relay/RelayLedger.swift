@@ -3,11 +3,11 @@ import Synchronization
 import TURN
 import Wire
 
-/// What all workers share because it must be exact: how many allocations each user has, and the ports held for them.
+/// State that all workers share because it must be exact: how many allocations each user has, and the reserved ports.
 ///
-/// Locked, but only when an allocation begins or ends.
+/// It is locked only when an allocation begins or ends.
 final class RelayLedger: Sendable {
-    /// How long a port above an even one is held (RFC 8656 section 7.2).
+    /// How long a reserved port is held (RFC 8656 section 7.2).
     private static let reservationSeconds: UInt32 = 30
     private static let reservationsPerUser = 32
 
@@ -20,19 +20,19 @@ final class RelayLedger: Sendable {
 
     private struct State {
         var limits: RelayLimits
-        /// No new allocations: the server is about to stop.
+        /// Rejects new allocations: the server is about to stop.
         var isDraining = false
         var total = 0
         var perUser: [String: Int] = [:]
-        /// What those may relay who got their credentials from the API; and who has no allocation any more, whose bucket is
-        /// kept until it is full, so that nobody gets a new one by allocating anew.
+        /// The byte buckets of users whose credentials the API issued. Those of `idle` users, who have no allocation
+        /// any more, are kept until they are full, so that a new allocation does not start with a full bucket.
         var supplies: [String: ByteBucket] = [:]
         var idle: Set<String> = []
         var reservations: [UInt64: Reservation] = [:]
     }
 
     private let state: Mutex<State>
-    /// What all allocations may relay.
+    /// The byte bucket of all allocations.
     let total: ByteBucket
 
     init(_ limits: RelayLimits, at now: Instant) {
@@ -40,37 +40,37 @@ final class RelayLedger: Sendable {
         total = ByteBucket(perSecond: limits.totalBytesPerSecond, at: now)
     }
 
-    /// Takes other limits from now on. What is above them already stays.
+    /// Applies new limits. Allocations that exceed them already go on.
     func adopt(_ limits: RelayLimits) {
         total.limit(perSecond: limits.totalBytesPerSecond)
         state.withLock { state in
             state.limits = limits
-            // A test's account has a limit of its own, which no setting changes.
+            // Test accounts have a limit of their own, which no setting changes.
             for (user, supply) in state.supplies where !user.hasPrefix(":") {
                 supply.limit(perSecond: limits.userBytesPerSecond)
             }
         }
     }
 
-    /// What the allocations of a user may relay together; nil for those whom only the general limits bind.
+    /// The byte bucket that a user's allocations share; nil when only the general limits apply.
     func supply(of user: String, _ scope: CredentialScope?, at now: Instant) -> ByteBucket? {
         guard let scope else { return nil }
         return state.withLock { state in
             if let known = state.supplies[user] { return known }
             let rate = scope == .test ? CredentialScope.testBytesPerSecond : state.limits.userBytesPerSecond
-            let made = ByteBucket(perSecond: rate, at: now)
-            state.supplies[user] = made
-            return made
+            let bucket = ByteBucket(perSecond: rate, at: now)
+            state.supplies[user] = bucket
+            return bucket
         }
     }
 
-    /// Refuses new allocations, or no longer.
+    /// Whether new allocations are rejected.
     var isDraining: Bool {
         get { state.withLock { $0.isDraining } }
         set { state.withLock { $0.isDraining = newValue } }
     }
 
-    /// Charges one allocation, or says which limit it would break.
+    /// Counts one more allocation of a user, or returns the error of the limit that it would exceed.
     func charge(_ user: String, _ scope: CredentialScope? = nil) -> ErrorCode? {
         state.withLock { state in
             guard !state.isDraining else { return .insufficientCapacity }
@@ -112,7 +112,7 @@ final class RelayLedger: Sendable {
         }
     }
 
-    /// Gives out a held port, once and to who reserved it.
+    /// Returns a held port, once and only to the claimant who reserved it.
     func claim(_ token: UInt64, for claimant: String, at now: Instant) -> HeldSocket? {
         state.withLock { state in
             guard let reservation = state.reservations[token], reservation.claimant == claimant,
@@ -125,7 +125,7 @@ final class RelayLedger: Sendable {
         }
     }
 
-    /// Gives back the ports whose time is over.
+    /// Releases expired reservations.
     func expire(at now: Instant) {
         let expired = state.withLock { state in
             for user in state.idle where state.supplies[user]?.isFull(at: now) ?? true {
@@ -152,8 +152,8 @@ final class RelayLedger: Sendable {
     }
 }
 
-/// A flag that one caller finds unset.
-final class TakenFlag: Sendable {
+/// A flag that exactly one caller can set.
+final class OnceFlag: Sendable {
     private let isSet = Atomic(false)
 
     func set() -> Bool {

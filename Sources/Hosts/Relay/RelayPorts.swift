@@ -3,7 +3,7 @@ import Wire
 
 /// Opens relay sockets on free ports of the configured range.
 ///
-/// Ports are chosen at random, so that nobody outside can guess the next one (RFC 8656 section 7.2).
+/// Ports are chosen at random, so that nobody can guess the next one (RFC 8656 section 7.2).
 struct RelayPorts: Sendable {
     enum Failure: Error {
         case noFreePort
@@ -41,7 +41,7 @@ struct RelayPorts: Sendable {
         throw .noFreePort
     }
 
-    /// nil when the port is taken, by us or by another program.
+    /// nil when this server or another program uses the port.
     private func bind(_ port: UInt16, at index: Int) throws(Failure) -> HeldSocket? {
         guard index < addresses.entries.count, table.claim(port, at: index) else { return nil }
         do {
@@ -56,7 +56,7 @@ struct RelayPorts: Sendable {
         }
     }
 
-    /// Some random ports, then the whole range from a random start, so that the last free port is found too.
+    /// Some random ports, then the whole range from a random start, so that even the last free port is found.
     private func candidates(step: Int) -> some Sequence<UInt16> {
         let lowest = Int(range.lowerBound) + (step == 2 ? Int(range.lowerBound & 1) : 0)
         let count = lowest > Int(range.upperBound) ? 0 : (Int(range.upperBound) - lowest) / step + 1
@@ -69,16 +69,16 @@ struct RelayPorts: Sendable {
     }
 }
 
-/// A bound port on its way to a worker, given back when nobody takes it.
+/// A bound port on its way to a worker, released when no worker takes it.
 final class HeldSocket: Sendable {
     let port: UInt16
     let index: Int
     private let descriptor: Int32
     private let table: PortTable
-    private let isTaken = TakenFlag()
+    private let isTaken = OnceFlag()
 
     init(_ socket: consuming DatagramSocket, port: UInt16, at index: Int, _ table: PortTable) {
-        descriptor = socket.surrender()
+        descriptor = socket.release()
         self.port = port
         self.index = index
         self.table = table

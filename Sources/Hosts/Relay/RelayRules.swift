@@ -2,18 +2,19 @@ import OpenSSLCrypto
 import TURN
 import Wire
 
-/// What may change while the relay runs: a reload replaces it as a whole, on every worker through its mailbox.
+/// The settings that may change while the relay runs: a reload replaces all of them, on every worker through its
+/// mailbox.
 ///
-/// Making one can fail and changes nothing; adopting one cannot fail. Allocations live on: each keeps the key that it was
-/// made with, so a replaced secret ends no call. A peer that the new policy forbids is cut off at once.
+/// Making them may fail and changes nothing; adopting them cannot fail. Allocations continue: each keeps the key that
+/// it was made with, so a replaced secret ends no call. A peer that the new policy denies is disconnected at once.
 package struct RelayRules: Sendable {
     let credentials: Credentials
     let policy: PeerPolicy
     let limits: RelayLimits
     let alternates: [TransportAddress]
-    /// What new DTLS sessions begin with; those that exist go on.
+    /// For new DTLS sessions; existing ones go on.
     let datagramContext: DTLSContext?
-    /// The same for TLS connections.
+    /// For new TLS connections; existing ones go on.
     let streamContext: TLSServerContext?
     /// nil when the ports stay as they are.
     let ports: PortChange?

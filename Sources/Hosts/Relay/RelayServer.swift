@@ -6,10 +6,10 @@ package import Wire
 
 /// The STUN and TURN server: one worker thread per core, each with its own sockets.
 ///
-/// Made from a checked configuration, started once, stopped once. While it runs it can be asked for its counters and told
-/// to revoke allocations, from any thread.
+/// It checks its configuration when it is made, and is started and stopped once. While it runs, any thread may read its
+/// counters and revoke allocations.
 package final class RelayServer: Sendable {
-    /// What each of the workers' sockets for clients asks for: 30 ms of a gigabit a second.
+    /// The receive buffer requested for each worker's sockets for clients: 30 ms at 1 Gbit/s.
     static let receiveBuffer: Int32 = 4 << 20
 
     private struct Running {
@@ -47,7 +47,7 @@ package final class RelayServer: Sendable {
 
     /// Ends the allocations of a user: a static name, a whole ephemeral name, or the user part of one.
     ///
-    /// - Parameter seconds: for how long credentials are given out; those that exist make no new allocation.
+    /// - Parameter seconds: the lifetime of issued credentials; existing ones make no new allocation.
     package func revoke(user: String, credentialSeconds seconds: Int64 = 0) {
         revoke(.user(user), seconds)
     }
@@ -57,7 +57,7 @@ package final class RelayServer: Sendable {
         revoke(.call(call), seconds)
     }
 
-    /// Ends what a user made with credentials for a call: the user is out of it.
+    /// Ends a user's allocations for a call, when the user has left it.
     package func revoke(user: String, in call: String, credentialSeconds seconds: Int64 = 0) {
         revoke(.participant(user: user, call: call), seconds)
     }
@@ -67,8 +67,8 @@ package final class RelayServer: Sendable {
         post(.revoke(name, voidingUntil: until, issuedUntil: CredentialClock.next()))
     }
 
-    /// Checks a configuration whose rules are to replace those that the relay runs with, and makes them, with the sockets of
-    /// ports that it adds. nil when it does not run.
+    /// Checks a new configuration and makes its rules, with the sockets of added ports. nil when the relay is not
+    /// running.
     package func rules(for configuration: RelayConfiguration) throws(RelayError) -> RelayRules? {
         try configuration.check()
         guard
@@ -82,7 +82,7 @@ package final class RelayServer: Sendable {
         return shared.rules(for: configuration, listeningOn: next.ports, change)
     }
 
-    /// Goes on with other rules. Allocations stay.
+    /// Applies new rules. Allocations stay.
     package func adopt(_ rules: RelayRules) {
         let shared = running.withLock { running in
             if let change = rules.ports { running?.listening.adopt(change) }
@@ -93,8 +93,8 @@ package final class RelayServer: Sendable {
         post(.adopt(rules))
     }
 
-    /// Lets allocations reach services of this server that everybody may reach: those of clients for whom the relay is the
-    /// only way. Before the first other rules.
+    /// Lets allocations reach public services of this server, for clients that can only use the relay. To be called
+    /// before the first `adopt`.
     ///
     /// - Parameter addresses: local ones.
     package func openToPeers(_ addresses: Set<TransportAddress>) throws(RelayError) {
@@ -102,7 +102,7 @@ package final class RelayServer: Sendable {
         if let rules = try rules(for: configuration) { adopt(rules) }
     }
 
-    /// While draining, every new allocation is refused (508, or 300 with an alternate relay) and those that exist go on.
+    /// While draining, every new allocation is rejected (508, or 300 with an alternate relay), and existing ones go on.
     package var isDraining: Bool {
         get { running.withLock { $0?.shared }?.ledger.isDraining ?? false }
         set { running.withLock { $0?.shared }?.ledger.isDraining = newValue }
@@ -121,27 +121,27 @@ package final class RelayServer: Sendable {
         running.withLock { $0?.mailboxes ?? [] }.map(\.counters)
     }
 
-    /// Allocations that were refused, by the limit that they would have broken.
-    package var refusals: [(reason: AllocationRefusals.Reason, count: UInt64)] {
-        running.withLock { $0?.shared }?.refusals.counts ?? []
+    /// Rejected allocations by the limit that they exceeded.
+    package var rejections: [(reason: AllocationRejections.Reason, count: UInt64)] {
+        running.withLock { $0?.shared }?.rejections.counts ?? []
     }
 
-    /// The limits that hold now.
+    /// The current limits.
     package var limits: RelayLimits {
         running.withLock { $0?.shared }?.rules.limits ?? configuration.limits
     }
 
-    /// Where clients are served over UDP and TCP, once started.
+    /// The addresses of UDP and TCP, once started.
     package var addresses: [TransportAddress] {
         running.withLock { $0?.listening.addresses ?? [] }
     }
 
-    /// Where else clients are served over TLS and DTLS.
+    /// The additional addresses of TLS and DTLS.
     package var tlsAddresses: [TransportAddress] {
         running.withLock { $0?.listening.tlsAddresses ?? [] }
     }
 
-    /// Allocations charged to users, and ports held for RESERVATION-TOKENs: exact, and both 0 when all is given back.
+    /// Allocations charged to users, and ports held for RESERVATION-TOKENs: exact, and 0 when everything is released.
     package var outstanding: (allocations: Int, reservedPorts: Int) {
         let ledger = running.withLock { $0?.shared.ledger }
         return (ledger?.charged ?? 0, ledger?.heldPorts ?? 0)
@@ -165,7 +165,7 @@ package final class RelayServer: Sendable {
         guard let key = OpenSSLSource.key(), let cookieKey = OpenSSLSource.key(),
             let ticketKey = OpenSSLSource.key()
         else {
-            throw RelayError("OpenSSL gives no random numbers")
+            throw RelayError("OpenSSL returned no random numbers")
         }
         let shared = SharedRelay(
             configuration, RelayAddresses(local: local, externals: configuration.externalAddresses),
@@ -180,26 +180,26 @@ package final class RelayServer: Sendable {
         var threads: [WorkerThread] = []
         let mailboxes = (0..<sockets.count).compactMap { _ in WorkerMailbox() }
         guard mailboxes.count == sockets.count else {
-            throw RelayError("the system refuses more descriptors: raise the limit (ulimit -n)")
+            throw RelayError("the system allows no more descriptors: raise the limit (ulimit -n)")
         }
         var index = 0
         let pinsThreads = configuration.pinsThreads
         while let next = sockets.popLast() {
-            let surrendered = SurrenderedSockets(next)
-            let neighbours = Neighbours(own: UInt8(truncatingIfNeeded: index), mailboxes: mailboxes)
+            let released = ReleasedSockets(next)
+            let workerGroup = WorkerGroup(own: UInt8(truncatingIfNeeded: index), mailboxes: mailboxes)
             guard
                 let thread = WorkerThread.start(
                     "relay-\(index)",
                     {
-                        if pinsThreads { _ = WorkerThread.pin(to: Int(neighbours.own)) }
-                        guard var worker = Worker.make(surrendered.adopt(), shared, neighbours) else { return }
+                        if pinsThreads { _ = WorkerThread.pin(to: Int(workerGroup.own)) }
+                        guard var worker = Worker.make(released.adopt(), shared, workerGroup) else { return }
                         worker.run()
                     })
             else {
-                _ = surrendered.adopt()
+                _ = released.adopt()
                 for mailbox in mailboxes { mailbox.post(.stop) }
                 for thread in threads { thread.join() }
-                throw RelayError("the system refuses more threads or descriptors: raise its limits (ulimit -n, -u)")
+                throw RelayError("the system allows no more threads or descriptors: raise its limits (ulimit -n, -u)")
             }
             threads.append(thread)
             index += 1

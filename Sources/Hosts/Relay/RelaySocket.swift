@@ -2,15 +2,15 @@ import DatagramIO
 import TURN
 import Wire
 
-/// A relay's socket in its place in the worker's table, or the place without one.
+/// A slot of the worker's table: a relay's socket, or empty.
 struct RelaySocket: ~Copyable {
     let socket: DatagramSocket
     let id: RelayID
     let port: UInt16
     let addressIndex: Int
-    /// Where peers connect to a TCP allocation; -1 for none. Its datagram socket then only keeps the port.
-    private(set) var entrance = StreamListener(adopting: -1)
-    /// How the socket is set now: packets that ask for it come in runs.
+    /// Accepts the peers of a TCP allocation; -1 for none. The datagram socket then only holds the port.
+    private(set) var acceptor = StreamListener(adopting: -1)
+    /// The socket's current setting; it changes rarely, since packets with DONT-FRAGMENT come in runs.
     private(set) var forbidsFragments = false
 
     init(_ socket: consuming DatagramSocket, id: RelayID, port: UInt16, addressIndex: Int) {
@@ -25,22 +25,23 @@ struct RelaySocket: ~Copyable {
             .none, id: RelayID(AllocationID(slot: 0, generation: 0), .ipv4), port: 0, addressIndex: 0)
     }
 
-    mutating func setEntrance(_ entrance: consuming StreamListener) {
-        self.entrance = entrance
+    mutating func setAcceptor(_ acceptor: consuming StreamListener) {
+        self.acceptor = acceptor
     }
 
     var isOpen: Bool {
         socket.descriptor >= 0
     }
 
-    /// Linux has the DF bit as an option of the socket, not of a datagram: what waits to leave must leave before.
+    /// On Linux the DF bit is an option of the socket, not of a datagram: queued packets must be sent before it
+    /// changes.
     mutating func setForbidsFragments(_ forbids: Bool) {
         socket.forbidFragments(forbids, id.family)
         forbidsFragments = forbids
     }
 }
 
-/// What a socket is for, in the 64 bits that epoll keeps for it.
+/// Identifies a socket's purpose and owner in the 64 bits of its epoll data.
 ///
 ///     | kind (8) | generation (24) | slot or index (32) |
 enum EventTag {
@@ -49,11 +50,11 @@ enum EventTag {
     case relay(slot: Int, family: IPAddress.Family, generation: UInt32)
     case streamListener(Int)
     case connection(slot: Int, generation: UInt32)
-    case relayEntrance(slot: Int, family: IPAddress.Family, generation: UInt32)
+    case relayAcceptor(slot: Int, family: IPAddress.Family, generation: UInt32)
     case peer(slot: Int, generation: UInt32)
     case unknown
 
-    /// A slot would have to be used 16 million times within one wait to be mistaken.
+    /// A slot would have to be reused 16 million times within one wait to be mistaken for another.
     static let generationMask: UInt32 = 0xFF_FFFF
     static let wakeBits: UInt64 = 0
 
@@ -74,7 +75,7 @@ enum EventTag {
         5 << 56 | UInt64(generation & generationMask) << 32 | UInt64(truncatingIfNeeded: slot) & 0xFFFF_FFFF
     }
 
-    static func relayEntrance(_ id: RelayID) -> UInt64 {
+    static func relayAcceptor(_ id: RelayID) -> UInt64 {
         (id.family == .ipv4 ? 6 : 7) << 56 | UInt64(id.allocation.generation & generationMask) << 32
             | UInt64(id.allocation.slot)
     }
@@ -93,8 +94,8 @@ enum EventTag {
         case 3: return .relay(slot: low, family: .ipv6, generation: generation)
         case 4: return .streamListener(low)
         case 5: return .connection(slot: low, generation: generation)
-        case 6: return .relayEntrance(slot: low, family: .ipv4, generation: generation)
-        case 7: return .relayEntrance(slot: low, family: .ipv6, generation: generation)
+        case 6: return .relayAcceptor(slot: low, family: .ipv4, generation: generation)
+        case 7: return .relayAcceptor(slot: low, family: .ipv6, generation: generation)
         case 8: return .peer(slot: low, generation: generation)
         default: return .unknown
         }

@@ -6,7 +6,7 @@ import Synchronization
 package import TURN
 import Wire
 
-/// What the workers of one relay have in common.
+/// State that the workers of one relay share.
 final class SharedRelay: Sendable {
     let ledger: RelayLedger
     private let workerCount: Int
@@ -14,16 +14,16 @@ final class SharedRelay: Sendable {
     let joinsDatagrams: Bool
     let table: PortTable
     let discoveries: [NATDiscovery]
-    let refusals = AllocationRefusals()
+    let rejections = AllocationRejections()
     /// nil where mobility is off.
     let ticketKey: Digest?
     private let ports: RelayPorts
     private let own: [IPAddress]
-    /// Services of this server that peers may be.
+    /// Addresses of this server's own services that peers may have.
     private let openOwn = Mutex<Set<TransportAddress>>([])
     private let currentRules: Mutex<RelayRules>
-    private let nonceKeys: Mutex<(mint: NonceMint, rotatedAt: Instant)>
-    private let cookieKeys: Mutex<(mint: CookieMint, rotatedAt: Instant)>
+    private let nonceKeys: Mutex<(generator: NonceGenerator, rotatedAt: Instant)>
+    private let cookieKeys: Mutex<(generator: CookieGenerator, rotatedAt: Instant)>
 
     init(
         _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>,
@@ -44,8 +44,8 @@ final class SharedRelay: Sendable {
             Self.rules(
                 configuration, addresses, deniedOwnPorts: deniedOwnPorts, openOwn: [], own: own, live: table,
                 ports: nil))
-        nonceKeys = Mutex((NonceMint(key: nonceKey), SystemClock.now()))
-        cookieKeys = Mutex((CookieMint(key: cookieKey), SystemClock.now()))
+        nonceKeys = Mutex((NonceGenerator(key: nonceKey), SystemClock.now()))
+        cookieKeys = Mutex((CookieGenerator(key: cookieKey), SystemClock.now()))
     }
 
     private static func rules(
@@ -74,13 +74,13 @@ final class SharedRelay: Sendable {
             openOwn: openOwn.withLock { $0 }, own: own, live: table, ports: change)
     }
 
-    /// From the next rules on, these local addresses may be peers.
+    /// Allows these local addresses as peers, from the next rules on.
     func openToPeers(_ addresses: Set<TransportAddress>) { openOwn.withLock { $0 = addresses } }
 
-    /// What new workers begin with.
+    /// The rules that new workers start with.
     var rules: RelayRules { currentRules.withLock { $0 } }
 
-    /// One worker's part of a limit for all.
+    /// One worker's share of a limit.
     func share(of limit: Int) -> Int { max(1, limit / workerCount) }
 
     func adopt(_ rules: RelayRules) {
@@ -88,49 +88,49 @@ final class SharedRelay: Sendable {
         ledger.adopt(rules.limits)
     }
 
-    /// The keys for nonces; whichever worker asks first after an hour replaces the older one for all.
-    func nonces(at now: Instant) -> NonceMint {
+    /// The keys for nonces. The first worker that asks after an hour rotates them for all.
+    func nonces(at now: Instant) -> NonceGenerator {
         nonceKeys.withLock { keys in
-            if now.seconds(since: keys.rotatedAt) >= NonceMint.lifetime, let key = OpenSSLSource.key() {
-                keys.mint.rotate(to: key)
+            if now.seconds(since: keys.rotatedAt) >= NonceGenerator.lifetime, let key = OpenSSLSource.key() {
+                keys.generator.rotate(to: key)
                 keys.rotatedAt = now
             }
-            return keys.mint
+            return keys.generator
         }
     }
 
-    /// The keys for the cookies of DTLS, in the same way.
-    func cookies(at now: Instant) -> CookieMint {
+    /// The keys for DTLS cookies, rotated in the same way.
+    func cookies(at now: Instant) -> CookieGenerator {
         cookieKeys.withLock { keys in
-            if now.seconds(since: keys.rotatedAt) >= NonceMint.lifetime, let key = OpenSSLSource.key() {
-                keys.mint.rotate(to: key)
+            if now.seconds(since: keys.rotatedAt) >= NonceGenerator.lifetime, let key = OpenSSLSource.key() {
+                keys.generator.rotate(to: key)
                 keys.rotatedAt = now
             }
-            return keys.mint
+            return keys.generator
         }
     }
 
-    /// Whether connections from here are a load balancer's.
+    /// Whether the address is a load balancer's.
     func isBalancer(_ address: IPAddress) -> Bool {
         balancers.contains { $0.contains(address) }
     }
 
     enum Opened {
         case opened(RelayOpening, [OpenedSocket])
-        case refused(ErrorCode)
+        case rejected(ErrorCode)
     }
 
-    /// Charges the user and opens the ports that the request asks for. All or nothing, but for the additional family.
+    /// Charges the user and opens the requested ports: all or none, except for the additional family.
     func open(_ request: RelayRequest, at now: Instant) -> Opened {
         if let error = ledger.charge(request.user, request.scope) {
-            refusals.count(charging: error, isDraining: ledger.isDraining)
-            return .refused(error)
+            rejections.count(charging: error, isDraining: ledger.isDraining)
+            return .rejected(error)
         }
         switch openPorts(request, at: now) {
-        case .refused(let error):
+        case .rejected(let error):
             ledger.release(request.user)
-            refusals.count(opening: error)
-            return .refused(error)
+            rejections.count(opening: error)
+            return .rejected(error)
         case let opened:
             return opened
         }
@@ -139,12 +139,12 @@ final class SharedRelay: Sendable {
     private func openPorts(_ request: RelayRequest, at now: Instant) -> Opened {
         if case .reserved(let token) = request.port {
             guard let held = ledger.claim(token, for: request.claimant, at: now) else {
-                return .refused(.insufficientCapacity)
+                return .rejected(.insufficientCapacity)
             }
             return .opened(RelayOpening(relay: relay(held)), [OpenedSocket(held, family(held))])
         }
         guard let index = ports.addresses.index(for: request.local.address, request.family) else {
-            return .refused(.addressFamilyNotSupported)
+            return .rejected(.addressFamilyNotSupported)
         }
         do {
             var token: UInt64?
@@ -154,7 +154,7 @@ final class SharedRelay: Sendable {
                 let (even, odd) = try ports.openPair(at: index)
                 first = even
                 token = ledger.hold(odd, for: request, at: now)
-                guard token != nil else { return .refused(.insufficientCapacity) }
+                guard token != nil else { return .rejected(.insufficientCapacity) }
             case .even(reserveNext: false):
                 first = try ports.openEven(at: index)
             case .any, .reserved:
@@ -167,7 +167,7 @@ final class SharedRelay: Sendable {
                     reservationToken: token),
                 [OpenedSocket(first, request.family)] + (additional.map { [OpenedSocket($0, family($0))] } ?? []))
         } catch {
-            return .refused(.insufficientCapacity)
+            return .rejected(.insufficientCapacity)
         }
     }
 
@@ -191,7 +191,7 @@ final class SharedRelay: Sendable {
         let entry = ports.addresses.entries[held.index]
         return RelayOpening.Relay(
             local: TransportAddress(entry.local, port: held.port),
-            told: TransportAddress(entry.told, port: held.port))
+            advertised: TransportAddress(entry.advertised, port: held.port))
     }
 }
 
@@ -226,8 +226,8 @@ enum OpenSSLSource {
     }
 }
 
-/// When credentials are issued and revoked: each moment is later than the one before, also within a millisecond, so what
-/// comes after a revocation is good and what came before is void.
+/// Timestamps for issuing and revoking credentials. They increase strictly, also within a millisecond: a credential
+/// issued after a revocation is valid, and one issued before it is not.
 enum CredentialClock {
     private static let last = Atomic<Int64>(0)
 
@@ -246,7 +246,7 @@ enum CredentialClock {
 }
 
 extension EphemeralCredential {
-    /// A name and password for a user that are good for this until `expiresAt` (Unix seconds). nil when OpenSSL failed.
+    /// A name and password of a user, valid for a scope until `expiresAt` (Unix seconds). nil when OpenSSL failed.
     package static func make(
         secret: String, user: String, scope: CredentialScope, expiresAt: Int64
     ) -> (username: String, password: String)? {
@@ -255,8 +255,8 @@ extension EphemeralCredential {
             username(user: user, scope: scope, expiresAt: expiresAt, issuedAt: CredentialClock.next()))
     }
 
-    /// A name and password that are good until `expiresAt` (Unix seconds), bound to a user and, where given, a call. nil
-    /// when OpenSSL failed.
+    /// A name and password valid until `expiresAt` (Unix seconds), bound to a user and, where given, a call. nil when
+    /// OpenSSL failed.
     package static func make(
         secret: String, user: String, call: String? = nil, expiresAt: Int64
     ) -> (username: String, password: String)? {

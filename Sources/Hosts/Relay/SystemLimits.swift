@@ -1,12 +1,12 @@
 import DatagramIO
 import Wire
 
-/// What the system allows this process, compared with what a relay of this size needs.
+/// Compares the system's limits for this process with what a relay of this size needs.
 package enum SystemLimits {
-    /// Descriptors beside those of allocations: realtime sessions, the database, HTTP.
+    /// Descriptors other than those of allocations: realtime sessions, the database, HTTP.
     private static let otherDescriptors = 1_000
 
-    /// A sentence for each limit that is too low, with what to do about it.
+    /// A warning for each limit that is too low, with how to raise it.
     package static func warnings(allocations: Int) -> [String] {
         var warnings: [String] = []
         let needed = allocations + otherDescriptors

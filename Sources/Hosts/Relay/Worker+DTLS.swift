@@ -5,65 +5,70 @@ import OpenSSLCrypto
 import TURN
 import Wire
 
-// TURN over DTLS: on the sockets of plain UDP, told apart by the first byte (RFC 7983). What comes out of a session goes
+// TURN over DTLS: on the sockets of plain UDP, distinguished by the first byte (RFC 7983). Decrypted datagrams go
 // through the same engine and the same batches.
 
 extension Worker {
-    /// How many sessions are asked whether they may make room for a new one.
-    private static let evictionsLooked = 16
+    /// How many eviction candidates are checked before a new session is rejected.
+    private static let maxEvictionAttempts = 16
 
     /// A datagram whose first byte says that it is DTLS.
     mutating func receiveDTLS(
         _ datagram: UnsafeMutableRawBufferPointer, listener: Int, from source: TransportAddress
     ) {
         let flow = Flow(.dtls, local: outbox.listeners[listener].address, remote: source)
-        if datagram.first == RecordHeader.ContentType.handshake.rawValue, meet(datagram, flow, listener) { return }
+        if datagram.first == RecordHeader.ContentType.handshake.rawValue, receiveHello(datagram, flow, listener) {
+            return
+        }
         var offset = 0
         for _ in 0..<RecordHeader.maximumPerDatagram {
             guard let record = RecordHeader(UnsafeRawBufferPointer(datagram).bytes, at: offset) else { break }
             offset = record.body.upperBound
-            guard let places = outbox.sessions.places(of: flow) else {
+            guard let slots = outbox.sessions.slots(of: flow) else {
                 outbox.sessions.noteStray()
                 return
             }
-            // The plaintext takes the place of its record, so what one session could read the other does not see.
-            if receive(record, of: datagram, for: places.current, flow) { continue }
-            if let successor = places.successor { _ = receive(record, of: datagram, for: successor, flow) }
+            // The plaintext overwrites the record, so a record that one session could read is not passed to the other.
+            if receive(record, of: datagram, for: slots.current, flow) { continue }
+            if let successor = slots.successor { _ = receive(record, of: datagram, for: successor, flow) }
         }
         if offset < datagram.count { outbox.sessions.noteStray() }
     }
 
-    /// Whether the datagram was one of somebody at the front door; then there is nothing else in it.
-    private mutating func meet(_ datagram: UnsafeMutableRawBufferPointer, _ flow: Flow, _ listener: Int) -> Bool {
+    /// Whether the datagram was a ClientHello of a client without a session; it holds nothing else then.
+    private mutating func receiveHello(
+        _ datagram: UnsafeMutableRawBufferPointer, _ flow: Flow, _ listener: Int
+    ) -> Bool {
         let bytes = UnsafeRawBufferPointer(datagram).bytes
-        switch outbox.sessions.door.receive(bytes, on: flow, at: now) {
+        switch outbox.sessions.helloVerifier.receive(bytes, on: flow, at: now) {
         case .nothing:
             return false
         case .refused:
             return true
-        case .unproven(let hello):
-            // A hello that comes again when its session is there is late, or somebody's replay: some clients stumble over an
-            // answer in the middle of a session.
-            guard !outbox.sessions.knows(hello.random, on: flow), engine.allowsAnswer(to: flow.remote.address, at: now),
-                let answer = outbox.sessions.door.challenge(hello, of: bytes, at: now)
+        case .unverified(let hello):
+            // A duplicate of the hello that started the session is late or replayed. Some clients fail when a response
+            // arrives in the middle of a session.
+            guard !outbox.sessions.isDuplicate(hello.random, on: flow),
+                engine.allowsResponse(to: flow.remote.address, at: now),
+                let response = outbox.sessions.helloVerifier.challenge(hello, of: bytes, at: now)
             else { return true }
             outbox.listeners[listener].batch.appendCopy(
-                answer.span.bytes, from: outbox.listeners[listener].socket.descriptor, to: flow.remote)
+                response.span.bytes, from: outbox.listeners[listener].socket.descriptor, to: flow.remote)
             return true
-        case .proven(let hello):
+        case .verified(let hello):
             begin(hello, on: flow)
             return true
         }
     }
 
-    private mutating func begin(_ hello: ProvenHello, on flow: Flow) {
+    private mutating func begin(_ hello: VerifiedHello, on flow: Flow) {
         switch outbox.sessions.admit(hello, on: flow, at: now) {
-        case .known, .refused:
+        case .duplicate, .rejected:
             return
-        case .full where !makeRoom():
-            outbox.sessions.noteRefused()
+        case .full where !evictSession():
+            outbox.sessions.noteRejected()
             return
-        case .full, .welcome:
+        case .full, .admitted:
             let start = SystemClock.threadNanoseconds()
             outbox.sessions.begin(hello, on: flow, at: now)
             outbox.sessions.noteWork(nanoseconds: SystemClock.threadNanoseconds() &- start)
@@ -71,29 +76,30 @@ extension Worker {
         }
     }
 
-    /// Ends a session of somebody who has no allocation, so that strangers cannot keep others out by being many.
-    private mutating func makeRoom() -> Bool {
-        for _ in 0..<Self.evictionsLooked {
-            guard let place = outbox.sessions.candidateForEviction(at: now) else { return false }
-            guard !engine.hasAllocation(on: outbox.sessions.places[place].flow) else { continue }
-            end(place, .idle)
+    /// Ends a session without an allocation, so that many idle clients cannot keep others out. False when none was
+    /// found.
+    private mutating func evictSession() -> Bool {
+        for _ in 0..<Self.maxEvictionAttempts {
+            guard let slot = outbox.sessions.candidateForEviction(at: now) else { return false }
+            guard !engine.hasAllocation(on: outbox.sessions.slots[slot].flow) else { continue }
+            end(slot, .idle)
             return true
         }
         return false
     }
 
-    /// Gives a record to a session, and what it holds to the engine. Whether it held anything.
+    /// Passes a record to a session, and its plaintext to the engine. Whether the session could read it.
     private mutating func receive(
-        _ record: RecordHeader, of datagram: UnsafeMutableRawBufferPointer, for place: Int, _ flow: Flow
+        _ record: RecordHeader, of datagram: UnsafeMutableRawBufferPointer, for slot: Int, _ flow: Flow
     ) -> Bool {
-        let isHandshake = !outbox.sessions.places[place].isEstablished
+        let isHandshake = !outbox.sessions.slots[slot].isEstablished
         let start = isHandshake ? SystemClock.threadNanoseconds() : 0
-        guard let reading = outbox.sessions.take(record, of: datagram, to: place, at: now) else { return false }
+        guard let reading = outbox.sessions.receive(record, of: datagram, to: slot, at: now) else { return false }
         if isHandshake { outbox.sessions.noteWork(nanoseconds: SystemClock.threadNanoseconds() &- start) }
         outbox.sendRecords(on: flow)
-        if outbox.sessions.noteEstablished(place, at: now) {
+        if outbox.sessions.noteEstablished(slot, at: now) {
             engine.flowClosed(flow, into: &outbox)
-            if outbox.hasWishes { settle() }
+            if outbox.hasPendingRequests { executeRequests() }
         }
         switch reading {
         case .data(let count):
@@ -102,10 +108,10 @@ extension Worker {
         case .nothing:
             return false
         case .closed:
-            end(place, .closed)
+            end(slot, .closed)
             return true
         case .failed:
-            end(place, .failed)
+            end(slot, .failed)
             return false
         }
     }
@@ -115,57 +121,57 @@ extension Worker {
         counters.bytesFromClients &+= UInt64(truncatingIfNeeded: message.count)
         let forward = engine.receive(message.bytes, on: flow, at: now, into: &outbox)
         if let forward { sendToPeer(forward, message) }
-        if outbox.hasWishes { settle() }
+        if outbox.hasPendingRequests { executeRequests() }
     }
 
-    /// Ends a session, and with it the allocation of its flow if it is the one that counts there.
-    private mutating func end(_ place: Int, _ end: DTLSEnd) {
-        let flow = outbox.sessions.places[place].flow
-        let isCurrent = outbox.sessions.end(place, end)
+    /// Ends a session, and with it the allocation of its flow if it is the flow's current session.
+    private mutating func end(_ slot: Int, _ end: DTLSCloseReason) {
+        let flow = outbox.sessions.slots[slot].flow
+        let isCurrent = outbox.sessions.end(slot, end)
         outbox.sendRecords(on: flow)
         guard isCurrent else { return }
         engine.flowClosed(flow, into: &outbox)
-        if outbox.hasWishes { settle() }
+        if outbox.hasPendingRequests { executeRequests() }
     }
 
-    /// Ends those whose clients came through ports that are closed.
+    /// Ends the sessions on ports that are being closed.
     mutating func endSessions(on ports: Set<UInt16>) {
-        for place in 0..<outbox.sessions.places.count
-        where outbox.sessions.places[place].session != nil
-            && ports.contains(outbox.sessions.places[place].flow.local.port)
+        for slot in 0..<outbox.sessions.slots.count
+        where outbox.sessions.slots[slot].session != nil
+            && ports.contains(outbox.sessions.slots[slot].flow.local.port)
         {
-            end(place, .closed)
+            end(slot, .closed)
         }
     }
 
-    /// What is due: flights to be said again, handshakes that take too long, sessions without use.
+    /// Runs the timers: retransmissions, handshakes that take too long, sessions without allocation.
     mutating func advanceSessions() {
-        for place in outbox.sessions.dueHandshakes(at: now) {
-            if outbox.sessions.retransmit(place, at: now) {
-                outbox.sendRecords(on: outbox.sessions.places[place].flow)
+        for slot in outbox.sessions.dueHandshakes(at: now) {
+            if outbox.sessions.retransmit(slot, at: now) {
+                outbox.sendRecords(on: outbox.sessions.slots[slot].flow)
             } else {
-                end(place, .failed)
+                end(slot, .failed)
             }
         }
-        for place in outbox.sessions.sweep(at: now) {
-            if engine.hasAllocation(on: outbox.sessions.places[place].flow) {
-                outbox.sessions.noteUseful(place, at: now)
+        for slot in outbox.sessions.sweep(at: now) {
+            if engine.hasAllocation(on: outbox.sessions.slots[slot].flow) {
+                outbox.sessions.noteAllocation(slot, at: now)
             } else {
-                end(place, .idle)
+                end(slot, .idle)
             }
         }
     }
 
-    /// Says goodbye to everybody, when the worker stops.
+    /// Ends every session with a close_notify, when the worker stops.
     mutating func endSessions() {
-        for place in 0..<outbox.sessions.places.count where outbox.sessions.places[place].session != nil {
-            end(place, .closed)
+        for slot in 0..<outbox.sessions.slots.count where outbox.sessions.slots[slot].session != nil {
+            end(slot, .closed)
         }
     }
 }
 
 extension WorkerOutbox {
-    /// Sends what a session left in the exchange.
+    /// Sends the records that a session left in the exchange.
     mutating func sendRecords(on flow: Flow) {
         guard sessions.exchange.count > 0 else { return }
         if let index = listener(at: flow.local) {

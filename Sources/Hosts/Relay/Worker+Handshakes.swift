@@ -3,20 +3,21 @@ import DatagramIO
 import TURN
 import Wire
 
-// How much of the thread TLS handshakes may take. Whoever has to wait is not read meanwhile, and loses nothing.
+// How much of the thread's time TLS handshakes may take. A connection that has to wait is not read meanwhile, and loses
+// nothing.
 
-/// A connection whose TLS waits for its turn.
+/// A connection whose TLS handshake has to wait.
 struct HeldHandshake: Sendable {
     let slot: Int
     let generation: UInt32
 }
 
 extension Worker {
-    /// A quarter of the thread's time, and no longer in one piece than a packet of the others may wait.
+    /// A quarter of the thread's time, in bursts no longer than other clients' packets may wait.
     static let handshakeShare = WorkBudget(perSecond: 250_000_000, burst: 5_000_000)
 
-    /// Whether a handshake may go on now: those that wait come first.
-    mutating func mayShakeHands() -> Bool {
+    /// Whether a handshake may proceed now: those that wait come first.
+    mutating func mayHandshake() -> Bool {
         (heldHandshakes.isEmpty || isResumingHandshake) && handshakeBudget.allowsMore(at: now)
     }
 
@@ -30,9 +31,9 @@ extension Worker {
             of: outbox.connections.slots[slot].flow.remote.address)
     }
 
-    /// Goes on with those that wait: one connection of one source after one of another.
+    /// Resumes waiting handshakes, taking turns between sources.
     mutating func resumeHandshakes() {
-        // Each at most once: one that has to wait again does so behind the others.
+        // Each at most once: one that has to wait again goes to the end of the queue.
         for _ in 0..<heldHandshakes.count {
             guard handshakeBudget.allowsMore(at: now), let held = heldHandshakes.popFirst() else { return }
             guard let slot = outbox.connections.slot(held.slot, generation: held.generation) else { continue }
@@ -47,7 +48,7 @@ extension Worker {
         if outbox.connections.slots[slot].isOpening, outbox.connections.slots[slot].isReading {
             let first = Array(outbox.connections.slots[slot].unread.bytes)
             outbox.connections.keep(slot, UnsafeRawBufferPointer(start: nil, count: 0))
-            first.withUnsafeBytes { take($0, from: slot) }
+            first.withUnsafeBytes { receive($0, from: slot) }
         }
         serve(slot, .perhapsReadable, EventTag.connection(slot, generation: generation))
     }

@@ -5,8 +5,8 @@ import Wire
 
 /// Streams of TCP allocations that are not read until their allocation's bytes per second allow more.
 ///
-/// What they bring waits in the kernel, whose full window makes the sender wait: nothing is lost, and nothing is kept here.
-/// All of them are asked again together, a fixed time after the first of them was put here, so that the worker has one
+/// Their bytes wait in the kernel, whose full receive window makes the sender wait: nothing is lost, and nothing is
+/// buffered here. All streams are resumed together, a fixed time after the first was added, so that the worker has one
 /// deadline for any number of streams, and each read is worth its system call.
 struct HeldStreams {
     enum Stream {
@@ -16,7 +16,7 @@ struct HeldStreams {
 
     private static let pauseNanoseconds: UInt64 = 20_000_000
     private var waiting: [Stream] = []
-    /// When they are to be asked.
+    /// When the streams are resumed.
     private(set) var next = Instant.distantFuture
 
     mutating func append(_ stream: Stream, at now: Instant) {
@@ -30,7 +30,7 @@ struct HeldStreams {
         return waiting
     }
 
-    /// Those that still wait come before those that were served and wait again: each has its turn.
+    /// Puts streams that still wait before those that were served and wait again, so that each has its turn.
     mutating func putBack(_ streams: [Stream], at now: Instant) {
         guard !streams.isEmpty else { return }
         waiting.insert(contentsOf: streams, at: 0)
@@ -39,7 +39,7 @@ struct HeldStreams {
 }
 
 extension Worker {
-    /// How much of a client's connection may be read at once: all that there is room for, unless it carries a stream.
+    /// How many bytes of a client's connection may be read at once: a full buffer, unless it carries a stream.
     mutating func allowance(ofClient slot: Int) -> Int {
         guard let peer = outbox.connections.slots[slot].peer else { return Self.readByteCount }
         return engine.streamAllowance(
@@ -65,7 +65,7 @@ extension Worker {
         heldStreams.append(.peer(slot: slot, generation: generation), at: now)
     }
 
-    /// Reads those whose time has come.
+    /// Resumes reading when the pause is over.
     mutating func resumeHeldStreams() {
         guard now >= heldStreams.next else { return }
         var waiting: [HeldStreams.Stream] = []
@@ -73,7 +73,7 @@ extension Worker {
         heldStreams.putBack(waiting, at: now)
     }
 
-    /// False when it has to go on waiting.
+    /// False when the stream has to wait longer.
     private mutating func resume(_ stream: HeldStreams.Stream) -> Bool {
         switch stream {
         case .client(let slot, let generation):

@@ -5,18 +5,18 @@ import STUN
 import TURN
 import Wire
 
-// TCP allocations (RFC 6062): connections to peers, and moving bytes between them and their clients'.
+// TCP allocations (RFC 6062): connections to peers, and copying bytes between them and their clients' connections.
 
 extension Worker {
     private static let listeningAttempts = 4
     private static let acceptedAtOnce = 16
-    /// How long the last bytes for a peer may take, in seconds.
+    /// How long the last bytes to a peer may take, in seconds.
     private static let drainingSeconds: UInt32 = 10
-    /// How often a connection may go from worker to worker.
-    private static let movesOfConnection: UInt8 = 16
+    /// How often a connection may be handed to another worker.
+    private static let maxHandoffs: UInt8 = 16
 
-    mutating func fulfil(_ wish: PeerWish) {
-        switch wish {
+    mutating func execute(_ request: PeerRequest) {
+        switch request {
         case .connect(let id, let relay, let peer): connect(id, from: relay, to: peer)
         case .bind(let id, let flow): bind(id, to: flow)
         case .close(let id): closePeer(id)
@@ -25,74 +25,75 @@ extension Worker {
 
     // MARK: Relays
 
-    /// A relay for connections: a port of its own for UDP and TCP both.
+    /// Opens a relay for connections: a port of its own for both UDP and TCP.
     mutating func openForConnections(_ request: RelayRequest) {
         for _ in 0..<Self.listeningAttempts {
             switch shared.open(request, at: now) {
-            case .refused(let error):
-                engine.relayRefused(request.allocation, error, into: &outbox)
+            case .rejected(let error):
+                engine.relayFailed(request.allocation, error, into: &outbox)
                 return
             case .opened(let opening, let sockets):
-                var entrances = UniqueArray<StreamListener>()
+                var acceptors = UniqueArray<StreamListener>()
                 for relay in [opening.relay, opening.additional] {
-                    if let relay, let entrance = Self.listen(at: relay.local) { entrances.append(entrance) }
+                    if let relay, let acceptor = Self.listen(at: relay.local) { acceptors.append(acceptor) }
                 }
-                guard entrances.count == sockets.count, install(sockets, for: request) else {
+                guard acceptors.count == sockets.count, install(sockets, for: request) else {
                     // Another program has the TCP port, or the system has no more descriptors.
                     shared.ledger.release(request.user)
                     continue
                 }
-                while let entrance = entrances.popLast() {
-                    let id = RelayID(request.allocation, sockets[entrances.count].family)
-                    _ = queue.watch(entrance.descriptor, as: EventTag.relayEntrance(id))
-                    relays[Self.place(Int(id.allocation.slot), id.family)].setEntrance(entrance)
+                while let acceptor = acceptors.popLast() {
+                    let id = RelayID(request.allocation, sockets[acceptors.count].family)
+                    _ = queue.watch(acceptor.descriptor, as: EventTag.relayAcceptor(id))
+                    relays[Self.socketIndex(Int(id.allocation.slot), id.family)].setAcceptor(acceptor)
                 }
                 let supply = shared.ledger.supply(of: request.user, request.scope, at: now)
                 engine.relayOpened(request.allocation, opening, supply: supply, at: now, into: &outbox)
                 return
             }
         }
-        engine.relayRefused(request.allocation, .insufficientCapacity, into: &outbox)
+        engine.relayFailed(request.allocation, .insufficientCapacity, into: &outbox)
     }
 
-    /// The port is shared with the connections that the relay makes; others that share ports must not have it.
+    /// The listener shares its port with the connections that the relay makes, but not with other programs.
     private static func listen(at address: TransportAddress) -> StreamListener? {
         do {
             _ = try StreamListener(address, .exclusive)
-            return try StreamListener(address, .spread)
+            return try StreamListener(address, .reusePort)
         } catch {
             return nil
         }
     }
 
-    mutating func acceptPeers(at place: Int, _ generation: UInt32, _ event: UInt64) {
-        guard place < relays.count, relays[place].isOpen,
-            relays[place].id.allocation.generation & EventTag.generationMask == generation
+    mutating func acceptPeers(at socketIndex: Int, _ generation: UInt32, _ event: UInt64) {
+        guard socketIndex < relays.count, relays[socketIndex].isOpen,
+            relays[socketIndex].id.allocation.generation & EventTag.generationMask == generation
         else { return }
-        let id = relays[place].id
+        let id = relays[socketIndex].id
         for _ in 0..<Self.acceptedAtOnce {
-            guard relays[place].isOpen, relays[place].id == id else { return }
-            switch relays[place].entrance.accept() {
+            guard relays[socketIndex].isOpen, relays[socketIndex].id == id else { return }
+            switch relays[socketIndex].acceptor.accept() {
             case .nothing:
                 return
             case .shortage:
-                counters.connectionsRefused &+= 1
+                counters.connectionsRejected &+= 1
                 return
             case .connection(let socket, let peer):
-                // Without permission it closes here.
+                // Without a permission the connection closes here.
                 guard let number = engine.peerAccepted(on: id, from: peer, at: now, into: &outbox) else { continue }
                 watch(socket, number, .unclaimed)
             }
         }
-        queue.remind(of: relays[place].entrance.descriptor, as: event)
+        queue.rearm(of: relays[socketIndex].acceptor.descriptor, as: event)
     }
 
     // MARK: Peers
 
     private mutating func connect(_ id: PeerConnectionID, from relay: RelayID, to peer: TransportAddress) {
-        let place = Self.place(Int(relay.allocation.slot), relay.family)
-        guard place < relays.count, relays[place].isOpen, relays[place].id == relay,
-            let local = relays[place].entrance.address, let socket = StreamSocket.connecting(from: local, to: peer)
+        let socketIndex = Self.socketIndex(Int(relay.allocation.slot), relay.family)
+        guard socketIndex < relays.count, relays[socketIndex].isOpen, relays[socketIndex].id == relay,
+            let local = relays[socketIndex].acceptor.address,
+            let socket = StreamSocket.connecting(from: local, to: peer)
         else {
             engine.peerClosed(id, into: &outbox)
             return
@@ -102,7 +103,7 @@ extension Worker {
 
     private mutating func watch(_ socket: consuming StreamSocket, _ id: PeerConnectionID, _ stage: PeerStream.Stage) {
         let descriptor = socket.descriptor
-        socket.prepare(StreamSocket.Patience())
+        socket.prepare(StreamSocket.TCPOptions())
         let slot = outbox.peers.add(socket, id, stage)
         let tag = EventTag.peer(slot, generation: outbox.peers.slots[slot].generation)
         if !queue.watchStream(descriptor, as: tag) { losePeer(slot) }
@@ -122,7 +123,7 @@ extension Worker {
             // Read when it is claimed: the kernel bounds what waits.
             return
         case .draining:
-            if !outbox.peers.drain(slot) || outbox.peers.slots[slot].backlog.isEmpty { losePeer(slot) }
+            if !outbox.peers.drain(slot) || outbox.peers.slots[slot].unsent.isEmpty { losePeer(slot) }
         case .piped(let client):
             if readiness.isWritable { drainPeer(slot, client) }
             guard readiness.isReadable, outbox.peers.slots[slot].isOpen else { return }
@@ -139,16 +140,16 @@ extension Worker {
             losePeer(slot)
             return
         }
-        guard outbox.peers.slots[slot].backlog.isEmpty, outbox.connections.slots[client].isPaused else { return }
+        guard outbox.peers.slots[slot].unsent.isEmpty, outbox.connections.slots[client].isPaused else { return }
         outbox.connections.setPaused(client, false)
-        remind(ofClient: client)
+        rearm(ofClient: client)
     }
 
     private mutating func readPeer(_ slot: Int, _ client: Int, _ event: UInt64) {
         let id = outbox.peers.slots[slot].id
         for _ in 0..<Self.rounds {
             guard !outbox.peers.slots[slot].isHeld else { return }
-            guard outbox.connections.hasRoom(client) else {
+            guard outbox.connections.hasCapacity(client) else {
                 outbox.peers.pause(slot)
                 return
             }
@@ -159,13 +160,13 @@ extension Worker {
             }
             // Payloads of datagrams may wait in the buffer to be sent.
             if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
-            let room = UnsafeMutableRawBufferPointer(rebasing: wireBuffer.bytes.prefix(allowed))
-            switch outbox.peers.slots[slot].socket.receive(into: room) {
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: wireBuffer.bytes.prefix(allowed))
+            switch outbox.peers.slots[slot].socket.receive(into: buffer) {
             case .bytes(let count):
                 counters.bytesFromPeers &+= UInt64(truncatingIfNeeded: count)
                 counters.bytesToClients &+= UInt64(truncatingIfNeeded: count)
                 engine.streamed(count, on: id, from: .peer)
-                outbox.connections.pipe(UnsafeRawBufferPointer(rebasing: room.prefix(count)), to: client)
+                outbox.connections.pipe(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)), to: client)
             case .nothing:
                 return
             case .end:
@@ -176,10 +177,10 @@ extension Worker {
                 return
             }
         }
-        queue.remindOfStream(outbox.peers.slots[slot].socket.descriptor, as: event)
+        queue.rearmStream(outbox.peers.slots[slot].socket.descriptor, as: event)
     }
 
-    /// The peer sends no more. A client that still does may go on: each direction of a stream ends by itself.
+    /// The peer has ended its direction. The client's goes on: each direction of a stream ends by itself.
     private mutating func endReadingPeer(_ slot: Int, _ client: Int) {
         guard outbox.connections.slots[client].hasEnded else {
             outbox.peers.setEnded(slot)
@@ -190,7 +191,7 @@ extension Worker {
         outbox.connections.beginDraining(client, at: now)
     }
 
-    /// The peer's connection is gone: the client's ends when everything that came has left.
+    /// The peer's connection is lost: the client's ends once everything received has been sent.
     private mutating func losePeer(_ slot: Int) {
         let client = outbox.peers.slots[slot].client
         engine.peerClosed(outbox.peers.slots[slot].id, into: &outbox)
@@ -201,7 +202,7 @@ extension Worker {
         }
     }
 
-    /// The engine wants it closed.
+    /// Closes a peer's connection at the engine's request.
     private mutating func closePeer(_ id: PeerConnectionID) {
         guard let slot = outbox.peers.slot(of: id) else { return }
         if let client = outbox.peers.slots[slot].client {
@@ -211,20 +212,20 @@ extension Worker {
         outbox.peers.remove(slot)
     }
 
-    /// Reads those again whose clients have caught up.
+    /// Resumes reading from peers whose clients have caught up.
     mutating func resumePeers() {
         let resumed = outbox.takeResumedPeers()
-        for slot in resumed { remind(ofPeer: slot) }
+        for slot in resumed { rearm(ofPeer: slot) }
     }
 
-    private func remind(ofPeer slot: Int) {
+    private func rearm(ofPeer slot: Int) {
         let tag = EventTag.peer(slot, generation: outbox.peers.slots[slot].generation)
-        queue.remindOfStream(outbox.peers.slots[slot].socket.descriptor, as: tag)
+        queue.rearmStream(outbox.peers.slots[slot].socket.descriptor, as: tag)
     }
 
-    private func remind(ofClient slot: Int) {
+    private func rearm(ofClient slot: Int) {
         let tag = EventTag.connection(slot, generation: outbox.connections.slots[slot].generation)
-        queue.remindOfStream(outbox.connections.slots[slot].socket.descriptor, as: tag)
+        queue.rearmStream(outbox.connections.slots[slot].socket.descriptor, as: tag)
     }
 
     // MARK: Clients
@@ -237,16 +238,16 @@ extension Worker {
         }
         outbox.peers.setStage(slot, .piped(client))
         outbox.connections.setStage(client, .piped(slot))
-        // What the peer sent meanwhile is read in a round of its own.
-        remind(ofPeer: slot)
+        // What the peer has sent meanwhile is read in a later round.
+        rearm(ofPeer: slot)
     }
 
-    /// Hands on what a client sent to its peer.
+    /// Forwards bytes of a client to its peer.
     mutating func pipe(_ bytes: UnsafeRawBufferPointer, from client: Int, to slot: Int) {
         guard !bytes.isEmpty else { return }
         counters.bytesFromClients &+= UInt64(truncatingIfNeeded: bytes.count)
         counters.bytesToPeers &+= UInt64(truncatingIfNeeded: bytes.count)
-        outbox.connections.sawAllocation(client, at: now)
+        outbox.connections.noteAllocation(client, at: now)
         engine.streamed(bytes.count, on: outbox.peers.slots[slot].id, from: .client)
         guard outbox.peers.write(bytes, to: slot) else {
             losePeer(slot)
@@ -255,19 +256,20 @@ extension Worker {
         if outbox.peers.isFull(slot) { outbox.connections.setPaused(client, true) }
     }
 
-    /// The client's connection is gone, or both sides have ended: the peer's ends when everything that came has left.
+    /// The client's connection is gone, or both sides have ended: the peer's ends once everything received has been
+    /// sent.
     mutating func releasePeer(_ slot: Int) {
         guard slot < outbox.peers.slots.count, let client = outbox.peers.slots[slot].client else { return }
         if outbox.connections.slots[client].peer == slot { outbox.connections.setStage(client, .messages) }
         engine.peerClosed(outbox.peers.slots[slot].id, into: &outbox)
-        if outbox.peers.slots[slot].backlog.isEmpty {
+        if outbox.peers.slots[slot].unsent.isEmpty {
             outbox.peers.remove(slot)
         } else {
             outbox.peers.beginDraining(slot, at: now)
         }
     }
 
-    /// Peers that do not take the last bytes.
+    /// Removes peers that do not read the last bytes in time.
     mutating func sweepPeers() {
         for slot in 0..<outbox.peers.slots.count {
             guard case .draining = outbox.peers.slots[slot].stage, outbox.peers.slots[slot].isOpen,
@@ -277,53 +279,53 @@ extension Worker {
         }
     }
 
-    // MARK: From worker to worker
+    // MARK: Handoff between workers
 
-    /// Which worker a message on a connection is for, when that is another one: it claims a peer's connection there, or
-    /// brings the ticket of an allocation there. A connection goes from worker to worker a few times in its life; after
-    /// that, or when the other has too much to take in, the message is one like any other.
+    /// The other worker that has to handle a message on a connection: the message claims a peer's connection of that
+    /// worker, or carries the ticket of one of its allocations. nil when it is this worker, when the connection has
+    /// been handed over too often, or when the other worker's mailbox is crowded: the message is handled here then.
     func target(of message: UnsafeRawBufferPointer, from slot: Int) -> UInt8? {
         // The type of the request, before anything is parsed.
         guard message.count >= 20, message[0] == 0,
-            outbox.connections.slots[slot].moves < Self.movesOfConnection
+            outbox.connections.slots[slot].handoffs < Self.maxHandoffs
         else { return nil }
-        let named: UInt8?
+        let worker: UInt8?
         switch message[1] {
         case 0x0B where !engine.hasAllocation(on: outbox.connections.slots[slot].flow):
-            named = PeerConnectionID.claimed(by: message.bytes)?.worker
-        case 0x04 where outbox.connections.slots[slot].backlog.isEmpty:
-            named = engine.workerOfTicket(in: message.bytes, on: outbox.connections.slots[slot].flow, at: now)
+            worker = PeerConnectionID.claimed(by: message.bytes)?.worker
+        case 0x04 where outbox.connections.slots[slot].unsent.isEmpty:
+            worker = engine.workerOfTicket(in: message.bytes, on: outbox.connections.slots[slot].flow, at: now)
         default:
-            named = nil
+            worker = nil
         }
-        guard let named, named != outbox.neighbours.own, let mailbox = outbox.neighbours.mailbox(named),
+        guard let worker, worker != outbox.workerGroup.own, let mailbox = outbox.workerGroup.mailbox(worker),
             !mailbox.isCrowded
         else { return nil }
-        return named
+        return worker
     }
 
-    /// Sends a connection to the worker that holds what it claims.
+    /// Hands a connection to the worker that owns what it claims.
     mutating func move(_ slot: Int, to worker: UInt8) {
         let descriptor = outbox.connections.slots[slot].socket.descriptor
-        // Answers to earlier requests.
+        // Responses to earlier requests.
         outbox.connections.flushNow(slot)
-        guard let moved = outbox.connections.surrender(slot) else {
+        guard let moved = outbox.connections.detach(slot) else {
             outbox.connections.end(slot, .broken)
             return
         }
         queue.forget(descriptor)
-        outbox.neighbours.mailbox(worker)?.post(.take(moved))
+        outbox.workerGroup.mailbox(worker)?.post(.adoptConnection(moved))
     }
 
-    /// Goes on with a connection that another worker began. There is nothing left to move: its number says here.
-    mutating func take(_ moved: MovedConnection) {
+    /// Continues a connection that another worker handed over.
+    mutating func adopt(_ moved: MovedConnection) {
         guard let socket = moved.take() else { return }
         let descriptor = socket.descriptor
         guard let slot = outbox.connections.add(socket, moved.flow, .messages, at: now) else {
-            counters.connectionsRefused &+= 1
+            counters.connectionsRejected &+= 1
             return
         }
-        outbox.connections.setMoves(slot, moved.moves)
+        outbox.connections.setHandoffs(slot, moved.handoffs)
         if let session = moved.session {
             session.move(to: outbox.connections.pipe)
             outbox.connections.secure(slot, session)
@@ -337,7 +339,7 @@ extension Worker {
         let count = min(moved.unread.count, plainBuffer.bytes.count)
         plainBuffer.bytes.copyBytes(from: moved.unread.prefix(count))
         receiveMessages(UnsafeRawBufferPointer(rebasing: plainBuffer.bytes.prefix(count)), from: slot)
-        // What came after it is for yet another.
+        // A later message may be for yet another worker.
         if let worker = outbox.connections.slots[slot].target { move(slot, to: worker) }
     }
 }

@@ -4,20 +4,20 @@ import OpenSSLCrypto
 import TURN
 import Wire
 
-// TURN over TCP: accepting, reading and ending connections. What they have in common with UDP goes through the same
-// engine and the same batches.
+// TURN over TCP: accepting, reading and ending connections. Messages go through the same engine and the same batches as
+// those over UDP.
 
 extension Worker {
-    /// Bytes read at a time, and room before them for the message that they complete.
+    /// Bytes read at a time, and space before them for the message that they complete.
     static let readByteCount = 64 * 1024
     static let streamBufferByteCount = readByteCount + StreamFraming.maximumByteCount
     /// The largest message of a client that has no allocation yet: several times what a request needs.
-    private static let strangerByteCount = 4096
+    private static let maxUnallocatedByteCount = 4096
     private static let acceptedAtOnce = 64
-    /// How many connections are asked whether they may make room for a new one.
-    private static let evictionsLooked = 16
-    /// Read at a time before it is known what a client speaks, and until TLS is agreed on: who has to wait for a handshake
-    /// costs no more memory than this.
+    /// How many eviction candidates are checked for a new connection.
+    private static let maxEvictionAttempts = 16
+    /// Bytes read at a time until a client's protocol is known and TLS is established: a client that waits for its
+    /// handshake costs no more memory than this.
     private static let openingByteCount = 512
 
     mutating func accept(listener index: Int, _ event: UInt64) {
@@ -27,27 +27,27 @@ extension Worker {
             case .nothing:
                 return
             case .shortage:
-                counters.connectionsRefused &+= 1
+                counters.connectionsRejected &+= 1
                 isShortOfDescriptors = true
                 return
             case .connection(let socket, let remote):
                 adopt(socket, from: remote, at: streamListeners[index].address)
             }
         }
-        queue.remind(of: streamListeners[index].listener.descriptor, as: event)
+        queue.rearm(of: streamListeners[index].listener.descriptor, as: event)
     }
 
     private mutating func adopt(
         _ socket: consuming StreamSocket, from remote: TransportAddress, at local: TransportAddress
     ) {
         let descriptor = socket.descriptor
-        socket.prepare(StreamSocket.Patience())
+        socket.prepare(StreamSocket.TCPOptions())
         let flow = Flow(.tcp, local: local, remote: remote)
         let isBalanced = shared.isBalancer(remote.address)
         let stage: Connection.Stage = isBalanced ? .proxyHeader : .opening
-        makeRoom(for: isBalanced ? nil : remote.address)
+        evictIfFull(for: isBalanced ? nil : remote.address)
         guard let slot = outbox.connections.add(socket, flow, stage, at: now) else {
-            counters.connectionsRefused &+= 1
+            counters.connectionsRejected &+= 1
             return
         }
         counters.connectionsAccepted &+= 1
@@ -55,10 +55,10 @@ extension Worker {
         if !queue.watchStream(descriptor, as: tag) { outbox.connections.end(slot, .broken) }
     }
 
-    /// Ends the oldest connection that has no allocation, where there is no room for one more: whoever opens thousands keeps
-    /// nobody out, since a client allocates as soon as it is connected.
-    private mutating func makeRoom(for source: IPAddress?) {
-        for _ in 0..<Self.evictionsLooked {
+    /// Ends the oldest connection without an allocation when the table is full. Clients allocate as soon as they are
+    /// connected, so thousands of idle connections keep nobody out.
+    private mutating func evictIfFull(for source: IPAddress?) {
+        for _ in 0..<Self.maxEvictionAttempts {
             guard let slot = outbox.connections.candidateForEviction(for: source) else { return }
             if engine.hasAllocation(on: outbox.connections.slots[slot].flow) || outbox.connections.slots[slot].isPiping
             {
@@ -70,25 +70,25 @@ extension Worker {
         }
     }
 
-    /// Listeners that could not accept for want of descriptors are asked again.
+    /// Retries listeners that could not accept for lack of descriptors.
     mutating func acceptAgain() {
         guard isShortOfDescriptors else { return }
         isShortOfDescriptors = false
         for index in 0..<streamListeners.count where streamListeners[index].isOpen {
-            queue.remind(of: streamListeners[index].listener.descriptor, as: EventTag.streamListener(index))
+            queue.rearm(of: streamListeners[index].listener.descriptor, as: EventTag.streamListener(index))
         }
     }
 
     mutating func serve(_ slot: Int, _ readiness: Readiness, _ event: UInt64) {
         if readiness.isWritable { outbox.connections.drain(slot) }
         guard readiness.isReadable else { return }
-        // A client that said that it sends no more, and is gone now.
+        // The client had ended its direction, and its connection is gone now.
         if outbox.connections.slots[slot].hasEnded, readiness.hasError { outbox.connections.end(slot, .broken) }
         for _ in 0..<Self.rounds {
             guard outbox.connections.slots[slot].isReading, !outbox.connections.slots[slot].isPaused,
                 !outbox.connections.slots[slot].isHeld
             else { return }
-            if outbox.connections.slots[slot].isShakingHands, !mayShakeHands() {
+            if outbox.connections.slots[slot].isHandshaking, !mayHandshake() {
                 holdHandshake(slot)
                 return
             }
@@ -103,20 +103,20 @@ extension Worker {
             let target = wireBuffer.bytes
             let isSecure = outbox.connections.slots[slot].session != nil
             let held = isSecure ? 0 : Self.copyUnread(of: outbox.connections.slots[slot], to: target)
-            let room = UnsafeMutableRawBufferPointer(rebasing: target.dropFirst(held).prefix(allowed))
-            switch outbox.connections.slots[slot].socket.receive(into: room) {
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: target.dropFirst(held).prefix(allowed))
+            switch outbox.connections.slots[slot].socket.receive(into: buffer) {
             case .bytes(let count):
-                take(UnsafeRawBufferPointer(rebasing: target.prefix(held &+ count)), from: slot)
+                receive(UnsafeRawBufferPointer(rebasing: target.prefix(held &+ count)), from: slot)
                 if let worker = outbox.connections.slots[slot].target {
                     move(slot, to: worker)
                     return
                 }
-                // Less than there was room for: the next byte is a new event, unless the end already came.
-                if count < room.count, !readiness.isClosing { return }
+                // The buffer was not filled: the next byte is a new event, unless the end was already reported.
+                if count < buffer.count, !readiness.isClosing { return }
             case .nothing:
                 return
             case .end:
-                // Without the goodbye of TLS this is no end of a stream but the loss of its client.
+                // Over TLS, an end without close_notify is a lost client, not the end of a stream.
                 if outbox.connections.slots[slot].session == nil, endStream(slot) { return }
                 endReading(slot)
                 return
@@ -125,10 +125,10 @@ extension Worker {
                 return
             }
         }
-        queue.remindOfStream(outbox.connections.slots[slot].socket.descriptor, as: event)
+        queue.rearmStream(outbox.connections.slots[slot].socket.descriptor, as: event)
     }
 
-    /// Puts the beginning of a message before what is read next.
+    /// Copies the beginning of a message before what is read next.
     private static func copyUnread(
         of connection: borrowing Connection, to target: UnsafeMutableRawBufferPointer
     ) -> Int {
@@ -138,7 +138,7 @@ extension Worker {
         return unread.count
     }
 
-    mutating func take(_ bytes: UnsafeRawBufferPointer, from slot: Int) {
+    mutating func receive(_ bytes: UnsafeRawBufferPointer, from slot: Int) {
         var rest = bytes
         if case .proxyHeader = outbox.connections.slots[slot].stage {
             switch ProxyHeader(rest.bytes) {
@@ -162,7 +162,7 @@ extension Worker {
             }
         }
         if case .opening = outbox.connections.slots[slot].stage {
-            switch StreamOpening(rest.bytes) {
+            switch DetectedProtocol(rest.bytes) {
             case .incomplete:
                 outbox.connections.keep(slot, rest)
                 return
@@ -172,7 +172,7 @@ extension Worker {
             case .turn:
                 outbox.connections.setStage(slot, .messages)
             case .tls:
-                guard mayShakeHands() else {
+                guard mayHandshake() else {
                     outbox.connections.keep(slot, rest)
                     holdHandshake(slot)
                     return
@@ -205,11 +205,11 @@ extension Worker {
         return true
     }
 
-    /// Hands received bytes to TLS and what they say to the engine.
+    /// Passes received bytes to TLS, and the plaintext to the engine.
     private mutating func decrypt(_ bytes: UnsafeRawBufferPointer, _ session: TLSSession, from slot: Int) {
         session.receive(bytes)
         var progress = TLSSession.Progress.plaintext(0)
-        // Also for a paused client: what was received must be read, and is at most one buffer.
+        // Also for a paused client: what TLS holds must be read, and is at most one buffer.
         while case .plaintext = progress, outbox.connections.slots[slot].isReading {
             if outbox.toPeers.count > 0 { outbox.toPeers.flush() }
             let target = plainBuffer.bytes
@@ -230,13 +230,13 @@ extension Worker {
     }
 
     private mutating func rename(_ slot: Int, _ flow: Flow) {
-        // An allocation of the connection that had this flow before.
+        // Ends an allocation of the connection that had this flow before.
         engine.flowClosed(flow, into: &outbox)
-        if outbox.hasWishes { settle() }
+        if outbox.hasPendingRequests { executeRequests() }
         outbox.connections.setFlow(slot, flow)
     }
 
-    /// Hands every whole message to the engine and keeps what is left.
+    /// Passes every complete message to the engine and keeps the rest.
     mutating func receiveMessages(_ bytes: UnsafeRawBufferPointer, from slot: Int) {
         let flow = outbox.connections.slots[slot].flow
         var offset = 0
@@ -261,12 +261,12 @@ extension Worker {
                 receiveMessage(message, on: flow)
                 offset &+= byteCount
                 guard outbox.connections.slots[slot].isReading else { return }
-            case .incomplete(let wanted):
-                if wanted > Self.strangerByteCount, !engine.hasAllocation(on: flow) {
+            case .incomplete(let needed):
+                if needed > Self.maxUnallocatedByteCount, !engine.hasAllocation(on: flow) {
                     outbox.connections.end(slot, .oversized)
                     return
                 }
-                if offset > 0 { outbox.connections.sawMessage(slot, at: now) }
+                if offset > 0 { outbox.connections.noteMessage(slot, at: now) }
                 outbox.connections.keep(slot, rest)
                 return
             case .malformed:
@@ -274,7 +274,7 @@ extension Worker {
                 return
             }
         }
-        outbox.connections.sawMessage(slot, at: now)
+        outbox.connections.noteMessage(slot, at: now)
         outbox.connections.keep(slot, UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
@@ -283,11 +283,11 @@ extension Worker {
         counters.bytesFromClients &+= UInt64(truncatingIfNeeded: message.count)
         let forward = engine.receive(message.bytes, on: flow, at: now, into: &outbox)
         if let forward { sendToPeer(forward, message) }
-        if outbox.hasWishes { settle() }
+        if outbox.hasPendingRequests { executeRequests() }
     }
 
-    /// The client of a stream sends no more, and its peer still does: each direction ends by itself. False for everything
-    /// else.
+    /// Ends the client's direction of a stream whose peer still sends: each direction ends by itself. False for
+    /// anything else.
     private mutating func endStream(_ slot: Int) -> Bool {
         guard let peer = outbox.connections.slots[slot].peer, !outbox.peers.slots[peer].hasEnded else { return false }
         outbox.connections.setEnded(slot)
@@ -295,10 +295,11 @@ extension Worker {
         return true
     }
 
-    /// The client sends no more, so its allocation ends, and its connection once the last answers have left.
+    /// The client has ended its direction: its allocation ends, and its connection once the last responses have been
+    /// sent.
     private mutating func endReading(_ slot: Int) {
         engine.flowClosed(outbox.connections.slots[slot].flow, into: &outbox)
-        if outbox.hasWishes { settle() }
+        if outbox.hasPendingRequests { executeRequests() }
         if let peer = outbox.connections.slots[slot].peer { releasePeer(peer) }
         outbox.connections.beginDraining(slot, at: now)
     }
@@ -309,11 +310,11 @@ extension Worker {
             if let peer = removed.peer { releasePeer(peer) }
             guard let flow = removed.flow else { continue }
             engine.flowClosed(flow, into: &outbox)
-            if outbox.hasWishes { settle() }
+            if outbox.hasPendingRequests { executeRequests() }
         }
     }
 
-    /// Ends connections that bring nothing: slow, half-open and forgotten ones.
+    /// Ends idle connections: slow, half-open and abandoned ones.
     mutating func sweepConnections() {
         for slot in 0..<outbox.connections.slots.count where outbox.connections.slots[slot].isOpen {
             guard
@@ -323,7 +324,7 @@ extension Worker {
             if engine.hasAllocation(on: outbox.connections.slots[slot].flow)
                 || outbox.connections.slots[slot].isPiping
             {
-                outbox.connections.sawAllocation(slot, at: now)
+                outbox.connections.noteAllocation(slot, at: now)
             } else {
                 outbox.connections.end(slot, .idle)
             }

@@ -8,9 +8,9 @@ import Wire
 
 /// One thread's share of the relay: its sockets, its engine and its loop.
 ///
-/// A round waits for readable sockets, reads each in batches, hands every datagram to the engine, and sends all that came
-/// of it, payloads from the buffers that they arrived in. Nothing is shared with other workers but what `SharedRelay`
-/// holds, and that is touched only when an allocation begins or ends, or when a peer is one of our own relays.
+/// A round waits for readable sockets, reads each in batches, passes every datagram to the engine, and sends the
+/// result, payloads from the buffers that they arrived in. Workers share only `SharedRelay`, which they use when an
+/// allocation begins or ends, or when a peer is one of this server's own relays.
 struct Worker: ~Copyable {
     /// Sockets are read this many times in a row before others have their turn.
     static let rounds = 4
@@ -22,19 +22,19 @@ struct Worker: ~Copyable {
     var outbox: WorkerOutbox
     private var received = ReceiveBatch()
     let queue: EventQueue
-    var streamListeners: UniqueArray<StreamEntrance>
+    var streamListeners: UniqueArray<StreamAcceptor>
     /// Where bytes of connections are read, one connection at a time.
     let wireBuffer = SharedBuffer(byteCount: Worker.streamBufferByteCount)
     /// Where they are decrypted.
     let plainBuffer = SharedBuffer(byteCount: Worker.streamBufferByteCount)
     /// For new TLS connections; nil without a certificate.
     var streamContext: TLSServerContext?
-    /// The relays by slot and family: see `place(of:)`.
+    /// The relays by slot and family: see `socketIndex(_:_:)`.
     var relays = UniqueArray<RelaySocket>()
     var counters = RelayCounters()
     private var transactions: SeededRandom
     let shared: SharedRelay
-    /// Those that hold now.
+    /// The current limits.
     var limits: RelayLimits
     let mailbox: WorkerMailbox
     /// Empty, but for its capacity.
@@ -42,12 +42,12 @@ struct Worker: ~Copyable {
     var now: Instant
     /// Streams of TCP allocations that wait for their bandwidth.
     var heldStreams = HeldStreams()
-    /// Connections whose TLS waits for its turn, and the time that such work may take.
+    /// Connections whose TLS handshake has to wait, and the time that handshakes may take.
     var heldHandshakes = FairQueue<HeldHandshake>()
     var handshakeBudget = Worker.handshakeShare
-    /// The one that is served is one of those.
+    /// Whether the connection being served is one of those.
     var isResumingHandshake = false
-    /// Connections wait to be accepted until descriptors are free.
+    /// Whether connections wait to be accepted until descriptors are free.
     var isShortOfDescriptors = false
     private var nextSweep = Instant(nanoseconds: 0)
     private var nextTick = Instant(nanoseconds: 0)
@@ -57,9 +57,9 @@ struct Worker: ~Copyable {
 
     /// nil when the system is out of memory or descriptors.
     static func make(
-        _ sockets: consuming WorkerSockets, _ shared: SharedRelay, _ neighbours: Neighbours
+        _ sockets: consuming WorkerSockets, _ shared: SharedRelay, _ workerGroup: WorkerGroup
     ) -> Worker? {
-        guard let mailbox = neighbours.mailbox(neighbours.own), let queue = EventQueue(),
+        guard let mailbox = workerGroup.mailbox(workerGroup.own), let queue = EventQueue(),
             let authentication = OpenSSLSource.authentication(),
             let decryption = OpenSSLSource.decryption(), let seed = OpenSSLSource.seed(),
             queue.watch(mailbox.wake.descriptor, as: EventTag.wakeBits)
@@ -69,42 +69,42 @@ struct Worker: ~Copyable {
                 return nil
             }
         }
-        for index in 0..<sockets.entrances.count {
-            let descriptor = sockets.entrances[index].listener.descriptor
+        for index in 0..<sockets.acceptors.count {
+            let descriptor = sockets.acceptors[index].listener.descriptor
             guard queue.watch(descriptor, as: EventTag.streamListener(index)) else { return nil }
         }
         let now = SystemClock.now()
         let rules = shared.rules
         var engine = TURNEngine(
             credentials: rules.credentials, policy: rules.policy, nonces: shared.nonces(at: now),
-            limiter: AnswerLimiter(
-                perSecond: rules.limits.answersPerSecond, burst: rules.limits.answersAtOnce, seed: seed),
+            limiter: ResponseLimiter(
+                perSecond: rules.limits.responsesPerSecond, burst: rules.limits.responseBurst, seed: seed),
             authentication: authentication)
         engine.limits = rules.limits.perAllocation
         engine.alternates = rules.alternates
         engine.discoveries = shared.discoveries
         engine.supply = shared.ledger.total
         engine.decryption = decryption
-        engine.worker = neighbours.own
-        engine.tickets = shared.ticketKey.map { TicketMint(key: $0, worker: neighbours.own) }
+        engine.worker = workerGroup.own
+        engine.tickets = shared.ticketKey.map { TicketCodec(key: $0, worker: workerGroup.own) }
         let sessions = DTLSTable(
-            HelloDoor(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
+            HelloVerifier(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
             DTLSLimits(rules.limits, sessions: shared.share(of: rules.limits.datagramSessions)), seed: seed)
-        return Worker(engine, sockets, sessions, queue, SeededRandom(seed: seed), shared, neighbours, mailbox, now)
+        return Worker(engine, sockets, sessions, queue, SeededRandom(seed: seed), shared, workerGroup, mailbox, now)
     }
 
     private init(
         _ engine: consuming TURNEngine, _ sockets: consuming WorkerSockets, _ sessions: consuming DTLSTable,
-        _ queue: consuming EventQueue, _ transactions: SeededRandom, _ shared: SharedRelay, _ neighbours: Neighbours,
+        _ queue: consuming EventQueue, _ transactions: SeededRandom, _ shared: SharedRelay, _ workerGroup: WorkerGroup,
         _ mailbox: WorkerMailbox, _ now: Instant
     ) {
         self.engine = engine
         outbox = WorkerOutbox(
             sockets.listeners, ConnectionTable(limit: shared.share(of: shared.rules.limits.connections)), sessions,
             shared.ledger,
-            neighbours)
-        if !shared.joinsDatagrams { outbox.forbidJoining() }
-        streamListeners = sockets.entrances
+            workerGroup)
+        if !shared.joinsDatagrams { outbox.disableSegmentation() }
+        streamListeners = sockets.acceptors
         self.queue = queue
         self.transactions = transactions
         self.shared = shared
@@ -128,14 +128,14 @@ struct Worker: ~Copyable {
         }
         endSessions()
         engine.endAll(into: &outbox)
-        settle()
+        executeRequests()
         flush()
         publish()
     }
 
     private var waitMilliseconds: Int32 {
-        // The last packets of a burst are counted too, although nothing follows them.
         if !heldHandshakes.isEmpty { return 1 }
+        // The counters of the last packets of a burst are published too, although no packet follows.
         let next = min(isPublished ? nextTick : min(nextTick, nextPublish), heldStreams.next)
         return Int32(clamping: min(next.nanoseconds(since: now), 1_000_000_000) / 1_000_000 &+ 1)
     }
@@ -144,21 +144,21 @@ struct Worker: ~Copyable {
         switch EventTag.read(event) {
         case .wake:
             mailbox.wake.clear()
-            for command in mailbox.takeAll() { obey(command) }
-            receiveHandedOver()
+            for command in mailbox.takeAll() { handle(command) }
+            receiveForwarded()
         case .listener(let index):
             guard index < outbox.listeners.count else { return }
             read(outbox.listeners[index].socket.descriptor, event, limit: ReceiveBatch.capacity) { worker, slot in
                 worker.receiveFromClient(slot, listener: index)
             }
         case .relay(let slot, let family, let generation):
-            let place = Self.place(slot, family)
-            guard place < relays.count, relays[place].isOpen,
-                relays[place].id.allocation.generation & EventTag.generationMask == generation
+            let socketIndex = Self.socketIndex(slot, family)
+            guard socketIndex < relays.count, relays[socketIndex].isOpen,
+                relays[socketIndex].id.allocation.generation & EventTag.generationMask == generation
             else { return }
-            let id = relays[place].id
-            if readiness.hasError { readErrors(place) }
-            read(relays[place].socket.descriptor, event, limit: Self.relayBatch) { worker, slot in
+            let id = relays[socketIndex].id
+            if readiness.hasError { readErrors(socketIndex) }
+            read(relays[socketIndex].socket.descriptor, event, limit: Self.relayBatch) { worker, slot in
                 worker.receiveFromPeer(slot, id)
             }
         case .streamListener(let index):
@@ -166,8 +166,8 @@ struct Worker: ~Copyable {
         case .connection(let slot, let generation):
             guard let slot = outbox.connections.slot(slot, generation: generation) else { return }
             serve(slot, readiness, event)
-        case .relayEntrance(let slot, let family, let generation):
-            acceptPeers(at: Self.place(slot, family), generation, event)
+        case .relayAcceptor(let slot, let family, let generation):
+            acceptPeers(at: Self.socketIndex(slot, family), generation, event)
         case .peer(let slot, let generation):
             guard let slot = outbox.peers.slot(slot, generation: generation) else { return }
             servePeer(slot, readiness, event)
@@ -178,18 +178,18 @@ struct Worker: ~Copyable {
 
     /// Reads a socket until it is empty or has had its turn.
     private mutating func read(
-        _ descriptor: Int32, _ event: UInt64, limit: Int, _ take: (inout Worker, Int) -> Void
+        _ descriptor: Int32, _ event: UInt64, limit: Int, _ receive: (inout Worker, Int) -> Void
     ) {
         for _ in 0..<Self.rounds {
             if received.used == ReceiveBatch.capacity { flush() }
-            let wanted = min(limit, ReceiveBatch.capacity &- received.used)
-            let slots = received.receive(from: descriptor, limit: wanted)
+            let requested = min(limit, ReceiveBatch.capacity &- received.used)
+            let slots = received.receive(from: descriptor, limit: requested)
             counters.countBatch(slots.count)
-            for slot in slots { take(&self, slot) }
+            for slot in slots { receive(&self, slot) }
             // Fewer than asked for: the socket is empty, and its next datagram is a new event.
-            if slots.count < wanted { return }
+            if slots.count < requested { return }
         }
-        queue.remind(of: descriptor, as: event)
+        queue.rearm(of: descriptor, as: event)
     }
 
     private mutating func receiveFromClient(_ slot: Int, listener: Int) {
@@ -207,30 +207,31 @@ struct Worker: ~Copyable {
         let flow = Flow(.udp, local: outbox.listeners[listener].address, remote: source)
         let forward = engine.receive(datagram.bytes, on: flow, at: now, into: &outbox)
         if let forward { sendToPeer(forward, datagram) }
-        if outbox.hasWishes { settle() }
+        if outbox.hasPendingRequests { executeRequests() }
     }
 
     mutating func sendToPeer(_ forward: ToPeer, _ datagram: UnsafeRawBufferPointer) {
-        let place = Self.place(Int(forward.relay.allocation.slot), forward.relay.family)
-        guard place < relays.count, relays[place].isOpen, forward.payload.upperBound <= datagram.count else { return }
-        if forward.dontFragment != relays[place].forbidsFragments {
+        let socketIndex = Self.socketIndex(Int(forward.relay.allocation.slot), forward.relay.family)
+        guard socketIndex < relays.count, relays[socketIndex].isOpen, forward.payload.upperBound <= datagram.count
+        else { return }
+        if forward.dontFragment != relays[socketIndex].forbidsFragments {
             outbox.toPeers.flush()
-            relays[place].setForbidsFragments(forward.dontFragment)
+            relays[socketIndex].setForbidsFragments(forward.dontFragment)
         }
         counters.packetsToPeers &+= 1
         counters.bytesToPeers &+= UInt64(truncatingIfNeeded: forward.payload.count)
         outbox.toPeers.append(
-            UnsafeRawBufferPointer(rebasing: datagram[forward.payload]), from: relays[place].socket.descriptor,
+            UnsafeRawBufferPointer(rebasing: datagram[forward.payload]), from: relays[socketIndex].socket.descriptor,
             to: forward.destination)
     }
 
-    /// ICMP errors, read before the socket: the kernel then forgets the one that it would fail the next call with.
-    private mutating func readErrors(_ place: Int) {
+    /// Reads ICMP errors before the socket, which clears the error that would fail the next system call.
+    private mutating func readErrors(_ socketIndex: Int) {
         var errors: [SendingError] = []
-        relays[place].socket.readErrors(limit: Self.relayBatch) { errors.append($0) }
+        relays[socketIndex].socket.readErrors(limit: Self.relayBatch) { errors.append($0) }
         for error in errors {
             engine.receiveError(
-                PeerError(type: error.type, code: error.code, mtu: error.mtu), on: relays[place].id,
+                PeerError(type: error.type, code: error.code, mtu: error.mtu), on: relays[socketIndex].id,
                 from: error.destination, at: now, into: &outbox)
         }
     }
@@ -269,17 +270,17 @@ struct Worker: ~Copyable {
         received.reset()
     }
 
-    // MARK: What is not per packet
+    // MARK: Control
 
-    private mutating func obey(_ command: WorkerCommand) {
+    private mutating func handle(_ command: WorkerCommand) {
         switch command {
         case .revoke(let name, let unixSeconds, let issued):
             engine.revoke(name, voidingUntil: unixSeconds, issuedUntil: issued, into: &outbox)
-            settle()
+            executeRequests()
         case .adopt(let rules):
             if let change = rules.ports { adopt(change) }
             engine.adopt(rules.credentials, rules.policy, into: &outbox)
-            settle()
+            executeRequests()
             engine.limits = rules.limits.perAllocation
             engine.alternates = rules.alternates
             outbox.connections.limit = shared.share(of: rules.limits.connections)
@@ -287,14 +288,16 @@ struct Worker: ~Copyable {
             outbox.sessions.limits = DTLSLimits(limits, sessions: shared.share(of: limits.datagramSessions))
             outbox.sessions.context = rules.datagramContext
             streamContext = rules.streamContext
-        case .keepStranger(let flow, let owner, let claim, let answer):
-            if engine.keepStranger(flow, of: owner, claim, into: &outbox) { outbox.send(answer.span.bytes, on: flow) }
-        case .forgetStranger(let flow, let owner, let claim):
-            engine.forgetStranger(flow, of: owner, claim)
-        case .loseGuest(let flow, let claim):
-            engine.loseGuest(flow, claim, into: &outbox)
-        case .take(let moved):
-            take(moved)
+        case .keepForwardedFlow(let flow, let owner, let claim, let response):
+            if engine.keepForwardedFlow(flow, of: owner, claim, into: &outbox) {
+                outbox.send(response.span.bytes, on: flow)
+            }
+        case .forgetForwardedFlow(let flow, let owner, let claim):
+            engine.forgetForwardedFlow(flow, of: owner, claim)
+        case .removeIngress(let flow, let claim):
+            engine.removeIngress(flow, claim, into: &outbox)
+        case .adoptConnection(let moved):
+            adopt(moved)
         case .stop:
             isStopping = true
         }
@@ -303,9 +306,9 @@ struct Worker: ~Copyable {
     private mutating func tick() {
         engine.setWallClock(unixSeconds: SystemClock.unixSeconds(), at: now)
         engine.nonces = shared.nonces(at: now)
-        outbox.sessions.door.cookies = shared.cookies(at: now)
+        outbox.sessions.helloVerifier.cookies = shared.cookies(at: now)
         engine.advance(to: now, into: &outbox)
-        settle()
+        executeRequests()
         if now >= nextSweep {
             nextSweep = now.adding(seconds: 1)
             acceptAgain()
@@ -313,7 +316,7 @@ struct Worker: ~Copyable {
             sweepPeers()
         }
         advanceSessions()
-        // What came of time alone leaves now, not with the next datagram.
+        // What the timers produced is sent now, not with the next datagram.
         flush()
         shared.ledger.expire(at: now)
         let deadline = min(engine.deadline ?? .distantFuture, outbox.sessions.deadline(at: now))
@@ -323,7 +326,7 @@ struct Worker: ~Copyable {
     private mutating func publish() {
         nextPublish = now.adding(nanoseconds: Self.publishNanoseconds)
         isPublished = true
-        counters.take(engine.tally)
+        counters.update(from: engine.counters)
         counters.allocationsLive = UInt64(engine.allocationCount)
         counters.allocationsByTransport = engine.allocationsByTransport
         counters.sendCalls = outbox.toPeers.calls
@@ -334,25 +337,25 @@ struct Worker: ~Copyable {
             counters.sendBatches += outbox.listeners[index].batch.sizes
             counters.droppedSending &+= outbox.listeners[index].batch.dropped
         }
-        counters.take(outbox.connections)
-        counters.take(outbox.sessions)
+        counters.update(from: outbox.connections)
+        counters.update(from: outbox.sessions)
         mailbox.publish(counters)
     }
 
-    /// Does what the engine asked for.
-    mutating func settle() {
+    /// Executes the requests of the engine.
+    mutating func executeRequests() {
         for id in outbox.takeClosed() { close(id) }
         for request in outbox.takeRequests() { open(request) }
-        for wish in outbox.takePeerWishes() { fulfil(wish) }
+        for request in outbox.takePeerRequests() { execute(request) }
     }
 
     private mutating func close(_ id: RelayID) {
-        let place = Self.place(Int(id.allocation.slot), id.family)
-        guard place < relays.count, relays[place].isOpen, relays[place].id == id else { return }
-        // What waits to leave through this socket leaves first.
+        let socketIndex = Self.socketIndex(Int(id.allocation.slot), id.family)
+        guard socketIndex < relays.count, relays[socketIndex].isOpen, relays[socketIndex].id == id else { return }
+        // Packets queued for this socket are sent first.
         outbox.toPeers.flush()
-        shared.table.release(relays[place].port, at: relays[place].addressIndex)
-        relays[place] = RelaySocket.closed
+        shared.table.release(relays[socketIndex].port, at: relays[socketIndex].addressIndex)
+        relays[socketIndex] = RelaySocket.closed
     }
 
     private mutating func open(_ request: RelayRequest) {
@@ -361,12 +364,12 @@ struct Worker: ~Copyable {
             return
         }
         switch shared.open(request, at: now) {
-        case .refused(let error):
-            engine.relayRefused(request.allocation, error, into: &outbox)
+        case .rejected(let error):
+            engine.relayFailed(request.allocation, error, into: &outbox)
         case .opened(let opening, let sockets):
             guard install(sockets, for: request) else {
                 shared.ledger.release(request.user)
-                engine.relayRefused(request.allocation, .insufficientCapacity, into: &outbox)
+                engine.relayFailed(request.allocation, .insufficientCapacity, into: &outbox)
                 return
             }
             let supply = shared.ledger.supply(of: request.user, request.scope, at: now)
@@ -374,17 +377,18 @@ struct Worker: ~Copyable {
         }
     }
 
-    /// Puts new sockets in their places and watches them; closes them again when the system cannot.
+    /// Stores new sockets in the table and watches them. False, with the sockets closed again, when watching failed.
     mutating func install(_ sockets: [OpenedSocket], for request: RelayRequest) -> Bool {
         var isWatched = true
         for opened in sockets {
             let id = RelayID(request.allocation, opened.family)
-            let place = Self.place(Int(request.allocation.slot), opened.family)
-            while relays.count <= place { relays.append(RelaySocket.closed) }
+            let socketIndex = Self.socketIndex(Int(request.allocation.slot), opened.family)
+            while relays.count <= socketIndex { relays.append(RelaySocket.closed) }
             guard let socket = opened.socket.take() else { continue }
             let tag = EventTag.relay(id)
             isWatched = queue.watch(socket.descriptor, as: tag) && isWatched
-            relays[place] = RelaySocket(socket, id: id, port: opened.socket.port, addressIndex: opened.socket.index)
+            relays[socketIndex] = RelaySocket(
+                socket, id: id, port: opened.socket.port, addressIndex: opened.socket.index)
         }
         if !isWatched {
             for opened in sockets { close(RelayID(request.allocation, opened.family)) }
@@ -392,7 +396,8 @@ struct Worker: ~Copyable {
         return isWatched
     }
 
-    static func place(_ slot: Int, _ family: IPAddress.Family) -> Int {
+    /// The index in `relays` of an allocation's socket of one family.
+    static func socketIndex(_ slot: Int, _ family: IPAddress.Family) -> Int {
         slot &* 2 &+ (family == .ipv6 ? 1 : 0)
     }
 }

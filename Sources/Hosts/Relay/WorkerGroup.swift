@@ -2,8 +2,8 @@ import DatagramIO
 import TURN
 import Wire
 
-/// The workers of one relay as one of them sees them.
-struct Neighbours: Sendable {
+/// The workers of one relay, from the view of one of them.
+struct WorkerGroup: Sendable {
     let own: UInt8
     let mailboxes: [WorkerMailbox]
 
@@ -12,12 +12,12 @@ struct Neighbours: Sendable {
     }
 }
 
-/// Datagrams on their way to the worker that owns their flow, or back to the one that sends them: one after the other in a
-/// buffer that is used again.
+/// Datagrams on their way to the worker that owns their flow, or back to the one that sends them, in one reusable
+/// buffer.
 struct HandedOver: Sendable {
     enum Kind: Sendable {
-        /// From a client. `isTaken`: an allocation of the worker that received it has the flow and cannot leave it.
-        case received(isTaken: Bool)
+        /// From a client. `isOccupied`: the flow belongs to an allocation of the receiving worker that cannot give it up.
+        case received(isOccupied: Bool)
         /// For a client.
         case outgoing
     }
@@ -29,7 +29,7 @@ struct HandedOver: Sendable {
         let range: Range<Int>
     }
 
-    /// More than this between two rounds of the owner is dropped, as from the buffer of a socket.
+    /// More than this between two rounds of the owner is dropped, as from a socket's buffer.
     private static let byteLimit = 1 << 20
 
     private(set) var bytes: [UInt8] = []
@@ -56,10 +56,10 @@ struct HandedOver: Sendable {
 }
 
 extension Worker {
-    /// Serves the datagrams that other workers received for this one's allocations, and sends what they have for clients
-    /// of this one's sessions.
-    mutating func receiveHandedOver() {
-        // The two buffers change places, so that neither is made anew.
+    /// Handles the datagrams that other workers received for this worker's allocations, and sends the ones that they
+    /// have for clients of this worker's sessions.
+    mutating func receiveForwarded() {
+        // The two buffers are swapped, so that neither is allocated anew.
         var batch = handedOver
         handedOver = HandedOver()
         mailbox.takeHandedOver(&batch)
@@ -68,17 +68,18 @@ extension Worker {
             for entry in batch.entries {
                 let datagram = UnsafeRawBufferPointer(rebasing: bytes[entry.range])
                 switch entry.kind {
-                case .received(let isTaken):
-                    let forward = engine.receiveHandedOver(
-                        datagram.bytes, on: entry.flow, from: entry.worker, isTaken: isTaken, at: now, into: &outbox)
+                case .received(let isOccupied):
+                    let forward = engine.receiveForwarded(
+                        datagram.bytes, on: entry.flow, from: entry.worker, isOccupied: isOccupied, at: now,
+                        into: &outbox)
                     if let forward { sendToPeer(forward, datagram) }
-                    if outbox.hasWishes { settle() }
+                    if outbox.hasPendingRequests { executeRequests() }
                 case .outgoing:
                     guard engine.mayPass(datagram.bytes, on: entry.flow, of: entry.worker) else { continue }
                     outbox.send(datagram.bytes, on: entry.flow)
                 }
             }
-            // Payloads leave from where they lie.
+            // Payloads are sent from the batch's buffer.
             if !batch.entries.isEmpty { flush() }
         }
         batch.removeAll()

@@ -3,23 +3,23 @@ import Synchronization
 import TURN
 import Wire
 
-/// What other threads tell a worker.
+/// A command from another thread to a worker.
 enum WorkerCommand: Sendable {
     /// Ends allocations, and voids ephemeral credentials that expire until then (Unix seconds).
     case revoke(RevokedName, voidingUntil: Int64, issuedUntil: Int64)
     /// What a reload changed.
     case adopt(RelayRules)
-    /// What becomes of a flow that this worker receives and another one owns, with the answer to the move.
-    case keepStranger(Flow, of: UInt8, Claim, answer: [UInt8])
-    case forgetStranger(Flow, of: UInt8, Claim)
-    /// Another worker receives this flow and has given it to somebody else.
-    case loseGuest(Flow, Claim)
+    /// Another worker owns a flow that this one receives. With the response to the request that moved it there.
+    case keepForwardedFlow(Flow, of: UInt8, Claim, response: [UInt8])
+    case forgetForwardedFlow(Flow, of: UInt8, Claim)
+    /// The worker that receives this flow has assigned it to another allocation.
+    case removeIngress(Flow, Claim)
     /// A client's connection that claims a peer's connection of this worker.
-    case take(MovedConnection)
+    case adoptConnection(MovedConnection)
     case stop
 }
 
-/// The only door into a running worker, and its counters, the only thing that comes out.
+/// The only input of a running worker, and its only output, the counters.
 final class WorkerMailbox: Sendable {
     let wake: WakeSignal
     private let commands = Mutex<[WorkerCommand]>([])
@@ -31,7 +31,7 @@ final class WorkerMailbox: Sendable {
         self.wake = wake
     }
 
-    /// More commands wait than a worker finds between two rounds, unless somebody floods it with connections.
+    /// More commands wait than ever arrive between two rounds, except in a flood of connections.
     var isCrowded: Bool {
         commands.withLock { $0.count >= 4096 }
     }
@@ -49,7 +49,7 @@ final class WorkerMailbox: Sendable {
     }
 
     /// A datagram for this worker that another one received, or a message that this one is to send.
-    func handOver(_ message: UnsafeRawBufferPointer, on flow: Flow, from worker: UInt8, _ kind: HandedOver.Kind) {
+    func forward(_ message: UnsafeRawBufferPointer, on flow: Flow, from worker: UInt8, _ kind: HandedOver.Kind) {
         let isFirst = handedOver.withLock { handedOver in
             handedOver.append(message, on: flow, from: worker, kind)
             return handedOver.entries.count == 1
@@ -57,7 +57,7 @@ final class WorkerMailbox: Sendable {
         if isFirst { wake.raise() }
     }
 
-    /// Changes an empty buffer for what was handed over.
+    /// Swaps an empty buffer for the datagrams that were handed over.
     func takeHandedOver(_ spare: inout HandedOver) {
         handedOver.withLock { swap(&$0, &spare) }
     }

@@ -3,7 +3,7 @@ import DatagramIO
 import TURN
 import Wire
 
-/// One of the worker's sockets for clients, with what waits to leave through it.
+/// One of the worker's sockets for clients, with its outgoing batch.
 struct Listener: ~Copyable {
     var socket: DatagramSocket
     var address: TransportAddress
@@ -16,7 +16,7 @@ struct Listener: ~Copyable {
 }
 
 /// One of the worker's listening TCP sockets.
-struct StreamEntrance: ~Copyable {
+struct StreamAcceptor: ~Copyable {
     let listener: StreamListener
     let address: TransportAddress
 
@@ -25,9 +25,9 @@ struct StreamEntrance: ~Copyable {
         self.address = address
     }
 
-    /// A place without a socket.
-    static var closed: StreamEntrance {
-        StreamEntrance(StreamListener(adopting: -1), TransportAddress(IPAddress(ipv4: 0), port: 0))
+    /// A slot without a socket.
+    static var closed: StreamAcceptor {
+        StreamAcceptor(StreamListener(adopting: -1), TransportAddress(IPAddress(ipv4: 0), port: 0))
     }
 
     var isOpen: Bool {
@@ -35,14 +35,14 @@ struct StreamEntrance: ~Copyable {
     }
 }
 
-/// What a worker listens on.
+/// The listening sockets of a worker.
 struct WorkerSockets: ~Copyable {
     var listeners = UniqueArray<Listener>()
-    var entrances = UniqueArray<StreamEntrance>()
+    var acceptors = UniqueArray<StreamAcceptor>()
 }
 
-/// Takes the engine's messages and wishes. Messages go straight into the batch of the socket that they leave from; wishes
-/// wait until the engine is done with the datagram.
+/// Receives the engine's messages and requests. Messages go directly into the batch of the socket that sends them;
+/// requests wait until the engine is done with the datagram.
 struct WorkerOutbox: ~Copyable, RelayOutbox {
     var listeners: UniqueArray<Listener>
     var connections: ConnectionTable
@@ -50,20 +50,20 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
     var toPeers = SendBatch()
     private(set) var requests: [RelayRequest] = []
     private(set) var closed: [RelayID] = []
-    private var peerWishes: [PeerWish] = []
+    private var peerRequests: [PeerRequest] = []
     var peers = PeerTable()
     private let ledger: RelayLedger
-    let neighbours: Neighbours
+    let workerGroup: WorkerGroup
 
     init(
         _ listeners: consuming UniqueArray<Listener>, _ connections: consuming ConnectionTable,
-        _ sessions: consuming DTLSTable, _ ledger: RelayLedger, _ neighbours: Neighbours
+        _ sessions: consuming DTLSTable, _ ledger: RelayLedger, _ workerGroup: WorkerGroup
     ) {
         self.listeners = listeners
         self.connections = connections
         self.sessions = sessions
         self.ledger = ledger
-        self.neighbours = neighbours
+        self.workerGroup = workerGroup
     }
 
     mutating func send(_ message: RawSpan, on flow: Flow) {
@@ -78,7 +78,7 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
         }
     }
 
-    /// A relayed packet in its framing, which stays where it is until `flush`. False when it was dropped.
+    /// Adds a relayed packet with its framing; the memory must stay valid until `flush`. False when it was dropped.
     mutating func forward(_ packet: UnsafeRawBufferPointer, on flow: Flow) -> Bool {
         switch flow.transport {
         case .tcp, .tls:
@@ -101,15 +101,15 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
     }
 
     mutating func connectPeer(_ connection: PeerConnectionID, from relay: RelayID, to peer: TransportAddress) {
-        peerWishes.append(.connect(connection, relay, peer))
+        peerRequests.append(.connect(connection, relay, peer))
     }
 
     mutating func bindPeer(_ connection: PeerConnectionID, to flow: Flow) {
-        peerWishes.append(.bind(connection, flow))
+        peerRequests.append(.bind(connection, flow))
     }
 
     mutating func closePeer(_ connection: PeerConnectionID) {
-        peerWishes.append(.close(connection))
+        peerRequests.append(.close(connection))
     }
 
     /// Peers that may be read again.
@@ -117,18 +117,18 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
         peers.takeResumed(connections)
     }
 
-    mutating func takePeerWishes() -> [PeerWish] {
-        defer { peerWishes = [] }
-        return peerWishes
+    mutating func takePeerRequests() -> [PeerRequest] {
+        defer { peerRequests = [] }
+        return peerRequests
     }
 
     mutating func endAllocation(_ allocation: AllocationID, user: String) {
         ledger.release(user)
     }
 
-    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8, isTaken: Bool) {
+    mutating func forward(_ message: RawSpan, on flow: Flow, to worker: UInt8, isOccupied: Bool) {
         message.withUnsafeBytes {
-            neighbours.mailbox(worker)?.handOver($0, on: flow, from: neighbours.own, .received(isTaken: isTaken))
+            workerGroup.mailbox(worker)?.forward($0, on: flow, from: workerGroup.own, .received(isOccupied: isOccupied))
         }
     }
 
@@ -136,26 +136,27 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
         message.withUnsafeBytes { forward($0, on: flow, through: worker) }
     }
 
-    /// A relayed packet that another worker has to send.
+    /// Hands a relayed packet to the worker that has to send it.
     func forward(_ packet: UnsafeRawBufferPointer, on flow: Flow, through worker: UInt8) {
-        neighbours.mailbox(worker)?.handOver(packet, on: flow, from: neighbours.own, .outgoing)
+        workerGroup.mailbox(worker)?.forward(packet, on: flow, from: workerGroup.own, .outgoing)
     }
 
-    mutating func keep(_ flow: Flow, _ claim: Claim, at worker: UInt8, answer: RawSpan) {
-        let command = WorkerCommand.keepStranger(flow, of: neighbours.own, claim, answer: answer.copyToArray())
-        neighbours.mailbox(worker)?.post(command)
+    mutating func keep(_ flow: Flow, _ claim: Claim, at worker: UInt8, response: RawSpan) {
+        let command = WorkerCommand.keepForwardedFlow(
+            flow, of: workerGroup.own, claim, response: response.copyToArray())
+        workerGroup.mailbox(worker)?.post(command)
     }
 
     mutating func forget(_ flow: Flow, _ claim: Claim, at worker: UInt8) {
-        neighbours.mailbox(worker)?.post(.forgetStranger(flow, of: neighbours.own, claim))
+        workerGroup.mailbox(worker)?.post(.forgetForwardedFlow(flow, of: workerGroup.own, claim))
     }
 
     mutating func evict(_ flow: Flow, _ claim: Claim, at worker: UInt8) {
-        neighbours.mailbox(worker)?.post(.loseGuest(flow, claim))
+        workerGroup.mailbox(worker)?.post(.removeIngress(flow, claim))
     }
 
-    var hasWishes: Bool {
-        !requests.isEmpty || !closed.isEmpty || !peerWishes.isEmpty
+    var hasPendingRequests: Bool {
+        !requests.isEmpty || !closed.isEmpty || !peerRequests.isEmpty
     }
 
     mutating func takeRequests() -> [RelayRequest] {
@@ -173,17 +174,17 @@ struct WorkerOutbox: ~Copyable, RelayOutbox {
         return nil
     }
 
-    /// From now on each datagram leaves by itself.
-    mutating func forbidJoining() {
-        toPeers.forbidJoining()
-        for index in 0..<listeners.count { listeners[index].batch.forbidJoining() }
+    /// From now on each datagram is sent by itself.
+    mutating func disableSegmentation() {
+        toPeers.disableSegmentation()
+        for index in 0..<listeners.count { listeners[index].batch.disableSegmentation() }
     }
 
-    /// Puts a new socket into a free place, which keeps the totals of the one before.
+    /// Puts a new socket into a free slot, which keeps the counters of the previous one.
     mutating func add(_ listener: consuming Listener) -> Int {
         for index in 0..<listeners.count where listeners[index].socket.descriptor < 0 {
             listeners[index].address = listener.address
-            listeners[index].socket = DatagramSocket(adopting: listener.surrender())
+            listeners[index].socket = DatagramSocket(adopting: listener.release())
             return index
         }
         listeners.append(listener)

@@ -5,7 +5,7 @@ package import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// Files that are embedded in the binary, served with a validator so that a browser asks but rarely loads.
+/// Files that are embedded in the binary, served with an entity tag so that browsers revalidate their copies.
 package struct WebFiles: Sendable {
     struct File: Sendable {
         let path: String
@@ -15,7 +15,7 @@ package struct WebFiles: Sendable {
     }
 
     private let files: [File]
-    /// What the empty path stands for, such as `/` or `/admin`.
+    /// The index file and its path, such as `/` or `/admin`.
     private let index: (path: String, file: String)
 
     /// The web client, at `/`.
@@ -52,8 +52,8 @@ package struct WebFiles: Sendable {
     private static func response(with file: File, to request: Request) -> Response {
         var headers: HTTPFields = [
             .eTag: file.entityTag, .cacheControl: "no-cache",
-            // The page loads nothing from elsewhere; `ws:` and `wss:` are its own WebSocket, which 'self' does not cover
-            // in every browser.
+            // The page loads nothing from other origins; `ws:` and `wss:` are for its own WebSocket, which 'self' does
+            // not cover in every browser.
             .contentSecurityPolicy:
                 "default-src 'self'; img-src 'self' data:; media-src 'self' blob:; connect-src 'self' ws: wss:; "
                 + "frame-ancestors 'none'; base-uri 'none'; form-action 'self'",

@@ -1,14 +1,14 @@
-/// Why a file is not taken for one with a voice in it. The text is for the person who sent it.
+/// Why a file is rejected as a voice file. The text is for the person who sent it.
 package enum ContainerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Neither Ogg nor WebM.
     case unknownFormat
-    /// The file ends, or makes no sense, at this byte.
+    /// The file ends or is invalid at this byte.
     case malformed(String, at: Int)
-    /// There is no Opus in it.
+    /// It has no Opus audio.
     case noOpus
-    /// Opus, but in a way that is not read here.
+    /// Opus in a form that is not supported.
     case unsupported(String)
-    /// More than so many seconds.
+    /// Longer than so many seconds.
     case tooLong(seconds: Int)
 
     package var description: String {

@@ -1,6 +1,6 @@
 import Wire
 
-// Ogg and OpusHead are little-endian, unlike everything on the network.
+// Ogg and OpusHead are little-endian, unlike network protocols.
 
 extension RawSpan {
     func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Value.Type) -> Value? {

@@ -1,12 +1,12 @@
 package import Wire
 
-/// A file with a voice in it, as people send them: Ogg (RFC 7845) or WebM (RFC 9559) with Opus.
+/// An uploaded voice file: Ogg (RFC 7845) or WebM (RFC 9559) with Opus.
 package enum OpusFile {
     package enum Format: String, Hashable, Sendable {
         case ogg
         case webm
 
-        /// Of the file, by its first bytes, whatever it is called.
+        /// Detects the format by the file's first bytes, whatever its name.
         package init?(_ file: RawSpan) {
             if OggOpusReader.begins(file) {
                 self = .ogg
@@ -28,7 +28,7 @@ package enum OpusFile {
 
     /// Reads the whole file.
     ///
-    /// - Throws: `ContainerError`, whose description says what is wrong, and where.
+    /// - Throws: `ContainerError`, whose description says what is wrong and where.
     package static func read(_ file: RawSpan, limit: OpusLimit) throws(ContainerError) -> OpusTrack {
         switch Format(file) {
         case .ogg: try OggOpusReader.read(file, limit: limit)

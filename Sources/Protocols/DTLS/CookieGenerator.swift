@@ -1,12 +1,12 @@
 package import Wire
 
-/// Makes cookies that need no memory (RFC 6347 section 4.2.1): a cookie is the time and a code over the time, the client's
-/// address and port, and what its hello says before the cookie.
+/// Generates stateless cookies (RFC 6347 section 4.2.1): a cookie is the time and a MAC over the time, the client's
+/// address and port, and the fields of its hello before the cookie.
 ///
-/// Whoever brings one back from that address, with the same hello, within the minute, was given it there. Two keys live at
-/// a time, so that a change of keys refuses nobody; `rotate` may be called as often as once per lifetime.
-package struct CookieMint: Sendable {
-    /// Seconds that a cookie is good for: a client that retransmits its hello doubles its pauses, up to some 30 seconds.
+/// A valid cookie proves that its sender received it at that address within the last minute, for the same hello. Two
+/// keys are valid at a time, so that a rotation rejects no client; `rotate` may be called at most once per lifetime.
+package struct CookieGenerator: Sendable {
+    /// Seconds that a cookie is valid: a client that retransmits its hello doubles its timeout, up to some 30 seconds.
     package static let lifetime: UInt32 = 60
     package static let byteCount = 20
     private static let codeByteCount = 16
@@ -46,8 +46,8 @@ package struct CookieMint: Sendable {
         else { return false }
         for key in [current, previous] {
             guard let code = code(of: seconds, client, covered, key: key, authentication) else { return false }
-            let isRight = code.withBytes { $0.part(0..<Self.codeByteCount)?.equalsInConstantTime(given) ?? false }
-            if isRight { return true }
+            let matches = code.withBytes { $0.part(0..<Self.codeByteCount)?.equalsInConstantTime(given) ?? false }
+            if matches { return true }
         }
         return false
     }

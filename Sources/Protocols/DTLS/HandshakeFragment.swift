@@ -1,10 +1,10 @@
 import Wire
 
-/// Where a part of a handshake message lies in its datagram (RFC 6347 section 4.2.2).
+/// A fragment of a handshake message, as a range of its datagram (RFC 6347 section 4.2.2).
 ///
 ///     | Type (8) | Length (24) | Message Sequence (16) | Fragment Offset (24) | Fragment Length (24) |
 ///
-/// The length is that of the whole message; a message that is not cut is one fragment.
+/// The length is that of the whole message; a message that is not fragmented is one fragment.
 package struct HandshakeFragment: Hashable, Sendable {
     package enum MessageType: UInt8, Hashable, Sendable {
         case clientHello = 1
@@ -19,16 +19,16 @@ package struct HandshakeFragment: Hashable, Sendable {
     package let type: UInt8
     package let messageByteCount: Int
     package let messageSequence: UInt16
-    /// Where in the message the fragment belongs.
+    /// The fragment's offset in the message.
     package let offset: Int
-    /// The fragment's bytes in the datagram behind the header.
+    /// The range of the fragment's bytes in the datagram, after the header.
     package let body: Range<Int>
 
-    /// The fragment at the start of `place` in the datagram; nil when there is none that fits there and in its message.
-    package init?(_ datagram: RawSpan, in place: Range<Int>) {
-        guard let bytes = datagram.part(place), let typeAndLength = bytes.integer(at: 0, as: UInt32.self),
+    /// The fragment at the start of `range` in the datagram; nil when none fits there and into its message.
+    package init?(_ datagram: RawSpan, in range: Range<Int>) {
+        guard let bytes = datagram.part(range), let typeAndLength = bytes.integer(at: 0, as: UInt32.self),
             let messageSequence = bytes.integer(at: 4, as: UInt16.self),
-            // Two bytes of the sequence stand before the 24 bits of the offset, one of the offset before the length.
+            // These overlap: two bytes of sequence before the 24 bits of offset, one byte of offset before the length.
             let sequenceAndOffset = bytes.integer(at: 5, as: UInt32.self),
             let offsetAndLength = bytes.integer(at: 8, as: UInt32.self)
         else { return nil }
@@ -37,8 +37,8 @@ package struct HandshakeFragment: Hashable, Sendable {
         self.messageSequence = messageSequence
         offset = Int(sequenceAndOffset & 0xFF_FFFF)
         let length = Int(offsetAndLength & 0xFF_FFFF)
-        let start = place.lowerBound &+ Self.headerByteCount
-        guard place.upperBound &- start >= length, offset &+ length <= messageByteCount else { return nil }
+        let start = range.lowerBound &+ Self.headerByteCount
+        guard range.upperBound &- start >= length, offset &+ length <= messageByteCount else { return nil }
         body = start..<start &+ length
     }
 
@@ -46,7 +46,7 @@ package struct HandshakeFragment: Hashable, Sendable {
         self.type == type.rawValue
     }
 
-    /// Whether the message is here as a whole.
+    /// Whether it is the whole message.
     package var isWhole: Bool {
         offset == 0 && body.count == messageByteCount
     }

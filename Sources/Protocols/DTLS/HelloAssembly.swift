@@ -1,11 +1,11 @@
 import Wire
 
-/// A hello that brought a right cookie and was cut, as far as it has come.
+/// A fragmented hello with a valid cookie, as far as it has been received.
 ///
-/// Fragments may come in any order behind the first, twice, and overlapping (RFC 6347 section 4.2.3); of bytes that come
-/// twice the first count.
+/// After the first, fragments may come in any order, repeated, and overlapping (RFC 6347 section 4.2.3); of bytes that
+/// come twice the first are kept.
 struct HelloAssembly {
-    /// More parts than this with holes between them are nobody's honest hello.
+    /// No honest hello has more parts than this with gaps between them.
     private static let maximumParts = 32
 
     let random: Digest
@@ -14,7 +14,7 @@ struct HelloAssembly {
     private(set) var bytes: [UInt8]
     /// The highest record sequence among the fragments.
     private(set) var sequence: UInt64
-    /// What has come, in order and with holes between.
+    /// The ranges received so far, in order and with gaps between them.
     private var parts: [Range<Int>] = []
 
     init(_ fragment: HandshakeFragment, random: Digest, sequence: UInt64, at now: Instant) {
@@ -33,30 +33,30 @@ struct HelloAssembly {
         parts.count == 1 && parts[0] == 0..<bytes.count
     }
 
-    /// Takes in a fragment of the same message. False when it leaves too many holes.
+    /// Adds a fragment of the same message. False when it leaves too many gaps.
     mutating func add(_ fragment: HandshakeFragment, of datagram: RawSpan, sequence: UInt64) -> Bool {
         guard isOfSameMessage(fragment), let content = datagram.part(fragment.body) else { return false }
         self.sequence = max(self.sequence, sequence)
-        let place = fragment.offset..<fragment.offset &+ content.byteCount
-        guard !place.isEmpty else { return true }
-        fill(place, with: content)
-        // What touches or overlaps becomes one part with the new one.
-        let touching = parts.filter { $0.upperBound >= place.lowerBound && $0.lowerBound <= place.upperBound }
-        guard parts.count - touching.count < Self.maximumParts else { return false }
-        let start = min(place.lowerBound, touching.first?.lowerBound ?? place.lowerBound)
-        let end = max(place.upperBound, touching.last?.upperBound ?? place.upperBound)
+        let range = fragment.offset..<fragment.offset &+ content.byteCount
+        guard !range.isEmpty else { return true }
+        fill(range, with: content)
+        // Adjacent and overlapping parts are merged with the new one.
+        let adjacent = parts.filter { $0.upperBound >= range.lowerBound && $0.lowerBound <= range.upperBound }
+        guard parts.count - adjacent.count < Self.maximumParts else { return false }
+        let start = min(range.lowerBound, adjacent.first?.lowerBound ?? range.lowerBound)
+        let end = max(range.upperBound, adjacent.last?.upperBound ?? range.upperBound)
         parts.removeAll { $0.lowerBound >= start && $0.upperBound <= end }
         parts.insert(start..<end, at: parts.firstIndex { $0.lowerBound > start } ?? parts.count)
         return true
     }
 
-    private mutating func fill(_ place: Range<Int>, with content: RawSpan) {
-        var position = place.lowerBound
-        for part in parts where part.upperBound > place.lowerBound && part.lowerBound < place.upperBound {
-            copy(content, from: position &- place.lowerBound, to: position..<max(position, part.lowerBound))
+    private mutating func fill(_ range: Range<Int>, with content: RawSpan) {
+        var position = range.lowerBound
+        for part in parts where part.upperBound > range.lowerBound && part.lowerBound < range.upperBound {
+            copy(content, from: position &- range.lowerBound, to: position..<max(position, part.lowerBound))
             position = max(position, part.upperBound)
         }
-        copy(content, from: position &- place.lowerBound, to: position..<max(position, place.upperBound))
+        copy(content, from: position &- range.lowerBound, to: position..<max(position, range.upperBound))
     }
 
     private mutating func copy(_ content: RawSpan, from offset: Int, to target: Range<Int>) {

@@ -1,27 +1,28 @@
 import Wire
 
-/// The answer to a hello without a right cookie: "say that again, with this" (RFC 6347 section 4.2.1).
+/// The response to a hello without a valid cookie, which asks the client to repeat it with this one (RFC 6347 section
+/// 4.2.1).
 ///
-/// 48 bytes, fewer than the shortest hello has, so that nobody is flooded by proxy.
+/// 48 bytes, fewer than the shortest hello, so that it cannot be used for amplification.
 enum HelloVerifyRequest {
-    /// Puts one into `target` instead of what is there. `sequence` is that of the hello's record, as the RFC asks, so that
-    /// nothing need be remembered to keep later records apart. False when the cryptography failed.
+    /// Replaces the content of `target` with one. `sequence` is that of the hello's record, as the RFC requires, so
+    /// that no state is needed for the sequence of later records. False when the cryptography failed.
     static func write(
-        into target: inout [UInt8], sequence: UInt64, client: TransportAddress, covered: RawSpan, _ mint: CookieMint,
-        at now: Instant, _ authentication: some MessageAuthentication
+        into target: inout [UInt8], sequence: UInt64, client: TransportAddress, covered: RawSpan,
+        _ cookies: CookieGenerator, at now: Instant, _ authentication: some MessageAuthentication
     ) -> Bool {
-        let message = 2 + 1 + CookieMint.byteCount
+        let message = 2 + 1 + CookieGenerator.byteCount
         target.removeAll(keepingCapacity: true)
         appendHeaders(
             to: &target, HandshakeFragment.MessageType.helloVerifyRequest, messageSequence: 0, byteCount: message,
             sequence: sequence)
         target.append(bigEndian: RecordHeader.oldestVersion)
-        target.append(UInt8(CookieMint.byteCount))
-        return mint.append(for: client, covered, at: now, to: &target, authentication)
+        target.append(UInt8(CookieGenerator.byteCount))
+        return cookies.append(for: client, covered, at: now, to: &target, authentication)
     }
 }
 
-/// The headers of a handshake message that is alone in a record and not cut.
+/// The headers of a handshake message that is alone in a record and not fragmented.
 func appendHeaders(
     to target: inout [UInt8], _ type: HandshakeFragment.MessageType, messageSequence: UInt16, byteCount: Int,
     sequence: UInt64

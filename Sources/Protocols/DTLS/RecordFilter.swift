@@ -1,37 +1,35 @@
 import Wire
 
-/// Which of a client's records may reach its session at all.
+/// Decides which of a client's records reach its session.
 ///
-/// Before the keys are agreed on anyone who knows the client's address can forge a record, and after it anyone can make
-/// the library work on one that will not decrypt, or keep what it cannot read yet. So a session gets only what an honest
-/// client sends in its phase: of plain records those two that its last flight has, no plain alert, nothing of a later
-/// epoch before its keys are there. Junk between handshake packets is so never seen by the session. Sessions are to use
-/// AES-GCM alone.
-package struct RecordGate: Hashable, Sendable {
+/// Before the keys are agreed on anyone who knows the client's address can forge a record, and afterwards anyone can
+/// make the library process one that does not decrypt, or buffer one that it cannot decrypt yet. So a session gets only
+/// records that an honest client sends in its phase: of plaintext records the two of its last flight, no plaintext
+/// alert, and none of a later epoch before its keys are agreed on. Sessions must use AES-GCM only.
+package struct RecordFilter: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
-        /// The hello is answered, or is still to come where there are no cookies; the client's key and ChangeCipherSpec are
-        /// awaited.
+        /// The client's key exchange and ChangeCipherSpec are expected; without cookies its hello comes first.
         case keyAwaited
-        /// The client has changed to encryption; its Finished is awaited.
+        /// The client has switched to encryption; its Finished is expected.
         case finishedAwaited
         case established
     }
 
-    /// A key exchange message is a key or an encrypted secret: far below this, also for RSA of 4096 bits.
+    /// A key exchange message is a key or an encrypted secret: far below this, even for RSA of 4096 bits.
     private static let maximumMessageByteCount = 2048
-    /// A Finished on its way again is the only handshake record of an established session: a header, 12 bytes, a nonce and a
-    /// tag. There is no renegotiation.
+    /// A retransmitted Finished is the only handshake record of an established session: a header, 12 bytes, a nonce and
+    /// a tag. There is no renegotiation.
     private static let finishedByteCount = 48
-    private static let hugeRecordByteCount = 16_384 + 2048
-    /// An empty record of AES-GCM: a nonce of 8 bytes and a tag of 16. A shorter one is not only wrong: OpenSSL 3.0 gives up
-    /// the session over it, whoever sent it, where it drops a longer one in silence.
+    private static let maximumRecordByteCount = 16_384 + 2048
+    /// An empty record of AES-GCM: a nonce of 8 bytes and a tag of 16. OpenSSL 3.0 ends the session on a shorter one,
+    /// whoever sent it, but silently drops a longer one that does not decrypt.
     private static let minimumEncryptedByteCount = 24
 
-    /// Whether clients are asked for a certificate, so that two more messages are theirs to send.
+    /// Whether clients are asked for a certificate, so that they send two more messages.
     package let asksForCertificate: Bool
 
-    /// Whether a hello comes by the front door, so that sessions see none. Without cookies it is the session's first
-    /// message, in as many fragments as it likes.
+    /// Whether hellos go through a `HelloVerifier`, so that sessions get none. Without cookies a hello is the session's
+    /// first message, in any number of fragments.
     package let hasCookies: Bool
 
     package init(asksForCertificate: Bool = false, hasCookies: Bool = true) {
@@ -40,7 +38,7 @@ package struct RecordGate: Hashable, Sendable {
     }
 
     package func admits(_ record: RecordHeader, of datagram: RawSpan, in phase: Phase) -> Bool {
-        guard record.body.count <= Self.hugeRecordByteCount,
+        guard record.body.count <= Self.maximumRecordByteCount,
             record.epoch == 0 || record.body.count >= Self.minimumEncryptedByteCount
         else { return false }
         switch (record.epoch, record.contentType, phase) {
@@ -51,7 +49,7 @@ package struct RecordGate: Hashable, Sendable {
         case (1, .handshake, .finishedAwaited), (1, .alert, .finishedAwaited):
             return true
         case (1, .applicationData, .finishedAwaited):
-            // It overtook the Finished, and the library would keep it in a buffer of 16 KB.
+            // It overtook the Finished, and the library would keep it in a 16 KB buffer.
             return false
         case (1, .handshake, .established):
             return record.body.count == Self.finishedByteCount
@@ -77,7 +75,7 @@ package struct RecordGate: Hashable, Sendable {
         return switch HandshakeFragment.MessageType(rawValue: fragment.type) {
         case .clientHello:
             !hasCookies && fragment.messageSequence == hello
-                && fragment.messageByteCount <= HelloDoor.maximumHelloByteCount
+                && fragment.messageByteCount <= HelloVerifier.maximumHelloByteCount
         case .clientKeyExchange where !asksForCertificate:
             fragment.messageSequence == hello + 1 && fragment.messageByteCount <= Self.maximumMessageByteCount
         case .clientKeyExchange, .certificateVerify:
@@ -85,7 +83,7 @@ package struct RecordGate: Hashable, Sendable {
                 && fragment.messageByteCount <= Self.maximumMessageByteCount
         case .certificate:
             asksForCertificate && fragment.messageSequence == hello + 1
-                && fragment.messageByteCount <= HelloDoor.maximumHelloByteCount
+                && fragment.messageByteCount <= HelloVerifier.maximumHelloByteCount
         default:
             false
         }

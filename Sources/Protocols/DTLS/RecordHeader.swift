@@ -1,6 +1,6 @@
 import Wire
 
-/// Where a record of DTLS 1.2 lies in its datagram (RFC 6347 section 4.1).
+/// A record of DTLS 1.2, as a range of its datagram (RFC 6347 section 4.1).
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -12,7 +12,7 @@ import Wire
 ///     |              Sequence Number  |             Length            |
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///
-/// A datagram is one or more whole records. Offsets are kept instead of bytes, so that a host can hand on a record from
+/// A datagram is one or more whole records. Offsets are kept instead of bytes, so that a host can pass on a record from
 /// the buffer that it arrived in.
 package struct RecordHeader: Hashable, Sendable {
     package enum ContentType: UInt8, Hashable, Sendable {
@@ -23,22 +23,22 @@ package struct RecordHeader: Hashable, Sendable {
     }
 
     package static let byteCount = 13
-    /// No flight of a handshake needs more records in a datagram. What comes after them is passed over, so that a datagram
-    /// of hundreds of empty records is not hundreds of times the work.
+    /// No flight of a handshake needs more records in a datagram. The rest is ignored, so that a datagram of hundreds
+    /// of empty records does not cost hundreds of times the work.
     package static let maximumPerDatagram = 16
-    /// DTLS 1.0, in which a server writes whatever comes before the version is agreed on (RFC 6347 section 4.2.1).
+    /// DTLS 1.0, which a server uses before the version is agreed on (RFC 6347 section 4.2.1).
     static let oldestVersion: UInt16 = 0xFEFF
     static let majorVersion: UInt8 = 0xFE
 
     package let contentType: ContentType
-    /// 0 until a side changes to encryption.
+    /// 0 until a side switches to encryption.
     package let epoch: UInt16
     /// 48 bits.
     package let sequence: UInt64
-    /// The record's bytes in the datagram behind the header.
+    /// The range of the record's bytes in the datagram, after the header.
     package let body: Range<Int>
 
-    /// The record that begins at `offset`; nil when there is none, or something else than a record that fits.
+    /// The record that begins at `offset`; nil when there is none, or it does not fit.
     package init?(_ datagram: RawSpan, at offset: Int) {
         guard let first = datagram.byte(at: offset), let contentType = ContentType(rawValue: first),
             datagram.byte(at: offset &+ 1) == Self.majorVersion,
@@ -53,12 +53,12 @@ package struct RecordHeader: Hashable, Sendable {
         body = start..<start &+ Int(length)
     }
 
-    /// The record's bytes in the datagram with its header.
+    /// The range of the record in the datagram, with its header.
     package var whole: Range<Int> {
         body.lowerBound &- Self.byteCount..<body.upperBound
     }
 
-    /// RFC 7983 section 7: what the first byte of a datagram says on a port that has STUN, TURN and DTLS.
+    /// Whether a datagram is DTLS, by its first byte, on a port shared with STUN and TURN (RFC 7983 section 7).
     @inlinable
     package static func mayBegin(with first: UInt8) -> Bool {
         first &- 20 < 44

@@ -1,29 +1,29 @@
 /// What the gateway forwarded and dropped, as running totals.
-package struct GatewayTally: Hashable, Sendable {
+package struct GatewayCounters: Hashable, Sendable {
     package var received: UInt64 = 0
     package var forwarded: UInt64 = 0
     package var repaired: UInt64 = 0
-    package var keyFramesAsked: UInt64 = 0
+    package var keyFramesRequested: UInt64 = 0
     /// Not RTP or RTCP.
     package var malformed: UInt64 = 0
-    /// Of no section that the leg has, or of one SSRC too many.
+    /// Matching no section of the leg, or one SSRC too many.
     package var unknownStream: UInt64 = 0
-    /// Received before.
+    /// Duplicates.
     package var repeated: UInt64 = 0
-    /// Asked for again beyond what a slot may have sent again, or no longer kept.
-    package var repairsRefused: UInt64 = 0
-    /// Packets of video that had to wait before they were sent, and those that were not sent in the end.
+    /// Retransmission requests beyond the budget, or for packets that are no longer kept.
+    package var repairsRejected: UInt64 = 0
+    /// Video packets that had to wait before they were sent, and those dropped while waiting.
     package var waited: UInt64 = 0
     package var givenUp: UInt64 = 0
-    /// Bursts that tried whether a leg can receive more, and the packets that were repeated for them.
+    /// Bandwidth probes, and the packets that were retransmitted as their padding.
     package var probes: UInt64 = 0
     package var padded: UInt64 = 0
-    /// Of a track beyond its limits.
+    /// Packets of a track beyond its limits.
     package var overRate: UInt64 = 0
-    /// Feedback that spoke of more packets than were sent.
-    package var feedbackRefused: UInt64 = 0
-    /// The host had no room for them.
-    package var noRoom: UInt64 = 0
+    /// Feedback about more packets than were sent.
+    package var feedbackRejected: UInt64 = 0
+    /// Packets that the host had no buffer for.
+    package var noBuffer: UInt64 = 0
 
     package init() {}
 
@@ -31,17 +31,17 @@ package struct GatewayTally: Hashable, Sendable {
         left.received &+= right.received
         left.forwarded &+= right.forwarded
         left.repaired &+= right.repaired
-        left.keyFramesAsked &+= right.keyFramesAsked
+        left.keyFramesRequested &+= right.keyFramesRequested
         left.malformed &+= right.malformed
         left.unknownStream &+= right.unknownStream
         left.repeated &+= right.repeated
-        left.repairsRefused &+= right.repairsRefused
+        left.repairsRejected &+= right.repairsRejected
         left.waited &+= right.waited
         left.givenUp &+= right.givenUp
         left.probes &+= right.probes
         left.padded &+= right.padded
         left.overRate &+= right.overRate
-        left.feedbackRefused &+= right.feedbackRefused
-        left.noRoom &+= right.noRoom
+        left.feedbackRejected &+= right.feedbackRejected
+        left.noBuffer &+= right.noBuffer
     }
 }

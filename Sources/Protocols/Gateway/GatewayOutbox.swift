@@ -1,35 +1,35 @@
 package import SDP
 
-/// Where the gateway's engine puts what it wants sent, in the clear: the host protects it and puts it on the wire.
+/// Receives what the gateway engine sends, unencrypted: the host encrypts and transmits it.
 package protocol GatewayOutbox: ~Copyable {
-    /// Room for one packet to the leg, at least as large as any datagram that was received; nil when there is none now,
-    /// and then the packet is lost, as on a wire. `commit` says how many bytes were written, and whether they can be sent.
+    /// A buffer for one packet to the leg, at least as large as any received datagram; nil when there is none now: then
+    /// the packet is lost. `commit` is called with the number of bytes written, and returns whether they can be sent.
     mutating func reserve(for leg: LegID) -> UnsafeMutableRawBufferPointer?
     mutating func commit(_ byteCount: Int, isVideo: Bool) -> Bool
-    /// A compound of RTCP for the leg.
+    /// Sends an RTCP compound to the leg.
     mutating func sendReport(_ bytes: borrowing [UInt8], to leg: LegID)
-    /// What the leg's slots show has changed: all of them, in the order of the sections.
+    /// The leg's slots changed: all of them, in the order of the sections.
     mutating func show(_ slots: [ShownSlot], on leg: LegID)
-    /// A source of a tapped call is heard for the first time.
+    /// The first packet of a source in a tapped call arrived.
     mutating func tapBegan(_ source: TappedSource)
-    /// A packet of it, in Opus. It is to be copied, and not to be waited for.
+    /// An Opus packet of the source. Copy it, and do not block.
     mutating func tap(_ payload: RawSpan, _ packet: TappedPacket)
-    /// Nothing more comes of it under this number.
+    /// The source ended; its number is not used again.
     mutating func tapEnded(_ source: UInt32)
 }
 
-/// A leg, told apart from an earlier one in the same place by its generation.
+/// Identifies a leg; the generation distinguishes it from earlier legs with the same index.
 package struct LegID: Hashable, Sendable {
-    package let place: UInt32
+    package let index: UInt32
     package let generation: UInt32
 
-    package init(place: UInt32, generation: UInt32) {
-        self.place = place
+    package init(index: UInt32, generation: UInt32) {
+        self.index = index
         self.generation = generation
     }
 }
 
-/// A section in which the gateway sends, and whose track it shows now.
+/// A section in which the gateway sends, and the track that it shows now.
 package struct ShownSlot: Hashable, Sendable {
     package let mid: String
     package let kind: MediaKind
@@ -43,7 +43,7 @@ package struct ShownSlot: Hashable, Sendable {
     }
 }
 
-/// A published track, as other participants know it.
+/// Identifies a published track to other participants.
 package struct TrackName: Hashable, Sendable {
     package let participant: String
     /// The section in which its participant sends it.
@@ -57,7 +57,7 @@ package struct TrackName: Hashable, Sendable {
     }
 }
 
-/// What a track is of, as its participant said.
+/// The source of a track, as its participant declared it.
 package enum TrackSource: String, Hashable, Sendable, CaseIterable {
     case microphone
     case camera

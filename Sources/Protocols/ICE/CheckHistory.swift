@@ -1,12 +1,12 @@
 import STUN
 import Wire
 
-/// The checks that were answered last, so that one which somebody else sends again moves nothing. ICE itself has no defence
-/// against that: whoever overhears a nomination and repeats it from another address would draw the media there.
+/// The latest checks that got a response, so that a replayed one has no effect. ICE itself has no protection against
+/// replay: an eavesdropper who repeats a nomination from another address would redirect the media there.
 struct CheckHistory: Sendable {
     enum Seen {
         case never
-        /// A retransmission, which is answered again.
+        /// A retransmission, which gets a response again.
         case here
         case elsewhere
     }

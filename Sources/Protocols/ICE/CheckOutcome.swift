@@ -1,65 +1,65 @@
 package import Wire
 
-/// What became of a datagram that was given to an agent as a connectivity check.
+/// The result of handling a datagram as a connectivity check.
 package enum CheckOutcome: Hashable, Sendable {
-    /// It proved nothing: nothing was answered and nothing remembered.
+    /// It was not authentic: no response was sent and no state changed.
     case dropped(Drop)
-    /// The sender knows the password but asks for something else than a check; it was told so.
-    case refused(Refusal)
+    /// The sender knows the password but the check is invalid; an error response was sent.
+    case refused(Rejection)
     case answered(Changes)
-    /// One that came before from there: it was answered again, and that is all. Whoever overheard it can send it, too.
+    /// A repetition from the same flow: the response was sent again, and nothing else changed. It may be a replay.
     case repeated
 
     package enum Drop: UInt8, Hashable, Sendable, CaseIterable {
-        /// A response, an indication or another method: a lite agent asks nothing, so nothing answers it.
+        /// A response, an indication or another method: a lite agent sends no requests, so it expects no response.
         case notACheck
         case noFingerprint
         case wrongUsername
         case wrongIntegrity
-        /// A check that came before from another address: somebody sends it again.
+        /// A check that came before from another address.
         case replayed
-        /// The library that signs failed.
+        /// The cryptography failed to sign the response.
         case notSigned
-        /// The leg is lost already.
+        /// The leg has failed already.
         case ended
     }
 
-    package enum Refusal: UInt8, Hashable, Sendable, CaseIterable {
+    package enum Rejection: UInt8, Hashable, Sendable, CaseIterable {
         /// No PRIORITY.
         case badRequest
         case unknownAttribute
-        /// Both say that they are controlled.
+        /// Both are controlled.
         case roleConflict
     }
 
-    /// What the host has to do now.
+    /// The changes that the host has to apply.
     package struct Changes: Hashable, Sendable {
-        /// The first valid check on this flow: from now on DTLS and SRTP from it are the leg's.
+        /// The first valid check on this flow: from now on DTLS and SRTP from it belong to the leg.
         package var added: Flow?
-        /// A flow that is the leg's no longer, because it was the stalest of too many.
+        /// A flow that was removed from the leg as the stalest of too many.
         package var removed: Flow?
-        /// Media goes there from now on.
+        /// Media is sent to this flow from now on.
         package var selected: Flow?
-        /// A generation of credentials that is over: take it out of the directory.
+        /// A generation of credentials that has ended: remove its ufrag from the table.
         package var ended: LocalUfrag?
 
         package init() {}
     }
 }
 
-/// Why a leg has no way to its client any more.
+/// Why a leg has lost its client.
 package enum LegLoss: Hashable, Sendable {
-    /// No valid check has ever come.
+    /// No valid check was ever received.
     case neverChecked
-    /// RFC 7675: nobody has said for 30 s that they still want to receive.
+    /// RFC 7675: no consent for 30 s.
     case consentExpired
 }
 
-/// How many datagrams had which outcome.
-package struct CheckTally: Hashable, Sendable {
+/// The number of datagrams by outcome.
+package struct CheckCounters: Hashable, Sendable {
     package var answered: UInt64 = 0
     private var drops = [UInt64](repeating: 0, count: CheckOutcome.Drop.allCases.count)
-    private var refusals = [UInt64](repeating: 0, count: CheckOutcome.Refusal.allCases.count)
+    private var rejections = [UInt64](repeating: 0, count: CheckOutcome.Rejection.allCases.count)
 
     package init() {}
 
@@ -67,14 +67,14 @@ package struct CheckTally: Hashable, Sendable {
         drops[Int(drop.rawValue)]
     }
 
-    package func count(_ refusal: CheckOutcome.Refusal) -> UInt64 {
-        refusals[Int(refusal.rawValue)]
+    package func count(_ rejection: CheckOutcome.Rejection) -> UInt64 {
+        rejections[Int(rejection.rawValue)]
     }
 
     mutating func add(_ outcome: CheckOutcome) {
         switch outcome {
         case .dropped(let drop): drops[Int(drop.rawValue)] &+= 1
-        case .refused(let refusal): refusals[Int(refusal.rawValue)] &+= 1
+        case .refused(let rejection): rejections[Int(rejection.rawValue)] &+= 1
         case .answered, .repeated: answered &+= 1
         }
     }

@@ -1,8 +1,8 @@
 import STUN
 import Wire
 
-/// The answer to one authentic check, signed with the password that the check was signed with.
-struct CheckAnswer {
+/// The response to an authentic check, signed with the password that the check was signed with.
+struct CheckResponse {
     let transaction: TransactionID
     let flow: Flow
     let algorithm: IntegrityAlgorithm
@@ -20,12 +20,12 @@ struct CheckAnswer {
         .username, .priority, .useCandidate, .messageIntegrity, .messageIntegritySHA256,
     ]
 
-    mutating func refusal(of message: borrowing Message) -> CheckOutcome.Refusal? {
+    mutating func rejection(of message: borrowing Message) -> CheckOutcome.Rejection? {
         unknown = message.unknownRequired(knowing: Self.known)
         if !unknown.isEmpty { return .unknownAttribute }
         guard message.integer32(.priority) != nil else { return .badRequest }
-        // RFC 8445 section 7.3.1.1: a lite agent is controlled whatever the tie-breakers say, since it cannot be anything
-        // else (section 6.1.1).
+        // RFC 8445 section 7.3.1.1: a lite agent is controlled whatever the tie-breakers are, since it cannot be
+        // controlling (section 6.1.1).
         return message.has(.iceControlled) ? .roleConflict : nil
     }
 
@@ -38,12 +38,13 @@ struct CheckAnswer {
         return send(authentication, &writer, into: &outbox)
     }
 
-    func refuse(
-        _ refusal: CheckOutcome.Refusal, _ authentication: some MessageAuthentication, _ writer: inout MessageWriter,
+    func reject(
+        _ rejection: CheckOutcome.Rejection, _ authentication: some MessageAuthentication,
+        _ writer: inout MessageWriter,
         into outbox: inout some Outbox & ~Copyable
     ) -> Bool {
         writer.begin(MessageType(.failure, .binding), transaction)
-        switch refusal {
+        switch rejection {
         case .badRequest: writer.append(error: .badRequest)
         case .roleConflict: writer.append(error: .roleConflict)
         case .unknownAttribute:

@@ -1,46 +1,45 @@
 package import STUN
 package import Wire
 
-/// The controlling end of ICE, as a client has it towards a server whose candidates it knows (RFC 8445 sections 7.2 and 8).
+/// A controlling ICE agent, for a client of a server whose candidates it knows (RFC 8445 sections 7.2 and 8).
 ///
-/// It checks each flow that leads to one of the peer's candidates, in their order, one begun every 50 ms, and repeats what
-/// gets no answer. The first flow that answers is nominated; where there is only one, its first check nominates already,
-/// as browsers do, since a second round trip would tell nothing new. On the nominated flow it goes on asking every few
-/// seconds whether the peer still wants to receive (RFC 7675). Checks of the peer, which a lite one sends none of, are
-/// answered.
+/// It checks each flow to one of the peer's candidates, in their order, starting one every 50 ms, and retransmits
+/// checks without a response. The first flow with a response is nominated; where there is only one, its first check
+/// nominates already, as in browsers, since a second round trip would not help. On the nominated flow it checks the
+/// peer's consent every few seconds (RFC 7675). It responds to checks of the peer, which a lite agent does not send.
 ///
-///     waiting ── 50 ms each ──> checking ── answered ──> nominating ── answered ──> selected ── consent … 30 s ──> lost
-///                                 └── seven times nothing, or refused ──> failed
-package struct CheckingAgent: Sendable {
+///     waiting ── 50 ms each ──> checking ── response ──> nominating ── response ──> selected ── no consent, 30 s ──> lost
+///                                 └── seven timeouts, or an error ──> failed
+package struct ControllingAgent: Sendable {
     package enum Event: Hashable, Sendable {
         case nothing
-        /// Once: DTLS and SRTP go this way from now on.
+        /// Once: DTLS and SRTP use this flow from now on.
         case selected(Flow)
-        /// Once: it is the end.
+        /// Once: the agent has ended.
         case failed(Failure)
     }
 
     package enum Failure: Hashable, Sendable {
-        /// No candidate has ever answered.
-        case unanswered
-        /// A check was answered with this error.
+        /// No candidate ever responded.
+        case noResponse
+        /// A check got this error response.
         case refused(UInt16)
-        /// RFC 7675 section 5.1: no answer for 30 s.
+        /// RFC 7675 section 5.1: no response for 30 s.
         case consentExpired
     }
 
     /// RFC 8445 section 14.2: between the first checks of two flows.
     static let pacing: UInt64 = 50_000_000
-    /// RFC 8445 section 14.3 and RFC 8489 section 6.2.1: doubled after each try.
-    static let firstPatience: UInt64 = 500_000_000
+    /// RFC 8445 section 14.3 and RFC 8489 section 6.2.1: doubled after each attempt.
+    static let initialRTO: UInt64 = 500_000_000
     static let tries = 7
-    static let lastPatience: UInt64 = 8_000_000_000
-    /// RFC 7675 section 5.1: 5 s, of which 0.8 to 1.2 parts are taken by chance.
+    static let finalTimeout: UInt64 = 8_000_000_000
+    /// RFC 7675 section 5.1: 5 s, randomized by a factor from 0.8 to 1.2.
     static let consentInterval: UInt64 = 5_000_000_000
     static let consentExpiry: UInt64 = 30_000_000_000
-    /// RFC 8445 section 5.1.2.1: what a peer-reflexive candidate of one component would have.
+    /// RFC 8445 section 5.1.2.1: the priority of a peer-reflexive candidate of one component.
     static let priority: UInt32 = 110 << 24 | 65535 << 8 | 255
-    private static let consentLimit = 8
+    private static let maximumConsentChecks = 8
 
     private enum Stage: Hashable, Sendable {
         case checking
@@ -60,40 +59,40 @@ package struct CheckingAgent: Sendable {
     private let local: LocalCredentials
     private let remote: RemoteCredentials
     private let tieBreaker: UInt64
-    private var chance: SeededRandom
+    private var random: SeededRandom
     private var checks: [Check] = []
-    /// The latest questions for consent.
-    private var questions: [TransactionID] = []
-    private var nextQuestion = Instant.distantFuture
-    private var lastAnswer: Instant
-    private var refusal: UInt16?
+    /// The latest consent checks.
+    private var consentChecks: [TransactionID] = []
+    private var nextConsentCheck = Instant.distantFuture
+    private var lastResponse: Instant
+    private var lastError: UInt16?
     private var isOver = false
     package private(set) var selected: Flow?
 
-    /// `flows` are the ways to the peer's candidates, the best first. `seed` has to be of a generator that is fit for
-    /// secrets, since transactions are not to be guessed.
+    /// `flows` lead to the peer's candidates, the best first. `seed` must come from a cryptographic generator, since
+    /// transaction ids must not be predictable.
     package init(_ local: LocalCredentials, _ remote: RemoteCredentials, flows: [Flow], seed: UInt64, at now: Instant) {
         self.local = local
         self.remote = remote
-        chance = SeededRandom(seed: seed)
-        tieBreaker = chance.next()
-        lastAnswer = now
+        random = SeededRandom(seed: seed)
+        tieBreaker = random.next()
+        lastResponse = now
         for (index, flow) in flows.enumerated() {
             checks.append(
                 Check(
-                    flow: flow, nominates: flows.count == 1, transaction: Self.transaction(&chance),
+                    flow: flow, nominates: flows.count == 1, transaction: Self.transaction(&random),
                     next: now.adding(nanoseconds: UInt64(index) &* Self.pacing)))
         }
     }
 
-    /// When `advance` has something to do; nil when it is the end.
+    /// When `advance` is due; nil when the agent has ended.
     package var deadline: Instant? {
         guard !isOver else { return nil }
-        guard selected == nil else { return min(nextQuestion, expiry) }
-        return checks.lazy.filter { $0.stage == .checking }.map(\.next).min() ?? lastAnswer
+        guard selected == nil else { return min(nextConsentCheck, expiry) }
+        return checks.lazy.filter { $0.stage == .checking }.map(\.next).min() ?? lastResponse
     }
 
-    private var expiry: Instant { lastAnswer.adding(nanoseconds: Self.consentExpiry) }
+    private var expiry: Instant { lastResponse.adding(nanoseconds: Self.consentExpiry) }
 
     /// Sends what is due.
     package mutating func advance(
@@ -105,13 +104,14 @@ package struct CheckingAgent: Sendable {
             for index in checks.indices where checks[index].stage == .checking && checks[index].next <= now {
                 repeatCheck(index, at: now, authentication, &writer, into: &outbox)
             }
-            return checks.contains { $0.stage != .failed } ? .nothing : end(refusal.map { .refused($0) } ?? .unanswered)
+            return checks.contains { $0.stage != .failed }
+                ? .nothing : end(lastError.map { .refused($0) } ?? .noResponse)
         }
         guard now < expiry else { return end(.consentExpired) }
-        if now >= nextQuestion {
-            let transaction = Self.transaction(&chance)
-            if questions.count == Self.consentLimit { questions.removeFirst() }
-            questions.append(transaction)
+        if now >= nextConsentCheck {
+            let transaction = Self.transaction(&random)
+            if consentChecks.count == Self.maximumConsentChecks { consentChecks.removeFirst() }
+            consentChecks.append(transaction)
             schedule(after: now)
             send(transaction, nominates: true, on: selected, authentication, &writer, into: &outbox)
         }
@@ -126,10 +126,10 @@ package struct CheckingAgent: Sendable {
             checks[index].stage = .failed
             return
         }
-        let patience = Self.firstPatience << UInt64(checks[index].tries)
+        let rto = Self.initialRTO << UInt64(checks[index].tries)
         checks[index].tries += 1
         checks[index].next = now.adding(
-            nanoseconds: checks[index].tries == Self.tries ? Self.lastPatience : patience)
+            nanoseconds: checks[index].tries == Self.tries ? Self.finalTimeout : rto)
         let check = checks[index]
         send(
             check.transaction, nominates: check.nominates, on: check.flow, authentication, &writer, into: &outbox)
@@ -137,7 +137,7 @@ package struct CheckingAgent: Sendable {
 
     private mutating func schedule(after now: Instant) {
         let part = Self.consentInterval / 10
-        nextQuestion = now.adding(nanoseconds: UInt64.random(in: 8 &* part...12 &* part, using: &chance))
+        nextConsentCheck = now.adding(nanoseconds: UInt64.random(in: 8 &* part...12 &* part, using: &random))
     }
 
     private mutating func end(_ failure: Failure) -> Event {
@@ -145,7 +145,7 @@ package struct CheckingAgent: Sendable {
         return .failed(failure)
     }
 
-    /// Takes a datagram that is STUN. What is not authentic changes nothing.
+    /// Handles a STUN message. One that is not authentic changes nothing.
     package mutating func receive(
         _ message: borrowing Message, on flow: Flow, at now: Instant, _ authentication: some MessageAuthentication,
         _ writer: inout MessageWriter, into outbox: inout some Outbox & ~Copyable
@@ -154,43 +154,43 @@ package struct CheckingAgent: Sendable {
         switch message.type.messageClass {
         case .indication: return .nothing
         case .request:
-            answer(message, on: flow, authentication, &writer, into: &outbox)
+            respond(to: message, on: flow, authentication, &writer, into: &outbox)
             return .nothing
         case .success, .failure:
             guard let algorithm = message.integrityToCheck,
                 message.hasIntegrity(algorithm, key: remote.password.span.bytes, authentication)
             else { return .nothing }
-            return take(message, on: flow, at: now, authentication, &writer, into: &outbox)
+            return handleResponse(message, on: flow, at: now, authentication, &writer, into: &outbox)
         }
     }
 
-    private mutating func take(
+    private mutating func handleResponse(
         _ message: borrowing Message, on flow: Flow, at now: Instant, _ authentication: some MessageAuthentication,
         _ writer: inout MessageWriter, into outbox: inout some Outbox & ~Copyable
     ) -> Event {
         let transaction = message.transaction
         let isSuccess = message.type.messageClass == .success
-        if questions.contains(transaction) {
+        if consentChecks.contains(transaction) {
             guard isSuccess, flow == selected else { return .nothing }
-            lastAnswer = max(lastAnswer, now)
+            lastResponse = max(lastResponse, now)
             return .nothing
         }
-        // RFC 8445 section 7.2.5.2.1: the answer has to come from where the check went.
+        // RFC 8445 section 7.2.5.2.1: the response must come from the flow that was checked.
         guard
             let index = checks.firstIndex(where: {
                 $0.transaction == transaction && $0.flow == flow && $0.stage == .checking
             })
         else { return .nothing }
         guard isSuccess else {
-            refusal = message.errorNumber
+            lastError = message.errorNumber
             checks[index].stage = .failed
-            return checks.contains { $0.stage != .failed } ? .nothing : end(.refused(refusal ?? 0))
+            return checks.contains { $0.stage != .failed } ? .nothing : end(.refused(lastError ?? 0))
         }
         if checks[index].nominates {
             guard selected == nil else { return .nothing }
             checks[index].stage = .valid
             selected = flow
-            lastAnswer = now
+            lastResponse = now
             schedule(after: now)
             return .selected(flow)
         }
@@ -199,7 +199,7 @@ package struct CheckingAgent: Sendable {
             return .nothing
         }
         checks[index].nominates = true
-        checks[index].transaction = Self.transaction(&chance)
+        checks[index].transaction = Self.transaction(&random)
         checks[index].tries = 0
         repeatCheck(index, at: now, authentication, &writer, into: &outbox)
         return .nothing
@@ -219,20 +219,20 @@ package struct CheckingAgent: Sendable {
         outbox.send(writer.bytes.span.bytes, on: flow)
     }
 
-    /// A full peer checks its way to us too (RFC 8445 section 7.3).
-    private func answer(
-        _ message: borrowing Message, on flow: Flow, _ authentication: some MessageAuthentication,
+    /// Responds to a check of the peer, which a full agent sends (RFC 8445 section 7.3).
+    private func respond(
+        to message: borrowing Message, on flow: Flow, _ authentication: some MessageAuthentication,
         _ writer: inout MessageWriter, into outbox: inout some Outbox & ~Copyable
     ) {
         guard message.hasFingerprint, LocalUfrag(of: message) == local.ufrag, let algorithm = message.integrityToCheck,
             message.hasIntegrity(algorithm, key: local.password.span.bytes, authentication)
         else { return }
-        let answer = CheckAnswer(message, flow: flow, algorithm: algorithm, password: local.password)
-        _ = answer.succeed(authentication, &writer, into: &outbox)
+        let response = CheckResponse(message, flow: flow, algorithm: algorithm, password: local.password)
+        _ = response.succeed(authentication, &writer, into: &outbox)
     }
 
-    private static func transaction(_ chance: inout SeededRandom) -> TransactionID {
-        TransactionID(UInt32(truncatingIfNeeded: chance.next()), chance.next())
+    private static func transaction(_ random: inout SeededRandom) -> TransactionID {
+        TransactionID(UInt32(truncatingIfNeeded: random.next()), random.next())
     }
 }
 

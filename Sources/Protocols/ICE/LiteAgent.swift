@@ -1,24 +1,25 @@
 package import STUN
 package import Wire
 
-/// The gateway's end of ICE for one leg (RFC 8445, lite as in section 2.5): it answers connectivity checks and sends none.
+/// The gateway's ICE agent of one leg (RFC 8445, lite as in section 2.5): it responds to connectivity checks and sends
+/// none.
 ///
-/// Media goes to the source of the latest valid check that nominates, by USE-CANDIDATE or by libwebrtc's nomination number.
-/// So a client that changes its address goes on without a gap, and one that nominates many pairs is followed. The checks are
-/// also the client's consent (RFC 7675): a flow without one for 30 s is given up, and a leg without flows is lost.
+/// Media is sent to the source of the latest valid check that nominates, by USE-CANDIDATE or by libwebrtc's nomination
+/// number. So media continues without a gap when a client changes its address or nominates many pairs. The checks are
+/// also the client's consent (RFC 7675): a flow without one for 30 s is removed, and a leg without flows is lost.
 ///
-/// A restart begins a new generation of credentials. The old one is still answered, and keeps the media, until the new one
-/// is nominated.
+/// A restart begins a new generation of credentials. Checks of the old one still get a response, and it keeps the
+/// media, until the new one is nominated.
 ///
-///     check ── no fingerprint, wrong name, wrong code ──> dropped, nothing answered, nothing kept
+///     check ── no fingerprint, wrong username, wrong MAC ──> dropped, no response, no state
 ///       └── authentic ── no PRIORITY, unknown attribute, ICE-CONTROLLED ──> 400, 420, 487
-///             └── seen before: on another flow dropped, on this one answered
-///                   └── new ──> flow kept, consent renewed, maybe nominated
+///             └── seen before: on another flow dropped, on this one a response
+///                   └── new ──> flow added or refreshed, consent renewed, maybe nominated
 ///
-/// To those who do not prove the password nothing is answered, where RFC 8489 section 9.1.3 has a 401: their check would be
-/// a way to make the gateway send, and a client whose restart is not known here yet asks again by itself.
+/// A check with a wrong password gets no response, where RFC 8489 section 9.1.3 has a 401: that would make the gateway
+/// send to spoofed addresses, and a client whose restart is not known here yet retransmits by itself.
 package struct LiteAgent: Sendable {
-    /// Flows that one leg may have at a time; the stalest makes room.
+    /// Flows that one leg may have at a time; the stalest is evicted.
     package static let maximumFlows = 16
     package static let consentSeconds: UInt32 = 30
 
@@ -38,18 +39,18 @@ package struct LiteAgent: Sendable {
     private var generations: [Generation]
     private var flows: [KnownFlow] = []
     private var history = CheckHistory()
-    /// When the last new check came; at first, when the agent was made.
-    private var heard: Instant
+    /// When the last new check was received; initially, when the agent was created.
+    private var lastCheckReceived: Instant
     private var hasBeenChecked = false
     private var isLost = false
-    /// Where media goes; nil before the first nomination and when its consent is gone.
+    /// The flow for media; nil before the first nomination and after its consent expired.
     package private(set) var selected: Flow?
-    package private(set) var tally = CheckTally()
+    package private(set) var counters = CheckCounters()
 
     /// `remoteUfrag` is the client's, from its offer.
     package init(_ credentials: LocalCredentials, remoteUfrag: String, at now: Instant) {
         generations = [Generation(credentials: credentials, remoteUfrag: Array(remoteUfrag.utf8))]
-        heard = now
+        lastCheckReceived = now
     }
 
     /// The credentials of the newest generation.
@@ -57,12 +58,12 @@ package struct LiteAgent: Sendable {
         generations.last?.credentials
     }
 
-    /// Those of every generation that is answered.
+    /// The ufrags of every active generation.
     package var ufrags: [LocalUfrag] {
         generations.map(\.credentials.ufrag)
     }
 
-    /// The flows from which DTLS and SRTP are the leg's.
+    /// The flows whose DTLS and SRTP belong to the leg.
     package var validFlows: [Flow] {
         flows.map(\.flow)
     }
@@ -71,8 +72,8 @@ package struct LiteAgent: Sendable {
         flows.contains { $0.flow == flow }
     }
 
-    /// Begins a new generation, for an offer with new credentials (RFC 8445 section 9). Answers a generation that is over: of
-    /// two that carry no media only the newer one is of use.
+    /// Begins a new generation, for an offer with new credentials (RFC 8445 section 9). Returns the ufrag of a
+    /// generation that this ends: of two without media only the newer one is kept.
     package mutating func restart(_ credentials: LocalCredentials, remoteUfrag: String) -> LocalUfrag? {
         generations.append(Generation(credentials: credentials, remoteUfrag: Array(remoteUfrag.utf8)))
         guard generations.count > 2 else { return nil }
@@ -80,14 +81,14 @@ package struct LiteAgent: Sendable {
         return generations.remove(at: superfluous).credentials.ufrag
     }
 
-    /// Takes a datagram that is STUN and was found to be this leg's. The answer is written with `writer` and goes into
-    /// `outbox`; on a stream the host frames it (`PacketFraming`).
+    /// Handles a STUN message of this leg. The response is written with `writer` and sent to `outbox`; on a stream the
+    /// host frames it (`PacketFraming`).
     package mutating func receive(
         _ message: borrowing Message, on flow: Flow, at now: Instant, _ authentication: some MessageAuthentication,
         _ writer: inout MessageWriter, into outbox: inout some Outbox & ~Copyable
     ) -> CheckOutcome {
         let outcome = check(message, on: flow, at: now, authentication, &writer, into: &outbox)
-        tally.add(outcome)
+        counters.add(outcome)
         return outcome
     }
 
@@ -107,13 +108,13 @@ package struct LiteAgent: Sendable {
 
         let seen = history.seen(message.transaction, on: flow)
         guard seen != .elsewhere else { return .dropped(.replayed) }
-        var answer = CheckAnswer(message, flow: flow, algorithm: algorithm, password: password)
-        if let refusal = answer.refusal(of: message) {
-            return answer.refuse(refusal, authentication, &writer, into: &outbox)
-                ? .refused(refusal) : .dropped(.notSigned)
+        var response = CheckResponse(message, flow: flow, algorithm: algorithm, password: password)
+        if let rejection = response.rejection(of: message) {
+            return response.reject(rejection, authentication, &writer, into: &outbox)
+                ? .refused(rejection) : .dropped(.notSigned)
         }
-        guard answer.succeed(authentication, &writer, into: &outbox) else { return .dropped(.notSigned) }
-        // What came before renews nothing: it may be somebody who repeats it with the client's address as source.
+        guard response.succeed(authentication, &writer, into: &outbox) else { return .dropped(.notSigned) }
+        // A repeated check renews nothing: it may be a replay with the client's spoofed address.
         guard seen == .never else { return .repeated }
         history.add(message.transaction, on: flow)
         var changes = CheckOutcome.Changes()
@@ -127,7 +128,7 @@ package struct LiteAgent: Sendable {
         guard let ufrag = LocalUfrag(of: message), let name = message.attribute(.username),
             let remote = name.part(9..<name.byteCount)
         else { return nil }
-        // A loop and not a closure, which the span could not be taken into.
+        // A loop, since a closure cannot capture the span.
         for index in generations.indices.reversed() where generations[index].credentials.ufrag == ufrag {
             let expected = generations[index].remoteUfrag
             return expected.span.bytes.equalsInConstantTime(remote) ? index : nil
@@ -137,7 +138,7 @@ package struct LiteAgent: Sendable {
 
     private mutating func keep(_ flow: Flow, at now: Instant, _ changes: inout CheckOutcome.Changes) {
         hasBeenChecked = true
-        heard = max(heard, now)
+        lastCheckReceived = max(lastCheckReceived, now)
         if let index = flows.firstIndex(where: { $0.flow == flow }) {
             flows[index].lastCheck = max(flows[index].lastCheck, now)
             return
@@ -156,14 +157,14 @@ package struct LiteAgent: Sendable {
         _ message: borrowing Message, on flow: Flow, generation index: Int, _ changes: inout CheckOutcome.Changes
     ) {
         if let number = message.integer32(.nomination) {
-            // An older number is a check that was overtaken by a change of mind.
+            // A lower number is an older nomination that arrived late.
             guard number >= generations[index].highestNomination else { return }
             generations[index].highestNomination = number
         } else if !message.has(.useCandidate) {
             return
         }
         generations[index].nominated = flow
-        // What an old generation nominates is of no interest once the new one has.
+        // Nominations of an old generation do not count once the new one has nominated.
         if index == generations.count - 1, generations.count > 1 {
             changes.ended = generations.removeFirst().credentials.ufrag
         }
@@ -172,14 +173,14 @@ package struct LiteAgent: Sendable {
         changes.selected = flow
     }
 
-    /// When `advance` has something to do.
+    /// When `advance` is due.
     package var deadline: Instant? {
         guard !isLost else { return nil }
-        let oldest = flows.map(\.lastCheck).min() ?? heard
+        let oldest = flows.map(\.lastCheck).min() ?? lastCheckReceived
         return oldest.adding(seconds: Self.consentSeconds)
     }
 
-    /// Gives up the flows whose consent has expired, which are added to `removed`; the leg is lost with the last.
+    /// Removes the flows whose consent has expired and adds them to `removed`; the leg is lost with the last.
     package mutating func advance(to now: Instant, removed: inout [Flow]) -> LegLoss? {
         guard !isLost, let deadline, deadline <= now else { return nil }
         flows.removeAll { known in
@@ -193,17 +194,17 @@ package struct LiteAgent: Sendable {
         return hasBeenChecked ? .consentExpired : .neverChecked
     }
 
-    /// Nobody read what came for so many nanoseconds until now: no consent has grown older meanwhile.
+    /// Nothing was read for so many nanoseconds until now: this time does not count for consent.
     package mutating func extend(by stall: UInt64, at now: Instant) {
-        heard = min(heard.adding(nanoseconds: stall), max(heard, now))
+        lastCheckReceived = min(lastCheckReceived.adding(nanoseconds: stall), max(lastCheckReceived, now))
         for index in flows.indices {
             let lastCheck = flows[index].lastCheck
             flows[index].lastCheck = min(lastCheck.adding(nanoseconds: stall), max(lastCheck, now))
         }
     }
 
-    /// A connection ended: its flow is the leg's no longer. A leg that has lost its last one so may come back by another
-    /// until its consent would have expired.
+    /// A connection was closed: its flow is removed. A leg without flows may continue on another until its consent
+    /// would have expired.
     package mutating func forget(_ flow: Flow) {
         flows.removeAll { $0.flow == flow }
         if selected == flow { selected = nil }

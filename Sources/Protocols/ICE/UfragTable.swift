@@ -1,8 +1,8 @@
 package import STUN
 
-/// Finds the leg that a connectivity check is for, by the ufrag in its USERNAME. A leg that restarts ICE stands in it twice
-/// until its new generation carries media.
-package struct LegDirectory<Leg: Hashable & Sendable>: Sendable {
+/// Finds the leg of a connectivity check, by the ufrag in its USERNAME. A leg that restarts ICE has two entries until
+/// its new generation carries media.
+package struct UfragTable<Leg: Hashable & Sendable>: Sendable {
     private var legs: [LocalUfrag: Leg] = [:]
 
     package init() {}
@@ -11,7 +11,7 @@ package struct LegDirectory<Leg: Hashable & Sendable>: Sendable {
         legs.count
     }
 
-    /// False, and nothing changed, when another leg has that ufrag: then make others.
+    /// False, and nothing changed, when another leg has that ufrag: then generate new credentials.
     package mutating func add(_ ufrag: LocalUfrag, _ leg: Leg) -> Bool {
         guard legs[ufrag] == nil else { return false }
         legs[ufrag] = leg

@@ -1,4 +1,4 @@
-/// The kind of an attribute. Below 0x8000 a receiver that does not know it must not go on (RFC 8489 section 14).
+/// An attribute type. Below 0x8000 it is comprehension-required (RFC 8489 section 14).
 package struct AttributeType: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
 
@@ -64,6 +64,7 @@ package struct AttributeType: RawRepresentable, Hashable, Sendable {
     package static let useCandidate = AttributeType(rawValue: 0x0025)
     package static let iceControlled = AttributeType(rawValue: 0x8029)
     package static let iceControlling = AttributeType(rawValue: 0x802A)
-    /// libwebrtc's renomination (draft-thatcher-ice-renomination section 4): a number that grows with every nomination.
+    /// libwebrtc's renomination (draft-thatcher-ice-renomination section 4): a number that increases with every
+    /// nomination.
     package static let nomination = AttributeType(rawValue: 0xC001)
 }

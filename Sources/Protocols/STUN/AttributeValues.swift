@@ -24,7 +24,7 @@ extension Message {
         return value.integer(at: 0, as: UInt32.self)
     }
 
-    /// A text attribute, nil when it is absent or no UTF-8.
+    /// A text attribute, nil when it is absent or not UTF-8.
     package func text(_ type: AttributeType) -> String? {
         guard let value = attribute(type) else { return nil }
         return value.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
@@ -42,7 +42,7 @@ extension Message {
     package func unknownRequired(knowing known: Set<AttributeType>) -> [AttributeType] {
         var unknown: [AttributeType] = []
         visitAttributes { type, _ in
-            // A request could name thousands; the answer lists a bounded number of them.
+            // A request could have thousands; the response lists a bounded number of them.
             if type.isComprehensionRequired, !known.contains(type), unknown.count < 16, !unknown.contains(type) {
                 unknown.append(type)
             }

@@ -1,4 +1,4 @@
-/// An error response's code and the words that the specifications give it.
+/// An error response's code and its reason phrase in the specifications.
 package struct ErrorCode: Hashable, Sendable {
     /// 300 to 699.
     package let number: UInt16
@@ -9,7 +9,7 @@ package struct ErrorCode: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// A reason phrase known when the program was built: nothing of a request is ever echoed in one.
+    /// A reason phrase known at compile time: nothing of a request is ever echoed in one.
     package struct StaticReason: Hashable, Sendable, ExpressibleByStringLiteral {
         package let text: String
 

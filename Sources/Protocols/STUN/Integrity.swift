@@ -1,6 +1,6 @@
 package import Wire
 
-/// The two codes that a message may carry over itself (RFC 8489 sections 14.5 and 14.6).
+/// The two message authentication codes of STUN (RFC 8489 sections 14.5 and 14.6).
 package enum IntegrityAlgorithm: Hashable, Sendable {
     /// MESSAGE-INTEGRITY, an HMAC-SHA1.
     case sha1
@@ -23,13 +23,13 @@ package enum IntegrityAlgorithm: Hashable, Sendable {
 }
 
 extension Message {
-    /// Which code a receiver checks: the stronger one, when both are there (RFC 8489 section 9.2.4).
+    /// The code that a receiver checks: the stronger one, when both are present (RFC 8489 section 9.2.4).
     package var integrityToCheck: IntegrityAlgorithm? {
         if integritySHA256Offset != nil { return .sha256 }
         return integrityOffset != nil ? .sha1 : nil
     }
 
-    /// Whether the code in the message is that of `key` over what stands before it.
+    /// Whether the message's code is valid under `key`.
     package func hasIntegrity(
         _ algorithm: IntegrityAlgorithm, key: RawSpan, _ authentication: some MessageAuthentication
     ) -> Bool {

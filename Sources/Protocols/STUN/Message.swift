@@ -1,6 +1,6 @@
 import Wire
 
-/// A STUN message where it lies in the datagram: nothing is copied.
+/// A STUN message, read in place: nothing is copied.
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -12,9 +12,9 @@ import Wire
 ///     |                     Transaction ID (96 bits)                  |
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///
-/// The whole structure is checked once, in `init`; what follows cannot run past the end. A receiver obeys only what
-/// stands before the first integrity attribute, because anyone on the path can append to a message (RFC 8489 section
-/// 14.5): `attribute(_:)` and `visitAttributes(_:)` see nothing behind it.
+/// The whole structure is checked once, in `init`; later reads cannot run past the end. A receiver handles only the
+/// attributes before the first integrity attribute, because anyone on the path can append to a message (RFC 8489
+/// section 14.5): `attribute(_:)` and `visitAttributes(_:)` skip the rest.
 package struct Message: ~Escapable {
     package static let headerByteCount = 20
     package static let magicCookie: UInt32 = 0x2112_A442
@@ -22,11 +22,11 @@ package struct Message: ~Escapable {
     package let bytes: RawSpan
     package let type: MessageType
     package let transaction: TransactionID
-    /// Where the attributes end that a receiver may obey: the offset of the first integrity attribute or the end.
-    package let obeyedEnd: Int
-    /// The offset of MESSAGE-INTEGRITY, when there is one.
+    /// The end of the attributes that a receiver may handle: the offset of the first integrity attribute, or the end.
+    package let handledEnd: Int
+    /// The offset of MESSAGE-INTEGRITY, if present.
     package let integrityOffset: Int?
-    /// The offset of MESSAGE-INTEGRITY-SHA256, when there is one.
+    /// The offset of MESSAGE-INTEGRITY-SHA256, if present.
     package let integritySHA256Offset: Int?
     package let hasFingerprint: Bool
 
@@ -35,7 +35,7 @@ package struct Message: ~Escapable {
         case notSTUN
         /// An attribute runs past the end of the message.
         case malformedAttribute
-        /// FINGERPRINT is there and wrong, so this is no STUN message either (RFC 8489 section 14.7).
+        /// FINGERPRINT is present and wrong, so this is not a STUN message either (RFC 8489 section 14.7).
         case wrongFingerprint
     }
 
@@ -85,7 +85,7 @@ package struct Message: ~Escapable {
         integrityOffset = integrity
         integritySHA256Offset = integritySHA256
         hasFingerprint = fingerprint != nil
-        obeyedEnd = min(
+        handledEnd = min(
             integrity ?? bytes.byteCount, integritySHA256 ?? bytes.byteCount, fingerprint ?? bytes.byteCount)
     }
 
@@ -95,19 +95,19 @@ package struct Message: ~Escapable {
             && bytes.integer(at: 4, as: UInt32.self) == magicCookie
     }
 
-    /// The value of the first attribute of this kind that a receiver may obey.
+    /// The value of the first attribute of this type that a receiver may handle.
     @_lifetime(copy self)
     package func attribute(_ type: AttributeType) -> RawSpan? {
         guard let range = range(of: type) else { return nil }
         return bytes.part(range)
     }
 
-    /// Where the value of the first such attribute lies in the datagram.
+    /// The range of that value in the datagram.
     package func range(of type: AttributeType) -> Range<Int>? {
         var offset = Self.headerByteCount
-        while offset < obeyedEnd, let kind = bytes.integer(at: offset, as: UInt16.self),
+        while offset < handledEnd, let kind = bytes.integer(at: offset, as: UInt16.self),
             let size = bytes.integer(at: offset &+ 2, as: UInt16.self),
-            let end = Self.end(ofAttributeAt: offset, size: size, within: obeyedEnd)
+            let end = Self.end(ofAttributeAt: offset, size: size, within: handledEnd)
         {
             if kind == type.rawValue {
                 return offset &+ 4..<offset &+ 4 &+ Int(size)
@@ -121,12 +121,12 @@ package struct Message: ~Escapable {
         range(of: type) != nil
     }
 
-    /// Calls `body` with every attribute that a receiver may obey, in order.
+    /// Calls `body` with every attribute that a receiver may handle, in order.
     package func visitAttributes(_ body: (AttributeType, RawSpan) -> Void) {
         var offset = Self.headerByteCount
-        while offset < obeyedEnd, let kind = bytes.integer(at: offset, as: UInt16.self),
+        while offset < handledEnd, let kind = bytes.integer(at: offset, as: UInt16.self),
             let size = bytes.integer(at: offset &+ 2, as: UInt16.self),
-            let end = Self.end(ofAttributeAt: offset, size: size, within: obeyedEnd),
+            let end = Self.end(ofAttributeAt: offset, size: size, within: handledEnd),
             let value = bytes.part(offset &+ 4..<offset &+ 4 &+ Int(size))
         {
             body(AttributeType(rawValue: kind), value)
@@ -134,7 +134,7 @@ package struct Message: ~Escapable {
         }
     }
 
-    /// Attributes are padded to four bytes; the padding must lie in the message too.
+    /// Attributes are padded to four bytes; the padding must be within the message too.
     private static func end(ofAttributeAt offset: Int, size: UInt16, within limit: Int) -> Int? {
         let end = offset &+ 4 &+ (Int(size) &+ 3) & ~3
         return end <= limit ? end : nil

@@ -1,4 +1,4 @@
-/// What a message wants: the 14 bits behind the two zero bits that every STUN message starts with.
+/// A message's class and method: the 14 bits after the two zero bits that every STUN message starts with.
 ///
 ///      0                 1
 ///      2  3  4 5 6 7 8 9 0 1 2 3 4 5
@@ -35,7 +35,7 @@ package struct MessageType: Hashable, Sendable {
     }
 }
 
-/// A method, 12 bits. Those that are unknown here parse too: the answer to them is the server's to give.
+/// A method, 12 bits. Unknown methods parse too: the server decides how to respond.
 package struct Method: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
 
@@ -57,7 +57,7 @@ package struct Method: RawRepresentable, Hashable, Sendable {
     package static let connectionAttempt = Method(rawValue: 0x00C)
 }
 
-/// The 96 bits that tell a response which request it answers.
+/// The 96 bits that match a response to its request.
 package struct TransactionID: Hashable, Sendable {
     package let first: UInt32
     package let rest: UInt64

@@ -1,9 +1,9 @@
 package import Wire
 
-/// Builds one message after another in a buffer that is kept.
+/// Builds one message after another in a reused buffer.
 ///
-/// The length field is right after every call, so what was written can be sent at any time; integrity and fingerprint
-/// come last, in the order of RFC 8489 section 14.
+/// The length field is correct after every call, so the message can be sent at any time; integrity and fingerprint come
+/// last, in the order of RFC 8489 section 14.
 package struct MessageWriter: ~Copyable {
     package private(set) var bytes: [UInt8] = []
     private var transaction = TransactionID(0, 0)
@@ -57,7 +57,7 @@ package struct MessageWriter: ~Copyable {
         setLength()
     }
 
-    /// An address as it is, for the attributes that RFC 8489 section 14.1 encodes: ALTERNATE-SERVER and RFC 5780's.
+    /// An address without XOR (RFC 8489 section 14.1), for ALTERNATE-SERVER and RFC 5780's attributes.
     package mutating func append(_ type: AttributeType, address: TransportAddress) {
         guard beginAttribute(type, byteCount: 4 + address.address.byteCount) else { return }
         bytes.append(0)
@@ -84,7 +84,7 @@ package struct MessageWriter: ~Copyable {
         append(.errorCode, error, reason: error.reason.text, family: 0)
     }
 
-    /// An error without its reason, which is only for people to read, where an answer should be short.
+    /// An error without its reason phrase, which is only for people, where a response should be short.
     package mutating func append(bareError error: ErrorCode) {
         append(.errorCode, error, reason: "", family: 0)
     }
@@ -143,7 +143,7 @@ package struct MessageWriter: ~Copyable {
         bytes.append(bigEndian: value)
     }
 
-    /// Writes type and length; false, and nothing written, when the message would outgrow its 16-bit length.
+    /// Writes type and length; false, and nothing written, when the message would exceed its 16-bit length.
     private mutating func beginAttribute(_ type: AttributeType, byteCount: Int) -> Bool {
         guard let size = UInt16(exactly: byteCount), bytes.count >= Message.headerByteCount,
             bytes.count + byteCount + 8 < Int(UInt16.max)

@@ -1,19 +1,19 @@
-/// Who holds the entries of a bounded table: connections, sessions, handshakes under way.
+/// Admits entries to a bounded table: connections, sessions, handshakes in progress.
 ///
-/// An entry belongs to a source, an IPv4 address or an IPv6 /64, and no source holds more than its share, so that one host
-/// cannot keep all others out. A new entry is pending until its client has proved itself (by a password, a token, a
-/// completed handshake): pending entries stand in the order of their coming, of all and of each source, so that the oldest
-/// one can make room or time out. Every operation takes constant time, however many entries there are.
+/// An entry belongs to a source, an IPv4 address or an IPv6 /64, and no source has more than its share, so that one
+/// host cannot keep all others out. A new entry is pending until its client has authenticated (by a password, a token,
+/// a completed handshake): pending entries are in the order of arrival, overall and for each source, so that the oldest
+/// one can be evicted or time out. Every operation takes constant time, however many entries there are.
 ///
-/// An entry whose source is not known yet, behind a proxy that has not named it, counts in the total alone; nor has
-/// somebody who is trusted a source.
+/// An entry whose source is unknown, behind a proxy that has not named it yet, counts in the total only; a trusted
+/// client has no source either.
 ///
-/// A value without locks: a host that uses it from several threads guards it.
+/// Not synchronized: a host that uses it from several threads guards it with a lock.
 package struct AdmissionTable: Sendable {
     package struct Limits: Hashable, Sendable {
         package var all: Int
         package var perSource: Int
-        /// Of those that are pending; with no limit of their own they are bounded by the two above.
+        /// Of pending entries; without limits of their own they are bounded by the two above.
         package var pending: Int
         package var pendingPerSource: Int
 
@@ -29,22 +29,22 @@ package struct AdmissionTable: Sendable {
         package static func share(of limit: Int) -> Int { max(limit / 4, min(limit, 8)) }
     }
 
-    /// Why an entry is refused, the limit of its source first: others' room is no answer to whoever took too much.
-    package enum Refusal: Error, Hashable, Sendable {
+    /// Why an entry is rejected. The limits of its source are checked first.
+    package enum Rejection: Error, Hashable, Sendable {
         case sourceLimit
         case sourcePendingLimit
         case pendingLimit
         case limit
     }
 
-    /// An entry's name, until it is released.
+    /// A handle to an entry, valid until it is released.
     package struct Entry: Hashable, Sendable {
         fileprivate let index: Int
     }
 
-    /// An entry that has not proved itself.
+    /// An entry whose client has not authenticated.
     package struct Pending: Hashable, Sendable {
-        /// What the host calls it.
+        /// The host's id for it.
         package let owner: UInt64
         package let since: Instant
     }
@@ -55,7 +55,7 @@ package struct AdmissionTable: Sendable {
         var since: Instant
         var isUsed = true
         var isPending = false
-        /// Neighbours among the pending ones, of all and of the same source.
+        /// Its links in the lists of pending entries, of all and of the same source.
         var all = Links()
         var own = Links()
     }
@@ -76,7 +76,7 @@ package struct AdmissionTable: Sendable {
         var count = 0
     }
 
-    /// Those that hold for what is new; lower ones end nothing.
+    /// The limits for new entries; lowering them ends no existing ones.
     package var limits: Limits
     private var records: [Record] = []
     private var free: [Int] = []
@@ -96,8 +96,8 @@ package struct AdmissionTable: Sendable {
 
     // MARK: Admission
 
-    /// Why one more entry of this source would be refused now; nil when it would not.
-    package func refusal(of address: IPAddress?) -> Refusal? {
+    /// Why one more entry of this source would be rejected now; nil when it would be admitted.
+    package func rejection(of address: IPAddress?) -> Rejection? {
         if let source = address.flatMap({ sources[$0.sourcePrefix] }) {
             if source.count >= limits.perSource { return .sourceLimit }
             if source.pending.count >= limits.pendingPerSource { return .sourcePendingLimit }
@@ -106,11 +106,11 @@ package struct AdmissionTable: Sendable {
         return count >= limits.all ? .limit : nil
     }
 
-    /// Adds a pending entry that the host calls `owner`.
+    /// Adds a pending entry with the host's id `owner`.
     package mutating func admit(
         _ address: IPAddress?, owner: UInt64, at now: Instant
-    ) throws(Refusal) -> Entry {
-        if let refusal = refusal(of: address) { throw refusal }
+    ) throws(Rejection) -> Entry {
+        if let rejection = rejection(of: address) { throw rejection }
         let record = Record(owner: owner, source: address?.sourcePrefix, since: now)
         let index: Int
         if let reused = free.popLast() {
@@ -125,20 +125,20 @@ package struct AdmissionTable: Sendable {
         return Entry(index: index)
     }
 
-    /// Names the source of an entry that had none. False when the source has its share already: the entry stays without.
+    /// Sets the source of an entry that had none. False when the source has its share already: the entry stays without.
     package mutating func setSource(_ entry: Entry, _ address: IPAddress) -> Bool {
         guard isUsed(entry), records[entry.index].source == nil else { return true }
         let prefix = address.sourcePrefix
         guard sources[prefix]?.count ?? 0 < limits.perSource else { return false }
         let isPending = records[entry.index].isPending
-        // Its place among all stays.
+        // Its position in the list of all stays.
         sources[prefix, default: Source()].count &+= 1
         records[entry.index].source = prefix
         if isPending { appendToSource(entry.index, prefix) }
         return true
     }
 
-    /// The entry's client has proved itself.
+    /// The entry's client has authenticated.
     package mutating func confirm(_ entry: Entry) {
         guard isUsed(entry), records[entry.index].isPending else { return }
         remove(entry.index)
@@ -154,7 +154,7 @@ package struct AdmissionTable: Sendable {
         if count > 1 { sources[source]?.count = count &- 1 } else { sources[source] = nil }
     }
 
-    // MARK: Those that are pending
+    // MARK: Pending entries
 
     package var oldestPending: Pending? { pending(at: pending.first) }
 
@@ -174,7 +174,7 @@ package struct AdmissionTable: Sendable {
         return owners
     }
 
-    /// Nobody could prove anything for so many nanoseconds until now: they count for none of those that are pending.
+    /// Nothing was read for so many nanoseconds until now: this time does not count for pending entries.
     package mutating func extendPending(by nanoseconds: UInt64, at now: Instant) {
         var index = pending.first
         while records.indices.contains(index) {
@@ -192,7 +192,7 @@ package struct AdmissionTable: Sendable {
         records.indices.contains(entry.index) && records[entry.index].isUsed
     }
 
-    // MARK: Chains
+    // MARK: Linked lists
 
     private mutating func append(_ index: Int) {
         records[index].isPending = true

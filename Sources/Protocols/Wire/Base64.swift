@@ -19,7 +19,7 @@ package enum Base64 {
         return text
     }
 
-    /// The bytes, or nil when the text is not padded base64 or has stray bits: one value has one spelling.
+    /// The bytes, or nil when the text is not padded base64 or has stray bits: every value has exactly one encoding.
     package static func decode(_ text: RawSpan) -> [UInt8]? {
         guard text.byteCount % 4 == 0 else { return nil }
         var bytes: [UInt8] = []

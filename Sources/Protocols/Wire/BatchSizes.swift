@@ -2,14 +2,14 @@
 package struct BatchSizes: Hashable, Sendable {
     package static let count = 8
 
-    // Eight words side by side: an array would be a reference, and this is counted for every system call.
+    // Stored inline: an array would be a reference, and this is updated for every system call.
     private var first: SIMD8<UInt64> = .zero
     /// Datagrams in all batches together.
     package private(set) var datagrams: UInt64 = 0
 
     package init() {}
 
-    /// The largest batch of each bucket but the last, which has no bound.
+    /// The upper bound of each bucket but the last, which has none.
     package static var bounds: [Double] { (1..<count).map { Double((1 << $0) - 1) } }
     package var buckets: [UInt64] { (0..<Self.count).map { first[$0] } }
 

@@ -1,4 +1,4 @@
-// Every integer that a packet carries is loaded here, checked against the end of the packet, in network order.
+// All integers of packets are loaded here, in network order, checked against the end of the packet.
 
 extension RawSpan {
     /// The byte at `offset`, or nil beyond the end.
@@ -25,7 +25,7 @@ extension RawSpan {
         return extracting(range)
     }
 
-    /// The same bytes in the same order. Takes equal time wherever the difference is, for codes and passwords.
+    /// Compares bytes in constant time, for MACs and passwords.
     package func equalsInConstantTime(_ other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
         var difference: UInt8 = 0
@@ -43,7 +43,7 @@ extension RawSpan {
 }
 
 extension IPAddress {
-    /// The address that these 4 or 16 bytes are, nil for any other length.
+    /// The address with these 4 or 16 bytes, nil for any other length.
     package init?(bytes: RawSpan) {
         if bytes.byteCount == 4, let value = bytes.integer(at: 0, as: UInt32.self) {
             self.init(ipv4: value)
@@ -80,7 +80,7 @@ extension Array where Element == UInt8 {
 }
 
 extension MutableRawSpan {
-    /// Stores an integer in network order. What would not fit is left out: callers check the size first.
+    /// Stores an integer in network order. Does nothing when it does not fit: callers check the size first.
     @inlinable
     package mutating func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
         guard offset >= 0, byteCount >= MemoryLayout<Value>.size, offset <= byteCount &- MemoryLayout<Value>.size else {

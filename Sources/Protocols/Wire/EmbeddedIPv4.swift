@@ -1,7 +1,7 @@
-/// The IPv4 addresses that an IPv6 address smuggles in.
+/// The IPv4 addresses that are embedded in an IPv6 address.
 ///
-/// A translator, tunnel or socket somewhere on the way may unwrap them, so a peer is judged by these too: coturn had to
-/// close this hole four times (CVE-2020-26262, CVE-2026-27624, CVE-2026-53450 and after).
+/// A translator, tunnel or socket on the path may unwrap them, so a peer's policy checks them too: coturn had to fix
+/// this vulnerability four times (CVE-2020-26262, CVE-2026-27624, CVE-2026-53450 and after).
 package enum EmbeddedIPv4 {
     package static func addresses(in address: IPAddress) -> [IPAddress] {
         guard address.family == .ipv6 else { return [] }
@@ -14,8 +14,8 @@ package enum EmbeddedIPv4 {
         if address.high == 0x0064_FF9B_0000_0000, address.low >> 32 == 0 {
             return [IPAddress(ipv4: low32)]
         }
-        // 64:ff9b:1::/48, NAT64 of a site's own (RFC 8215): the address stands behind a prefix of 48, 56, 64 or 96 bits,
-        // stepping over bits 64 to 71 (RFC 6052 section 2.2).
+        // 64:ff9b:1::/48, local-use NAT64 (RFC 8215): the address follows a prefix of 48, 56, 64 or 96 bits, skipping
+        // bits 64 to 71 (RFC 6052 section 2.2).
         if address.high >> 16 == 0x0064_FF9B_0001 {
             let behind48 = address.high << 16 | address.low >> 40 & 0xFFFF
             let behind56 = (address.high & 0xFF) << 24 | address.low >> 32 & 0xFF_FFFF
@@ -30,7 +30,7 @@ package enum EmbeddedIPv4 {
         if address.high >> 48 == 0x2002 {
             return [IPAddress(ipv4: UInt32(truncatingIfNeeded: address.high >> 16))]
         }
-        // 2001::/32, Teredo (RFC 4380): the server's address, and the client's with every bit turned.
+        // 2001::/32, Teredo (RFC 4380): the server's address, and the client's with every bit inverted.
         if address.high >> 32 == 0x2001_0000 {
             return [IPAddress(ipv4: UInt32(truncatingIfNeeded: address.high)), IPAddress(ipv4: ~low32)]
         }

@@ -1,11 +1,11 @@
-/// A queue in which each source has its turn: one element of one, then one of the next, each source's own in their order.
+/// A round-robin queue: one element of each source in turn, each source's own in FIFO order.
 ///
-/// Whoever queues a thousand elements delays the others by one at a time. Appending and taking take constant time; how many
-/// elements there may be is up to who appends.
+/// A source that queues a thousand elements delays the others by one at a time. Appending and removing take constant
+/// time; the caller bounds the number of elements.
 package struct FairQueue<Element: Sendable>: Sendable {
-    private var waiting: [IPAddress: Line<Element>] = [:]
-    /// The sources that have elements, in the order of their turns.
-    private var turns = Line<IPAddress>()
+    private var waiting: [IPAddress: FIFO<Element>] = [:]
+    /// The sources that have elements, in round-robin order.
+    private var turns = FIFO<IPAddress>()
     package private(set) var count = 0
 
     package init() {}
@@ -15,7 +15,7 @@ package struct FairQueue<Element: Sendable>: Sendable {
     package mutating func append(_ element: Element, of address: IPAddress) {
         let source = address.sourcePrefix
         if waiting[source] == nil { turns.append(source) }
-        waiting[source, default: Line()].append(element)
+        waiting[source, default: FIFO()].append(element)
         count &+= 1
     }
 
@@ -27,8 +27,8 @@ package struct FairQueue<Element: Sendable>: Sendable {
     }
 }
 
-/// First in, first out. What was taken is given back in one piece when it is the larger part.
-private struct Line<Element: Sendable>: Sendable {
+/// First in, first out. Removed elements are freed together, once they are half of the array.
+private struct FIFO<Element: Sendable>: Sendable {
     private var elements: [Element?] = []
     private var first = 0
 

@@ -1,4 +1,4 @@
-/// The conversation that a datagram belongs to: STUN's 5-tuple (RFC 8656 section 2.2), seen from the server.
+/// The 5-tuple of a datagram or connection (RFC 8656 section 2.2), seen from the server.
 package struct Flow: Hashable, Sendable {
     package enum Transport: UInt8, CaseIterable, Hashable, Sendable {
         case udp
@@ -6,7 +6,7 @@ package struct Flow: Hashable, Sendable {
         case tls
         case dtls
 
-        /// Bytes in order over a connection, and not datagrams.
+        /// A byte stream over a connection, not datagrams.
         package var isStream: Bool {
             self == .tcp || self == .tls
         }
@@ -29,7 +29,7 @@ package struct Flow: Hashable, Sendable {
         left.remote == right.remote && left.local == right.local && left.transport.rawValue == right.transport.rawValue
     }
 
-    // A flow is looked up for every datagram of a client, so it is hashed as few words as it has.
+    // A flow is looked up for every datagram of a client, so it is hashed in as few words as possible.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(
             UInt64(local.port) << 48 | UInt64(remote.port) << 32 | UInt64(transport.rawValue) << 8

@@ -1,7 +1,7 @@
-/// An IPv4 or IPv6 address as two integers, so that comparing and hashing touch no memory beside the value.
+/// An IPv4 or IPv6 address as two integers, so that comparing and hashing need no other memory.
 ///
-/// An IPv4 address is the low 32 bits of `low`; `high` is then 0. The two families are never equal, also where IPv6
-/// spells the same IPv4 address: see `EmbeddedIPv4` for those spellings.
+/// An IPv4 address is the low 32 bits of `low`; `high` is then 0. Addresses of the two families are never equal, even
+/// when an IPv6 address embeds the same IPv4 address: see `EmbeddedIPv4`.
 package struct IPAddress: Hashable, Sendable {
     /// Raw values are STUN's family codes (RFC 8489 section 14.1).
     package enum Family: UInt8, Hashable, Sendable {
@@ -25,7 +25,7 @@ package struct IPAddress: Hashable, Sendable {
         family = .ipv6
     }
 
-    // Every packet compares addresses. What the compiler makes is called through tables from other modules.
+    // Every packet compares addresses. Other modules would call the synthesized operator through a witness table.
     @inlinable
     package static func == (left: IPAddress, right: IPAddress) -> Bool {
         left.low == right.low && left.high == right.high && left.family.rawValue == right.family.rawValue
@@ -59,7 +59,7 @@ package struct IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress {
-    /// What one customer of a network provider has at least to himself: an IPv4 address, or the /64 of an IPv6 one.
+    /// The smallest prefix that a provider assigns to one customer: an IPv4 address, or the /64 of an IPv6 one.
     package var sourcePrefix: IPAddress {
         family == .ipv4 ? self : IPAddress(ipv6High: high, low: 0)
     }

@@ -1,4 +1,4 @@
-// Addresses as people write them: dotted quads, and RFC 4291 section 2.2 for IPv6, printed as RFC 5952 says.
+// The text form of addresses: dotted quads, and RFC 4291 section 2.2 for IPv6, printed as in RFC 5952.
 
 extension IPAddress: LosslessStringConvertible {
     package init?(_ text: String) {
@@ -19,7 +19,7 @@ extension IPAddress: LosslessStringConvertible {
         guard parts.count == 4 else { return nil }
         var value: UInt32 = 0
         for part in parts {
-            // A leading zero means octal to some readers, so it is refused rather than guessed at.
+            // Some parsers read a leading zero as octal, so it is rejected.
             guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 part.utf8.count == 1 || part.first != "0", let byte = UInt8(part)
             else { return nil }

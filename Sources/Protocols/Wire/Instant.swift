@@ -1,7 +1,7 @@
 /// A point on a monotonic clock, in nanoseconds from an arbitrary start.
 ///
-/// Engines are told the time, they never ask for it: every call carries an `Instant`, so a test runs an hour in a
-/// millisecond. Arithmetic saturates, since an instant may be computed from a lifetime that a packet named.
+/// Engines have no clock: every call gets an `Instant`, so a test runs an hour in a millisecond. Arithmetic saturates,
+/// since an instant may be computed from a lifetime in a packet.
 package struct Instant: Comparable, Hashable, Sendable {
     package var nanoseconds: UInt64
 
@@ -12,7 +12,7 @@ package struct Instant: Comparable, Hashable, Sendable {
     /// The end of time: a deadline that never comes.
     package static let distantFuture = Instant(nanoseconds: .max)
 
-    // Every packet compares instants. Those that the compiler makes are called through tables from other modules.
+    // Every packet compares instants. Other modules would call the synthesized operators through a witness table.
     @inlinable
     package static func == (left: Instant, right: Instant) -> Bool { left.nanoseconds == right.nanoseconds }
     @inlinable

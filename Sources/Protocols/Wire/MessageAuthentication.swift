@@ -1,7 +1,7 @@
-/// Keyed and plain hashes, for engines that must not know which library computes them.
+/// Keyed and plain hashes, for engines that do not depend on a cryptographic library.
 ///
-/// `OpenSSLCrypto` implements it and the hosts hand it in. One value belongs to one thread. `nil` means that the
-/// library failed, which engines treat as a code that does not match.
+/// `OpenSSLCrypto` implements it and the hosts inject it. One value belongs to one thread. `nil` means that the library
+/// failed, which engines treat as a code that does not match.
 package protocol MessageAuthentication {
     func hash(_ function: HashFunction, _ message: RawSpan) -> Digest?
 
@@ -24,7 +24,7 @@ package enum HashFunction: Sendable {
     }
 }
 
-/// Up to 32 bytes that came out of a hash, stored inline: it serves as digest, code and key.
+/// Up to 32 bytes, stored inline: a digest, a MAC or a key.
 package struct Digest: Hashable, Sendable {
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     package private(set) var byteCount: Int = 0

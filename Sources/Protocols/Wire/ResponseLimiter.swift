@@ -1,9 +1,9 @@
-/// Bounds how many answers the sources of one prefix get before they have authenticated.
+/// Bounds how many responses the sources of one prefix get before they have authenticated.
 ///
-/// A request's source address may be forged, and its owner is who gets the answers: this keeps the relay useless as a
-/// reflector. One bucket per hashed prefix (a /24, or a /56 for IPv6) in a table that never grows, so a source costs no
+/// A request's source address may be spoofed, and the responses go to that address: the limit prevents reflection
+/// attacks. One bucket per hashed prefix (a /24, or a /56 for IPv6) in a table of fixed size, so a source costs no
 /// memory; two prefixes that share a bucket share its tokens.
-package struct AnswerLimiter: Sendable {
+package struct ResponseLimiter: Sendable {
     private struct Bucket {
         var tokens: UInt32
         var lastRefill: UInt32
@@ -15,7 +15,7 @@ package struct AnswerLimiter: Sendable {
     private let seed: UInt64
     private var buckets: [Bucket]
 
-    /// At most `perSecond` answers per prefix in the long run and `burst` at once. 0 per second means no limit.
+    /// At most `perSecond` responses per prefix in the long run and `burst` at once. 0 per second means no limit.
     package init(perSecond: UInt32, burst: UInt32, seed: UInt64) {
         self.perSecond = perSecond
         self.burst = burst
@@ -23,7 +23,7 @@ package struct AnswerLimiter: Sendable {
         buckets = Array(repeating: Bucket(tokens: burst, lastRefill: 0), count: Self.bucketCount)
     }
 
-    /// Goes on with another limit.
+    /// Changes the limit.
     package mutating func limit(perSecond: UInt32, burst: UInt32) {
         self.perSecond = perSecond
         self.burst = burst

@@ -1,6 +1,6 @@
-/// SplitMix64: chance from a seed, so that a failed test can be run again.
+/// SplitMix64, a seeded generator, so that a failed test can be repeated.
 ///
-/// Not for secrets: keys, tokens and ports come from the host's generator.
+/// Not for secrets: keys, tokens and ports come from the system's generator.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

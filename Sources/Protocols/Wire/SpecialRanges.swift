@@ -1,5 +1,5 @@
-/// The addresses that no peer may have unless the operator says so: the IANA special-purpose registries (RFC 6890 and
-/// its updates), multicast, and what lies outside of global unicast space.
+/// The addresses that no peer may have unless the operator allows it: the IANA special-purpose registries (RFC 6890 and
+/// its updates), multicast, and everything outside of global unicast space.
 package enum SpecialRanges {
     package static func contains(_ address: IPAddress) -> Bool {
         switch address.family {
@@ -23,10 +23,10 @@ package enum SpecialRanges {
         "224.0.0.0/4",  // multicast
         "240.0.0.0/4")  // reserved, broadcast
 
-    /// All that is routed: global unicast, and the NAT64 prefix, which is judged by the address inside.
+    /// Everything that is routed: global unicast, and the NAT64 prefix, whose embedded address is checked separately.
     private static let globalIPv6 = ranges("2000::/3", "64:ff9b::/96")
 
-    /// What is special within global unicast space.
+    /// The special ranges within global unicast space.
     private static let ipv6 = ranges(
         "2001:2::/48",  // benchmarks
         "2001:10::/28", "2001:20::/28", "2001:30::/28",  // ORCHIDs and drone identifiers: no hosts

@@ -3,7 +3,7 @@ package struct TokenRate: Hashable, Sendable {
     package let perSecond: UInt64
     package let burst: Int64
 
-    /// So bounded, ten seconds of tokens times the nanoseconds of a second fit 64 bits.
+    /// With this bound, ten seconds of tokens times the nanoseconds of a second fit 64 bits.
     package static let maximum: UInt64 = 1_000_000_000
 
     /// 0 per second is a bucket that is never empty for long.
@@ -13,10 +13,10 @@ package struct TokenRate: Hashable, Sendable {
     }
 }
 
-/// Tokens that come back with time.
+/// A token bucket.
 ///
-/// Time is looked at only when the bucket is empty: a packet costs one subtraction. So what a bucket gained unnoticed
-/// while it was still full enough comes on top once, and at most two bursts pass together.
+/// It is refilled only when it is empty: a packet costs one subtraction. So tokens that it earned before are added
+/// late, once, and at most two bursts pass together.
 package struct TokenBucket: Sendable {
     @usableFromInline var tokens: Int64
     private var filledAt: Instant
@@ -26,7 +26,7 @@ package struct TokenBucket: Sendable {
         filledAt = now
     }
 
-    /// Takes so many tokens, or none when there are fewer.
+    /// Takes so many tokens, or none when fewer are available.
     // Every relayed packet takes from two buckets.
     @inlinable
     package mutating func take(_ count: Int, _ rate: @autoclosure () -> TokenRate, at now: Instant) -> Bool {
@@ -38,20 +38,20 @@ package struct TokenBucket: Sendable {
         return fillAndTake(Int64(truncatingIfNeeded: count), rate(), at: now)
     }
 
-    /// Gives back what was taken for something that did not happen.
+    /// Returns tokens that were taken for something that did not happen.
     package mutating func giveBack(_ count: Int) {
         tokens = tokens &+ Int64(truncatingIfNeeded: count)
     }
 
-    /// Holds no more than a new limit allows.
+    /// Discards tokens beyond a new limit.
     package mutating func limit(to rate: TokenRate) {
         tokens = min(tokens, rate.burst)
     }
 
-    /// How many of so many wanted tokens there are now, 0 while more were taken than there were.
-    package mutating func available(upTo wanted: Int, _ rate: TokenRate, at now: Instant) -> Int {
-        if tokens < Int64(wanted) { fill(rate, at: now) }
-        return max(0, min(wanted, Int(tokens)))
+    /// How many tokens, at most `requested`, are available now; 0 while the balance is negative.
+    package mutating func available(upTo requested: Int, _ rate: TokenRate, at now: Instant) -> Int {
+        if tokens < Int64(requested) { fill(rate, at: now) }
+        return max(0, min(requested, Int(tokens)))
     }
 
     @usableFromInline
@@ -71,7 +71,7 @@ package struct TokenBucket: Sendable {
             let earned = elapsed &* rate.perSecond / 1_000_000_000
             if earned > 0 {
                 tokens = min(rate.burst, tokens &+ Int64(clamping: earned))
-                // What is left of a token's time counts for the next.
+                // The remainder counts towards the next token.
                 filledAt =
                     elapsed == 10_000_000_000
                     ? now : filledAt.adding(nanoseconds: earned &* 1_000_000_000 / rate.perSecond)

@@ -1,8 +1,8 @@
-/// How much of a thread's time one kind of work may take.
+/// Limits the share of a thread's time for one kind of work.
 ///
-/// A handshake costs a signature, from some 50 µs for P-256 to 2 ms for RSA of 4096 bits, and strangers decide how many
-/// there are. Their work is timed, by the thread's own clock, and stops at its share, so that the media of those who are
-/// here goes on. What was spent beyond the share is owed.
+/// A handshake costs a signature, from some 50 µs for P-256 to 2 ms for RSA of 4096 bits, and unauthenticated clients
+/// decide how many there are. Their work is measured in CPU time of the thread, and stops at its share, so that
+/// established media continues. Time spent beyond the share is deducted later.
 package struct WorkBudget: Sendable {
     /// Of a second, in nanoseconds.
     private let perSecond: Int64
@@ -12,14 +12,14 @@ package struct WorkBudget: Sendable {
 
     /// - Parameters:
     ///   - perSecond: nanoseconds of each second, at most all of them.
-    ///   - burst: as much may be saved up, and be spent in one piece; a second's share unless it is given.
+    ///   - burst: the most that can accumulate and be spent at once; by default a second's share.
     package init(perSecond: UInt64, burst: UInt64? = nil) {
         self.perSecond = Int64(min(perSecond, 1_000_000_000))
         self.burst = Int64(min(burst ?? perSecond, 1_000_000_000))
         left = self.burst
     }
 
-    /// For tests, in which what work takes on this machine must decide nothing.
+    /// For tests, whose results must not depend on the speed of the machine.
     package static let unlimited = WorkBudget(left: .max / 2)
 
     private init(left: Int64) {
@@ -40,7 +40,7 @@ package struct WorkBudget: Sendable {
     }
 
     package mutating func spend(_ nanoseconds: UInt64) {
-        // A clock that jumps is no reason to do nothing for long.
+        // A jump of the clock must not stop the work for long.
         left &-= Int64(min(nanoseconds, 1_000_000_000))
         left = max(left, -1_000_000_000)
     }

@@ -3,20 +3,20 @@ import MediaFiles
 import Model
 import Storage
 
-/// Makes a backup of what lies in the data directory, beside whoever uses it.
+/// Makes a backup of the data directory while the server runs.
 ///
-/// A backup is a directory (0700) with a consistent snapshot of the database and the media files that it names. It has
-/// no keys: whoever restores it gets new ones. The database has its name once everything else is there, so what has none
-/// is no backup.
+/// A backup is a directory (0700) with a consistent snapshot of the database and the media files that it references. It
+/// contains no keys: a restored server makes new ones. The database gets its final name last, so a directory without it
+/// is not a complete backup.
 struct BackupWork: Sendable {
     static let database = "switchboard.sqlite"
     static let media = "media"
-    private static let pageOfFiles = 1000
+    private static let pageSize = 1000
 
     let source: SQLiteDatabase
     let files: MediaFiles?
 
-    /// - Parameter path: an absolute path of a directory that is empty or not there.
+    /// - Parameter path: the absolute path of a directory that is empty or does not exist.
     /// - Returns: lines for the operator.
     func run(to path: String) async throws -> [String] {
         try Self.makeDirectory(path)
@@ -38,7 +38,7 @@ struct BackupWork: Sendable {
     static func lines(_ copied: MediaCopy, _ verb: String) -> [String] {
         ["\(verb): the database and \(copied.count) media files."]
             + (copied.missing > 0
-                ? ["\(copied.missing) media files that the database names were not there."] : [])
+                ? ["\(copied.missing) media files that the database references were missing."] : [])
     }
 
     private static func makeDirectory(_ path: String) throws {
@@ -48,24 +48,24 @@ struct BackupWork: Sendable {
             try manager.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             guard try manager.contentsOfDirectory(atPath: path).isEmpty else {
-                throw BackupError("\(path) is not empty: a backup needs a directory of its own.")
+                throw BackupError("\(path) is not empty: a backup needs an empty directory.")
             }
             try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
         } catch let error as BackupError {
             throw error
         } catch {
-            throw BackupError("\(path) cannot be made or written by the server's user: \(error.localizedDescription)")
+            throw BackupError("The server's user cannot create or write \(path): \(error.localizedDescription)")
         }
     }
 
-    /// The media files that a snapshot names, some at a time.
+    /// The media files that a snapshot references, page by page.
     private static func eachFile(of path: String, _ body: ([FileID]) async throws -> Void) async throws {
         let snapshot = try SQLiteSnapshot(path: path)
         var last: FileID?
         repeat {
             let after = last
             let page = try await snapshot.read {
-                try StoreTransaction($0, now: Timestamp.systemClock()).mediaFiles(after: after, limit: pageOfFiles)
+                try StoreTransaction($0, now: Timestamp.systemClock()).mediaFiles(after: after, limit: pageSize)
             }
             try await body(page)
             last = page.last
@@ -73,7 +73,7 @@ struct BackupWork: Sendable {
     }
 }
 
-/// Why a backup could not be made or restored, in words for the operator.
+/// Why a backup could not be made or restored, for the operator.
 struct BackupError: Error, CustomStringConvertible {
     let description: String
 

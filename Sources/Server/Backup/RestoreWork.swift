@@ -5,25 +5,25 @@ import Model
 import Storage
 import Tokens
 
-/// Makes a data directory out of a backup.
+/// Makes a data directory from a backup.
 ///
-/// Its clients may be ahead of it. They come right by themselves: every stream has a new epoch, so all of them start
-/// over with snapshots; the gateway has an epoch that it never had; and refresh tokens of which the backup knows nothing
-/// lead to a new sign-in.
+/// Clients may be ahead of the backup. They recover by themselves: every stream has a new epoch, so all of them start
+/// over from snapshots; the gateway has a new epoch; and refresh tokens that the backup does not contain lead to a new
+/// sign-in.
 struct RestoreWork: Sendable {
     /// - Parameter backup: the directory of the backup.
     /// - Returns: lines for the operator.
     static func run(_ configuration: ServerConfiguration, from backup: String) async throws -> [String] {
         let source = backup + "/" + BackupWork.database
         guard FileManager.default.isReadableFile(atPath: source) else {
-            throw BackupError("\(backup) is no backup: there is no \(BackupWork.database) in it that can be read.")
+            throw BackupError("\(backup) is not a backup: it has no readable \(BackupWork.database).")
         }
         let path = configuration.text("storage.path")
         let directory = try DataDirectory(path: path)
         let others = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != DataDirectory.lockName }
         guard others.isEmpty else {
             throw BackupError(
-                "\(path) is not empty: a backup is restored into an empty directory. Move what is there away, or choose "
+                "\(path) is not empty: a backup is restored into an empty directory. Move its content away, or choose "
                     + "another with storage.path.")
         }
         do {
@@ -39,11 +39,11 @@ struct RestoreWork: Sendable {
     private static func restore(
         from backup: String, into directory: DataDirectory, _ configuration: ServerConfiguration
     ) async throws -> [String] {
-        // Apart until it is whole: a crash leaves no database that a server would begin with.
-        let workplace = directory.file("restoring")
+        // In a staging directory until it is complete, so that a crash leaves no database that a server would open.
+        let staging = directory.file("restoring")
         try FileManager.default.createDirectory(
-            atPath: workplace, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        let unfinished = workplace + "/" + BackupWork.database
+            atPath: staging, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let unfinished = staging + "/" + BackupWork.database
         try FileManager.default.copyItem(atPath: backup + "/" + BackupWork.database, toPath: unfinished)
         guard chmod(unfinished, 0o600) == 0 else { throw BackupError("\(unfinished) cannot be written.") }
         let database = try SQLiteDatabase(path: unfinished)
@@ -54,7 +54,7 @@ struct RestoreWork: Sendable {
             try await store.prepare()
             try await store.beginAfterRestore()
             copied = try await copyMedia(from: backup, to: directory, store)
-            try await database.emptyLog()
+            try await database.checkpoint()
             await database.close()
         } catch {
             await database.close()
@@ -64,12 +64,11 @@ struct RestoreWork: Sendable {
         _ = try MediaKey.load(from: directory.file("media-key"))
         _ = try RelaySecretFile.load(path: directory.file("relay-secret"))
         try DataDirectory.publish(unfinished, as: directory.file(BackupWork.database))
-        try FileManager.default.removeItem(atPath: workplace)
+        try FileManager.default.removeItem(atPath: staging)
         return BackupWork.lines(copied, "Restored to \(directory.path)") + [
             "Signing, media and relay keys are new: clients get new tokens by themselves, or sign in again.",
-            "What came after the backup is undone: sign-ins that were revoked, people who were blocked and accounts, "
-                + "messages and recordings that were disabled or deleted since then are as they were before. Do that again "
-                + "where it matters.",
+            "Changes since the backup are undone: revoked sign-ins, blocked users, disabled accounts, and deleted "
+                + "messages and recordings are as they were before. Repeat those changes where they matter.",
         ]
     }
 

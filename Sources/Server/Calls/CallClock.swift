@@ -11,16 +11,16 @@ import Storage
 import Synchronization
 import WebAPI
 
-/// Keeps the time of calls: fires their deadlines, watches the leases of their participants, and carries out what
-/// commands leave to be done outside the store.
+/// The clock of calls: fires their deadlines, watches the leases of their participants, and performs the effects of
+/// commands outside the store.
 ///
-/// Everything that it holds follows from the rows: after a start the deadlines and leases are read from them, and each
-/// lease starts anew.
+/// All of its state is derived from rows: after a start the deadlines and leases are read from them, and each lease is
+/// restarted.
 final class CallClock: CallEffectPerformer, Service {
     private struct State {
         var times: CallTimes
         var live: Set<CallID> = []
-        /// Of which there are captions.
+        /// Calls with captions.
         var captioned: Set<CallID> = []
     }
 
@@ -29,7 +29,7 @@ final class CallClock: CallEffectPerformer, Service {
     private let hub: RealtimeHub
     private let bus: any EventBus
     private let relay: RelayServer?
-    private let gateway: GatewayLink
+    private let coordinator: LegCoordinator
     private let logger: Logger
     private let state: Mutex<State>
     /// Who was in a call when the server started.
@@ -40,15 +40,14 @@ final class CallClock: CallEffectPerformer, Service {
 
     init(
         store: Store, commands: CallCommands, leaseSeconds: Int64, hub: RealtimeHub, bus: any EventBus,
-        relay: RelayServer?,
-        gateway: GatewayLink, logger: Logger
+        relay: RelayServer?, coordinator: LegCoordinator, logger: Logger
     ) {
         self.store = store
         self.commands = commands
         self.hub = hub
         self.bus = bus
         self.relay = relay
-        self.gateway = gateway
+        self.coordinator = coordinator
         self.logger = logger
         state = Mutex(State(times: CallTimes(leaseSeconds: leaseSeconds, at: .now)))
     }
@@ -56,10 +55,10 @@ final class CallClock: CallEffectPerformer, Service {
     /// How many deadlines and leases are watched.
     var load: (deadlines: Int, leases: Int) { state.withLock { ($0.times.deadlineCount, $0.times.leaseCount) } }
 
-    /// How many calls ring or go on.
+    /// How many calls are ringing or active.
     var liveCalls: Int { state.withLock { $0.live.count } }
 
-    // MARK: What follows from commands
+    // MARK: Effects of commands
 
     func perform(_ effects: [CallEffect]) {
         for effect in effects { perform(effect) }
@@ -79,25 +78,25 @@ final class CallClock: CallEffectPerformer, Service {
                 state.live.insert(call)
                 state.times.startLease(holder, at: .now)
             }
-            // It may have gone while its request was under way, before there was a lease that could tell.
+            // The endpoint may have detached while its request was processed, before it had a lease.
             if !isPresent(endpoint) { noteDetached(endpoint, of: user) }
         case .leaseRenewed(let call, let user): state.withLock { $0.times.renewLease(call, user, at: .now) }
         case .leaseEnded(let call, let user):
             state.withLock { $0.times.endLease(call, user) }
-            gateway.doors.userLeft(call, user)
+            coordinator.whipSessions.userLeft(call, user)
         case .relayEnded(let call, let user):
             relay?.revoke(
                 user: user.text, in: call.text, credentialSeconds: ICEServerIssuer.maximumLifetimeSeconds)
         case .ringPush: rings.increment()
-        case .legEnded(let call, let endpoint): gateway.endLeg(in: call, of: endpoint)
-        case .recordingBegan(let call, let recording): gateway.recorder.begin(recording, of: call)
-        case .recordingEnded(let call, _): gateway.recorder.end(call)
+        case .legEnded(let call, let endpoint): coordinator.endLeg(in: call, of: endpoint)
+        case .recordingBegan(let call, let recording): coordinator.recorder.begin(recording, of: call)
+        case .recordingEnded(let call, _): coordinator.recorder.end(call)
         case .captionsBegan(let call):
             _ = state.withLock { $0.captioned.insert(call) }
-            gateway.recorder.caption(call)
+            coordinator.recorder.caption(call)
         case .captionsEnded(let call):
             _ = state.withLock { $0.captioned.remove(call) }
-            gateway.recorder.uncaption(call)
+            coordinator.recorder.uncaption(call)
         case .caption(let call, let json, let audience):
             bus.publish(EphemeralEvent(stream: .captions(call), data: json, audience: audience))
         case .ended(let call):
@@ -113,19 +112,19 @@ final class CallClock: CallEffectPerformer, Service {
         if isFirst { wake.continuation.yield() }
     }
 
-    /// Takes a disabled user out of every live call.
+    /// Removes a disabled user from every live call.
     func withdraw(_ user: UserID) {
         note { [commands] in try commands.withdraw(user, at: $0.now, in: $0) }
     }
 
-    /// Takes a user out of what they had joined by sign-ins that have ended.
+    /// Removes a user from the calls that they joined with sign-ins that have ended.
     func signedOut(_ signIns: [SignInID], of user: UserID) {
         note { [commands] in try commands.signedOut(Set(signIns), of: user, at: $0.now, in: $0) }
     }
 
     // MARK: Time
 
-    /// Reads what has to be watched, then watches it until the server stops.
+    /// Fires deadlines and watches leases until the server stops.
     func run() async {
         await cancelWhenGracefulShutdown { [self] in
             await withTaskGroup(of: Void.self) { group in
@@ -136,22 +135,22 @@ final class CallClock: CallEffectPerformer, Service {
         }
     }
 
-    /// Arms every deadline and lease that the rows know of, and has endpoints join this life of the gateway; before the
-    /// doors open.
+    /// Schedules every deadline and lease that is stored, and moves calls to the new gateway epoch. Called before the
+    /// server listens.
     func restore() async throws {
         let commands = commands
         _ = try await store.write { transaction in
-            try commands.renewGateway(at: transaction.now, in: transaction)
+            try commands.gatewayRestarted(at: transaction.now, in: transaction)
         } committed: { [self] outcomes in
             for outcome in outcomes { perform(outcome.effects) }
         }
-        let (deadlines, holders, byDoor) = try await store.read { transaction in
+        let (deadlines, holders, byWHIP) = try await store.read { transaction in
             let holders = try commands.leases(in: transaction)
-            // Endpoints that no client has ever named were made for doors.
-            let byDoor = try holders.filter { try transaction.endpoint($0.endpoint) == nil }
-            return (try commands.deadlines(in: transaction), holders, byDoor)
+            // Endpoints without a client were made for sessions of WHIP and WHEP.
+            let byWHIP = try holders.filter { try transaction.endpoint($0.endpoint) == nil }
+            return (try commands.deadlines(in: transaction), holders, byWHIP)
         }
-        gateway.doors.expect(byDoor)
+        coordinator.whipSessions.expect(byWHIP)
         for deadline in deadlines { schedule(deadline) }
         state.withLock { state in
             for holder in holders {
@@ -161,12 +160,12 @@ final class CallClock: CallEffectPerformer, Service {
         }
         restored.withLock { $0 = holders }
         if !deadlines.isEmpty || !holders.isEmpty {
-            logger.info("calls go on", metadata: ["deadlines": "\(deadlines.count)", "leases": "\(holders.count)"])
+            logger.info("resumed calls", metadata: ["deadlines": "\(deadlines.count)", "leases": "\(holders.count)"])
         }
     }
 
-    /// After a restart, notes as detached whoever has not come back within a few seconds: a caller whose tab died with
-    /// the server may then call again, and nobody's ghost is in the way.
+    /// After a restart, marks endpoints as detached that have not reconnected within a few seconds, so that a caller
+    /// whose tab was closed during the restart can call again.
     private func noteMissing() async {
         try? await Task.sleep(for: .seconds(5))
         guard !Task.isCancelled else { return }
@@ -209,9 +208,9 @@ final class CallClock: CallEffectPerformer, Service {
 
     private func watchLeases() async {
         while !Task.isCancelled {
-            try? await Task.sleep(for: CallTimes.look)
-            let lapsed = state.withLock { $0.times.look(at: .now) }
-            // The next look does not wait for it: it would find that nobody has looked.
+            try? await Task.sleep(for: CallTimes.tickInterval)
+            let lapsed = state.withLock { $0.times.tick(at: .now) }
+            // The next tick does not wait for it: a late tick counts as a stall.
             for holder in lapsed { Task { await lapse(holder) } }
         }
     }
@@ -225,7 +224,7 @@ final class CallClock: CallEffectPerformer, Service {
         }
     }
 
-    /// Runs a command of the clock's own; when the store fails it is tried again a second later.
+    /// Runs a command of the clock itself. If the store fails, it is retried a second later.
     private func attempt(
         _ what: String, _ command: @escaping @Sendable (StoreTransaction) throws -> [CallOutcome],
         retry: @escaping @Sendable () -> Void
@@ -242,7 +241,7 @@ final class CallClock: CallEffectPerformer, Service {
     }
 }
 
-// Leases live on the sessions of the endpoints that are in calls.
+// Leases are renewed by the sessions of the endpoints that are in calls.
 extension CallClock: SessionObserver {
     func attached(endpoint: EndpointID, user: UserID, session: SessionID) {
         guard renew(endpoint) else { return }
@@ -254,14 +253,14 @@ extension CallClock: SessionObserver {
     }
 
     func detached(endpoint: EndpointID, user: UserID, session: SessionID) {
-        // The endpoint may have come back through another session before this one was noticed to be gone.
+        // The endpoint may have reconnected in another session before this one was found to be gone.
         guard !hub.isConnected(endpoint), renew(endpoint) else { return }
         noteDetached(endpoint, of: user)
     }
 
-    func heard(endpoint: EndpointID, user: UserID, session: SessionID) { renew(endpoint) }
+    func alive(endpoint: EndpointID, user: UserID, session: SessionID) { renew(endpoint) }
 
-    /// Renews the endpoint's leases. False when it has none: it is in no call, and costs no transaction.
+    /// Renews the endpoint's leases. Returns false if it has none: then it is in no call, and no transaction is needed.
     @discardableResult
     func renew(_ endpoint: EndpointID) -> Bool {
         state.withLock { $0.times.renewLeases(of: endpoint, at: .now) }
@@ -271,12 +270,12 @@ extension CallClock: SessionObserver {
         note { [self] in isPresent(endpoint) ? [] : try commands.detached(endpoint, of: user, at: $0.now, in: $0) }
     }
 
-    /// Whether the endpoint can be told of its calls, or needs to hear nothing.
+    /// Whether the endpoint is connected, or is a session of WHIP or WHEP, which needs no connection.
     private func isPresent(_ endpoint: EndpointID) -> Bool {
-        hub.isConnected(endpoint) || gateway.doors.holds(endpoint)
+        hub.isConnected(endpoint) || coordinator.whipSessions.holds(endpoint)
     }
 
-    /// Notes in the rows what was seen outside of them.
+    /// Records an event from outside the store.
     private func note(_ command: @escaping @Sendable (StoreTransaction) throws -> [CallOutcome]) {
         Task { await attempt("notice", command, retry: {}) }
     }

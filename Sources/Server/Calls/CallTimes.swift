@@ -2,41 +2,41 @@ import Calls
 import Model
 import Wire
 
-/// What has to happen to calls because time passes: their deadlines, and the leases of who takes part. A value that is
-/// told the time.
+/// The timers of calls: their deadlines, and the leases of their participants. A value without a clock of its own: the
+/// current time is passed in.
 ///
-/// Whoever keeps the time looks at least each second. A look that comes late finds that the server did not run; nobody
-/// could be heard then, so that leases and the deadlines by which somebody's media has to flow are extended by that time.
-/// Rings are not: people wait in their own time.
+/// The owner ticks at least once a second. A late tick means that the server was stalled and could not receive
+/// anything, so leases and setup deadlines are extended by the length of the stall. Ring deadlines are not: people wait
+/// in real time.
 struct CallTimes: Sendable {
     /// A moment on the two clocks.
     struct Moment: Sendable {
-        /// Stands still while the machine is suspended, like the clocks of the gateway and of sessions: nothing can come then.
-        /// Leases are kept by it.
+        /// Stops while the machine is suspended, like the clocks of the gateway and of sessions, since nothing can
+        /// arrive then. Used for leases.
         var awake: Instant
-        /// Runs on meanwhile, like the clocks of people. Deadlines are kept by it.
+        /// Runs on while the machine is suspended, as time does for people. Used for deadlines.
         var continuous: ContinuousClock.Instant
     }
 
-    /// How long the look after a look may take.
-    static let look = Duration.seconds(1)
-    private static let lookNanoseconds: UInt64 = 1_000_000_000
+    /// The interval between ticks.
+    static let tickInterval = Duration.seconds(1)
+    private static let tickNanoseconds: UInt64 = 1_000_000_000
 
     private var deadlines = DeadlineQueue<CallDeadline.Key>()
     /// The deadline of each key, as its row has it.
     private var rows: [CallDeadline.Key: CallDeadline] = [:]
     private var leases: CallLeases
     private let start: ContinuousClock.Instant
-    private var leaseKeeper: Timekeeper
-    private var deadlineKeeper: Timekeeper
+    private var leaseKeeper: StallDetector
+    private var deadlineKeeper: StallDetector
 
-    /// - Parameter leaseSeconds: how long a lease lasts that nobody renews.
+    /// - Parameter leaseSeconds: how long a lease lasts without renewal.
     init(leaseSeconds: Int64, at now: Moment) {
         leases = CallLeases(duration: leaseSeconds &* 1_000_000_000)
         start = now.continuous
-        leaseKeeper = Timekeeper(at: now.awake)
-        deadlineKeeper = Timekeeper(at: Instant(nanoseconds: 0))
-        planLook(at: now)
+        leaseKeeper = StallDetector(at: now.awake)
+        deadlineKeeper = StallDetector(at: Instant(nanoseconds: 0))
+        planTick(at: now)
     }
 
     var deadlineCount: Int { deadlines.count }
@@ -44,7 +44,7 @@ struct CallTimes: Sendable {
 
     // MARK: Deadlines
 
-    /// Whether it is now the first of all.
+    /// Returns whether it is now the earliest deadline.
     mutating func schedule(_ deadline: CallDeadline, in remaining: Duration, at now: Moment) -> Bool {
         catchUp(at: now)
         let due = now.continuous + max(.zero, remaining)
@@ -59,7 +59,7 @@ struct CallTimes: Sendable {
         rows[key] = nil
     }
 
-    /// Takes out what is due.
+    /// Removes and returns the deadlines that are due.
     mutating func takeDue(at now: Moment) -> [CallDeadline] {
         catchUp(at: now)
         return deadlines.take(at: now.continuous).compactMap { rows.removeValue(forKey: $0) }
@@ -80,7 +80,7 @@ struct CallTimes: Sendable {
         leases.renew(call, user, at: Self.nanoseconds(now))
     }
 
-    /// False when the endpoint has no lease.
+    /// Returns false if the endpoint has no lease.
     mutating func renewLeases(of endpoint: EndpointID, at now: Moment) -> Bool {
         catchUp(at: now)
         leases.renew(endpoint, at: Self.nanoseconds(now))
@@ -92,20 +92,20 @@ struct CallTimes: Sendable {
 
     mutating func endLease(_ call: CallID, _ user: UserID) { leases.end(call, user) }
 
-    /// The look of each second: takes out the leases that have lapsed.
-    mutating func look(at now: Moment) -> [CallLeases.Holder] {
+    /// Called each second: removes and returns the leases that have lapsed.
+    mutating func tick(at now: Moment) -> [CallLeases.Holder] {
         catchUp(at: now)
-        planLook(at: now)
+        planTick(at: now)
         return leases.lapsed(at: Self.nanoseconds(now))
     }
 
-    private mutating func planLook(at now: Moment) {
-        leaseKeeper.plan(now.awake.adding(nanoseconds: Self.lookNanoseconds), at: now.awake)
+    private mutating func planTick(at now: Moment) {
+        leaseKeeper.plan(now.awake.adding(nanoseconds: Self.tickNanoseconds), at: now.awake)
         let continuous = continuous(now)
-        deadlineKeeper.plan(continuous.adding(nanoseconds: Self.lookNanoseconds), at: continuous)
+        deadlineKeeper.plan(continuous.adding(nanoseconds: Self.tickNanoseconds), at: continuous)
     }
 
-    /// Before anything else is done with the time: what waited while the server did not run is about to be read.
+    /// Accounts for a stall before anything else: what arrived during it is about to be read.
     private mutating func catchUp(at now: Moment) {
         let stall = leaseKeeper.stall(at: now.awake)
         if stall > 0 { leases.extend(by: Int64(clamping: stall), at: Self.nanoseconds(now)) }

@@ -1,9 +1,9 @@
 import HeapModule
 
-/// Moments at which something has to be looked at, by key; a key has one moment at most.
+/// A priority queue of deadlines by key; a key has at most one deadline.
 ///
-/// Most deadlines are called off long before they are due, so that calling off only forgets the key: its entry in the
-/// heap is dropped when it comes up. Once dead entries outnumber the live ones the heap is built anew.
+/// Most deadlines are cancelled long before they are due, so cancelling only forgets the key: its entry in the heap is
+/// dropped when it comes up. Once stale entries outnumber the live ones, the heap is rebuilt.
 struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -22,9 +22,9 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
 
     var count: Int { live.count }
 
-    /// The earliest moment at which something is due.
+    /// The earliest deadline.
     mutating func next() -> Instant? {
-        dropDead()
+        dropStale()
         return heap.min?.due
     }
 
@@ -39,13 +39,13 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
 
     mutating func remove(_ key: Key) { live[key] = nil }
 
-    /// Moves the moments of the keys that `isMeant` picks.
-    mutating func postpone(by duration: Duration, where isMeant: (Key) -> Bool) {
-        let meant = heap.unordered.filter { live[$0.key] == $0.number && isMeant($0.key) }
-        for entry in meant { set(entry.key, due: entry.due + duration) }
+    /// Postpones the deadlines of the keys that match.
+    mutating func postpone(by duration: Duration, where matches: (Key) -> Bool) {
+        let matching = heap.unordered.filter { live[$0.key] == $0.number && matches($0.key) }
+        for entry in matching { set(entry.key, due: entry.due + duration) }
     }
 
-    /// Takes out every key that is due at `now`, the earliest first.
+    /// Removes and returns every key that is due at `now`, the earliest first.
     mutating func take(at now: Instant) -> [Key] {
         var due: [Key] = []
         while let entry = heap.min, entry.due <= now {
@@ -57,7 +57,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
         return due
     }
 
-    private mutating func dropDead() {
+    private mutating func dropStale() {
         while let entry = heap.min, live[entry.key] != entry.number { heap.removeMin() }
     }
 }

@@ -2,21 +2,22 @@ import MediaGateway
 import RTP
 import Synchronization
 
-/// What was said in a call and is not decoded yet. Who puts it there never waits; what is too much is dropped and counted.
-final class CaptionInbox: SoundListener {
+/// The audio of a call that waits to be decoded. Producers never wait; packets beyond the limit are dropped and
+/// counted.
+final class CaptionInbox: AudioSink {
     enum Entry: Sendable {
-        case packet(SoundPacket, HeardTrack)
-        case ended(HeardTrack)
+        case packet(AudioPacket, TappedTrack)
+        case ended(TappedTrack)
     }
 
-    /// Some seconds of fifty voices. Ends always fit.
-    private static let mostPackets = 10_000
+    /// A few seconds of fifty speakers. Ends of tracks are always accepted.
+    private static let maxPackets = 10_000
 
     private let state = Mutex((entries: [Entry](), droppedCount: 0))
 
-    func heard(_ packet: SoundPacket, on track: HeardTrack) {
+    func receive(_ packet: AudioPacket, on track: TappedTrack) {
         state.withLock { state in
-            guard state.entries.count < Self.mostPackets else {
+            guard state.entries.count < Self.maxPackets else {
                 state.droppedCount += 1
                 return
             }
@@ -24,11 +25,11 @@ final class CaptionInbox: SoundListener {
         }
     }
 
-    func ended(_ track: HeardTrack) {
+    func ended(_ track: TappedTrack) {
         state.withLock { $0.entries.append(.ended(track)) }
     }
 
-    /// What came since the last time, and how much was dropped.
+    /// Returns what came since the last call, and how many packets were dropped.
     func take() -> (entries: [Entry], droppedCount: Int) {
         state.withLock { state in
             defer { state = ([], 0) }

@@ -11,59 +11,59 @@ import Transcription
 import WebAPI
 import Wire
 
-/// Has what is said in calls written down while it is said, and tells their streams.
+/// Makes live captions of calls and publishes them to their streams.
 ///
-/// It decodes one call after the other, on one processor at most, twenty times a second.
+/// It decodes one call after the other, on at most one processor, twenty times a second.
 actor Captioner {
-    /// Somebody who is heard.
+    /// A track with audio.
     private struct Speaker {
         let voice: CaptionedVoice
-        let telling: Task<Void, Never>
+        let publishing: Task<Void, Never>
         var droppedCount: UInt64 = 0
     }
 
     private struct CaptionedCall {
         let inbox = CaptionInbox()
-        var speakers: [HeardTrack: Speaker] = [:]
-        /// Of those who have gone, until their last words are told.
-        var rest: [HeardTrack: Task<Void, Never>] = [:]
+        var speakers: [TappedTrack: Speaker] = [:]
+        /// The tasks of speakers who have left, until their last captions are published.
+        var finishing: [TappedTrack: Task<Void, Never>] = [:]
     }
 
     private static let interval = Duration.milliseconds(50)
 
     private let queue: TranscriptionQueue
     private let calls: CallService
-    private let doors: DoorLegs
+    private let whipSessions: WHIPSessions
     private let logger: Logger
     private var captioned: [CallID: CaptionedCall] = [:]
     private var loop: Task<Void, Never>?
-    private let given = Counter(label: "captions_total", dimensions: [("outcome", "given")])
+    private let published = Counter(label: "captions_total", dimensions: [("outcome", "published")])
     private let failed = Counter(label: "captions_total", dimensions: [("outcome", "failed")])
     private let dropped = Counter(label: "captions_total", dimensions: [("outcome", "dropped")])
     private let droppedPackets = Counter(label: "captions_packets_dropped_total")
     private let delay = Timer(label: "caption_delay_seconds")
     private let speakers = Gauge(label: "captions_tracks")
 
-    init(_ queue: TranscriptionQueue, calls: CallService, doors: DoorLegs, logger: Logger) {
+    init(_ queue: TranscriptionQueue, calls: CallService, whipSessions: WHIPSessions, logger: Logger) {
         self.queue = queue
         self.calls = calls
-        self.doors = doors
+        self.whipSessions = whipSessions
         self.logger = logger
     }
 
-    /// What it returns is to hear the call.
-    func begin(_ call: CallID) -> any SoundListener {
+    /// Begins to caption a call. The returned sink is to receive its audio.
+    func begin(_ call: CallID) -> any AudioSink {
         let new = captioned[call] ?? CaptionedCall()
         captioned[call] = new
         if loop == nil { loop = Task { await run() } }
         return new.inbox
     }
 
-    /// What is not told yet is not told any more: nobody wants it.
+    /// Ends the captions of a call. Captions that are not published yet are dropped.
     func end(_ call: CallID) {
         guard let ended = captioned.removeValue(forKey: call) else { return }
-        for speaker in ended.speakers.values { speaker.telling.cancel() }
-        for telling in ended.rest.values { telling.cancel() }
+        for speaker in ended.speakers.values { speaker.publishing.cancel() }
+        for publishing in ended.finishing.values { publishing.cancel() }
     }
 
     func stop() async {
@@ -75,7 +75,7 @@ actor Captioner {
         while !captioned.isEmpty {
             for call in Array(captioned.keys) {
                 advance(call)
-                // Others may come between two calls.
+                // Let other tasks run between two calls.
                 await Task.yield()
             }
             speakers.record(captioned.values.reduce(0) { $0 + $1.speakers.count })
@@ -99,20 +99,20 @@ actor Captioner {
             case .ended(let track):
                 guard let speaker = state.speakers.removeValue(forKey: track) else { continue }
                 speaker.voice.finish(at: SystemClock.now())
-                state.rest[track] = speaker.telling
+                state.finishing[track] = speaker.publishing
             }
         }
         let now = SystemClock.now()
         for (track, speaker) in state.speakers {
             speaker.voice.advance(to: now)
-            let count = speaker.voice.captions.figures.dropped
+            let count = speaker.voice.captions.stats.dropped
             dropped.increment(by: Int(count - speaker.droppedCount))
             state.speakers[track]?.droppedCount = count
         }
         captioned[call] = state
     }
 
-    private func speaker(_ track: HeardTrack, of call: CallID, from begin: Instant) -> Speaker? {
+    private func speaker(_ track: TappedTrack, of call: CallID, from begin: Instant) -> Speaker? {
         guard let endpoint = EndpointID(track.name.participant), let source = LegTrack(track.name).map(\.source) else {
             return nil
         }
@@ -121,47 +121,47 @@ actor Captioner {
         do {
             voice = try CaptionedVoice(begin: begin, captions)
         } catch {
-            logger.error("a voice cannot be decoded", metadata: ["error": "\(error)"])
+            logger.error("audio cannot be decoded", metadata: ["error": "\(error)"])
             return nil
         }
-        let passed = SystemClock.now().nanoseconds(since: begin) / 1_000_000
-        let wall = Timestamp(milliseconds: Timestamp.systemClock().milliseconds - Int64(clamping: passed))
-        let telling = Task {
-            await tell(captions, of: endpoint, source, in: call, from: begin, wall)
+        let elapsed = SystemClock.now().nanoseconds(since: begin) / 1_000_000
+        let wall = Timestamp(milliseconds: Timestamp.systemClock().milliseconds - Int64(clamping: elapsed))
+        let publishing = Task {
+            await publish(captions, of: endpoint, source, in: call, from: begin, wall)
             forget(track, of: call)
         }
-        return Speaker(voice: voice, telling: telling)
+        return Speaker(voice: voice, publishing: publishing)
     }
 
-    /// Tells all that comes, until nothing more does.
-    private nonisolated func tell(
+    /// Publishes captions until the stream of events ends.
+    private nonisolated func publish(
         _ captions: LiveCaptions, of endpoint: EndpointID, _ source: LegTrack.Source, in call: CallID,
         from begin: Instant, _ wall: Timestamp
     ) async {
         await captions.run { event in
             switch event {
             case .caption(let caption):
-                await tell(caption, of: endpoint, source, in: call, from: wall)
-                given.increment()
-                let said = begin.adding(nanoseconds: UInt64(clamping: caption.end) &* 1_000_000)
-                delay.recordNanoseconds(Int64(clamping: SystemClock.now().nanoseconds(since: said)))
+                await publish(caption, of: endpoint, source, in: call, from: wall)
+                published.increment()
+                let spokenAt = begin.adding(nanoseconds: UInt64(clamping: caption.end) &* 1_000_000)
+                delay.recordNanoseconds(Int64(clamping: SystemClock.now().nanoseconds(since: spokenAt)))
             case .failed(let failure):
                 failed.increment()
-                await tell(failure, in: call)
+                await publish(failure, in: call)
             }
         }
     }
 
-    private func forget(_ track: HeardTrack, of call: CallID) {
-        captioned[call]?.rest[track] = nil
+    private func forget(_ track: TappedTrack, of call: CallID) {
+        captioned[call]?.finishing[track] = nil
     }
 
-    private nonisolated func tell(
+    private nonisolated func publish(
         _ caption: LiveCaptions.Caption, of endpoint: EndpointID, _ source: LegTrack.Source, in call: CallID,
         from begin: Timestamp
     ) async {
-        let others = doors.users(in: call)
-        await note("what was said") { store, commands in
+        let others = whipSessions.users(in: call)
+        await record("a caption") { store, commands in
             try commands.said(
                 caption.text, on: endpoint, source, in: call,
                 from: Timestamp(milliseconds: begin.milliseconds &+ caption.start),
@@ -170,17 +170,17 @@ actor Captioner {
         }
     }
 
-    private nonisolated func tell(_ failure: TranscriptionFailure, in call: CallID) async {
+    private nonisolated func publish(_ failure: TranscriptionFailure, in call: CallID) async {
         if case .shutDown = failure { return }
         if case .programFailed(_, let complaint) = failure, !complaint.isEmpty {
-            logger.warning("there is no caption", metadata: ["call": "\(call)", "complaint": "\(complaint)"])
+            logger.warning("a caption failed", metadata: ["call": "\(call)", "complaint": "\(complaint)"])
         }
-        await note("why there is no caption") { store, commands in
+        await record("why captions failed") { store, commands in
             try commands.captionsFailed(call, failure.description, at: store.now, in: store)
         }
     }
 
-    private nonisolated func note(
+    private nonisolated func record(
         _ what: String,
         _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome?
     ) async {
@@ -188,7 +188,7 @@ actor Captioner {
         do {
             try await calls.note(command)
         } catch {
-            logger.error("\(what) cannot be told", metadata: ["error": "\(error)"])
+            logger.error("\(what) cannot be published", metadata: ["error": "\(error)"])
         }
     }
 }

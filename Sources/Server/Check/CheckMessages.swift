@@ -4,9 +4,9 @@ import Relay
 import TURN
 import Wire
 
-/// What a failure of `switchboard check` means and what to do, in words.
-enum CheckWords {
-    /// Days before a certificate's end from which its renewal is urged.
+/// Messages of `switchboard check`: what a failure means, and what to do.
+enum CheckMessages {
+    /// How many days before its expiry a certificate causes a warning.
     private static let warningDays: Int64 = 14
 
     static func explain(_ failure: RelayProbe.Failure, _ target: CheckTarget, _ configuration: ServerConfiguration)
@@ -20,37 +20,39 @@ enum CheckWords {
                     ? externalAdvice(target)
                     : "Is the server running, and "
                         + "are relay.listen and relay.port what it was started with?")
-        case .connection(.timedOut), .connection(.unreachable), .silent:
-            return "no answer. A firewall drops \(port), or there is no way to \(target.address.address). "
+        case .connection(.timedOut), .connection(.unreachable), .noResponse:
+            return "no response. A firewall drops \(port), or there is no route to \(target.address.address). "
                 + (target.isExternal ? externalAdvice(target) : "Open the port on this machine.")
         case .connection(.closed):
             return tooFewConnections(target, configuration)
                 ?? "the connection is closed at once: relay.limits.connections "
-                + "(\(configuration.integer("relay.limits.connections"))) is reached, or another program listens on \(port)."
-        case .connection(.other(let words)): return "\(words)."
+                + "(\(configuration.integer("relay.limits.connections"))) is reached, or another program listens on "
+                + "\(port)."
+        case .connection(.other(let message)): return "\(message)."
         case .connection(.handshake(nil)):
             return tooFewConnections(target, configuration)
-                ?? "connected, but no \(target.transport.words) handshake: another program listens on \(port), or it has no "
-                + "certificate."
-        case .connection(.handshake(let words?)):
+                ?? "connected, but no \(target.transport.name) handshake: another program listens on \(port), or it "
+                + "has no certificate."
+        case .connection(.handshake(let message?)):
             return
-                "the \(target.transport.words) handshake fails (\(words)): check the relay's certificate and key, and "
+                "the \(target.transport.name) handshake fails (\(message)): check the relay's certificate and key, and "
                 + "that \(port) is not another program's."
         case .credentialsRefused:
             return
                 "the server refuses credentials that were signed with this configuration's secret. It runs with other "
-                + "relay.secrets (`switchboard reload` applies these), or another server answers on \(port)."
+                + "relay.secrets (`switchboard reload` applies these), or another server listens on \(port)."
         case .refused(let request, let error): return explain(request, error, configuration)
         case .notRelayed:
-            return "everything is granted, but no packet comes through the relays: a firewall on the server drops UDP "
+            return "everything is granted, but no packet passes through the relays: a firewall on the server drops UDP "
                 + "between its own ports \(configuration.integer("relay.minPort")) and "
                 + "\(configuration.integer("relay.maxPort"))."
-        case .senseless: return "the answers are not those of a TURN server: another program listens on \(port)."
+        case .malformedResponse:
+            return "the responses are not those of a TURN server: another program listens on \(port)."
         }
     }
 
-    /// The check holds two connections at a time, as a call between two clients does. Each thread of the relay has a share of
-    /// all, and both may come to the same one.
+    /// The check holds two connections at a time, as a call between two clients does. Each thread of the relay has its
+    /// share of the limit, and both connections may come to the same thread.
     private static func tooFewConnections(_ target: CheckTarget, _ configuration: ServerConfiguration) -> String? {
         let all = configuration.integer("relay.limits.connections")
         let configured = configuration.integer("relay.workers")
@@ -62,21 +64,22 @@ enum CheckWords {
     }
 
     private static func externalAdvice(_ target: CheckTarget) -> String {
-        "Is relay.externalAddress (\(target.address.address)) really this machine's address outside, and does the router "
-            + "pass the port on? Some routers do not lead their outer address back in: then run "
-            + "`switchboard check --address \(target.address.address)` on a machine elsewhere."
+        "Is relay.externalAddress (\(target.address.address)) really this machine's public address, and does the "
+            + "router forward the port? Some routers do not support hairpinning: then run "
+            + "`switchboard check --address \(target.address.address)` on another machine."
     }
 
     private static func explain(
         _ request: TURNClient.Request, _ error: UInt16, _ configuration: ServerConfiguration
     ) -> String {
         switch (request, error) {
-        case (.allocate, 300): "the server sends clients elsewhere (300), as it does while draining."
+        case (.allocate, 300): "the server redirects clients (300), as it does while draining."
         case (.allocate, 486): "the check's own user has too many allocations (486): wait until earlier checks expire."
         case (.allocate, 508):
-            "the server has no room for an allocation (508): it is draining, relay.limits.allocations is reached, or no "
-                + "port from \(configuration.integer("relay.minPort")) to \(configuration.integer("relay.maxPort")) is free."
-        case (.allocate, 440): "the server does not relay this address family (440): it has no address of it."
+            "the server has no capacity for an allocation (508): it is draining, relay.limits.allocations is reached, "
+                + "or no port from \(configuration.integer("relay.minPort")) to "
+                + "\(configuration.integer("relay.maxPort")) is free."
+        case (.allocate, 440): "the server does not relay this address family (440): it has no such address."
         case (.permit, 403), (.bindChannel, 403):
             "the server forbids its own relay as a peer (403): calls between two relayed clients fail. Is "
                 + "relay.externalAddress what the server was started with?"
@@ -84,8 +87,8 @@ enum CheckWords {
         }
     }
 
-    /// What is wrong with a certificate, so that clients refuse it; nil when they accept it.
-    static func fault(_ certificate: ShownCertificate, name: String?, at unixSeconds: Int64) -> String? {
+    /// Why clients reject a certificate; nil if they accept it.
+    static func certificateError(_ certificate: PeerCertificate, name: String?, at unixSeconds: Int64) -> String? {
         if certificate.validUntil <= unixSeconds {
             return "the certificate expired \(days(unixSeconds - certificate.validUntil)) ago: renew it, then "
                 + "`switchboard reload`."
@@ -93,26 +96,26 @@ enum CheckWords {
         if certificate.validFrom > unixSeconds {
             return "the certificate is valid only in \(days(certificate.validFrom - unixSeconds)): is the clock right?"
         }
-        if let name, !certificate.isForName {
-            return "the certificate is not for \(name) but for \(list(certificate.names)): clients refuse it."
+        if let name, !certificate.matchesName {
+            return "the certificate is not for \(name) but for \(list(certificate.names)): clients reject it."
         }
-        if let distrust = certificate.distrust {
+        if let trustError = certificate.trustError {
             return
-                "clients do not trust the certificate (\(distrust)): use one of a public authority and have the whole "
-                + "chain in the file, or give the check your own authority with --authorities."
+                "clients do not trust the certificate (\(trustError)): use one of a public authority with the whole "
+                + "chain in the file, or name your own authority with --authorities."
         }
         return nil
     }
 
-    /// What clients accept, but should be looked at.
-    static func warning(_ certificate: ShownCertificate, _ target: CheckTarget, at unixSeconds: Int64) -> String? {
-        if !certificate.isForName {
+    /// A warning about a certificate that clients accept.
+    static func warning(_ certificate: PeerCertificate, _ target: CheckTarget, at unixSeconds: Int64) -> String? {
+        if !certificate.matchesName {
             return
-                "The certificate on \(target.words) is for \(list(certificate.names)): clients must use that name, not "
+                "The certificate on \(target.label) is for \(list(certificate.names)): clients must use that name, not "
                 + "\(target.address.address). Check it with --name."
         }
         let left = certificate.validUntil - unixSeconds
-        return left < warningDays * 86_400 ? "The certificate on \(target.words) expires in \(days(left))." : nil
+        return left < warningDays * 86_400 ? "The certificate on \(target.label) expires in \(days(left))." : nil
     }
 
     private static func days(_ seconds: Int64) -> String {

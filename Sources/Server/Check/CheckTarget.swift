@@ -2,21 +2,19 @@ import DatagramIO
 import Relay
 import Wire
 
-/// One address and transport that `switchboard check` tries.
+/// An address and transport that `switchboard check` tests.
 struct CheckTarget: Hashable, Sendable {
     let transport: Flow.Transport
     let address: TransportAddress
-    /// Reached through relay.externalAddress, which another machine may answer.
+    /// Reached through relay.externalAddress, behind which another machine may respond.
     let isExternal: Bool
 
-    var words: String { "\(transport.words) \(address)" }
+    var label: String { "\(transport.name) \(address)" }
 
     /// Every transport of the configuration, on every address that clients may use.
     ///
-    /// - Parameter address: the only one to try, for a check from another machine.
-    static func all(_ relay: RelaySettings, at address: IPAddress?)
-        -> [CheckTarget]
-    {
+    /// - Parameter address: the only one to test, for a check from another machine.
+    static func all(_ relay: RelaySettings, at address: IPAddress?) -> [CheckTarget] {
         let addresses: [(IPAddress, Bool)]
         if let address {
             addresses = [(address, true)]
@@ -33,7 +31,7 @@ struct CheckTarget: Hashable, Sendable {
         }
     }
 
-    /// What is listed; for a wildcard, one address of each family, loopback only where there is no other.
+    /// The listed addresses; for a wildcard, one address of each family, loopback only if there is no other.
     private static func localAddresses(_ listen: [IPAddress]) -> [IPAddress] {
         let wildcards = listen.isEmpty ? [IPAddress.Family.ipv4, .ipv6] : listen.filter(\.isUnspecified).map(\.family)
         let own = InterfaceAddresses.all()
@@ -46,15 +44,15 @@ struct CheckTarget: Hashable, Sendable {
     private static func transports(_ settings: RelaySettings) -> [(Flow.Transport, UInt16)] {
         let relay = settings.configuration
         let open: [(Flow.Transport, UInt16)] = [(.udp, relay.port), (.tcp, relay.port)]
-        guard settings.speaksTLS else { return open }
-        // relay.port speaks all four.
+        guard settings.hasTLS else { return open }
+        // relay.port accepts all four.
         let secured = relay.tlsPorts.isEmpty ? [relay.port] : relay.tlsPorts
         return open + secured.flatMap { [(.tls, $0), (.dtls, $0)] }
     }
 }
 
 extension Flow.Transport {
-    var words: String {
+    var name: String {
         switch self {
         case .udp: "UDP"
         case .tcp: "TCP"
@@ -63,6 +61,6 @@ extension Flow.Transport {
         }
     }
 
-    /// What a firewall sees.
+    /// The protocol that a firewall sees.
     var carrier: String { self == .udp || self == .dtls ? "UDP" : "TCP" }
 }

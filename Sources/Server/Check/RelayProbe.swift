@@ -4,41 +4,41 @@ import Relay
 import TURN
 import Wire
 
-/// Does once, over one transport, what a call does: asks for the own address, makes two allocations that know each other,
-/// and has packets relayed from one to the other and back.
+/// Tests one transport as a call uses it: asks for this machine's address, makes two allocations with permissions for
+/// each other, and relays packets from one to the other and back.
 struct RelayProbe {
     struct Outcome {
         let relayed: TransportAddress
-        /// The address that the server sees this machine under.
+        /// This machine's address as the server sees it.
         let mapped: TransportAddress
         let local: TransportAddress
-        /// The shortest of some round trips through both relays.
+        /// The shortest of several round trips through both relays.
         let milliseconds: Double
-        let certificate: ShownCertificate?
-        /// Whether a packet from outside of the relay came in; nil where the server does not allow this peer.
+        let certificate: PeerCertificate?
+        /// Whether a packet from outside the relay arrived; nil if the server does not allow this peer.
         let isOpenToPeers: Bool?
     }
 
     enum Failure: Error, Hashable {
         case connection(RelayConnection.Failure)
-        case silent
+        case noResponse
         case refused(TURNClient.Request, UInt16)
         case credentialsRefused
-        /// Everything was granted, and nothing came through.
+        /// Everything was granted, but no packet was relayed.
         case notRelayed
-        /// The server answered without the attribute that the answer is for.
-        case senseless
+        /// A response lacks the attribute that it is for.
+        case malformedResponse
     }
 
     private static let channel: UInt16 = 0x4000
     private static let rounds = 5
-    private static let waitMilliseconds: UInt64 = 1_000
+    private static let timeoutMilliseconds: UInt64 = 1_000
     /// 3.75 seconds in all.
-    private static var patience: TURNClient.Patience {
-        var patience = TURNClient.Patience()
-        patience.pauseMilliseconds = 250
-        patience.attempts = 4
-        return patience
+    private static var schedule: TURNClient.RetransmissionSchedule {
+        var schedule = TURNClient.RetransmissionSchedule()
+        schedule.initialRTOMilliseconds = 250
+        schedule.attempts = 4
+        return schedule
     }
 
     let target: CheckTarget
@@ -47,30 +47,30 @@ struct RelayProbe {
     let authorities: String?
 
     func run() throws(Failure) -> Outcome {
-        var certificate: ShownCertificate?
+        var certificate: PeerCertificate?
         var first = try connect(&certificate)
         let mapped = try ask(&first, .binding).mapped
         var second = try connect(&certificate)
         defer {
-            // What was taken is given back, also after a failure.
+            // Releases the allocations, also after a failure.
             _ = try? first.ask(.refresh(seconds: 0))
             _ = try? second.ask(.refresh(seconds: 0))
         }
         let family = target.address.address.family
-        let atFirst = try ask(&first, .allocate(family)).relayed
-        let atSecond = try ask(&second, .allocate(family)).relayed
-        guard let mapped, let atFirst, let atSecond else { throw .senseless }
-        _ = try ask(&first, .permit(atSecond))
-        _ = try ask(&first, .bindChannel(Self.channel, atSecond))
-        _ = try ask(&second, .permit(atFirst))
-        _ = try ask(&second, .bindChannel(Self.channel, atFirst))
+        let firstRelayed = try ask(&first, .allocate(family)).relayed
+        let secondRelayed = try ask(&second, .allocate(family)).relayed
+        guard let mapped, let firstRelayed, let secondRelayed else { throw .malformedResponse }
+        _ = try ask(&first, .permit(secondRelayed))
+        _ = try ask(&first, .bindChannel(Self.channel, secondRelayed))
+        _ = try ask(&second, .permit(firstRelayed))
+        _ = try ask(&second, .bindChannel(Self.channel, firstRelayed))
         let milliseconds = try roundTrip(&first, &second)
         return Outcome(
-            relayed: atFirst, mapped: mapped, local: first.local, milliseconds: milliseconds,
-            certificate: certificate, isOpenToPeers: try receivesFromOutside(&first, mapped, atFirst))
+            relayed: firstRelayed, mapped: mapped, local: first.local, milliseconds: milliseconds,
+            certificate: certificate, isOpenToPeers: try receivesFromOutside(&first, mapped, firstRelayed))
     }
 
-    private func connect(_ certificate: inout ShownCertificate?) throws(Failure) -> RelayClient {
+    private func connect(_ certificate: inout PeerCertificate?) throws(Failure) -> RelayClient {
         let connection: RelayConnection
         do throws(RelayConnection.Failure) {
             connection = try RelayConnection.open(
@@ -80,7 +80,7 @@ struct RelayProbe {
         }
         certificate = connection.certificate
         do throws(RelayClient.Failure) {
-            return try RelayClient(connection, credential, patience: Self.patience)
+            return try RelayClient(connection, credential, retransmissionSchedule: Self.schedule)
         } catch {
             throw Failure(error)
         }
@@ -88,7 +88,7 @@ struct RelayProbe {
 
     private func ask(
         _ client: inout RelayClient, _ request: TURNClient.Request
-    ) throws(Failure) -> TURNClient.Answer {
+    ) throws(Failure) -> TURNClient.Response {
         do throws(RelayClient.Failure) {
             return try client.ask(request)
         } catch {
@@ -103,9 +103,11 @@ struct RelayProbe {
                 let payload = Array("switchboard check \(round)".utf8)
                 let start = SystemClock.now()
                 try first.send(payload, on: Self.channel)
-                guard try second.receivePayload(milliseconds: Self.waitMilliseconds)?.bytes == payload else { continue }
+                guard try second.receivePayload(milliseconds: Self.timeoutMilliseconds)?.bytes == payload
+                else { continue }
                 try second.send(payload, on: Self.channel)
-                guard try first.receivePayload(milliseconds: Self.waitMilliseconds)?.bytes == payload else { continue }
+                guard try first.receivePayload(milliseconds: Self.timeoutMilliseconds)?.bytes == payload
+                else { continue }
                 shortest = min(shortest ?? .max, SystemClock.now().nanoseconds(since: start))
             }
         } catch {
@@ -115,12 +117,12 @@ struct RelayProbe {
         return Double(shortest) / 1_000_000
     }
 
-    /// Sends a packet to the relayed address as a peer would, from outside of the server where this machine is outside.
+    /// Sends a packet to the relayed address as a peer would, which comes from outside if this is another machine.
     private func receivesFromOutside(
         _ client: inout RelayClient, _ mapped: TransportAddress, _ relayed: TransportAddress
     ) throws(Failure) -> Bool? {
         do throws(RelayClient.Failure) {
-            // The server may forbid this machine as a peer, and does so for private addresses.
+            // The server may reject this machine as a peer, and does so for private addresses.
             _ = try client.ask(.permit(mapped))
         } catch {
             if case .refused = error { return nil }
@@ -132,7 +134,7 @@ struct RelayProbe {
                 (try? peer.send(payload, milliseconds: 1000)) != nil
             else { return false }
             do throws(RelayClient.Failure) {
-                if try client.receivePayload(milliseconds: Self.waitMilliseconds)?.bytes == payload { return true }
+                if try client.receivePayload(milliseconds: Self.timeoutMilliseconds)?.bytes == payload { return true }
             } catch {
                 throw Failure(error)
             }
@@ -146,7 +148,7 @@ extension RelayProbe.Failure {
         self =
             switch failure {
             case .connection(let failure): .connection(failure)
-            case .silent: .silent
+            case .silent: .noResponse
             case .refused(let request, let error): .refused(request, error)
             case .credentialsRefused: .credentialsRefused
             }

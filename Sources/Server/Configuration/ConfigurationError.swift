@@ -1,4 +1,4 @@
-/// A configuration that cannot be used, in words that name the key and where it was read.
+/// Why a configuration cannot be used. The message names the key and its location.
 package struct ConfigurationError: Error, CustomStringConvertible, Sendable {
     package let description: String
 

@@ -1,11 +1,11 @@
 import Foundation
 import Yams
 
-/// A configuration file in YAML, walked against the table of settings: every key must be known and every value allowed.
+/// A configuration file in YAML, checked against the table of settings: every key must be known and every value valid.
 struct ConfigurationFile {
     let values: [String: Setting.Value]
-    /// Where each was read, such as `switchboard.yaml:12`.
-    let places: [String: String]
+    /// Where each value was read, such as `switchboard.yaml:12`.
+    let locations: [String: String]
 
     init(path: String) throws(ConfigurationError) {
         let text: String
@@ -26,20 +26,20 @@ struct ConfigurationFile {
             throw ConfigurationError("\(name) is not valid YAML: \(error)")
         }
         var found = Found()
-        // A file of comments only composes to nothing, or to an empty scalar.
+        // A file with only comments composes to nothing, or to an empty scalar.
         if let root, root.scalar?.string.isEmpty != true {
             guard let mapping = root.mapping else {
-                throw ConfigurationError("\(name) must hold keys and values, such as `http: {port: 8080}`.")
+                throw ConfigurationError("\(name) must contain keys and values, such as `http: {port: 8080}`.")
             }
             try Self.walk(mapping, under: "", in: name, into: &found)
         }
         values = found.values
-        places = found.places
+        locations = found.locations
     }
 
     private struct Found {
         var values: [String: Setting.Value] = [:]
-        var places: [String: String] = [:]
+        var locations: [String: String] = [:]
     }
 
     private static func walk(
@@ -47,24 +47,24 @@ struct ConfigurationFile {
     ) throws(ConfigurationError) {
         for (keyNode, node) in mapping {
             guard let part = keyNode.scalar?.string else {
-                throw ConfigurationError("\(name) has a key that is no text.")
+                throw ConfigurationError("\(name) has a key that is not a string.")
             }
             let key = prefix.isEmpty ? part : prefix + "." + part
-            let place = "\(name):\(keyNode.mark?.line ?? 0)"
+            let location = "\(name):\(keyNode.mark?.line ?? 0)"
             if let setting = SettingsTable.setting(key) {
                 guard let value = Self.value(of: node, for: setting), setting.accepts(value) else {
-                    throw ConfigurationError("\(place): \(key) must be \(setting.allowed).")
+                    throw ConfigurationError("\(location): \(key) must be \(setting.allowed).")
                 }
                 found.values[key] = value
-                found.places[key] = place
+                found.locations[key] = location
             } else if SettingsTable.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
                 if let inner = node.mapping {
                     try walk(inner, under: key, in: name, into: &found)
                 } else if node.scalar?.string.isEmpty != true {
-                    throw ConfigurationError("\(place): \(key) must hold further keys.")
+                    throw ConfigurationError("\(location): \(key) must contain further keys.")
                 }
             } else {
-                throw ConfigurationError("\(place): there is no setting \(key).\(Self.suggestion(for: key))")
+                throw ConfigurationError("\(location): unknown setting \(key).\(Self.suggestion(for: key))")
             }
         }
     }
@@ -105,7 +105,7 @@ struct ConfigurationFile {
         return map
     }
 
-    /// The known key that looks most like `key`, for a typing error.
+    /// Suggests known keys that are similar to `key`.
     static func suggestion(for key: String) -> String {
         let last = key.split(separator: ".").last.map { $0.lowercased() } ?? ""
         let similar = SettingsTable.all.map(\.key).filter {

@@ -1,7 +1,7 @@
 import Realtime
 import Wire
 
-/// What the configuration says of the connections of the API's port.
+/// The settings for connections to the API's port.
 struct ConnectionSettings {
     let addresses: ClientAddresses
     let limits: ConnectionLimits
@@ -13,7 +13,7 @@ struct ConnectionSettings {
         rules.header = ForwardedHeader(rawValue: configuration.text("http.forwardedHeader")) ?? .none
         if rules.header != .none, rules.trustedProxies.isEmpty {
             throw ConfigurationError(
-                "http.forwardedHeader is believed only of http.trustedProxies: list your proxies there.")
+                "http.forwardedHeader is only accepted from http.trustedProxies: list your proxies there.")
         }
         addresses = ClientAddresses(rules)
         limits = ConnectionLimits(
@@ -27,7 +27,7 @@ struct ConnectionSettings {
         var ranges: [AddressRange] = []
         for text in configuration.texts(name) {
             guard let range = AddressRange(text) else {
-                throw ConfigurationError("\(name): \(text) is no address or range such as 10.0.0.0/8.")
+                throw ConfigurationError("\(name): \(text) is not an address or range such as 10.0.0.0/8.")
             }
             ranges.append(range)
         }

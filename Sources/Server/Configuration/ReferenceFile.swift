@@ -19,8 +19,9 @@ package enum ReferenceFile {
             open = groups
             let indentation = String(repeating: "  ", count: groups.count)
             lines.append(
-                "# \(indentation)# \(setting.meaning) Takes \(setting.allowed).\(setting.isLive ? " Reloads." : "")")
-            lines.append("# \(indentation)\(parts.last ?? ""): \(yaml(setting.standard))")
+                "# \(indentation)# \(setting.description) Takes \(setting.allowed).\(setting.isLive ? " Reloads." : "")"
+            )
+            lines.append("# \(indentation)\(parts.last ?? ""): \(yaml(setting.defaultValue))")
         }
         return lines.joined(separator: "\n") + "\n"
     }

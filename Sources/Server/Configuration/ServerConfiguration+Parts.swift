@@ -11,7 +11,7 @@ extension ServerConfiguration {
             .perMinute(integer(key) * users, burst: integer(key) * users)
         }
         return [
-            .address: perMinute("limits.requestsPerMinute", times: Gate.usersPerAddress),
+            .address: perMinute("limits.requestsPerMinute", times: RequestAuthenticator.usersPerAddress),
             .requests: perMinute("limits.requestsPerMinute"), .calls: perMinute("limits.callsPerMinute"),
             .signals: perMinute("limits.signalsPerMinute"), .searches: perMinute("limits.searchesPerMinute"),
             .voiceMessages: perMinute("limits.voiceMessagesPerMinute"), .photos: perMinute("limits.photosPerMinute"),

@@ -1,13 +1,13 @@
 import Configuration
 import Foundation
 
-/// The values of every setting: command line over environment over file over defaults.
+/// The values of all settings: command line over environment over file over defaults.
 ///
-/// An unknown key or a value that is not allowed is an error that names it and where it was read.
+/// An unknown key or an invalid value is an error that names it and its location.
 package struct ServerConfiguration: Sendable {
     private var values: [String: Setting.Value]
-    /// Where each value was read that is not a default: `switchboard.yaml:12`, a flag or a variable.
-    private var places: [String: String]
+    /// Where each value that is not a default was read: `switchboard.yaml:12`, a flag or a variable.
+    private var locations: [String: String]
 
     /// - Parameters:
     ///   - file: a YAML file, or nil for none.
@@ -20,21 +20,21 @@ package struct ServerConfiguration: Sendable {
             .prefixKeys(with: "switchboard")
         let argumentsProvider = CommandLineArgumentsProvider(arguments: ["switchboard"] + arguments)
         var values: [String: Setting.Value] = [:]
-        var places: [String: String] = [:]
+        var locations: [String: String] = [:]
         for setting in SettingsTable.all {
             let flag = "The command line's \(Self.flag(for: setting.key))"
             let variable = "The environment's \(Self.variable(for: setting.key))"
             if let value = try Self.read(setting, from: argumentsProvider, named: flag) {
-                (values[setting.key], places[setting.key]) = (value, flag)
+                (values[setting.key], locations[setting.key]) = (value, flag)
             } else if let value = try Self.read(setting, from: environmentProvider, named: variable) {
-                (values[setting.key], places[setting.key]) = (value, variable)
+                (values[setting.key], locations[setting.key]) = (value, variable)
             } else {
-                values[setting.key] = inFile?.values[setting.key] ?? setting.standard
-                places[setting.key] = inFile?.places[setting.key]
+                values[setting.key] = inFile?.values[setting.key] ?? setting.defaultValue
+                locations[setting.key] = inFile?.locations[setting.key]
             }
         }
         self.values = values
-        self.places = places
+        self.locations = locations
     }
 
     package func text(_ key: String) -> String { if case .text(let value)? = values[key] { value } else { "" } }
@@ -51,21 +51,21 @@ package struct ServerConfiguration: Sendable {
         if case .records(let value)? = values[key] { value } else { [] }
     }
 
-    func value(of setting: Setting) -> Setting.Value { values[setting.key] ?? setting.standard }
+    func value(of setting: Setting) -> Setting.Value { values[setting.key] ?? setting.defaultValue }
 
     /// This configuration with the values of `other` for these settings.
     func replacing(_ keys: Set<String>, from other: ServerConfiguration) -> ServerConfiguration {
         var copy = self
-        for key in keys { (copy.values[key], copy.places[key]) = (other.values[key], other.places[key]) }
+        for key in keys { (copy.values[key], copy.locations[key]) = (other.values[key], other.locations[key]) }
         return copy
     }
 
-    /// An error whose words begin with a setting, with the place before it where the setting was given.
+    /// An error whose message begins with a setting, prefixed with the location where the setting was given.
     func located(_ error: any Error) -> ConfigurationError {
-        let words = "\(error)"
-        let key = String(words.prefix { $0.isLetter || $0.isNumber || $0 == "." })
-        guard let place = places[key] else { return ConfigurationError(words) }
-        return ConfigurationError("\(place): \(words)")
+        let message = "\(error)"
+        let key = String(message.prefix { $0.isLetter || $0.isNumber || $0 == "." })
+        guard let location = locations[key] else { return ConfigurationError(message) }
+        return ConfigurationError("\(location): \(message)")
     }
 
     private static func read(
@@ -108,7 +108,7 @@ package struct ServerConfiguration: Sendable {
             // A negative number is a value, not a flag.
             guard flags.contains(name) || Int(argument) != nil else {
                 throw ConfigurationError(
-                    "There is no option \(name). Options are named after settings, such as --http-port for http.port.")
+                    "Unknown option \(name). Options are named after settings, such as --http-port for http.port.")
             }
         }
     }

@@ -1,7 +1,7 @@
-/// One thing that can be configured: the single place that knows its key, its type, its default and what it means.
+/// The definition of a setting: its key, type, default and description.
 ///
-/// The table of settings checks files, environment and command line, and writes Config/switchboard.yaml, so that the
-/// three cannot drift apart.
+/// The table of settings is used to check files, environment and command line, and to write Config/switchboard.yaml, so
+/// that they cannot drift apart.
 package struct Setting: Sendable {
     package enum Value: Hashable, Sendable {
         case text(String)
@@ -20,22 +20,22 @@ package struct Setting: Sendable {
         case boolean
         case texts
         case integers(ClosedRange<Int>)
-        /// A map of names to texts; only in a file.
+        /// A map of names to strings; only in a file.
         case map
-        /// A list of maps that have all of these names; only in a file.
+        /// A list of maps with exactly these keys; only in a file.
         case records([String])
     }
 
     /// Dotted, such as `relay.minPort`.
     package let key: String
     package let kind: Kind
-    package let standard: Value
-    package let meaning: String
-    /// A reload applies it; what is not live needs a restart.
+    package let defaultValue: Value
+    package let description: String
+    /// Whether a reload applies it; other settings need a restart.
     package private(set) var isLive = false
-    /// Its values are never shown.
+    /// Whether its values are never shown.
     package private(set) var isSecret = false
-    /// It names a file whose content counts too.
+    /// Whether it names a file whose content is part of the configuration.
     package private(set) var isFile = false
 
     var live: Setting { with { $0.isLive = true } }
@@ -48,14 +48,14 @@ package struct Setting: Sendable {
         return copy
     }
 
-    init(_ key: String, _ kind: Kind, _ standard: Value, _ meaning: String) {
+    init(_ key: String, _ kind: Kind, _ defaultValue: Value, _ description: String) {
         self.key = key
         self.kind = kind
-        self.standard = standard
-        self.meaning = meaning
+        self.defaultValue = defaultValue
+        self.description = description
     }
 
-    /// What the setting takes, in words for an error.
+    /// The values that the setting accepts, for error messages.
     package var allowed: String {
         switch kind {
         case .text: "a text"
@@ -69,7 +69,7 @@ package struct Setting: Sendable {
         }
     }
 
-    /// Whether `value` has the setting's type and lies within its bounds.
+    /// Whether `value` has the setting's type and is within its bounds.
     package func accepts(_ value: Value) -> Bool {
         switch (kind, value) {
         case (.text, .text), (.boolean, .boolean), (.texts, .texts), (.map, .map): true

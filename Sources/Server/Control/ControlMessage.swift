@@ -1,11 +1,11 @@
-/// What the command line asks of the data directory's owner: the running server through its control socket, or, when no
-/// server runs, the same code in the tool's own process.
+/// A request of the command line to the owner of the data directory: the running server, through its control socket, or
+/// the same code in the tool's own process if no server runs.
 package enum ControlRequest: Codable, Sendable {
-    /// Access tokens for virtual users, who are made where they are missing: `load-1@load.invalid`, and so on.
+    /// Access tokens for virtual users, who are created if missing: `load-1@load.invalid`, and so on.
     case token(count: Int, prefix: String)
     case accountCreate(email: String, password: String, displayName: String)
     case accountList
-    /// Ends every session of the account, closes its sockets and keeps it from signing in.
+    /// Ends every session of the account, closes its sockets and prevents it from signing in.
     case accountDisable(email: String)
     /// Lets a disabled account sign in again.
     case accountEnable(email: String)
@@ -14,14 +14,14 @@ package enum ControlRequest: Codable, Sendable {
     case backup(path: String)
     /// Reads the configuration again: only in the running server.
     case reload
-    /// Refuses new allocations, or no longer: only in the running server.
+    /// Starts or stops draining: only in the running server.
     case drain(isOn: Bool)
-    /// What the system allows the running server too little of.
+    /// Limits of the operating system that are too low for the running server.
     case systemWarnings
 }
 
-/// The answer: lines for standard output, or why it could not be done.
-package struct ControlAnswer: Codable, Sendable {
+/// The response: lines for standard output, or why the request failed.
+package struct ControlResponse: Codable, Sendable {
     package var lines: [String]
     package var error: String?
 

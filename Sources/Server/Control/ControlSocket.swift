@@ -4,13 +4,13 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// The control socket in the data directory: one line of JSON in, one line of JSON out. Who may open the directory may
-/// command the server, so the socket is for the owner alone (0600).
+/// The control socket in the data directory: one line of JSON in, one line of JSON out. Only the owner may connect
+/// (0600), since whoever can open the socket controls the server.
 struct ControlSocket: Service {
-    static let longestLine = 1 << 20
+    static let maxLineByteCount = 1 << 20
 
     let path: String
-    let answer: @Sendable (ControlRequest) async -> ControlAnswer
+    let handle: @Sendable (ControlRequest) async -> ControlResponse
     let logger: Logger
 
     func run() async throws {
@@ -44,17 +44,17 @@ struct ControlSocket: Service {
                 for try await part in inbound {
                     line.writeImmutableBuffer(part)
                     guard line.readableBytesView.last == UInt8(ascii: "\n") else {
-                        if line.readableBytes > Self.longestLine { return }
+                        if line.readableBytes > Self.maxLineByteCount { return }
                         continue
                     }
-                    let reply: ControlAnswer
+                    let response: ControlResponse
                     do {
                         let request = try JSONDecoder().decode(ControlRequest.self, from: Data(line.readableBytesView))
-                        reply = await answer(request)
+                        response = await handle(request)
                     } catch {
-                        reply = ControlAnswer(error: "The request was not understood: \(error)")
+                        response = ControlResponse(error: "The request cannot be decoded: \(error)")
                     }
-                    var bytes = ByteBuffer(bytes: try JSONEncoder().encode(reply))
+                    var bytes = ByteBuffer(bytes: try JSONEncoder().encode(response))
                     bytes.writeString("\n")
                     try await outbound.write(bytes)
                     line.clear()
@@ -68,8 +68,8 @@ struct ControlSocket: Service {
 
 /// The tool's end of the control socket.
 package enum ControlClient {
-    /// Asks the running server, or returns nil when none answers at `path`.
-    package static func ask(_ request: ControlRequest, at path: String) async throws -> ControlAnswer? {
+    /// Sends a request to the running server. Returns nil if none listens at `path`.
+    package static func send(_ request: ControlRequest, at path: String) async throws -> ControlResponse? {
         let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
         do {
             channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -90,7 +90,7 @@ package enum ControlClient {
                 received.writeImmutableBuffer(part)
                 if received.readableBytesView.last == UInt8(ascii: "\n") { break }
             }
-            return try JSONDecoder().decode(ControlAnswer.self, from: Data(received.readableBytesView))
+            return try JSONDecoder().decode(ControlResponse.self, from: Data(received.readableBytesView))
         }
     }
 }

@@ -9,10 +9,9 @@ import Storage
 import Synchronization
 import WebAPI
 
-/// Has the gateway record the calls that are to be recorded, writes how recordings end, and has captions made of the calls
-/// that are to have some.
+/// Starts and stops recordings and captions of calls in the gateway, and stores how recordings end.
 ///
-/// Commands decide, and hand it over on the writer's thread; what they decided is worked off by one task, in its order.
+/// Commands enqueue jobs on the store's writer thread; one task performs them in order.
 final class CallRecorder: Service {
     private enum Job: Sendable {
         case begin(RecordingID, CallID)
@@ -21,35 +20,36 @@ final class CallRecorder: Service {
         case uncaption(CallID)
     }
 
-    /// What a call is tapped for.
-    private enum Use {
+    /// Why the audio of a call is tapped.
+    private enum TapPurpose {
         case recording, captions
     }
 
     private struct Parts {
-        var recorder: SoundRecorder?
+        var recorder: AudioRecorder?
         var files: (any RecordingFiles)?
         var legs: GatewayLegs?
         var calls: CallService?
         var captioner: Captioner?
         var ended: @Sendable (RecordingID) -> Void = { _ in }
-        var uses: [CallID: Set<Use>] = [:]
+        var purposes: [CallID: Set<TapPurpose>] = [:]
         var isStopping = false
     }
 
-    private static let pause = Duration.seconds(5)
+    private static let retryDelay = Duration.seconds(5)
 
     private let logger: Logger
     private let jobs = AsyncStream.makeStream(of: Job.self)
     private let parts = Mutex(Parts())
-    private let begun = Counter(label: "recordings_begun_total")
+    private let begun = Counter(label: "recordings_started_total")
 
     init(logger: Logger) {
         self.logger = logger
     }
 
-    /// Connects it with the gateway, with where files are kept, with who makes captions, and with who wants to know of what
-    /// has ended; before the server listens.
+    /// Sets the dependencies. Called before the server listens.
+    ///
+    /// - Parameter ended: called for each recording that has ended.
     func open(
         _ legs: GatewayLegs, _ files: any RecordingFiles, _ calls: CallService, _ captioner: Captioner?,
         ended: @escaping @Sendable (RecordingID) -> Void
@@ -74,9 +74,9 @@ final class CallRecorder: Service {
 
     func run() async {
         await cancelWhenGracefulShutdown { [self] in
-            for await job in jobs.stream { await work(job) }
+            for await job in jobs.stream { await perform(job) }
         }
-        // What is recorded until now is whole. That it was interrupted is written by the next process.
+        // The files are complete up to here. The next process marks the recordings as interrupted.
         let (recorder, captioner) = parts.withLock { parts in
             parts.isStopping = true
             return (parts.recorder, parts.captioner)
@@ -85,13 +85,15 @@ final class CallRecorder: Service {
         await captioner?.stop()
     }
 
-    private func work(_ job: Job) async {
+    private func perform(_ job: Job) async {
         let (recorder, files, captioner) = parts.withLock { ($0.recorder, $0.files, $0.captioner) }
         guard let recorder, let files else { return }
         switch job {
         case .begin(let recording, let call):
             begun.increment()
-            await recorder.begin(recording.text, of: call.text, into: files) { [weak self] end in self?.note(end) }
+            await recorder.begin(recording.text, of: call.text, into: files) { [weak self] end in
+                self?.recordingEnded(end)
+            }
             tap(call, for: .recording)
         case .end(let call):
             untap(call, for: .recording)
@@ -102,29 +104,29 @@ final class CallRecorder: Service {
             tap(call, for: .captions)
         case .uncaption(let call):
             untap(call, for: .captions)
-            await recorder.unlisten(to: call.text)
+            await recorder.stopListening(to: call.text)
             await captioner?.end(call)
         }
     }
 
-    private func tap(_ call: CallID, for use: Use) {
+    private func tap(_ call: CallID, for purpose: TapPurpose) {
         parts.withLock { parts in
-            let isFirst = parts.uses[call] == nil
-            parts.uses[call, default: []].insert(use)
+            let isFirst = parts.purposes[call] == nil
+            parts.purposes[call, default: []].insert(purpose)
             if isFirst { parts.legs?.tap(call, isOn: true) }
         }
     }
 
-    private func untap(_ call: CallID, for use: Use) {
+    private func untap(_ call: CallID, for purpose: TapPurpose) {
         parts.withLock { parts in
-            guard parts.uses[call]?.remove(use) != nil, parts.uses[call]?.isEmpty == true else { return }
-            parts.uses[call] = nil
+            guard parts.purposes[call]?.remove(purpose) != nil, parts.purposes[call]?.isEmpty == true else { return }
+            parts.purposes[call] = nil
             parts.legs?.tap(call, isOn: false)
         }
     }
 
-    /// Called in the recorder: it must be brief.
-    private func note(_ end: RecordingEnd) {
+    /// Called in the recorder, so it must be brief.
+    private func recordingEnded(_ end: RecordingEnd) {
         guard let recording = RecordingID(end.recording), let call = CallID(end.call) else { return }
         Counter(label: "recordings_ended_total", dimensions: [("outcome", end.failure == nil ? "complete" : "failed")])
             .increment()
@@ -136,7 +138,7 @@ final class CallRecorder: Service {
 
     private func write(_ recording: RecordingID, of call: CallID, _ failure: String?) async {
         if failure != nil { untap(call, for: .recording) }
-        // A disk that has no room for the recording may have none for this either, until somebody makes some.
+        // If the disk is full, this fails as well until space is freed.
         while let calls = parts.withLock({ $0.isStopping ? nil : $0.calls }) {
             do {
                 try await calls.note { store, commands in
@@ -144,8 +146,8 @@ final class CallRecorder: Service {
                 }
                 return parts.withLock { $0.ended }(recording)
             } catch {
-                logger.error("the end of a recording is not written", metadata: ["error": "\(error)"])
-                try? await Task.sleep(for: Self.pause)
+                logger.error("the end of a recording cannot be stored", metadata: ["error": "\(error)"])
+                try? await Task.sleep(for: Self.retryDelay)
             }
         }
     }

@@ -6,19 +6,19 @@ import Model
 import SDP
 import Wire
 
-/// The media gateway in the words of calls.
+/// Adapts the media gateway to the interfaces of calls.
 final class GatewayLegs: MediaLegs {
     private let server: GatewayServer
-    /// Who writes what is said in tapped calls.
-    let recorder: SoundRecorder
+    /// Records the audio of tapped calls.
+    let recorder: AudioRecorder
 
-    /// Starts the gateway, which tells the observer what becomes of its legs.
+    /// Starts the gateway, which notifies the observer of the events of its legs.
     init(_ configuration: GatewayConfiguration, _ observer: any LegObserver) throws {
-        server = try GatewayServer.start(configuration) { event in Self.tell(event, to: observer) }
-        recorder = SoundRecorder(server.taps, clock: SystemClock.now)
+        server = try GatewayServer.start(configuration) { event in Self.notify(event, to: observer) }
+        recorder = AudioRecorder(server.taps, clock: SystemClock.now)
     }
 
-    /// What is to be told to the operator at the start.
+    /// A warning for the operator at the start.
     var warning: String? { server.warning }
 
     func answer(_ offer: Calls.LegOffer) async throws -> Calls.LegAnswer {
@@ -30,47 +30,49 @@ final class GatewayLegs: MediaLegs {
             return Calls.LegAnswer(sdp: answer.sdp, slots: answer.slots.map { LegSlot($0) }, ufrag: answer.ufrag)
         } catch {
             switch error {
-            case .badOffer(let why): throw Calls.LegRefusal.badOffer(why)
-            case .full: throw Calls.LegRefusal.full
-            case .gone: throw Calls.LegRefusal.gone
+            case .badOffer(let why): throw Calls.LegRejection.badOffer(why)
+            case .full: throw Calls.LegRejection.full
+            case .gone: throw Calls.LegRejection.gone
             }
         }
     }
 
-    func want(_ wishes: [String: SlotQuality], call: CallID, endpoint: EndpointID) async -> [Calls.SlotWish]? {
+    func setPreferences(
+        _ preferences: [String: SlotQuality], call: CallID, endpoint: EndpointID
+    ) async -> [Calls.SlotPreference]? {
         let key = LegKey(call: call.text, participant: endpoint.text)
-        return await server.want(wishes.mapValues { WantedQuality($0) }, on: key)?.map {
-            Calls.SlotWish(mid: $0.mid, quality: SlotQuality($0.quality))
+        return await server.setPreferences(preferences.mapValues { PreferredQuality($0) }, on: key)?.map {
+            Calls.SlotPreference(mid: $0.mid, quality: SlotQuality($0.quality))
         }
     }
 
-    /// What is said in the call goes to the recorder from now on, or no longer.
+    /// Starts or stops passing the call's audio to the recorder.
     func tap(_ call: CallID, isOn: Bool) { server.tap(call.text, isOn: isOn) }
 
-    /// Where it listens: local addresses, that clients may also reach through the relay.
+    /// The local addresses on which it listens, which clients may also reach through the relay.
     var addresses: Set<TransportAddress> { server.addresses }
 
-    /// What it does and did.
-    var figures: GatewayFigures { server.figures }
+    /// Its statistics.
+    var stats: GatewayStats { server.stats }
 
-    /// Ends every leg; waits for the gateway's threads, which takes milliseconds.
+    /// Ends every leg, and waits for the gateway's threads, which takes milliseconds.
     func stop() { server.stop() }
 
     func end(call: CallID, endpoint: EndpointID) {
         server.end(LegKey(call: call.text, participant: endpoint.text))
     }
 
-    private static func tell(_ event: GatewayEvent, to observer: any LegObserver) {
+    private static func notify(_ event: GatewayEvent, to observer: any LegObserver) {
         switch event {
         case .connected(let key):
             guard let (call, endpoint) = names(key) else { return }
             observer.legIsConnected(call: call, endpoint: endpoint)
         case .shows(let key, let slots):
             guard let (call, endpoint) = names(key) else { return }
-            observer.legShows(slots.map { LegSlot($0) }, call: call, endpoint: endpoint)
+            observer.legSlotsChanged(slots.map { LegSlot($0) }, call: call, endpoint: endpoint)
         case .outdated(let key):
             guard let (call, endpoint) = names(key) else { return }
-            observer.legIsOutdated(call: call, endpoint: endpoint)
+            observer.legNeedsRenegotiation(call: call, endpoint: endpoint)
         case .alive(let key):
             guard let (call, endpoint) = names(key) else { return }
             observer.legIsAlive(call: call, endpoint: endpoint)
@@ -80,7 +82,7 @@ final class GatewayLegs: MediaLegs {
         }
     }
 
-    /// The gateway gives back the names that it was given.
+    /// The ids of a key that was made from them.
     private static func names(_ key: LegKey) -> (CallID, EndpointID)? {
         guard let call = CallID(key.call), let endpoint = EndpointID(key.participant) else { return nil }
         return (call, endpoint)
@@ -108,7 +110,7 @@ extension TrackSource {
     }
 }
 
-extension WantedQuality {
+extension PreferredQuality {
     init(_ quality: SlotQuality) {
         switch quality {
         case .off: self = .off
@@ -120,7 +122,7 @@ extension WantedQuality {
 }
 
 extension SlotQuality {
-    init(_ quality: WantedQuality) {
+    init(_ quality: PreferredQuality) {
         switch quality {
         case .off: self = .off
         case .low: self = .low
@@ -151,7 +153,7 @@ extension LegTrack {
 }
 
 extension LegEndReason {
-    /// nil for an end that nobody has to be told of, since they asked for it.
+    /// Nil for an end that the client requested, which needs no notification.
     init?(_ end: LegEnd) {
         switch end {
         case .left, .replaced: return nil

@@ -4,17 +4,17 @@ import Relay
 import SDP
 import SecureMedia
 
-/// What the configuration says of the media gateway.
+/// The settings of the media gateway.
 struct GatewaySettings: Hashable, Sendable {
-    /// The first of as many UDP ports as there are workers.
+    /// The first UDP port; each worker has one.
     let port: Int
     /// The preferred one first.
     let profiles: [SRTPProfile]
     let videoCodecs: Set<MediaCodec>
-    /// 0: one for each core.
+    /// 0 means one for each core.
     let workers: Int
     let trackLimits: TrackLimits
-    /// As many as the system's descriptors allow beside everything else.
+    /// As many as the descriptor budget allows.
     let connections: Int
 
     init(_ configuration: ServerConfiguration) throws(ConfigurationError) {
@@ -27,7 +27,7 @@ struct GatewaySettings: Hashable, Sendable {
         do {
             profiles = try SRTPProfile.list(configuration.texts("gateway.srtpProfiles"))
         } catch {
-            throw ConfigurationError("gateway.srtpProfiles must name profiles: \(error).")
+            throw ConfigurationError("gateway.srtpProfiles must list SRTP profiles: \(error).")
         }
         videoCodecs = try Self.codecs(configuration.texts("gateway.videoCodecs"))
     }
@@ -37,17 +37,17 @@ struct GatewaySettings: Hashable, Sendable {
         for name in names {
             guard let codec = MediaCodec(videoNamed: name) else {
                 let known = MediaCodec.videoNames.joined(separator: ", ")
-                throw ConfigurationError("gateway.videoCodecs: there is no codec \(name); known are \(known).")
+                throw ConfigurationError("gateway.videoCodecs: unknown codec \(name); the known codecs are \(known).")
             }
             codecs.insert(codec)
         }
         guard codecs.contains(.vp8) else {
-            throw ConfigurationError("gateway.videoCodecs must name VP8: it is what every client has.")
+            throw ConfigurationError("gateway.videoCodecs must include VP8, which every client supports.")
         }
         return codecs
     }
 
-    /// It listens where the relay does, and is known by the same external addresses.
+    /// The gateway listens on the relay's addresses, and has the same external addresses.
     func gateway(beside relay: RelayConfiguration) -> GatewayConfiguration {
         var configuration = GatewayConfiguration()
         configuration.listen = relay.listen
@@ -58,7 +58,7 @@ struct GatewaySettings: Hashable, Sendable {
         configuration.connections = connections
         configuration.workers = workers == 0 ? nil : workers
         let externals = relay.externalAddresses
-        configuration.externals = { RelayAddresses(local: $0, externals: externals).toldByLocal }
+        configuration.externals = { RelayAddresses(local: $0, externals: externals).advertisedByLocal }
         return configuration
     }
 }

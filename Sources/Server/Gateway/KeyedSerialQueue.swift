@@ -1,22 +1,21 @@
 import Synchronization
 
-/// Runs work of the same key one after the other, in the order in which it came; work of different keys runs side by
-/// side. A key that nobody works on costs nothing.
+/// Runs work for the same key serially, in order, and work for different keys concurrently. An idle key costs nothing.
 final class KeyedSerialQueue<Key: Hashable & Sendable>: Sendable {
-    /// Who waits for each key that is being worked on, the first at the front.
+    /// The waiters for each busy key, the first in front.
     private let waiting = Mutex<[Key: [CheckedContinuation<Void, Never>]]>([:])
 
-    /// Work must not run other work of its own key: it would wait for itself.
+    /// Work must not run other work for its own key, which would deadlock.
     func run<Value>(_ key: Key, _ work: () async throws -> Value) async rethrows -> Value {
         await enter(key)
         defer { leave(key) }
         return try await work()
     }
 
-    /// Whether somebody works on the key.
+    /// Whether work runs for the key.
     func isBusy(_ key: Key) -> Bool { waiting.withLock { $0[key] != nil } }
 
-    /// How many wait for the key, beside who works on it.
+    /// How many wait for the key, without the one that runs.
     func waitingCount(of key: Key) -> Int { waiting.withLock { $0[key]?.count ?? 0 } }
 
     private func enter(_ key: Key) async {

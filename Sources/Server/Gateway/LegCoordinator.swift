@@ -6,15 +6,15 @@ import Storage
 import Synchronization
 import WebAPI
 
-/// Between the calls and the media gateway: brings offers there, and writes what becomes of legs into the mailboxes of
-/// their endpoints.
+/// Coordinates calls and the media gateway: passes offers to the gateway, and writes the events of legs into the
+/// mailboxes of their endpoints.
 ///
-/// Legs behind the doors of WHIP and WHEP have no mailbox; what becomes of them is `DoorLegs`'s affair. Those of voice
-/// messages have no call; they are `VoiceTaker`'s.
+/// Legs of WHIP and WHEP have no mailbox: `WHIPSessions` handles their events. Legs of voice messages have no call:
+/// `VoiceRecorder` handles them.
 ///
-/// The gateway tells on threads that forward packets, so nothing is written there: a leg's notices are collected and
-/// worked off by one task of that leg, in their order.
-final class GatewayLink: Sendable {
+/// The gateway notifies on threads that forward packets, so nothing is written there: the notices of a leg are queued
+/// and handled in order by one task of that leg.
+final class LegCoordinator: Sendable {
     private struct Key: Hashable, Sendable {
         var call: CallID
         var endpoint: EndpointID
@@ -31,45 +31,46 @@ final class GatewayLink: Sendable {
         var clock: CallClock?
     }
 
-    /// Who made the leg of an endpoint, and with which sign-in.
-    private struct Maker: Sendable {
+    /// The user and the sign-in that made the leg of an endpoint.
+    private struct Owner: Sendable {
         var user: UserID
         var signIn: SignInID?
     }
 
-    let doors: DoorLegs
-    let voices = VoiceTaker(logger: Logger(label: "voice"))
+    let whipSessions: WHIPSessions
+    let voiceRecorder = VoiceRecorder(logger: Logger(label: "voice"))
     let recorder = CallRecorder(logger: Logger(label: "recorder"))
     private let store: Store
     private let commands: CallCommands
     private let logger: Logger
     private let parts = Mutex(Parts())
     private let notices = Mutex<[Key: LegNotices<Offer>]>([:])
-    /// Of the legs of endpoints that are in calls. Only media of these renews leases.
-    private let makers = Mutex<[Key: Maker]>([:])
+    /// The owners of the legs of endpoints in calls. Only media of these legs renews leases.
+    private let owners = Mutex<[Key: Owner]>([:])
 
     init(store: Store, commands: CallCommands, logger: Logger) {
         self.store = store
         self.commands = commands
         self.logger = logger
-        doors = DoorLegs(store: store, commands: commands, logger: logger)
+        whipSessions = WHIPSessions(store: store, commands: commands, logger: logger)
     }
 
-    /// Connects both sides; before the server listens.
+    /// Sets the dependencies. Called before the server listens.
     func open(_ legs: (any MediaLegs)?, _ clock: CallClock) {
         parts.withLock { $0 = Parts(legs: legs, clock: clock) }
-        doors.open(legs, clock)
+        whipSessions.open(legs, clock)
     }
 
     private var legs: (any MediaLegs)? { parts.withLock { $0.legs } }
     private var clock: CallClock? { parts.withLock { $0.clock } }
 
-    /// The endpoint is not in the call any more. Called on the store's writer thread.
+    /// The endpoint has left the call. Called on the store's writer thread.
     func endLeg(in call: CallID, of endpoint: EndpointID) {
-        // A door's stays beside the endpoint that took its place; where the user has left, `userLeft` follows.
-        guard !doors.holds(endpoint) else { return }
+        // A session of WHIP or WHEP stays beside the endpoint that replaced it; if the user has left, `userLeft`
+        // follows.
+        guard !whipSessions.holds(endpoint) else { return }
         let key = Key(call: call, endpoint: endpoint)
-        makers.withLock { $0[key] = nil }
+        owners.withLock { $0[key] = nil }
         notices.withLock { notices in
             notices[key]?.forget()
             if notices[key]?.isIdle ?? false { notices[key] = nil }
@@ -77,24 +78,24 @@ final class GatewayLink: Sendable {
         legs?.end(call: call, endpoint: endpoint)
     }
 
-    /// Sign-ins have ended, as the commit before this says: every leg that was made with one of them ends, and renews
-    /// nobody's lease.
+    /// Called after the commit that ended sign-ins: every leg that was made with one of them ends, and no longer renews
+    /// a lease.
     func signInsEnded(_ signIns: [SignInID]) {
         let ended = Set(signIns)
         endLegs { _, signIn in signIn.map { ended.contains($0) } ?? false }
     }
 
-    /// The user may do nothing any more, also with tokens of an outside issuer.
+    /// The user is disabled, also with tokens of an external issuer.
     func userDisabled(_ user: UserID) {
-        endLegs { maker, _ in maker == user }
+        endLegs { owner, _ in owner == user }
     }
 
-    private func endLegs(madeBy isOver: @escaping @Sendable (UserID, SignInID?) -> Bool) {
-        doors.end(openedBy: isOver)
-        voices.end(begunBy: isOver)
-        let over = makers.withLock { makers in
-            let over = makers.filter { isOver($0.value.user, $0.value.signIn) }.keys
-            for key in over { makers[key] = nil }
+    private func endLegs(ownedBy isOver: @escaping @Sendable (UserID, SignInID?) -> Bool) {
+        whipSessions.end(openedBy: isOver)
+        voiceRecorder.end(begunBy: isOver)
+        let over = owners.withLock { owners in
+            let over = owners.filter { isOver($0.value.user, $0.value.signIn) }.keys
+            for key in over { owners[key] = nil }
             return Array(over)
         }
         for key in over { legs?.end(call: key.call, endpoint: key.endpoint) }
@@ -103,7 +104,7 @@ final class GatewayLink: Sendable {
     private func note(_ key: Key, _ add: (inout LegNotices<Offer>) -> Void) {
         let begins = notices.withLock { notices in
             add(&notices[key, default: LegNotices()])
-            return notices[key]?.beginWork() ?? false
+            return notices[key]?.beginProcessing() ?? false
         }
         if begins { Task { await work(key) } }
     }
@@ -113,15 +114,15 @@ final class GatewayLink: Sendable {
             do {
                 switch job {
                 case .answer(let offer): await answer(offer, key)
-                case .connected: try await noteConnected(key)
-                case .ended(let reason): try await tellEnd(reason, key)
-                case .outdated: try await tellOutdated(key)
-                case .shows(let slots): try await tell(slots, key)
+                case .connected: try await recordConnected(key)
+                case .ended(let reason): try await notifyEnd(reason, key)
+                case .outdated: try await notifyOutdated(key)
+                case .shows(let slots): try await notifyShown(slots, key)
                 }
             } catch {
-                logger.error("a leg's endpoint was not told", metadata: ["error": "\(error)"])
+                logger.error("a leg's endpoint could not be notified", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: .seconds(1))
-                notices.withLock { $0[key]?.putBack(job) }
+                notices.withLock { $0[key]?.requeue(job) }
             }
         }
     }
@@ -136,16 +137,16 @@ final class GatewayLink: Sendable {
         }
     }
 
-    private func tell(_ slots: [LegSlot], _ key: Key) async throws {
+    private func notifyShown(_ slots: [LegSlot], _ key: Key) async throws {
         let commands = commands
-        let others = doors.users(in: key.call)
-        let isTold = try await store.write {
-            try commands.legShows(slots, also: others, call: key.call, endpoint: key.endpoint, in: $0)
+        let others = whipSessions.users(in: key.call)
+        let isNotified = try await store.write {
+            try commands.legSlotsChanged(slots, also: others, call: key.call, endpoint: key.endpoint, in: $0)
         }.value
-        if !isTold { legs?.end(call: key.call, endpoint: key.endpoint) }
+        if !isNotified { legs?.end(call: key.call, endpoint: key.endpoint) }
     }
 
-    private func noteConnected(_ key: Key) async throws {
+    private func recordConnected(_ key: Key) async throws {
         let commands = commands
         let clock = clock
         _ = try await store.write {
@@ -155,12 +156,12 @@ final class GatewayLink: Sendable {
         }
     }
 
-    private func tellOutdated(_ key: Key) async throws {
+    private func notifyOutdated(_ key: Key) async throws {
         let commands = commands
-        _ = try await store.write { try commands.legIsOutdated(call: key.call, endpoint: key.endpoint, in: $0) }
+        _ = try await store.write { try commands.legNeedsRenegotiation(call: key.call, endpoint: key.endpoint, in: $0) }
     }
 
-    private func tellEnd(_ reason: LegEndReason, _ key: Key) async throws {
+    private func notifyEnd(_ reason: LegEndReason, _ key: Key) async throws {
         let commands = commands
         _ = try await store.write {
             try commands.legEnded(because: reason, call: key.call, endpoint: key.endpoint, in: $0)
@@ -169,7 +170,7 @@ final class GatewayLink: Sendable {
 }
 
 // Offers.
-extension GatewayLink: LegService {
+extension LegCoordinator: LegService {
     func answer(_ request: OfferLeg, in call: CallID, by principal: Principal) async throws -> AnsweredLeg {
         guard let endpoint = principal.endpoint else { throw Problem.invalid("endpoint", "Name the endpoint.") }
         let key = Key(call: call, endpoint: endpoint)
@@ -193,47 +194,48 @@ extension GatewayLink: LegService {
         let sources = request.sources ?? [:]
         try commands.check(request.offer, sources: sources)
         _ = try await store.read { try commands.callForLeg(key.call, by: principal, at: $0.now, in: $0) }
-        guard let legs else { throw Problem(.unavailable, "The media gateway does not run yet.", retryAfter: 1000) }
+        guard let legs else { throw Problem(.unavailable, "The media gateway is not running yet.", retryAfter: 1000) }
         let answer: LegAnswer
         do {
             answer = try await legs.answer(
                 LegOffer(
                     call: key.call, user: principal.user, endpoint: key.endpoint, sdp: request.offer.sdp,
                     sources: sources))
-        } catch let refusal as LegRefusal {
-            throw Problem(refusal)
+        } catch let rejection as LegRejection {
+            throw Problem(rejection)
         }
-        let others = doors.users(in: key.call)
-        let slots = notices.withLock { $0[key]?.settle(answer.slots) ?? answer.slots }
+        let others = whipSessions.users(in: key.call)
+        let slots = notices.withLock { $0[key]?.reconcile(answer.slots) ?? answer.slots }
         do {
             let written = try await store.write {
                 try $0.checkSignedIn(principal)
                 return try commands.legAnswered(
                     key.call, showing: slots, also: others, by: principal, at: $0.now, in: $0)
             } committed: { [self] _ in
-                // In the order of the commits: the end of the sign-in, or of the part in the call, comes before or after.
-                makers.withLock { $0[key] = Maker(user: principal.user, signIn: principal.signIn) }
+                // In the order of the commits, so that the end of the sign-in or the leaving of the call is not missed.
+                owners.withLock { $0[key] = Owner(user: principal.user, signIn: principal.signIn) }
             }
             return AnsweredLeg(sdp: answer.sdp, outcome: written.value, positions: written.positions)
         } catch {
-            // The endpoint has left meanwhile, or may do nothing any more, or could not be told.
-            makers.withLock { $0[key] = nil }
+            // The endpoint has left meanwhile, its user is signed out, or the store failed.
+            owners.withLock { $0[key] = nil }
             legs.end(call: key.call, endpoint: key.endpoint)
             throw error
         }
     }
 
-    func want(_ request: WantSlots, in call: CallID, by principal: Principal) async throws -> [SlotWish] {
+    func setPreferences(_ request: WantSlots, in call: CallID, by principal: Principal) async throws -> [SlotPreference]
+    {
         guard let endpoint = principal.endpoint else { throw Problem.invalid("endpoint", "Name the endpoint.") }
         let commands = commands
         try commands.check(request.slots)
         _ = try await store.read { try commands.callForLeg(call, by: principal, at: $0.now, in: $0) }
-        guard let legs else { throw Problem(.unavailable, "The media gateway does not run yet.", retryAfter: 1000) }
-        guard let wishes = await legs.want(request.slots, call: call, endpoint: endpoint) else {
-            throw Problem(.conflict, "This endpoint has no leg in the call's media gateway: offer one first.")
+        guard let legs else { throw Problem(.unavailable, "The media gateway is not running yet.", retryAfter: 1000) }
+        guard let preferences = await legs.setPreferences(request.slots, call: call, endpoint: endpoint) else {
+            throw Problem(.conflict, "This endpoint has no leg in the call's media gateway: send an offer first.")
         }
-        try commands.check(request.slots, against: wishes)
-        return wishes
+        try commands.check(request.slots, against: preferences)
+        return preferences
     }
 
     private func count(_ outcome: String) {
@@ -241,31 +243,32 @@ extension GatewayLink: LegService {
     }
 }
 
-// What the gateway tells.
-extension GatewayLink: LegObserver {
+// Events of the gateway.
+extension LegCoordinator: LegObserver {
     func legIsConnected(call: CallID, endpoint: EndpointID) {
-        guard !voices.connected(endpoint) else { return }
+        guard !voiceRecorder.connected(endpoint) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.addConnected() }
     }
 
-    func legShows(_ slots: [LegSlot], call: CallID, endpoint: EndpointID) {
-        guard !doors.holds(endpoint), !voices.holds(endpoint) else { return }
+    func legSlotsChanged(_ slots: [LegSlot], call: CallID, endpoint: EndpointID) {
+        guard !whipSessions.holds(endpoint), !voiceRecorder.holds(endpoint) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.add(slots) }
     }
 
-    func legIsOutdated(call: CallID, endpoint: EndpointID) {
-        guard !doors.holds(endpoint) else { return }
+    func legNeedsRenegotiation(call: CallID, endpoint: EndpointID) {
+        guard !whipSessions.holds(endpoint) else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.addOutdated() }
     }
 
     func legIsAlive(call: CallID, endpoint: EndpointID) {
         let key = Key(call: call, endpoint: endpoint)
-        guard doors.holds(endpoint) || makers.withLock({ $0[key] != nil }) else { return }
+        guard whipSessions.holds(endpoint) || owners.withLock({ $0[key] != nil }) else { return }
         clock?.renew(endpoint)
     }
 
     func legEnded(because reason: LegEndReason, call: CallID, endpoint: EndpointID) {
-        guard !doors.ended(endpoint, because: reason), !voices.ended(endpoint, because: reason) else { return }
+        guard !whipSessions.ended(endpoint, because: reason), !voiceRecorder.ended(endpoint, because: reason)
+        else { return }
         note(Key(call: call, endpoint: endpoint)) { $0.add(reason) }
     }
 }

@@ -1,10 +1,10 @@
 import Calls
 
-/// What is to be written about one leg, in which order, with the least that a client needs to hear.
+/// The queue of pending notices of one leg, coalesced to what its client needs to know.
 ///
-/// Offers of the leg are answered one after the other; what the gateway tells meanwhile waits. Of what slots show only
-/// the newest is kept, since it is the whole; a leg's end makes what it showed before worthless, while what is shown
-/// after it belongs to the next leg.
+/// Offers of the leg are answered one after the other; notices of the gateway wait meanwhile. Only the newest slots are
+/// kept, since each notice lists all of them. The end of a leg discards its earlier slots; slots that come after it
+/// belong to the next leg.
 struct LegNotices<Offer: Sendable>: Sendable {
     enum Job: Sendable {
         case answer(Offer)
@@ -19,12 +19,12 @@ struct LegNotices<Offer: Sendable>: Sendable {
     private var ended: LegEndReason?
     private var isOutdated = false
     private var shown: [LegSlot]?
-    /// Somebody carries out jobs, and comes back for the next.
-    private var isAtWork = false
+    /// Whether a task is processing jobs.
+    private var isProcessing = false
 
-    /// Whether nobody has anything to do with it.
+    /// Whether there is nothing to do.
     var isIdle: Bool {
-        !isAtWork && offers.isEmpty && !isConnected && ended == nil && !isOutdated && shown == nil
+        !isProcessing && offers.isEmpty && !isConnected && ended == nil && !isOutdated && shown == nil
     }
 
     mutating func add(_ offer: Offer) { offers.append(offer) }
@@ -42,7 +42,7 @@ struct LegNotices<Offer: Sendable>: Sendable {
         isOutdated = false
     }
 
-    /// The endpoint has no part in the call any more: there is nobody to tell.
+    /// The endpoint has left the call: drops its notices.
     mutating func forget() {
         isConnected = false
         ended = nil
@@ -50,14 +50,14 @@ struct LegNotices<Offer: Sendable>: Sendable {
         shown = nil
     }
 
-    /// True when the caller is to take jobs until there are none.
-    mutating func beginWork() -> Bool {
-        guard !isAtWork else { return false }
-        isAtWork = true
+    /// Returns true if the caller is to process jobs until there are none.
+    mutating func beginProcessing() -> Bool {
+        guard !isProcessing else { return false }
+        isProcessing = true
         return true
     }
 
-    /// The next thing to do; nil: nothing, and the work is over.
+    /// The next job; nil if there is none, which ends the processing.
     mutating func take() -> Job? {
         if !offers.isEmpty { return .answer(offers.removeFirst()) }
         if let reason = ended {
@@ -76,20 +76,20 @@ struct LegNotices<Offer: Sendable>: Sendable {
             shown = nil
             return .shows(slots)
         }
-        isAtWork = false
+        isProcessing = false
         return nil
     }
 
-    /// What the leg shows now that an offer was answered: the gateway may have told something newer since. What it told
-    /// before speaks of other sections, or says the same.
-    mutating func settle(_ answered: [LegSlot]) -> [LegSlot] {
-        guard let told = shown else { return answered }
+    /// The slots that the leg shows after an offer was answered: those of a newer notice, if it is about the same
+    /// sections. A notice from before the answer is about other sections, or is the same.
+    mutating func reconcile(_ answered: [LegSlot]) -> [LegSlot] {
+        guard let newer = shown else { return answered }
         shown = nil
-        return told.map(\.mid) == answered.map(\.mid) ? told : answered
+        return newer.map(\.mid) == answered.map(\.mid) ? newer : answered
     }
 
-    /// The job could not be done: it is tried again, unless something newer came.
-    mutating func putBack(_ job: Job) {
+    /// Requeues a job that failed, unless something newer came.
+    mutating func requeue(_ job: Job) {
         switch job {
         case .answer: break
         case .connected: if ended == nil { isConnected = true }

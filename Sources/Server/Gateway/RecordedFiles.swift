@@ -9,51 +9,51 @@ import Storage
 import Synchronization
 import WebAPI
 
-/// The files of recordings in the directory of media, and their rows.
+/// The files of recordings in the media directory, and their rows.
 struct RecordedFiles: RecordingFiles {
-    /// The longest recording whose length is told after a crash.
+    /// The maximum length of a recording that is measured after a crash.
     private static let limit = OpusLimit(seconds: 24 * 3600)
 
     let store: Store
     let commands: CallCommands
     let files: MediaFiles
-    let doors: DoorLegs
+    let whipSessions: WHIPSessions
     let calls: CallService
     let logger: Logger
 
     func make(_ track: RecordedTrack) async throws -> any RecordingFile {
         guard let recording = RecordingID(track.recording), let call = CallID(track.call),
             let endpoint = EndpointID(track.track.participant)
-        else { return Nowhere() }
+        else { return DiscardingFile() }
         let file = FileID.make(at: .systemClock())
         let growing: GrowingFile
         do {
             growing = try await files.append(to: file)
         } catch let error as MediaFileError {
-            throw shown(error)
+            throw userFacing(error)
         }
         let source = LegTrack(track.track).map(\.source) ?? .microphone
-        let (commands, others) = (commands, doors.users(in: call))
-        let (made, owner) = try await store.write { store in
-            let made = try commands.track(
+        let (commands, others) = (commands, whipSessions.users(in: call))
+        let (inserted, owner) = try await store.write { store in
+            let inserted = try commands.track(
                 endpoint, source, of: recording, in: call, offset: Int64(clamping: track.offset), file: file,
                 also: others, in: store)
             let owner = try store.recording(recording)?.by
-            guard made != nil else { return (made, owner) }
+            guard inserted != nil else { return (inserted, owner) }
             try store.insert(
                 MediaFile(
                     id: file, kind: .recording, resource: recording.text, contentType: "audio/ogg", byteCount: 0,
                     createdAt: store.now, owner: owner))
-            return (made, owner)
+            return (inserted, owner)
         }.value
-        guard let made, let owner else {
+        guard let inserted, let owner else {
             try await files.remove(file)
-            return Nowhere()
+            return DiscardingFile()
         }
-        return TrackFile(files: self, growing: growing, recording: recording, call: call, owner: owner, track: made)
+        return TrackFile(files: self, growing: growing, recording: recording, call: call, owner: owner, track: inserted)
     }
 
-    /// Counts bytes that a file is about to have. Returns false when its recording has to end: it does, and says why.
+    /// Reserves quota for bytes of a file. Returns false if the quota is exceeded, which ends the recording.
     fileprivate func reserve(_ bytes: Int64, adding more: Int64, for file: TrackFile) async throws -> Bool {
         let (commands, id, owner) = (commands, file.track.file, file.owner)
         do {
@@ -71,10 +71,10 @@ struct RecordedFiles: RecordingFiles {
         }
     }
 
-    /// The operator is told all of it, participants what concerns them.
-    fileprivate func shown(_ error: MediaFileError) -> Shown {
+    /// Logs the error, and returns the part of it that is for participants.
+    fileprivate func userFacing(_ error: MediaFileError) -> UserFacingError {
         logger.error("a recording cannot be written", metadata: ["reason": "\(error)"])
-        return Shown(description: error.problem.detail)
+        return UserFacingError(description: error.problem.detail)
     }
 
     fileprivate func close(_ track: Recording.Track, of recording: RecordingID, duration: Int64) async throws {
@@ -85,8 +85,8 @@ struct RecordedFiles: RecordingFiles {
         _ = try await store.write { try $0.close(whole, of: recording) }
     }
 
-    /// Finishes what a process before this one left in the middle: what is in the files can be heard. Returns which
-    /// recordings that were.
+    /// Finishes recordings that an earlier process left unfinished; their files are playable as far as they go. Returns
+    /// the ids of these recordings.
     func recover() async throws -> [RecordingID] {
         let left = try await store.read { try $0.ongoingRecordings() }
         for recording in left {
@@ -109,7 +109,7 @@ struct RecordedFiles: RecordingFiles {
         return left.map(\.id)
     }
 
-    /// In milliseconds; 0 where nothing can be heard.
+    /// The duration in milliseconds; 0 if nothing can be decoded.
     fileprivate func duration(of file: FileID) async -> Int64 {
         var stream = OggOpusStream(limit: Self.limit)
         var count: UInt64 = 0
@@ -127,14 +127,14 @@ struct RecordedFiles: RecordingFiles {
     }
 }
 
-/// A track's file while it is written.
+/// The file of a track that is being recorded.
 private final class TrackFile: RecordingFile {
-    /// So many bytes are counted at a time: a quarter of a minute of speech.
+    /// How many bytes are reserved at a time: a quarter of a minute of speech.
     private static let reservation: Int64 = 64 * 1024
 
     private struct Count {
         var written: Int64 = 0
-        /// As of now counted for the owner.
+        /// Bytes that count towards the owner's quota.
         var reserved: Int64 = 0
         var isFull = false
     }
@@ -159,7 +159,7 @@ private final class TrackFile: RecordingFile {
         self.track = track
     }
 
-    /// Once there is no room nothing more is written: the recording is about to end.
+    /// Once the quota is exceeded, nothing more is written: the recording is about to end.
     func append(_ bytes: [UInt8]) async throws {
         let reserved = count.withLock { count -> Int64? in
             count.written += Int64(bytes.count)
@@ -167,17 +167,17 @@ private final class TrackFile: RecordingFile {
         }
         if let reserved {
             let more = max(Self.reservation, Int64(bytes.count))
-            let hasRoom = try await files.reserve(reserved + more, adding: more, for: self)
+            let isReserved = try await files.reserve(reserved + more, adding: more, for: self)
             count.withLock { count in
                 count.reserved = reserved + more
-                count.isFull = !hasRoom
+                count.isFull = !isReserved
             }
         }
         if count.withLock({ $0.isFull }) { return }
         do {
             try await growing.append(bytes)
         } catch let error as MediaFileError {
-            throw files.shown(error)
+            throw files.userFacing(error)
         }
     }
 
@@ -185,7 +185,7 @@ private final class TrackFile: RecordingFile {
         do {
             try await growing.sync()
         } catch let error as MediaFileError {
-            throw files.shown(error)
+            throw files.userFacing(error)
         }
         let length: Int64 =
             if let duration { Int64(clamping: duration) } else { await files.duration(of: track.file) }
@@ -193,13 +193,13 @@ private final class TrackFile: RecordingFile {
     }
 }
 
-/// An error in words for participants.
-private struct Shown: Error, CustomStringConvertible {
+/// An error with a message for participants.
+private struct UserFacingError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// For what is heard of an endpoint that nobody knows any more.
-private struct Nowhere: RecordingFile {
+/// Discards the audio of an endpoint that is no longer known.
+private struct DiscardingFile: RecordingFile {
     func append(_ bytes: [UInt8]) async throws {}
     func finish(duration: UInt64?) async throws {}
 }

@@ -1,11 +1,11 @@
 import Model
 import SDP
 
-/// What a client that restarts ICE by a fragment (RFC 9725 section 4.3.3) would have offered.
+/// The offer that corresponds to an ICE restart by an SDP fragment (RFC 9725 section 4.3.3).
 enum RestartedOffer {
     static func text(of offer: String, ufrag: String, password: String) throws -> String {
         guard var offer = try? SessionDescription(parsing: offer) else {
-            throw Problem(.internalError, "The offer of this session cannot be read any more.")
+            throw Problem(.internalError, "The offer of this session can no longer be read.")
         }
         offer.attributes.iceUfrag = nil
         offer.attributes.icePassword = nil

@@ -5,13 +5,12 @@ import MediaGateway
 import Model
 import Synchronization
 
-/// The file of a voice message that is being recorded. The first thing that is heard is recorded, and nothing else that
-/// the same leg may send.
-final class TakeFiles: RecordingFiles {
+/// The file of a voice message that is being recorded. Only the first audio track of the leg is recorded.
+final class VoiceRecordingFiles: RecordingFiles {
     enum Event: Sendable {
-        /// Milliseconds after the recording began.
+        /// Milliseconds since the recording began.
         case began(offset: Int64)
-        /// It has all the bytes that it may have.
+        /// The file has reached its maximum size.
         case isFull
     }
 
@@ -19,17 +18,17 @@ final class TakeFiles: RecordingFiles {
     private let file: FileID
     private let limit: Int
     private let logger: Logger
-    private let tell: @Sendable (Event) -> Void
+    private let notify: @Sendable (Event) -> Void
     private let isMade = Mutex(false)
 
     init(
-        files: MediaFiles, file: FileID, limit: Int, logger: Logger, tell: @escaping @Sendable (Event) -> Void
+        files: MediaFiles, file: FileID, limit: Int, logger: Logger, notify: @escaping @Sendable (Event) -> Void
     ) {
         self.files = files
         self.file = file
         self.limit = limit
         self.logger = logger
-        self.tell = tell
+        self.notify = notify
     }
 
     func make(_ track: RecordedTrack) async throws -> any RecordingFile {
@@ -37,27 +36,27 @@ final class TakeFiles: RecordingFiles {
             defer { isMade = true }
             return !isMade
         }
-        guard isFirst else { return Nowhere() }
-        tell(.began(offset: Int64(clamping: track.offset)))
+        guard isFirst else { return DiscardingFile() }
+        notify(.began(offset: Int64(clamping: track.offset)))
         do {
-            return TakeFile(files: self, growing: try await files.append(to: file))
+            return VoiceRecordingFile(files: self, growing: try await files.append(to: file))
         } catch let error as MediaFileError {
-            throw shown(error)
+            throw userFacing(error)
         }
     }
 
-    /// The operator is told all of it, who speaks what concerns them.
-    private func shown(_ error: MediaFileError) -> Shown {
+    /// Logs the error, and returns the part of it that is for the speaker.
+    private func userFacing(_ error: MediaFileError) -> UserFacingError {
         logger.error("a voice message cannot be recorded", metadata: ["reason": "\(error)"])
-        return Shown(description: error.problem.detail)
+        return UserFacingError(description: error.problem.detail)
     }
 
-    private final class TakeFile: RecordingFile {
-        let files: TakeFiles
+    private final class VoiceRecordingFile: RecordingFile {
+        let files: VoiceRecordingFiles
         let growing: GrowingFile
         let byteCount = Mutex(0)
 
-        init(files: TakeFiles, growing: GrowingFile) {
+        init(files: VoiceRecordingFiles, growing: GrowingFile) {
             self.files = files
             self.growing = growing
         }
@@ -68,25 +67,25 @@ final class TakeFiles: RecordingFiles {
                 return count
             }
             guard count <= files.limit else {
-                files.tell(.isFull)
+                files.notify(.isFull)
                 return
             }
             do {
                 try await growing.append(bytes)
             } catch let error as MediaFileError {
-                throw files.shown(error)
+                throw files.userFacing(error)
             }
         }
 
-        /// What becomes a message is written once more, for good.
+        /// Nothing to do: sending the message rewrites the file.
         func finish(duration: UInt64?) async throws {}
     }
 
-    private struct Shown: Error, CustomStringConvertible {
+    private struct UserFacingError: Error, CustomStringConvertible {
         let description: String
     }
 
-    private struct Nowhere: RecordingFile {
+    private struct DiscardingFile: RecordingFile {
         func append(_ bytes: [UInt8]) async throws {}
         func finish(duration: UInt64?) async throws {}
     }

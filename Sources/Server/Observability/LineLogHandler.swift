@@ -2,9 +2,9 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Log lines on standard error, for a person (`console`) or a machine (`json`), each written whole.
+/// Writes log lines to standard error, for people (`console`) or programs (`json`), each line in one write.
 struct LineLogHandler: LogHandler {
-    /// A logger that was given a level of its own keeps it; all others follow the shared one.
+    /// A logger with a level of its own keeps it; all others use the shared level.
     var logLevel: Logger.Level {
         get { own ?? shared.value }
         set { own = newValue }

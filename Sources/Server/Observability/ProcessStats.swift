@@ -1,7 +1,7 @@
 import Foundation
 
-/// What the kernel knows of this process.
-enum ProcessFigures {
+/// Resource usage of this process, as the kernel reports it.
+enum ProcessStats {
     static var residentBytes: Int {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
             let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
@@ -16,7 +16,7 @@ enum ProcessFigures {
     /// User and system time of all threads, from proc(5)'s `stat`.
     static var cpuSeconds: Double {
         guard let text = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
-            // The name in parentheses may hold spaces; user time is the 12th field behind it.
+            // The name in parentheses may contain spaces; user time is the 12th field after it.
             let rest = text.split(separator: ")").last?.split(separator: " "), rest.count > 12,
             let user = Double(rest[11]), let system = Double(rest[12])
         else { return 0 }

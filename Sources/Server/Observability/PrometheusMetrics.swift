@@ -1,7 +1,7 @@
 import CoreMetrics
 import Synchronization
 
-/// A count that only grows.
+/// A counter, which only increases.
 final class PrometheusCounter: CounterHandler, PrometheusMetric {
     private let value = Atomic<Int64>(0)
 
@@ -15,7 +15,7 @@ final class PrometheusCounter: CounterHandler, PrometheusMetric {
     }
 }
 
-/// A number that goes up and down.
+/// A gauge, which goes up and down.
 final class PrometheusGauge: MeterHandler, RecorderHandler, FloatingPointCounterHandler, PrometheusMetric {
     let type: String
     private let value = Mutex(0.0)
@@ -35,7 +35,7 @@ final class PrometheusGauge: MeterHandler, RecorderHandler, FloatingPointCounter
     }
 }
 
-/// A histogram that is counted elsewhere, as it was last told.
+/// A copy of a histogram that is kept elsewhere.
 final class PrometheusHistogramCopy: PrometheusMetric {
     private struct State {
         var bounds: [Double] = []
@@ -47,7 +47,7 @@ final class PrometheusHistogramCopy: PrometheusMetric {
 
     var type: String { "histogram" }
 
-    /// - Parameter counts: one more than `bounds`, for what is beyond the last.
+    /// - Parameter counts: one more than `bounds`, for values above the last bound.
     func set(bounds: [Double], counts: [UInt64], sum: Double) {
         state.withLock { $0 = State(bounds: bounds, counts: counts, sum: sum) }
     }
@@ -59,7 +59,7 @@ final class PrometheusHistogramCopy: PrometheusMetric {
     }
 }
 
-/// Values in buckets: powers of two of milliseconds for durations, powers of four for sizes.
+/// A histogram whose buckets are powers of two of milliseconds for durations, and powers of four for sizes.
 final class PrometheusHistogram: TimerHandler, RecorderHandler, PrometheusMetric {
     private struct State {
         var buckets: [UInt64]
@@ -99,7 +99,7 @@ final class PrometheusHistogram: TimerHandler, RecorderHandler, PrometheusMetric
     }
 }
 
-/// Prometheus counts in each bucket what is in those before it, too.
+/// Writes a histogram. In Prometheus, each bucket includes those before it.
 private func writeHistogram(
     _ name: String, _ labels: String, _ buckets: some Sequence<(Double, UInt64)>, sum: Double, count: UInt64,
     to text: inout String

@@ -1,10 +1,10 @@
 import CoreMetrics
 import Synchronization
 
-/// Everything that swift-metrics was told, kept for Prometheus to read.
+/// The backend of swift-metrics, which Prometheus reads.
 ///
-/// Labels must be bounded: a kind or a reason, never a user or an address. Values are atomics, so that counting never
-/// waits; the lock only guards the making of a metric.
+/// Labels must be bounded: a kind or a reason, never a user or an address. Counters are atomic, so that counting never
+/// waits; the lock only guards the creation of metrics.
 final class PrometheusRegistry: MetricsFactory {
     private let metrics = Mutex<[Key: any PrometheusMetric]>([:])
 
@@ -27,7 +27,7 @@ final class PrometheusRegistry: MetricsFactory {
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
         if aggregate { return metric(label, dimensions) { PrometheusHistogram(isDuration: false) } }
-        // Totals that are kept elsewhere are set like gauges, and are counters to Prometheus.
+        // Totals that are kept elsewhere are set like gauges, but are counters in Prometheus.
         return metric(label, dimensions) { PrometheusGauge(type: label.hasSuffix("_total") ? "counter" : "gauge") }
     }
 
@@ -39,7 +39,7 @@ final class PrometheusRegistry: MetricsFactory {
         metric(label, dimensions) { PrometheusHistogram(isDuration: true) }
     }
 
-    /// A histogram that is counted elsewhere.
+    /// Sets a histogram that is kept elsewhere.
     func setHistogram(_ label: String, bounds: [Double], counts: [UInt64], sum: Double) {
         let histogram: PrometheusHistogramCopy = metric(label, []) { PrometheusHistogramCopy() }
         histogram.set(bounds: bounds, counts: counts, sum: sum)
@@ -70,7 +70,7 @@ final class PrometheusRegistry: MetricsFactory {
     ) -> Metric {
         let key = Key(name: Self.name(label), labels: Self.labels(dimensions))
         return metrics.withLock { metrics in
-            // A name that is taken by another type yields a metric that nobody reads, rather than a trap.
+            // If the name has another type already, return a metric that is not registered instead of trapping.
             if let known = metrics[key] { return known as? Metric ?? make() }
             let made = make()
             metrics[key] = made

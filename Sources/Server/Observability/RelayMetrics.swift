@@ -2,9 +2,9 @@ import Metrics
 import Relay
 import Wire
 
-// The relay's figures beyond plain totals. Labels are bounded: transports, reasons, limits, workers.
+// The relay's metrics beyond plain totals. Labels are bounded: transports, reasons, limits, workers.
 
-extension OperatorFigures {
+extension ServerMetrics {
     func collectMore(_ counters: RelayCounters, of relay: RelayServer) {
         registry.setHistogram(
             "relay_receive_batch_size", bounds: BatchSizes.bounds, counts: counters.receiveBatches.buckets,
@@ -15,15 +15,15 @@ extension OperatorFigures {
         for transport in Flow.Transport.allCases {
             set(
                 "relay_allocations_by_transport", counters.allocationsByTransport[transport],
-                [("transport", transport.words.lowercased())])
+                [("transport", transport.name.lowercased())])
         }
         set("relay_allocations_ended_total", counters.allocationsExpired, [("reason", "expired")])
         set("relay_allocations_ended_total", counters.allocationsRevoked, [("reason", "revoked")])
-        for (reason, count) in relay.refusals {
+        for (reason, count) in relay.rejections {
             set("relay_allocations_refused_total", count, [("limit", reason.rawValue)])
         }
-        set("relay_streams_held_total", counters.streamsHeld)
-        set("relay_icmp_told_total", counters.peerErrors)
+        set("relay_streams_throttled_total", counters.streamsHeld)
+        set("relay_icmp_errors_forwarded_total", counters.peerErrors)
         set("relay_reserved_ports", relay.outstanding.reservedPorts)
         set("relay_draining", relay.isDraining ? 1 : 0)
         collectLimits(relay.limits)
@@ -34,7 +34,7 @@ extension OperatorFigures {
         set("relay_limit", limits.allocations, [("limit", "allocations")])
         set("relay_limit", limits.allocationsPerUser, [("limit", "allocations_per_user")])
         set("relay_limit", limits.connections, [("limit", "connections")])
-        set("relay_limit", limits.answersPerSecond, [("limit", "unauthenticated_answers_per_second")])
+        set("relay_limit", limits.responsesPerSecond, [("limit", "unauthenticated_responses_per_second")])
     }
 
     private func collect(_ worker: RelayCounters, index: Int) {

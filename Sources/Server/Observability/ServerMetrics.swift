@@ -7,13 +7,13 @@ import Storage
 import Transcription
 import WebAPI
 
-/// The numbers that parts of the server keep by themselves, for Prometheus and for the operator's page.
-struct OperatorFigures: Sendable {
+/// Metrics that the parts of the server keep themselves, for Prometheus and for the admin page.
+struct ServerMetrics: Sendable {
     let hub: RealtimeHub
     let calls: CallClock
     let relay: RelayServer?
     let gateway: GatewayLegs?
-    let voices: VoiceTaker
+    let voiceRecorder: VoiceRecorder
     let voice: VoiceParts?
     let mixes: RecordingMixes?
     let transcription: TranscriptionParts
@@ -21,7 +21,7 @@ struct OperatorFigures: Sendable {
     private let started = Date()
 
     init(
-        hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, voices: VoiceTaker,
+        hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, voiceRecorder: VoiceRecorder,
         voice: VoiceParts?, mixes: RecordingMixes?, transcription: TranscriptionParts,
         registry: PrometheusRegistry
     ) {
@@ -29,16 +29,16 @@ struct OperatorFigures: Sendable {
         self.calls = calls
         self.relay = relay
         self.gateway = gateway
-        self.voices = voices
+        self.voiceRecorder = voiceRecorder
         self.voice = voice
         self.mixes = mixes
         self.transcription = transcription
         self.registry = registry
     }
 
-    /// Brings the gauges up to date.
+    /// Updates the gauges.
     func collect() async {
-        let realtime = hub.figures
+        let realtime = hub.stats
         set("realtime_sessions", realtime.sessions)
         set("realtime_queued_bytes", realtime.queuedBytes)
         set("realtime_lagging_streams", realtime.laggingStreams)
@@ -50,20 +50,20 @@ struct OperatorFigures: Sendable {
         let load = calls.load
         set("calls_deadlines", load.deadlines)
         set("calls_joined_participants", load.leases)
-        set("process_resident_bytes", ProcessFigures.residentBytes)
+        set("process_resident_bytes", ProcessStats.residentBytes)
         set("storage_cache_bytes", SQLiteDatabase.cacheBytes)
-        set("process_open_descriptors", ProcessFigures.openDescriptors)
-        set("process_cpu_seconds_total", ProcessFigures.cpuSeconds)
+        set("process_open_descriptors", ProcessStats.openDescriptors)
+        set("process_cpu_seconds_total", ProcessStats.cpuSeconds)
         if let relay {
             let counters = relay.counters
             collect(counters)
             collectMore(counters, of: relay)
         }
         if let gateway {
-            collect(gateway.figures, voices.figures)
+            collect(gateway.stats, voiceRecorder.stats)
             set("recording_dropped_total", await gateway.recorder.droppedCount)
         }
-        if let queue = transcription.queue { collect(await queue.figures) }
+        if let queue = transcription.queue { collect(await queue.stats) }
         if let mixes { set("recording_mixes_waiting", mixes.waitingCount) }
         if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }
     }
@@ -83,16 +83,16 @@ struct OperatorFigures: Sendable {
         set("relay_connections", counters.connectionsLive)
         set("relay_connections_accepted_total", counters.connectionsAccepted)
         set("relay_tls_handshakes_delayed_total", counters.handshakesDelayed)
-        for end in ConnectionEnd.allCases {
+        for end in ConnectionCloseReason.allCases {
             set("relay_connections_closed_total", counters.connections(closed: end), [("reason", end.name)])
         }
         set("relay_dtls_sessions", counters.sessionsLive)
-        set("relay_dtls_hellos_answered_total", counters.hellosAnswered)
+        set("relay_dtls_hello_verify_requests_total", counters.hellosAnswered)
         set("relay_dtls_handshakes_total", counters.handshakesCompleted, [("outcome", "completed")])
         set("relay_dtls_handshakes_total", counters.handshakesFailed, [("outcome", "failed")])
         set("relay_allocations_moved_total", counters.allocationsMoved)
         set("relay_bindings_total", counters.bindings)
-        set("relay_unauthenticated_answers_total", counters.unauthenticatedAnswers)
+        set("relay_unauthenticated_responses_total", counters.unauthenticatedAnswers)
         for (reason, count) in Self.reasons(counters) { set("relay_rejected_total", count, [("reason", reason)]) }
         set("relay_receive_calls_total", counters.receiveCalls)
         set("relay_send_calls_total", counters.sendCalls)
@@ -100,7 +100,7 @@ struct OperatorFigures: Sendable {
 
     private static func reasons(_ counters: RelayCounters) -> [(String, UInt64)] {
         [
-            ("allocations_refused", counters.allocationsRefused), ("refused", counters.refusals),
+            ("allocations_refused", counters.allocationsRejected), ("refused", counters.rejections),
             ("malformed", counters.droppedMalformed), ("unexpected", counters.droppedUnexpected),
             ("loop", counters.droppedLoop), ("rate_limited", counters.droppedLimited),
             ("client_without_permission", counters.droppedUnpermittedFromClient),
@@ -109,19 +109,19 @@ struct OperatorFigures: Sendable {
             ("bandwidth", counters.droppedBandwidth),
             ("packet_rate", counters.droppedPacketRate), ("user_bandwidth", counters.droppedUserBandwidth),
             ("total_bandwidth", counters.droppedTotalBandwidth),
-            ("new_peer_rate", counters.refusedNewPeers), ("icmp_not_told", counters.droppedPeerErrors),
+            ("new_peer_rate", counters.rejectedNewPeers), ("icmp_not_forwarded", counters.droppedPeerErrors),
             ("not_sent", counters.droppedSending), ("cryptography", counters.cryptographyFailures),
             ("full_connection", counters.droppedFullConnection),
-            ("connections_refused", counters.connectionsRefused), ("dtls_cookie", counters.cookiesRefused),
+            ("connections_refused", counters.connectionsRejected), ("dtls_cookie", counters.cookiesRejected),
             ("dtls_sessions", counters.droppedSessionLimit), ("dtls_stray", counters.droppedStrayRecords),
         ]
     }
 
-    /// What the operator's page draws; counters are totals since the start.
+    /// The data of the admin page; counters are totals since the start.
     var json: JSON {
-        let realtime = hub.figures
+        let realtime = hub.stats
         let counters = relay?.counters ?? RelayCounters()
-        let media = gateway?.figures ?? GatewayFigures()
+        let media = gateway?.stats ?? GatewayStats()
         let reasons = Self.reasons(counters) + Self.gatewayDrops(media).map { ("gateway_" + $0.0, $0.1) }
         let packets = counters.packetsToClients &+ counters.packetsToPeers
         let bytes = counters.bytesToClients &+ counters.bytesToPeers
@@ -137,7 +137,7 @@ struct OperatorFigures: Sendable {
             ("mediaBytes", .integer(Int64(clamping: media.bytesSent))),
             ("requests", .integer(Int64(realtime.framesIn))),
             ("rejected", .integer(Int64(clamping: reasons.reduce(0) { $0 &+ $1.1 }))),
-            ("memory", .integer(Int64(ProcessFigures.residentBytes))),
+            ("memory", .integer(Int64(ProcessStats.residentBytes))),
             ("reasons", .object(reasons.map { ($0.0, .integer(Int64(clamping: $0.1))) })),
         ])
     }

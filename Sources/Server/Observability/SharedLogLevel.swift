@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// The level below which nothing is logged, for every logger at once, so that a reload can change it.
+/// The minimum log level of all loggers, which a reload can change.
 final class SharedLogLevel: Sendable {
     private let index: Atomic<Int>
 

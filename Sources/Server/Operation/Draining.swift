@@ -2,14 +2,14 @@ import Logging
 import Relay
 import Synchronization
 
-/// Whether the server takes new work.
+/// Whether the server drains.
 ///
-/// While it drains, the relay refuses new allocations and `/readyz` says no, so that a load balancer sends people
-/// elsewhere; everything else goes on: calls that are relayed, their signalling, and their hanging up.
+/// While it drains, the relay rejects new allocations and `/readyz` fails, so that a load balancer sends clients
+/// elsewhere. Everything else goes on: relayed calls, and signalling.
 final class Draining: Sendable {
-    /// How often it is looked whether the last allocation has ended, and how many looks apart progress is logged.
-    private static let pause = Duration.milliseconds(100)
-    private static let looksPerLine = 50
+    /// How often the number of allocations is polled, and how many polls there are between two log lines.
+    private static let pollInterval = Duration.milliseconds(100)
+    private static let pollsPerLogLine = 50
 
     private let relay: RelayServer?
     private let logger: Logger
@@ -31,10 +31,10 @@ final class Draining: Sendable {
         logger.notice(message, metadata: ["allocations": "\(allocationsLeft)"])
     }
 
-    /// What `switchboard drain` does and prints.
-    func answer(isOn: Bool) -> ControlAnswer {
+    /// Handles `switchboard drain`, and returns what it prints.
+    func handleDrain(isOn: Bool) -> ControlResponse {
         set(isOn)
-        return ControlAnswer(
+        return ControlResponse(
             lines: [
                 isOn
                     ? "Draining: new allocations are refused, /readyz says no, \(allocationsLeft) allocations are left."
@@ -42,11 +42,11 @@ final class Draining: Sendable {
             ])
     }
 
-    /// Drains, and comes back when no allocation is left, when the time is over, or when its task is cancelled.
+    /// Drains. Returns when no allocation is left, when the time is over, or when its task is cancelled.
     func run(seconds: Int) async {
         set(true)
         let deadline = ContinuousClock.now + .seconds(seconds)
-        var looks = 0
+        var polls = 0
         while !Task.isCancelled {
             let left = allocationsLeft
             if left == 0 { return }
@@ -55,13 +55,13 @@ final class Draining: Sendable {
                 logger.warning("the time to drain is over", metadata: ["allocations": "\(left)"])
                 return
             }
-            if looks % Self.looksPerLine == 0 {
+            if polls % Self.pollsPerLogLine == 0 {
                 logger.notice(
                     "draining: waiting for allocations to end",
                     metadata: ["allocations": "\(left)", "seconds": "\(remaining.components.seconds)"])
             }
-            looks += 1
-            try? await Task.sleep(for: Self.pause)
+            polls += 1
+            try? await Task.sleep(for: Self.pollInterval)
         }
     }
 }

@@ -2,12 +2,12 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// The certificate chain and key of the HTTPS port, read from files and proven to belong together.
+/// The certificate chain and key of the HTTPS port, read from files and checked to match.
 struct CertificateFiles: Sendable {
     let chain: [NIOSSLCertificate]
     let key: NIOSSLPrivateKey
 
-    /// Nil where neither is configured.
+    /// Nil if neither is configured.
     init?(_ configuration: ServerConfiguration) throws {
         let certificate = configuration.text("http.certificate")
         let privateKey = configuration.text("http.privateKey")
@@ -18,12 +18,12 @@ struct CertificateFiles: Sendable {
         do {
             chain = try NIOSSLCertificate.fromPEMFile(certificate)
         } catch {
-            throw ConfigurationError("http.certificate: \(certificate) is no readable PEM file with certificates.")
+            throw ConfigurationError("http.certificate: \(certificate) is not a readable PEM file with certificates.")
         }
         do {
             key = try NIOSSLPrivateKey(file: privateKey, format: .pem)
         } catch {
-            throw ConfigurationError("http.privateKey: \(privateKey) is no readable PEM file with a private key.")
+            throw ConfigurationError("http.privateKey: \(privateKey) is not a readable PEM file with a private key.")
         }
         do {
             _ = try NIOSSLContext(configuration: tls)
@@ -39,7 +39,7 @@ struct CertificateFiles: Sendable {
     }
 }
 
-/// The certificate that new connections see. A reload replaces it; connections that exist go on.
+/// The certificate of new connections. A reload replaces it; existing connections are not affected.
 final class LiveCertificate: Sendable {
     private let files: Mutex<CertificateFiles>
 
@@ -47,7 +47,7 @@ final class LiveCertificate: Sendable {
 
     func adopt(_ files: CertificateFiles) { self.files.withLock { $0 = files } }
 
-    /// Asks for the certificate anew at each handshake.
+    /// Looks the certificate up at each handshake.
     var tls: TLSConfiguration {
         var tls = files.withLock { $0 }.tls
         tls.sslContextCallback = { [self] _, promise in

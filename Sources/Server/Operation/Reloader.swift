@@ -6,23 +6,23 @@ import Storage
 import Synchronization
 import WebAPI
 
-/// The parts of a running server that a reload gives something new.
+/// The parts of a running server that a reload changes.
 struct LiveParts: Sendable {
     let directory: DataDirectory
     let logLevel: SharedLogLevel
     let relay: RelayServer?
     let currentRelay: CurrentRelay
-    let gate: Gate
+    let authenticator: RequestAuthenticator
     let certificate: LiveCertificate?
 }
 
 /// Reads the configuration again while the server runs, on SIGHUP and on `switchboard reload`.
 ///
-/// All or nothing: everything is read, checked and made before the first part is replaced, and replacing cannot fail. What
-/// only a restart could apply is checked too and named, and the server goes on with what it has.
+/// A reload is atomic: everything is read and checked before the first part is replaced, and replacing cannot fail.
+/// Settings that need a restart are checked and reported too, but keep their values.
 final class Reloader: Sendable {
     private struct Running {
-        /// What is in force: live settings as last read, all others as they were at the start.
+        /// The settings in force: live settings as last read, all others as they were at the start.
         var configuration: ServerConfiguration
         var files: [String: SHA256.Digest]
         var secrets: [String]
@@ -44,9 +44,9 @@ final class Reloader: Sendable {
             Running(configuration: configuration, files: Self.files(of: configuration), secrets: secrets))
     }
 
-    /// Reloads, and says in a log line and in the answer what changed, or why nothing did.
+    /// Reloads, and reports in a log line and in the response what changed, or why nothing did.
     @discardableResult
-    func reload() -> ControlAnswer {
+    func reload() -> ControlResponse {
         running.withLock { running in
             do {
                 let read = try source.read()
@@ -57,10 +57,10 @@ final class Reloader: Sendable {
                     throw read.located(error)
                 }
                 logger.notice("\(report.line)")
-                return ControlAnswer(lines: [report.line])
+                return ControlResponse(lines: [report.line])
             } catch {
                 logger.error("nothing was reloaded", metadata: ["error": "\(error)"])
-                return ControlAnswer(error: "Nothing was reloaded. \(error)")
+                return ControlResponse(error: "Nothing was reloaded. \(error)")
             }
         }
     }
@@ -76,7 +76,7 @@ final class Reloader: Sendable {
     }
 
     private func replace(_ running: inout Running, with read: ServerConfiguration) throws -> Report {
-        // What waits for a restart must be right, too: the restart would fail otherwise.
+        // Settings that wait for a restart must be valid too, or the restart would fail.
         _ = try CertificateFiles(read)
         _ = try GatewaySettings(read)
         _ = try ConnectionSettings(read)
@@ -95,15 +95,15 @@ final class Reloader: Sendable {
         if let rules { parts.relay?.adopt(rules) }
         if let certificate { parts.certificate?.adopt(certificate) }
         parts.currentRelay.adopt(settings)
-        parts.gate.adopt(next.requestLimits)
+        parts.authenticator.adopt(next.requestLimits)
         parts.logLevel.set(next.text("log.level"))
         running = Running(configuration: next, files: files, secrets: relay.secrets)
         if let warning = settings.warning { logger.warning("relay: \(warning)") }
         return report
     }
 
-    /// The settings that can be applied now. The first certificate of HTTP and the loss of it cannot: the port would
-    /// become one of HTTPS.
+    /// The settings that can be applied now. Adding the first HTTP certificate or removing it cannot, since the port
+    /// would change between HTTP and HTTPS.
     private func liveKeys(from old: ServerConfiguration, to new: ServerConfiguration) -> Set<String> {
         func has(_ key: String, _ configuration: ServerConfiguration) -> Bool { !configuration.text(key).isEmpty }
         var keys = Set(SettingsTable.all.filter(\.isLive).map(\.key))
@@ -125,7 +125,7 @@ final class Reloader: Sendable {
         waiting: [SettingChange]
     ) -> Report {
         let changes = differences(running.configuration, next)
-        var changed = changes.map(\.words)
+        var changed = changes.map(\.summary)
         for (key, content) in files.sorted(by: { $0.key < $1.key })
         where content != running.files[key] && !changes.contains(where: { $0.setting.key == key }) {
             changed.append("\(key) (new content)")
@@ -133,7 +133,7 @@ final class Reloader: Sendable {
         if secrets != running.secrets, !changes.contains(where: { $0.setting.key == "relay.secrets" }) {
             changed.append("relay.secrets (the one in storage.path)")
         }
-        return Report(changed: changed, waiting: waiting.map(\.words))
+        return Report(changed: changed, waiting: waiting.map(\.summary))
     }
 
     private static func files(of configuration: ServerConfiguration) -> [String: SHA256.Digest] {

@@ -1,10 +1,10 @@
-/// What a reload found to be different in a setting, in words for a log line: never a secret's value.
+/// A change of a setting that a reload found, for a log line. It never shows the value of a secret.
 struct SettingChange {
     let setting: Setting
     let old: Setting.Value
     let new: Setting.Value
 
-    var words: String { "\(setting.key) (\(difference))" }
+    var summary: String { "\(setting.key) (\(difference))" }
 
     private var difference: String {
         switch (old, new) {
@@ -18,7 +18,7 @@ struct SettingChange {
         }
     }
 
-    /// Names are told, what they map to is not.
+    /// Shows the keys, but not their values.
     private static func difference(_ old: [String: String], _ new: [String: String]) -> String {
         let added = new.keys.filter { old[$0] == nil }.sorted()
         let removed = old.keys.filter { new[$0] == nil }.sorted()
@@ -28,8 +28,8 @@ struct SettingChange {
 
     private static func lists(added: [String], removed: [String], changed: [String] = []) -> String {
         let parts = [("added", added), ("removed", removed), ("changed", changed)].filter { !$0.1.isEmpty }
-        let words = parts.map { "\($0.0) \($0.1.joined(separator: ", "))" }
-        return words.isEmpty ? "another order" : words.joined(separator: "; ")
+        let clauses = parts.map { "\($0.0) \($0.1.joined(separator: ", "))" }
+        return clauses.isEmpty ? "another order" : clauses.joined(separator: "; ")
     }
 
     private static func text(_ value: Setting.Value) -> String {

@@ -3,17 +3,17 @@ import Logging
 import Synchronization
 import UnixSignals
 
-/// What SIGTERM and SIGINT do.
+/// Handles SIGTERM and SIGINT.
 ///
-/// The first drains, then ends the server as gently as it can: sessions are told goodbye, requests are answered. One that
-/// comes while it drains ends the draining; one that comes later ends the process where it stands, which costs nothing
-/// that is stored, since the database survives a crash.
+/// The first signal drains the server and then shuts it down gracefully: sessions get a bye, and requests in progress
+/// are completed. A signal during draining ends the draining. A later one exits at once, which loses no stored data,
+/// since the database survives a crash.
 struct StopSignals: Sendable {
     let draining: Draining
     let drainSeconds: Int
     let logger: Logger
 
-    func obey(_ signals: UnixSignalsSequence, end: @escaping @Sendable () async -> Void) async {
+    func handle(_ signals: UnixSignalsSequence, end: @escaping @Sendable () async -> Void) async {
         let isEnding = Flag()
         var drain: Task<Void, Never>?
         for await signal in signals {

@@ -4,13 +4,13 @@ import HummingbirdCore
 import NIOCore
 import WebAPI
 
-/// What the operator sees, on a port of its own: `/metrics` for Prometheus, `/admin` for a person, and the health checks.
+/// The operator's pages, on a port of their own: `/metrics` for Prometheus, `/admin` for people, and the health checks.
 struct AdminPages: Sendable {
     let registry: PrometheusRegistry
-    /// Brings the gauges up to date that nobody sets by themselves.
+    /// Updates the gauges that are only set on demand.
     let collect: @Sendable () async -> Void
-    /// The figures of the operator's page as JSON.
-    let figures: @Sendable () async -> JSON
+    /// The metrics of the admin page as JSON.
+    let stats: @Sendable () async -> JSON
     let isReady: @Sendable () -> Bool
 
     func router() -> Router<WebContext> {
@@ -22,14 +22,14 @@ struct AdminPages: Sendable {
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: .init(byteBuffer: ByteBuffer(string: registry.text)))
         }
-        router.get("/admin/figures") { _, _ in Response(json: Array((await figures()).encoded.utf8), status: 200) }
+        router.get("/admin/figures") { _, _ in Response(json: Array((await stats()).encoded.utf8), status: 200) }
         HealthRoutes(isReady: isReady).register(on: router)
         WebFiles.admin.register(on: router)
         return router
     }
 }
 
-/// `/livez` says that the process runs, `/readyz` that it can serve.
+/// Health checks: `/livez` succeeds while the process runs, `/readyz` while it accepts clients.
 struct HealthRoutes: Sendable {
     let isReady: @Sendable () -> Bool
 

@@ -6,19 +6,19 @@ import NIOCore
 import Realtime
 import WebAPI
 
-/// Realtime for clients whose network lets no WebSocket through: server-sent events down, POSTs up.
+/// Realtime for clients whose network blocks WebSockets: server-sent events down, POSTs up.
 struct EventStreamRoutes: Sendable {
     static let maximumFrame = 512 * 1024
 
-    let door: EventStreamDoor
-    let gate: Gate
+    let handler: EventStreamHandler
+    let authenticator: RequestAuthenticator
 
     func register(on router: Router<WebContext>) {
         router.get("/v1/realtime") { _, _ in Response(problem: UpgradeChannel.upgradeRequired) }
         router.post("/v1/realtime/sse") { request, context in
-            try await answer {
+            try await respond {
                 let origin = SessionOrigin(address: context.clientAddress, host: request.head.authority)
-                let events = try await door.open(from: origin) {
+                let events = try await handler.open(from: origin) {
                     try await request.body.collect(upTo: Self.maximumFrame)
                 }
                 return Response(
@@ -27,29 +27,30 @@ struct EventStreamRoutes: Sendable {
             }
         }
         router.post("/v1/realtime/sse/{session}") { request, context in
-            try await answer {
+            try await respond {
                 guard let session = context.parameters.get("session").flatMap({ SessionID($0) }) else {
                     throw Problem.invalid("session", "session must be a UUID.")
                 }
-                let asked = AdmissionRequest(
+                let admission = AdmissionRequest(
                     limit: .requests, address: context.clientAddress,
                     credential: .accessToken(authorization: request.headers[.authorization]))
-                guard let principal = try await gate.admit(asked) else { throw Problem.noAccessToken }
+                guard let principal = try await authenticator.admit(admission) else { throw Problem.noAccessToken }
                 let frame = try await request.body.collect(upTo: Self.maximumFrame)
-                try await door.post(frame, to: session, principal: principal)
+                try await handler.post(frame, to: session, principal: principal)
                 return Response(status: .accepted)
             }
         }
     }
 
-    private func answer(_ body: () async throws -> Response) async throws -> Response {
+    private func respond(_ body: () async throws -> Response) async throws -> Response {
         do {
             return try await body()
         } catch let problem as Problem {
             return Response(problem: problem)
         } catch is NIOTooManyBytesError {
             return Response(
-                problem: Problem(.payloadTooLarge, "A frame may have \(Self.maximumFrame) bytes.", field: "body"))
+                problem: Problem(
+                    .payloadTooLarge, "A frame may have at most \(Self.maximumFrame) bytes.", field: "body"))
         }
     }
 }

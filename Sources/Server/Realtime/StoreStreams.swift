@@ -4,10 +4,10 @@ import Model
 import Realtime
 import Storage
 
-/// Reads streams out of the store for realtime sessions: access, snapshot and position in one snapshot of the database.
+/// Reads streams from the store for realtime sessions: access, snapshot and position in one read transaction.
 struct StoreStreams: StreamSource {
-    /// Catching up over more changes than this is dearer than a snapshot.
-    static let longestResumption = 1000
+    /// Replaying more changes than this costs more than a snapshot.
+    static let maxResumedChanges = 1000
 
     let store: Store
     let commands: CallCommands
@@ -26,7 +26,7 @@ struct StoreStreams: StreamSource {
                 return .snapshot(
                     try Self.snapshot(of: stream, commands, in: transaction), try transaction.position(of: stream))
             }
-            switch try transaction.changes(of: stream, after: after, limit: Self.longestResumption) {
+            switch try transaction.changes(of: stream, after: after, limit: Self.maxResumedChanges) {
             case .changes(let changes, let position, true): return .changes(changes, position)
             case .changes(_, _, false):
                 return .reset(
@@ -72,13 +72,13 @@ struct StoreStreams: StreamSource {
         }
     }
 
-    /// Whoever hides, and whoever blocked the asker, looks the same as somebody who is not there, now and later.
+    /// A user who hides their presence, or who has blocked the principal, always looks offline.
     private func openPresence(of user: UserID, for principal: Principal) async throws -> StreamOpening {
         let isBlocked = try await store.read { transaction in
             guard try transaction.user(user) != nil else { throw Problem.notFound("user", field: "stream") }
             return try transaction.isBlocked(principal.user, by: user)
         }
-        // Of users who hide, the hub says and publishes nothing.
+        // For users who hide their presence, the hub publishes nothing.
         if isBlocked { return .onlySnapshot(Array(Presence(online: false).json.utf8)) }
         return .snapshot(Array(presence(user).json.utf8), .ephemeral)
     }

@@ -9,22 +9,22 @@ import Storage
 import Synchronization
 import WebAPI
 
-/// Puts the tracks of recordings into one file each, a few at a time, beside the calls that go on. What a process before
-/// this one left is done first.
+/// Mixes the tracks of each recording into one file, a few recordings at a time, in the background. Mixes that an
+/// earlier process left pending are done first.
 final class RecordingMixes: RecordingMixing, Service {
     private struct State {
         var waiting = 0
         var running: [RecordingID: MixingStop] = [:]
     }
 
-    private static let pause = Duration.seconds(5)
+    private static let retryDelay = Duration.seconds(5)
 
     private let store: Store
     private let commands: CallCommands
     private let files: MediaFiles
     private let logger: Logger
-    private let work: BoundedWork
-    private let backlog: Backlog<RecordingID>
+    private let work: ConcurrencyLimiter
+    private let jobs: JobQueue<RecordingID>
     private let state = Mutex(State())
     private let time = Timer(label: "recording_mix_seconds")
 
@@ -33,18 +33,18 @@ final class RecordingMixes: RecordingMixing, Service {
         self.commands = commands
         self.files = files
         self.logger = logger
-        // Nobody waits for it beside a call: half of the processors at most, and a mix takes one for minutes.
-        let most = min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 2)
-        work = BoundedWork(atATime: most, mostWaiting: 0)
-        backlog = Backlog(most: most)
+        // Calls come first: a mix takes a processor for minutes, so use half of them at most.
+        let maxConcurrent = min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 2)
+        work = ConcurrencyLimiter(maxConcurrent: maxConcurrent, maxWaiting: 0)
+        jobs = JobQueue(maxConcurrent: maxConcurrent)
     }
 
-    /// Mixes that wait for a processor.
+    /// Mixes that wait to be made.
     var waitingCount: Int { state.withLock { $0.waiting } }
 
     func mix(_ recording: RecordingID) {
         state.withLock { $0.waiting += 1 }
-        backlog.add(recording)
+        jobs.add(recording)
     }
 
     func forget(_ recording: RecordingID) { state.withLock { $0.running[recording] }?.stop() }
@@ -53,9 +53,9 @@ final class RecordingMixes: RecordingMixing, Service {
         do {
             for recording in try await store.read({ try $0.unmixedRecordings() }) { mix(recording) }
         } catch {
-            logger.error("mixes that are to be made cannot be read", metadata: ["error": "\(error)"])
+            logger.error("pending mixes cannot be read", metadata: ["error": "\(error)"])
         }
-        await backlog.run { await self.make($0) }
+        await jobs.run { await self.make($0) }
     }
 
     private func make(_ id: RecordingID) async {
@@ -63,23 +63,23 @@ final class RecordingMixes: RecordingMixing, Service {
         let file = FileID.make(at: .systemClock())
         let mix: RecordingMix
         do {
-            // Asked for twice, or removed.
+            // Requested twice, or removed.
             guard let recording = try await store.read({ try $0.recording(id) }), recording.mix == .pending else {
                 return
             }
             mix = .complete(try await write(recording, to: file))
         } catch is CancellationError {
-            // Gone, or to be made by the next process.
+            // Removed, or left to the next process.
             await drop(file)
             return
         } catch {
             logger.error("a recording cannot be mixed", metadata: ["recording": "\(id)", "reason": "\(error)"])
-            mix = .failed(MixingFailure.words(error))
+            mix = .failed(MixingFailure.message(for: error))
         }
-        await keep(mix, of: id, file)
+        await save(mix, of: id, file)
     }
 
-    private func write(_ recording: Recording, to file: FileID) async throws -> RecordingMix.Sound {
+    private func write(_ recording: Recording, to file: FileID) async throws -> RecordingMix.MixedAudio {
         let mixing = MixingWork(recording, in: files, to: file)
         let stop = MixingStop()
         state.withLock { $0.running[recording.id] = stop }
@@ -93,19 +93,18 @@ final class RecordingMixes: RecordingMixing, Service {
         }
     }
 
-    private func keep(_ mix: RecordingMix, of id: RecordingID, _ file: FileID) async {
+    private func save(_ mix: RecordingMix, of id: RecordingID, _ file: FileID) async {
         Counter(label: "recording_mixes_total", dimensions: [("outcome", mix.status)]).increment()
         let commands = commands
-        // A disk that has no room for the row may have some when somebody made it. Else it stays pending, for the next
-        // process.
+        // If the disk is full, space may be freed meanwhile. Otherwise the mix stays pending for the next process.
         while !Task.isCancelled {
             do {
-                let isKept = try await store.write { try commands.mixed(id, mix, in: $0) }.value
-                if isKept, mix.sound != nil { return }
+                let isStored = try await store.write { try commands.mixed(id, mix, in: $0) }.value
+                if isStored, mix.audio != nil { return }
                 break
             } catch {
-                logger.error("a mix cannot be kept", metadata: ["recording": "\(id)", "error": "\(error)"])
-                try? await Task.sleep(for: Self.pause)
+                logger.error("a mix cannot be stored", metadata: ["recording": "\(id)", "error": "\(error)"])
+                try? await Task.sleep(for: Self.retryDelay)
             }
         }
         await drop(file)

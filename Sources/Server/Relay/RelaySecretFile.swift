@@ -1,8 +1,9 @@
 import Foundation
 
-/// The shared secret of ephemeral relay credentials, made once and kept in the data directory for its owner alone.
+/// The shared secret of ephemeral relay credentials, generated once and stored in the data directory, readable only by
+/// its owner.
 enum RelaySecretFile {
-    /// The secret of a server that has run before.
+    /// Reads the secret of a server that has been started before.
     static func read(path: String) throws -> String {
         guard let text = text(in: path) else {
             throw ConfigurationError(
@@ -11,13 +12,14 @@ enum RelaySecretFile {
         return text
     }
 
+    /// Reads the secret, or generates one.
     static func load(path: String) throws -> String {
         if let text = text(in: path) { return text }
         var generator = SystemRandomNumberGenerator()
         let secret = (0..<4).map { _ in String(generator.next(), radix: 36) }.joined()
-        let made = FileManager.default.createFile(
+        let isWritten = FileManager.default.createFile(
             atPath: path, contents: Data((secret + "\n").utf8), attributes: [.posixPermissions: 0o600])
-        guard made else {
+        guard isWritten else {
             throw ConfigurationError(
                 "\(path) cannot be written: make the directory of storage.path writable, or set relay.secrets.")
         }

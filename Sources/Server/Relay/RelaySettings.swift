@@ -8,7 +8,7 @@ import TURN
 import WebAPI
 import Wire
 
-/// The relay's configuration as it is in force: a reload replaces it.
+/// The relay's current configuration, which a reload replaces.
 final class CurrentRelay: Sendable {
     private let current: Mutex<RelayConfiguration>
     private let open: Mutex<Bool>
@@ -18,18 +18,18 @@ final class CurrentRelay: Sendable {
         open = Mutex(settings.issuesOpenCredentials)
     }
 
-    /// What new ephemeral credentials are signed with: the first of relay.secrets.
+    /// The secret that signs new ephemeral credentials: the first of relay.secrets.
     var newestSecret: String { current.withLock { $0.secrets.first ?? "" } }
 
-    /// Whether clients that ask for this name or address accept the certificate.
+    /// Whether the certificate is valid for this name or address.
     func isCertified(for name: String) -> Bool { current.withLock { $0.certificate }?.covers(name) ?? false }
 
-    /// Ports of TURN over TLS that clients are told.
+    /// Ports of TURN over TLS that are given to clients.
     var tlsPorts: [Int] {
         current.withLock { $0.certificate == nil ? [] : $0.tlsPorts.map(Int.init) }
     }
 
-    /// Whether every user gets credentials, whatever for.
+    /// Whether every user gets credentials, without a purpose.
     var issuesOpenCredentials: Bool { open.withLock { $0 } }
 
     func adopt(_ settings: RelaySettings) {
@@ -38,14 +38,14 @@ final class CurrentRelay: Sendable {
     }
 }
 
-/// The relay's part of the configuration, checked.
+/// The relay's part of the configuration, validated.
 struct RelaySettings {
     let configuration: RelayConfiguration
     /// Whether a certificate is configured.
-    let speaksTLS: Bool
+    let hasTLS: Bool
     /// `relay.credentials: open`.
     let issuesOpenCredentials: Bool
-    /// For how long a voice message needs the relay: the longest, and a while to begin and to be sent.
+    /// How long a voice message needs the relay: its maximum length, plus time to begin and to be sent.
     private let gatewaySeconds: Int64
     private let address: String?
 
@@ -54,26 +54,26 @@ struct RelaySettings {
     }
 
     /// - Parameters:
-    ///   - hasFiles: whether the certificate is on this machine; a check from elsewhere goes without.
-    ///   - secret: the one that is kept in the data directory, asked for when none is configured.
+    ///   - hasFiles: whether the certificate is on this machine; a check from elsewhere does not need it.
+    ///   - secret: returns the secret in the data directory, used if none is configured.
     init(_ settings: ServerConfiguration, hasFiles: Bool = true, secret: () throws -> String) throws {
         var configuration = RelayConfiguration()
         configuration.listen = try settings.texts("relay.listen").map { text in
             guard let address = IPAddress(text) else {
-                throw ConfigurationError("relay.listen: \(text) is no IP address.")
+                throw ConfigurationError("relay.listen: \(text) is not an IP address.")
             }
             return address
         }
         configuration.port = UInt16(clamping: settings.integer("relay.port"))
         configuration.tlsPorts = settings.integers("relay.tlsPorts").map { UInt16(clamping: $0) }
-        speaksTLS = !settings.text("relay.certificate").isEmpty || !settings.text("http.certificate").isEmpty
+        hasTLS = !settings.text("relay.certificate").isEmpty || !settings.text("http.certificate").isEmpty
         issuesOpenCredentials = settings.text("relay.credentials") == "open"
         gatewaySeconds = Int64(settings.integer("voice.maxSeconds")) + 120
         configuration.certificate = hasFiles ? try Self.certificate(settings) : nil
         configuration.balancers = try settings.texts("relay.proxyProtocol").map { text in
             guard let range = AddressRange(text) else {
                 throw ConfigurationError(
-                    "relay.proxyProtocol: \(text) is no address or range such as 10.0.0.0/8.")
+                    "relay.proxyProtocol: \(text) is not an address or range such as 10.0.0.0/8.")
             }
             return range
         }
@@ -93,7 +93,7 @@ struct RelaySettings {
         configuration.alternates = try settings.texts("relay.alternateServer").map { text in
             guard let address = TransportAddress(text) else {
                 throw ConfigurationError(
-                    "relay.alternateServer: \(text) is no address with a port, such as 203.0.113.9:3478.")
+                    "relay.alternateServer: \(text) is not an address with a port, such as 203.0.113.9:3478.")
             }
             return address
         }
@@ -124,7 +124,7 @@ struct RelaySettings {
         configuration.limits.datagramHandshakes = settings.integer("relay.limits.dtlsHandshakes")
         let handshakes = settings.integer("relay.limits.dtlsHandshakesPerSecond")
         configuration.limits.handshakesPerSecond = UInt32(clamping: handshakes)
-        configuration.limits.handshakesAtOnce = UInt32(clamping: handshakes * 5)
+        configuration.limits.handshakeBurst = UInt32(clamping: handshakes * 5)
         configuration.limits.handshakeSeconds = UInt32(clamping: settings.integer("relay.limits.dtlsHandshakeSeconds"))
         configuration.limits.perAllocation = AllocationLimits(
             bytesPerSecond: UInt64(clamping: settings.integer("relay.limits.bytesPerSecond")),
@@ -144,7 +144,7 @@ struct RelaySettings {
     private static func ranges(_ name: String, _ settings: ServerConfiguration) throws -> [AddressRange] {
         try settings.texts(name).map { text in
             guard let range = AddressRange(text) else {
-                throw ConfigurationError("\(name): \(text) is no range such as 192.168.0.0/16.")
+                throw ConfigurationError("\(name): \(text) is not a range such as 192.168.0.0/16.")
             }
             return range
         }
@@ -168,7 +168,7 @@ struct RelaySettings {
         }
     }
 
-    /// What the operator should know about the certificate.
+    /// A warning about the certificate for the operator.
     var warning: String? {
         configuration.certificate?.warning(at: SystemClock.unixSeconds())
     }
@@ -179,7 +179,7 @@ struct RelaySettings {
         return server
     }
 
-    /// Hands out this relay's addresses and credentials, signed with the secret that is the newest at the time.
+    /// Issues this relay's addresses, and credentials signed with the current newest secret.
     func issuer(_ current: CurrentRelay) -> ICEServerIssuer {
         ICEServerIssuer(
             address: address, port: Int(configuration.port), gatewaySeconds: gatewaySeconds,

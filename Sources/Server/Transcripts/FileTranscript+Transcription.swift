@@ -3,14 +3,14 @@ import Transcription
 import WebAPI
 
 extension FileTranscript {
-    init(_ said: Transcript) {
+    init(_ result: Transcript) {
         self = .complete(
-            language: said.language, text: said.text,
-            segments: said.segments.map { .init(start: $0.start, end: $0.end, text: $0.text) })
+            language: result.language, text: result.text,
+            segments: result.segments.map { .init(start: $0.start, end: $0.end, text: $0.text) })
     }
 
     static func failed(_ error: TranscriptionFailure) -> Self {
-        .failed(.init(type: error.kind, detail: error.description, mayRetry: error.mayBeTriedAgain))
+        .failed(.init(type: error.kind, detail: error.description, mayRetry: error.mayRetryLater))
     }
 }
 

@@ -10,11 +10,11 @@ import Synchronization
 import Transcription
 import WebAPI
 
-/// Has the tracks of recordings written down, in the order in which that was asked for, some at a time. What a process
-/// before this one left is done first.
+/// Transcribes the tracks of recordings in the order of the requests, a few at a time. Tracks that an earlier process
+/// left pending are transcribed first.
 ///
-/// A track is decoded as fast as its pieces are written down, so that one of hours takes no more memory than one of
-/// seconds.
+/// A track is decoded as fast as its segments are transcribed, so that a long one needs no more memory than a short
+/// one.
 final class RecordingTranscripts: RecordingTranscribing, Service {
     private let store: Store
     private let commands: CallCommands
@@ -22,13 +22,13 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
     private let queue: TranscriptionQueue?
     private let isAutomatic: Bool
     private let logger: Logger
-    /// Tracks that wait, or are being written down: nothing is done twice.
-    private let unfinished = Mutex<Set<UnwrittenTrack>>([])
-    private let gauge = Gauge(label: "recording_tracks_unwritten")
-    /// Each has one piece at most with the provider.
-    private let backlog = Backlog<UnwrittenTrack>(most: 2)
+    /// Tracks that wait or are being transcribed, so that nothing is done twice.
+    private let unfinished = Mutex<Set<UntranscribedTrack>>([])
+    private let gauge = Gauge(label: "recording_tracks_untranscribed")
+    /// Each track has at most one segment with the provider.
+    private let jobs = JobQueue<UntranscribedTrack>(maxConcurrent: 2)
 
-    /// - Parameter isAutomatic: recordings are written down when they end.
+    /// - Parameter isAutomatic: whether recordings are transcribed when they end.
     init(
         store: Store, commands: CallCommands, files: MediaFiles, queue: TranscriptionQueue?, isAutomatic: Bool,
         logger: Logger
@@ -43,8 +43,8 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
 
     var isConfigured: Bool { queue != nil }
 
-    func transcribe(_ tracks: [UnwrittenTrack]) {
-        for track in tracks where note({ $0.insert(track).inserted }) { backlog.add(track) }
+    func transcribe(_ tracks: [UntranscribedTrack]) {
+        for track in tracks where note({ $0.insert(track).inserted }) { jobs.add(track) }
     }
 
     /// A recording has ended.
@@ -53,17 +53,17 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
         Task { [store, commands, logger] in
             do {
                 _ = try await store.write { store in
-                    try commands.askForTranscript(of: recording, in: store)
+                    try commands.requestTranscript(of: recording, in: store)
                 } committed: { work in
                     self.transcribe(work)
                 }
             } catch {
-                logger.error("a recording is not written down", metadata: ["error": "\(error)"])
+                logger.error("a recording is not transcribed", metadata: ["error": "\(error)"])
             }
         }
     }
 
-    private func note<Result>(_ change: (inout Set<UnwrittenTrack>) -> Result) -> Result {
+    private func note<Result>(_ change: (inout Set<UntranscribedTrack>) -> Result) -> Result {
         unfinished.withLock { unfinished in
             defer { gauge.record(unfinished.count) }
             return change(&unfinished)
@@ -86,39 +86,39 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
             return
         }
         do {
-            transcribe(try await store.read { try $0.unwrittenTracks() })
+            transcribe(try await store.read { try $0.untranscribedTracks() })
         } catch {
-            logger.error("what is to be written down cannot be read", metadata: ["error": "\(error)"])
+            logger.error("pending transcripts cannot be read", metadata: ["error": "\(error)"])
         }
-        await backlog.run { await self.write($0, with: queue) }
+        await jobs.run { await self.write($0, with: queue) }
     }
 
-    private func write(_ track: UnwrittenTrack, with queue: TranscriptionQueue) async {
+    private func write(_ track: UntranscribedTrack, with queue: TranscriptionQueue) async {
         let transcript = await transcript(of: track, with: queue)
-        // Before that is kept: from then on somebody may ask for it again.
+        // Before the transcript is stored, since it may be requested again from then on.
         note { _ = $0.remove(track) }
         guard let transcript else { return }
         let commands = commands
         do {
             _ = try await store.write { try commands.transcribed(track, transcript, in: $0) }
         } catch {
-            logger.error("what was said cannot be kept", metadata: ["error": "\(error)"])
+            logger.error("a transcript cannot be stored", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Nil when it is not wanted any more, or is left to the next process.
-    private func transcript(of track: UnwrittenTrack, with queue: TranscriptionQueue) async -> FileTranscript? {
+    /// Nil if it is no longer pending, or is left to the next process.
+    private func transcript(of track: UntranscribedTrack, with queue: TranscriptionQueue) async -> FileTranscript? {
         let transcript: FileTranscript
         do throws(TranscriptionFailure) {
-            guard let said = try await words(of: track, queue) else { return nil }
-            transcript = FileTranscript(said)
+            guard let result = try await runTranscription(of: track, queue) else { return nil }
+            transcript = FileTranscript(result)
         } catch .cancelled {
             return nil
         } catch .shutDown {
             return nil
         } catch {
             if case .programFailed(_, let complaint) = error, !complaint.isEmpty {
-                logger.warning("a recording is not written down", metadata: ["complaint": "\(complaint)"])
+                logger.warning("a recording is not transcribed", metadata: ["complaint": "\(complaint)"])
             }
             transcript = .failed(error)
         }
@@ -129,39 +129,39 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
         return transcript
     }
 
-    /// Nil when the recording is removed meanwhile.
-    private func words(
-        of track: UnwrittenTrack, _ queue: TranscriptionQueue
+    /// Nil if the recording is removed meanwhile.
+    private func runTranscription(
+        of track: UntranscribedTrack, _ queue: TranscriptionQueue
     ) async throws(TranscriptionFailure) -> Transcript? {
         do {
             var transcription = LongTranscription(queue)
-            var sound = try TrackSound()
+            var audio = try TrackAudio()
             let file = try await files.open(track.file)
             try await file.read(0..<file.byteCount) { bytes in
-                guard try await isWanted(track) else { throw Unwanted() }
-                sound.append(bytes)
-                while let samples = try sound.next() {
+                guard try await isPending(track) else { throw NoLongerPending() }
+                audio.append(bytes)
+                while let samples = try audio.next() {
                     try await transcription.take(samples)
-                    // Some milliseconds of work: others have their turn.
+                    // Decoding takes milliseconds: let other tasks run.
                     await Task.yield()
                 }
             }
-            guard sound.hasBegun else { throw ContainerError.noOpus }
+            guard audio.hasBegun else { throw ContainerError.noOpus }
             return try await transcription.finish()
-        } catch is Unwanted {
+        } catch is NoLongerPending {
             return nil
         } catch let failure as TranscriptionFailure {
             throw failure
         } catch {
             if Task.isCancelled { throw .cancelled }
             logger.warning("a recording cannot be read", metadata: ["error": "\(error)"])
-            throw .unreachable("its sound cannot be read")
+            throw .unreachable("its audio cannot be read")
         }
     }
 
-    private func isWanted(_ track: UnwrittenTrack) async throws -> Bool {
+    private func isPending(_ track: UntranscribedTrack) async throws -> Bool {
         try await store.read { try $0.transcript(of: track.file)?.status == .pending }
     }
 
-    private struct Unwanted: Error {}
+    private struct NoLongerPending: Error {}
 }

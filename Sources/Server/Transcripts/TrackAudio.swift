@@ -1,26 +1,26 @@
 import Audio
 import Containers
 
-/// What is heard in a track of a recording, at 16 kHz, decoded as its file is read: no more than a page of it is held.
-struct TrackSound {
+/// Decodes a track of a recording to 16 kHz while its file is read. At most one page is buffered.
+struct TrackAudio {
     private static let limit = OpusLimit(seconds: 24 * 3600)
 
     private let decoder: VoiceDecoder
     private var stream = OggOpusStream(limit: Self.limit)
-    /// Samples that the decoder has made, those included that are not heard.
+    /// Samples that were decoded, including those that are skipped.
     private var count: UInt64 = 0
 
     init() throws {
         decoder = try VoiceDecoder(.wide)
     }
 
-    /// There is a voice in the file.
+    /// Whether the Opus header was read.
     var hasBegun: Bool { stream.head != nil }
 
-    /// What comes next in the file.
+    /// Appends the next bytes of the file.
     mutating func append(_ bytes: [UInt8]) { stream.append(bytes) }
 
-    /// What is heard next; nil when more has to come first.
+    /// The next samples; nil if more bytes are needed first.
     mutating func next() throws -> [Int16]? {
         guard let page = try stream.nextPage() else { return nil }
         let divisor = decoder.rate.divisor
@@ -30,10 +30,10 @@ struct TrackSound {
         }
         let first = count
         count += UInt64(samples.count)
-        let begin = UInt64(stream.head?.preSkip ?? 0) / UInt64(divisor)
-        if first < begin { samples.removeFirst(Int(min(begin - first, UInt64(samples.count)))) }
-        if let heard = stream.sampleCount {
-            let end = begin + heard / UInt64(divisor)
+        let start = UInt64(stream.head?.preSkip ?? 0) / UInt64(divisor)
+        if first < start { samples.removeFirst(Int(min(start - first, UInt64(samples.count)))) }
+        if let audibleCount = stream.sampleCount {
+            let end = start + audibleCount / UInt64(divisor)
             if count > end { samples.removeLast(Int(min(count - end, UInt64(samples.count)))) }
         }
         return samples

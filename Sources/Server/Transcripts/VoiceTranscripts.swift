@@ -7,23 +7,23 @@ import Transcription
 import Voice
 import WebAPI
 
-/// Has voice messages written down, one after the other, some at a time. What a process before this one left is done
+/// Transcribes voice messages in order, a few at a time. Messages that an earlier process left pending are transcribed
 /// first.
 final class VoiceTranscripts: VoiceTranscribing, Service {
-    /// Samples that are handed on at a time: a second.
-    private static let part = 16_000
+    /// Samples that are passed on at a time: one second.
+    private static let chunkSampleCount = 16_000
 
     private let store: Store
     private let commands: VoiceCommands
     private let files: MediaFiles
-    private let work: BoundedWork
+    private let work: ConcurrencyLimiter
     private let queue: TranscriptionQueue?
     private let logger: Logger
-    /// The provider's queue bounds what it does at a time; this bounds what is decoded for it.
-    private let backlog = Backlog<VoiceMessage>(most: 4)
+    /// The provider's queue limits concurrent requests; this limits what is decoded for it.
+    private let jobs = JobQueue<VoiceMessage>(maxConcurrent: 4)
 
     init(
-        store: Store, commands: VoiceCommands, files: MediaFiles, work: BoundedWork, queue: TranscriptionQueue?,
+        store: Store, commands: VoiceCommands, files: MediaFiles, work: ConcurrencyLimiter, queue: TranscriptionQueue?,
         logger: Logger
     ) {
         self.store = store
@@ -36,7 +36,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
 
     var isConfigured: Bool { queue != nil }
 
-    func transcribe(_ message: VoiceMessage) { backlog.add(message) }
+    func transcribe(_ message: VoiceMessage) { jobs.add(message) }
 
     func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String {
         let segments = (transcript.segments ?? []).map {
@@ -54,22 +54,22 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
         do {
             for message in try await store.read({ try $0.untranscribed() }) { transcribe(message) }
         } catch {
-            logger.error("what is to be written down cannot be read", metadata: ["error": "\(error)"])
+            logger.error("pending transcripts cannot be read", metadata: ["error": "\(error)"])
         }
-        await backlog.run { await self.write($0, with: queue) }
+        await jobs.run { await self.write($0, with: queue) }
     }
 
     private func write(_ message: VoiceMessage, with queue: TranscriptionQueue) async {
         let transcript: FileTranscript
         do throws(TranscriptionFailure) {
-            transcript = try await words(of: message, queue)
+            transcript = try await runTranscription(of: message, queue)
         } catch .cancelled {
             return
         } catch .shutDown {
             return
         } catch {
             if case .programFailed(_, let complaint) = error, !complaint.isEmpty {
-                logger.warning("a voice message is not written down", metadata: ["complaint": "\(complaint)"])
+                logger.warning("a voice message is not transcribed", metadata: ["complaint": "\(complaint)"])
             }
             transcript = .failed(error)
         }
@@ -77,23 +77,23 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
         do {
             _ = try await store.write { try commands.transcribed(message, transcript, in: $0) }
         } catch {
-            logger.error("what was said cannot be kept", metadata: ["error": "\(error)"])
+            logger.error("a transcript cannot be stored", metadata: ["error": "\(error)"])
         }
     }
 
-    private func words(
+    private func runTranscription(
         of message: VoiceMessage, _ queue: TranscriptionQueue
     ) async throws(TranscriptionFailure) -> FileTranscript {
         var samples = try await samples(of: message)[...]
         var transcription = LongTranscription(queue)
         while !samples.isEmpty {
-            try await transcription.take(samples.prefix(Self.part))
-            samples = samples.dropFirst(Self.part)
+            try await transcription.take(samples.prefix(Self.chunkSampleCount))
+            samples = samples.dropFirst(Self.chunkSampleCount)
         }
         return FileTranscript(try await transcription.finish())
     }
 
-    /// A file that cannot be read any more says nothing.
+    /// Decodes the message's file.
     private func samples(of message: VoiceMessage) async throws(TranscriptionFailure) -> [Int16] {
         let seconds = message.durationMs / 1000 + 1
         do {
@@ -106,7 +106,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
             throw .queueFull
         } catch {
             logger.warning("a voice message cannot be read", metadata: ["error": "\(error)"])
-            throw .unreachable("its sound cannot be read")
+            throw .unreachable("its audio cannot be read")
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Walks over the members of a JSON object and skips what nobody wants. It trusts the text to be JSON; on any other it
+/// Scans the members of a JSON object and skips values that are not needed. It assumes valid JSON; on other text it
 /// ends early.
 struct JSONScanner: ~Escapable {
     private let text: Span<UInt8>
@@ -12,7 +12,7 @@ struct JSONScanner: ~Escapable {
         return take(UInt8(ascii: "{"))
     }
 
-    /// The next member's name, with its colon passed; nil at the object's end.
+    /// Reads the next member's name and its colon; nil at the end of the object.
     mutating func nextKey() -> String? {
         skipSpace()
         _ = take(UInt8(ascii: ","))
@@ -22,7 +22,7 @@ struct JSONScanner: ~Escapable {
         return take(UInt8(ascii: ":")) ? key : nil
     }
 
-    /// A string without its escapes undone.
+    /// Reads a string, without decoding its escapes.
     mutating func string() -> String? {
         skipSpace()
         guard take(UInt8(ascii: "\"")) else { return nil }
@@ -43,7 +43,7 @@ struct JSONScanner: ~Escapable {
         return value
     }
 
-    /// Passes a value of any kind.
+    /// Skips a value of any kind.
     mutating func skipValue() {
         var depth = 0
         while index < text.count {
@@ -63,7 +63,7 @@ struct JSONScanner: ~Escapable {
         }
     }
 
-    /// Passes the rest of a string and its closing quote.
+    /// Skips the rest of a string and its closing quote.
     private mutating func skipString() {
         while index < text.count {
             switch text[index] {

@@ -4,6 +4,6 @@ import ArgumentParser
 struct SwitchboardLoad: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "switchboard-load",
-        abstract: "Puts load on a Switchboard server and measures what it does.",
+        abstract: "Generates load on a Switchboard server and measures its performance.",
         subcommands: [CallsCommand.self, MediaCommand.self, RelayCommand.self])
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// UUIDs as ids are written in JSON.
+/// Generates UUIDs as they are written in JSON.
 enum UUIDText {
     static func make() -> String { UUID().uuidString.lowercased() }
 }

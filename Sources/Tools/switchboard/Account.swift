@@ -3,17 +3,17 @@ import Server
 
 struct Account: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Accounts, from the server's own machine.",
+        abstract: "Manage accounts, on the server's machine.",
         subcommands: [Create.self, List.self, Disable.self, Enable.self, Invite.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make an account; the password is read from standard input.")
+            abstract: "Create an account; the password is read from standard input.")
 
         @Option(help: "The e-mail address to sign in with.")
         var email: String
 
-        @Option(help: "The name that others see; the address without it.")
+        @Option(help: "The name that others see; the default is the address.")
         var name: String?
 
         @OptionGroup var options: ConfigurationOptions
@@ -34,7 +34,7 @@ struct Account: AsyncParsableCommand {
     }
 
     struct Disable: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Sign an account out everywhere and keep it out.")
+        static let configuration = CommandConfiguration(abstract: "Disable an account and sign it out everywhere.")
 
         @Option(help: "The e-mail address of the account.")
         var email: String
@@ -45,7 +45,7 @@ struct Account: AsyncParsableCommand {
     }
 
     struct Enable: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let a disabled account sign in again.")
+        static let configuration = CommandConfiguration(abstract: "Enable a disabled account.")
 
         @Option(help: "The e-mail address of the account.")
         var email: String
@@ -58,7 +58,7 @@ struct Account: AsyncParsableCommand {
     struct Invite: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print invite codes, each good for one sign-up.")
 
-        @Option(help: "How many, 1 to 1000.")
+        @Option(help: "How many codes, 1 to 1000.")
         var count = 1
 
         @OptionGroup var options: ConfigurationOptions
@@ -73,12 +73,12 @@ struct Account: AsyncParsableCommand {
 
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print access tokens of virtual users, for load tests: a line of JSON each.")
+        abstract: "Print access tokens of virtual users for load tests, as a line of JSON each.")
 
     @Option(help: "How many users, 1 to 100000.")
     var count = 1
 
-    @Option(help: "What the users are called: PREFIX-1 and so on.")
+    @Option(help: "The prefix of the users' names: PREFIX-1 and so on.")
     var prefix = "load"
 
     @OptionGroup var options: ConfigurationOptions
@@ -93,13 +93,13 @@ struct Token: AsyncParsableCommand {
     func run() async throws { try await control(.token(count: count, prefix: prefix), options) }
 }
 
-/// Has `request` answered by the running server, or by this process when none runs, and prints the answer.
+/// Has `request` handled by the running server, or by this process if none runs, and prints the response.
 func control(_ request: ControlRequest, _ options: ConfigurationOptions) async throws {
     let configuration = try options.load()
     try await failing {
-        let answer = try await SwitchboardServer.control(request, configuration)
-        for line in answer.lines { print(line) }
-        if let error = answer.error {
+        let response = try await SwitchboardServer.control(request, configuration)
+        for line in response.lines { print(line) }
+        if let error = response.error {
             StandardError.write("switchboard: \(error)")
             throw ExitCode(1)
         }

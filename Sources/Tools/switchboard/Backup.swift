@@ -7,11 +7,11 @@ struct Backup: AsyncParsableCommand {
         abstract: "Copy the database and the media files to a new directory, while the server runs.",
         discussion: """
             The running server makes a consistent snapshot of the database, and then links or copies the media files that \
-            it names; what is deleted meanwhile is kept until that is done. The directory is for the server's user alone \
-            (0700). Keys are not in it: a restored server makes new ones.
+            it references; files that are deleted meanwhile are kept until then. The directory is only for the \
+            server's user (0700). It contains no keys: a restored server makes new ones.
             """)
 
-    @Argument(help: "A directory that is empty or not there yet.")
+    @Argument(help: "A directory that is empty or does not exist yet.")
     var directory: String
 
     @OptionGroup var options: ConfigurationOptions
@@ -24,10 +24,10 @@ struct Backup: AsyncParsableCommand {
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make the data directory of storage.path out of a backup.",
+        abstract: "Make the data directory of storage.path from a backup.",
         discussion: """
-            The directory of storage.path must be empty, and no server may hold it. Signing, media and relay keys are new. \
-            Clients come right by themselves; some have to sign in again. Revocations, blocks and deletions since the \
+            The directory of storage.path must be empty, and no server may use it. Signing, media and relay keys are new. \
+            Clients recover by themselves; some have to sign in again. Revocations, blocks and deletions since the \
             backup are undone.
             """)
 

@@ -3,17 +3,17 @@ import Server
 
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Try the relay over every transport that is configured, and say in words what does not work.",
+        abstract: "Test the relay over every configured transport, and report what does not work.",
         discussion: """
-            Two allocations are made and packets relayed from one to the other and back, with credentials from the \
+            Two allocations are made, and packets relayed from one to the other and back, with credentials from the \
             configuration's secret, against the running server. On another machine, with a copy of the configuration, \
-            --address tries it from outside. Ends with 1 when something fails.
+            --address tests it from outside. The exit code is 1 if something fails.
             """)
 
-    @Option(help: "Try this address alone, from another machine.")
+    @Option(help: "Only test this address, from another machine.")
     var address: String?
 
-    @Option(help: "The host name that clients are given, which the certificate must be for.")
+    @Option(help: "The host name that clients use, which the certificate must be valid for.")
     var name: String?
 
     @Option(help: "A PEM file of authorities to trust beside the system's.")
@@ -27,9 +27,10 @@ struct Check: AsyncParsableCommand {
     func run() async throws {
         let configuration = try options.load()
         try await failing {
-            var wishes = RelayCheck.Options()
-            (wishes.address, wishes.name, wishes.authorities, wishes.stun) = (address, name, authorities, stun)
-            var check = try RelayCheck(configuration, wishes)
+            var checkOptions = RelayCheck.Options()
+            (checkOptions.address, checkOptions.name) = (address, name)
+            (checkOptions.authorities, checkOptions.stun) = (authorities, stun)
+            var check = try RelayCheck(configuration, checkOptions)
             guard await check.run(print: { print($0) }) else { throw ExitCode(1) }
         }
     }

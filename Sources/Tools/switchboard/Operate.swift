@@ -3,10 +3,10 @@ import Server
 
 struct Reload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have the running server read its configuration again, and say what changed.",
+        abstract: "Have the running server reload its configuration, and report what changed.",
         discussion: """
-            The server reads the file that it was started with, as on SIGHUP. All of it must be right, or nothing changes \
-            and the answer names the setting and its line. --config only says where the data directory is.
+            The server reads the file that it was started with, as on SIGHUP. All of it must be valid, or nothing \
+            changes and the error names the setting and its line. --config is only used to find the data directory.
             """)
 
     @OptionGroup var options: ConfigurationOptions
@@ -16,10 +16,10 @@ struct Reload: AsyncParsableCommand {
 
 struct Drain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have the running server refuse new relay allocations, without ending it.",
+        abstract: "Have the running server reject new relay allocations, without stopping it.",
         discussion: """
-            /readyz says no, so that a load balancer sends people elsewhere; what is relayed goes on for as long as it \
-            likes. SIGTERM does the same with a deadline and then ends the server.
+            /readyz fails, so that a load balancer sends clients elsewhere; existing allocations go on without a time \
+            limit. SIGTERM does the same with a deadline and then stops the server.
             """)
 
     @Flag(help: "Accept new allocations again.")

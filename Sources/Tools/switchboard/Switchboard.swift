@@ -13,14 +13,14 @@ struct Switchboard: AsyncParsableCommand {
         ])
 }
 
-/// What every command that needs the configuration takes.
+/// The options of every command that needs the configuration.
 struct ConfigurationOptions: ParsableArguments {
-    @Option(help: "The YAML file with the settings; without it the defaults hold.")
+    @Option(help: "The YAML file with the settings; without it, the defaults apply.")
     var config: String?
 
     @Argument(
         parsing: .allUnrecognized,
-        help: "Settings as options, such as --http-port 9000 for http.port. They win over the file.")
+        help: "Settings as options, such as --http-port 9000 for http.port. They override the file.")
     var settings: [String] = []
 
     var source: ConfigurationSource { ConfigurationSource(file: config, arguments: settings) }
@@ -38,7 +38,7 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve until SIGTERM or SIGINT.",
         discussion: """
-            SIGHUP reads the configuration again. SIGTERM and SIGINT let calls that are relayed go on for at most \
+            SIGHUP reloads the configuration. SIGTERM and SIGINT let relayed calls go on for at most \
             shutdown.drainSeconds; a second signal does not wait for them.
             """)
 
@@ -61,7 +61,7 @@ struct Serve: AsyncParsableCommand {
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bring the database to this version, and say what was done.")
+        abstract: "Migrate the database to this version, and report what was done.")
 
     @OptionGroup var options: ConfigurationOptions
 
@@ -79,7 +79,7 @@ struct Settings: ParsableCommand {
     func run() { print(ReferenceFile.text, terminator: "") }
 }
 
-/// Runs `body`; an error becomes one line on standard error and exit code 1.
+/// Runs `body`; an error is printed as one line on standard error, with exit code 1.
 func failing(_ body: () async throws -> Void) async throws {
     do {
         try await body()

@@ -1,10 +1,10 @@
-// What a relay costs when it does nothing but forward: the yardstick for ours in Scripts/bench/relay.
+// A relay that does nothing but forward: the lower bound for ours in Scripts/bench/relay.
 //
 //     bare-forwarder ADDRESS PORT WORKERS
 //
-// Speaks as much TURN over IPv4 and UDP as turnutils_uclient needs to use channels: every request succeeds, nobody is
-// asked who he is, nothing expires or is counted, and an allocation has one channel. What is left is what no relay with
-// a socket for each allocation can do without: epoll, recvmmsg, a look into a table, sendmmsg.
+// Implements as much TURN over IPv4 and UDP as turnutils_uclient needs to use channels: every request succeeds without
+// authentication, nothing expires or is counted, and an allocation has one channel. The rest is the minimum of a relay
+// with a socket per allocation: epoll, recvmmsg, a table lookup, sendmmsg.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ enum {
     HEADROOM = 4,        // For the header of ChannelData.
     SIZE = 2048,
     ALLOCATIONS = 4096,  // Of a worker.
-    PLACES = 4 * ALLOCATIONS,
+    BUCKETS = 4 * ALLOCATIONS,
     COOKIE = 0x2112A442,
 };
 
@@ -38,7 +38,7 @@ struct worker {
     struct in_addr address;
     int count;
     struct allocation allocations[ALLOCATIONS];
-    uint16_t places[PLACES];  // Clients by address: the number of the allocation and 1.
+    uint16_t buckets[BUCKETS];  // Clients by address: the number of the allocation and 1.
     // Received datagrams, and where each goes.
     int received;
     uint8_t memory[BATCH][HEADROOM + SIZE];
@@ -64,11 +64,11 @@ static int udp_socket(struct in_addr address, uint16_t port) {
     return made;
 }
 
-// Where the client's allocation is written down, or would be.
-static uint16_t *place(struct worker *worker, const struct sockaddr_in *client) {
+// The hash table entry of the client's allocation, or the free one for it.
+static uint16_t *find_bucket(struct worker *worker, const struct sockaddr_in *client) {
     uint32_t at = (client->sin_addr.s_addr ^ (uint32_t)client->sin_port << 16 ^ client->sin_port) * 2654435769u;
-    for (at %= PLACES;; at = (at + 1) % PLACES) {
-        uint16_t *found = &worker->places[at];
+    for (at %= BUCKETS;; at = (at + 1) % BUCKETS) {
+        uint16_t *found = &worker->buckets[at];
         if (*found == 0) return found;
         struct sockaddr_in *known = &worker->allocations[*found - 1].client;
         if (known->sin_port == client->sin_port && known->sin_addr.s_addr == client->sin_addr.s_addr) return found;
@@ -115,12 +115,12 @@ static uint8_t *put_address(uint8_t *at, uint16_t kind, const struct sockaddr_in
     return put(at, kind, value, 8);
 }
 
-// Obeys a STUN request and answers it with success.
-static void answer(struct worker *worker, struct sockaddr_in *client, const uint8_t *message, size_t count) {
+// Handles a STUN request with a success response.
+static void handle_request(struct worker *worker, struct sockaddr_in *client, const uint8_t *message, size_t count) {
     static const uint32_t lifetime = 0x58020000;  // 600 in network order.
     uint8_t bytes[256], *end = bytes + 20;
     if (count < 20) return;
-    uint16_t method = (uint16_t)(message[0] << 8 | message[1]), *number = place(worker, client);
+    uint16_t method = (uint16_t)(message[0] << 8 | message[1]), *number = find_bucket(worker, client);
     if (method == 3 && *number == 0 && worker->count < ALLOCATIONS) {
         struct allocation *made = &worker->allocations[worker->count++];
         *made = (struct allocation){.client = *client, .relay = udp_socket(worker->address, 0)};
@@ -159,8 +159,8 @@ static void answer(struct worker *worker, struct sockaddr_in *client, const uint
 static void from_client(struct worker *worker, int slot) {
     uint8_t *bytes = worker->memory[slot] + HEADROOM;
     size_t count = worker->in[slot].msg_len;
-    if (count < 4 || bytes[0] < 0x40) return answer(worker, &worker->sources[slot], bytes, count);
-    uint16_t number = *place(worker, &worker->sources[slot]);
+    if (count < 4 || bytes[0] < 0x40) return handle_request(worker, &worker->sources[slot], bytes, count);
+    uint16_t number = *find_bucket(worker, &worker->sources[slot]);
     size_t size = (size_t)(bytes[2] << 8 | bytes[3]);
     if (number == 0 || size + 4 > count) return;
     struct allocation *own = &worker->allocations[number - 1];
@@ -175,7 +175,7 @@ static void from_peer(struct worker *worker, int slot, struct allocation *own) {
     leave(worker, worker->clients, &own->client, bytes, size + 4u);
 }
 
-// Reads a socket until it is empty: an edge is told once.
+// Reads a socket until it is empty: epoll is edge-triggered.
 static void read_all(struct worker *worker, int socket, int limit, struct allocation *own) {
     for (;;) {
         if (worker->received == BATCH) flush(worker);

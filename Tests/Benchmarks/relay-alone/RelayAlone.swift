@@ -9,13 +9,13 @@ import Wire
 ///     relay-alone listen=127.0.0.1 listen=::1 port=3478 user=alice:wonderland secret=… allow=127.0.0.0/8 workers=2 \
 ///         certificate=both.pem
 ///
-/// Prints `ready PORT`, then obeys lines on standard input (`counters`, `revoke USER`) and
+/// Prints `ready PORT`, then handles commands on standard input (`counters`, `revoke USER`) and
 /// ends with it.
 @main
 struct RelayAlone {
     static func main() throws {
         var configuration = RelayConfiguration()
-        // What is measured is the relay, not its limits.
+        // Without limits, which are not measured.
         configuration.limits.perAllocation = AllocationLimits()
         for argument in CommandLine.arguments.dropFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
@@ -29,7 +29,7 @@ struct RelayAlone {
         print("ready \(server.addresses.first?.port ?? 0)")
         fflush(nil)
         while let line = readLine() {
-            obey(line.split(separator: " ").map(String.init), server)
+            handle(line.split(separator: " ").map(String.init), server)
         }
         server.stop()
     }
@@ -64,14 +64,14 @@ struct RelayAlone {
             case "perUser": configuration.limits.allocationsPerUser = number
             case "handshakes": configuration.limits.handshakesPerSecond = UInt32(clamping: number)
             case "sessionsPerSource": configuration.limits.datagramSessionsPerSource = number
-            case "answers": configuration.limits.answersPerSecond = UInt32(clamping: number)
+            case "answers": configuration.limits.responsesPerSecond = UInt32(clamping: number)
             default: return false
             }
         }
         return true
     }
 
-    private static func obey(_ words: [String], _ server: RelayServer) {
+    private static func handle(_ words: [String], _ server: RelayServer) {
         switch words.first {
         case "counters": print(server.counters, server.outstanding)
         case "revoke" where words.count == 2: server.revoke(user: words[1])

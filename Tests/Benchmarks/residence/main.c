@@ -4,8 +4,8 @@
 //     residence PORT PEER_PORT PAYLOAD
 //
 // Watches ChannelData over IPv4 and UDP between clients and the relay's PORT, and its payloads, all of PAYLOAD bytes,
-// between the relay's sockets and a peer's PEER_PORT. Which client a relay's socket belongs to is read from the answers
-// to Allocate; packets of one allocation and direction are matched by their first 16 bytes, which turnutils_uclient
+// between the relay's sockets and a peer's PEER_PORT. The client of a relay's socket is read from the responses to
+// Allocate; packets of one allocation and direction are matched by their first 16 bytes, which turnutils_uclient
 // fills with number and time. Ends with SIGTERM and prints a line of JSON: packets, and percentiles in microseconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@
 
 enum { BATCH = 32, SIZE = 65536, WAITING = 1024, IDENTITY = 16, MAXIMUM = 1 << 24 };
 
-// Packets of an allocation that have come and not gone, oldest first; the two directions by themselves.
+// Packets of an allocation that have arrived and not departed, oldest first, per direction.
 struct line {
     uint32_t begin, end;
     struct { uint64_t at; uint8_t identity[IDENTITY]; } packets[WAITING];
@@ -84,7 +84,7 @@ static void see(const uint8_t *packet, size_t size, int leaves, uint16_t port, u
     } else if (from == port && size >= 20 && number(data) == 0x0103) {
         learn(data, size, to);
     } else {
-        // Segments that the kernel has yet to cut apart are seen as one.
+        // Segments that the kernel has not split yet (GSO) are captured as one.
         int direction = from == port;
         size_t step = direction ? framed : payload;
         if (size % step != 0) return;
@@ -95,7 +95,7 @@ static void see(const uint8_t *packet, size_t size, int leaves, uint16_t port, u
     }
 }
 
-// Only what comes to the relay and what leaves it: on loopback each packet does both.
+// Only packets to the relay and from it: on loopback each packet is captured as both.
 static void filter(int socket, uint16_t port, uint16_t peer) {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),

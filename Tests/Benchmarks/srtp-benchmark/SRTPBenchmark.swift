@@ -3,7 +3,8 @@ import Glibc
 import SecureMedia
 import Wire
 
-/// What protecting and unprotecting a packet costs, in nanoseconds of processor time, beside libsrtp2 in the same run.
+/// The cost of protecting and unprotecting a packet, in nanoseconds of CPU time, compared with libsrtp2 in the same
+/// run.
 @main
 struct SRTPBenchmark {
     static func main() {
@@ -65,7 +66,7 @@ struct SRTPBenchmark {
                     }
                 },
             ]
-            // The best round: the others were disturbed.
+            // The best round, with the least interference.
             for (index, step) in steps.enumerated() { nanoseconds[index] = min(nanoseconds[index], step) }
         }
         let cells = nanoseconds.map { String($0 / UInt64(packetsPerRound)) }

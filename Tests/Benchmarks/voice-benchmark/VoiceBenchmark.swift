@@ -5,8 +5,8 @@ import RTP
 import Transcription
 import Wire
 
-/// What recording and decoding a voice costs beside its call, each step alone, on one thread: `voice-benchmark FILE`, where
-/// FILE is speech as Opus in Ogg. Shares are of a core, for as long as the voice speaks.
+/// The cost of recording and decoding a track beyond its call, each step alone, on one thread: `voice-benchmark FILE`,
+/// where FILE is speech as Opus in Ogg. Shares are of a core, per speaking track.
 @main
 struct VoiceBenchmark {
     private static let rounds = 15
@@ -18,7 +18,7 @@ struct VoiceBenchmark {
             exit(64)
         }
         let track = try OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: 600))
-        let packets = sound(track)
+        let packets = audioPackets(of: track)
         let seconds = Double(track.end) / 48_000
         print(
             "speech of \(shown(seconds)) s, \(packets.count) packets, \(file.count * 8 / Int(seconds * 1_000)) kbit/s")
@@ -28,7 +28,7 @@ struct VoiceBenchmark {
             var recording = record(packets) { pages += $0.takePages().count }
             pages += recording.takePages().count
         }
-        var pieces: [SoundTimeline.Piece] = []
+        var pieces: [AudioTimeline.Segment] = []
         var recording = record(packets, keepsPieces: true) { pieces += $0.takePieces() }
         pieces += recording.takePieces()
         var samples: [Int16] = []
@@ -39,21 +39,21 @@ struct VoiceBenchmark {
             voice.finish(into: &samples)
         }
         var spoken: Int64 = 0
-        show("through the gate", seconds) {
-            var gate = VoiceGate()
+        show("speech detection", seconds) {
+            var detector = VoiceActivityDetector()
             spoken = 0
             for start in stride(from: 0, to: samples.count, by: 800) {
-                let utterances = gate.take(samples[start..<min(start + 800, samples.count)])
+                let utterances = detector.take(samples[start..<min(start + 800, samples.count)])
                 spoken += utterances.reduce(0) { $0 + $1.audio.milliseconds }
             }
-            spoken += gate.finish().reduce(0) { $0 + $1.audio.milliseconds }
+            spoken += detector.finish().reduce(0) { $0 + $1.audio.milliseconds }
         }
         print("\(pages / rounds) bytes of pages, \(samples.count / 16) ms decoded, \(spoken) ms of speech in them")
     }
 
-    /// As the recorder does it: what comes in 50 ms at a time.
+    /// Like the recorder: the packets of 50 ms at a time.
     private static func record(
-        _ packets: [SoundPacket], keepsPieces: Bool = false, _ take: (inout VoiceRecording) -> Void
+        _ packets: [AudioPacket], keepsPieces: Bool = false, _ take: (inout VoiceRecording) -> Void
     ) -> VoiceRecording {
         let tags = OpusTags(vendor: "benchmark")
         var recording = VoiceRecording(packets[0], serial: 1, tags: tags, keepsPieces: keepsPieces)
@@ -70,17 +70,17 @@ struct VoiceBenchmark {
     }
 
     /// The file's packets as they come over the network.
-    private static func sound(_ track: OpusTrack) -> [SoundPacket] {
+    private static func audioPackets(of track: OpusTrack) -> [AudioPacket] {
         (0..<track.packetCount).map { index in
             let packet = track.packet(index)
-            return SoundPacket(
+            return AudioPacket(
                 sequence: UInt16(truncatingIfNeeded: index), timestamp: UInt32(truncatingIfNeeded: packet.start),
                 arrival: Instant(nanoseconds: 1_000_000_000 + packet.start * 1_000_000 / 48),
                 payload: Array(packet.bytes))
         }
     }
 
-    /// The best round: the others were disturbed.
+    /// The best round, with the least interference.
     private static func show(_ name: String, _ seconds: Double, _ body: () throws -> Void) rethrows {
         var best = UInt64.max
         for _ in 0..<rounds {

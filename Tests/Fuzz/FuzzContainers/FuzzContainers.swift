@@ -17,7 +17,7 @@ private func check(_ file: [UInt8]) {
     let whole = try? OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: 3_600))
     checkStream(file, whole)
     guard let track = whole else { return }
-    if track.sampleCount > track.end { fatalError("more is heard than there is") }
+    if track.sampleCount > track.end { fatalError("more samples than packets have") }
     var writer = OggOpusWriter(serial: 1, head: track.head)
     var copy = writer.begin(OpusTags(vendor: "fuzz"))
     var end: UInt64 = 0
@@ -31,7 +31,7 @@ private func check(_ file: [UInt8]) {
     guard let again = try? OpusFile.read(copy.span.bytes, limit: OpusLimit(seconds: 3_600)) else {
         fatalError("what is written is not read")
     }
-    if again.packetCount != track.packetCount || again.isCutOff { fatalError("not all was written") }
+    if again.packetCount != track.packetCount || again.isTruncated { fatalError("not all was written") }
     for index in 0..<track.packetCount where !again.packet(index).bytes.elementsEqual(track.packet(index).bytes) {
         fatalError("another packet came back")
     }

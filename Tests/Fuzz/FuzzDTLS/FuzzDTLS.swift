@@ -3,9 +3,9 @@ import FuzzInput
 import OpenSSLCrypto
 import Wire
 
-/// A sequence of datagrams from a few clients and passing seconds, read from the input, against the front door of DTLS.
-/// Some datagrams are taken as they are; for others the input only says how a hello is cut, and the harness puts in the
-/// cookie that its client was given, so that the fuzzer reaches what lies behind it.
+/// A sequence of datagrams from a few clients and passing seconds, read from the input, against the hello verifier.
+/// Some datagrams are taken as they are; for others the input only says how a hello is fragmented, and the harness puts
+/// in the cookie that its client was given, so that the fuzzer reaches what lies behind it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDTLS(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let harness = Harness() else { return 0 }
@@ -23,7 +23,7 @@ public func fuzzDTLS(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 nonisolated(unsafe) private let openSSL = OpenSSLAuthentication()
 
 private final class Harness {
-    private var door: HelloDoor
+    private var verifier: HelloVerifier
     private var now = Instant(nanoseconds: 1_000_000_000_000)
     private var cookies: [[UInt8]] = Array(repeating: [], count: 4)
     private var keys: UInt8 = 0
@@ -31,7 +31,7 @@ private final class Harness {
     init?() {
         guard let authentication = openSSL else { return nil }
         let key = Array("key".utf8)
-        door = HelloDoor(cookies: CookieMint(key: Digest(key.span.bytes)), authentication: authentication)
+        verifier = HelloVerifier(cookies: CookieGenerator(key: Digest(key.span.bytes)), authentication: authentication)
     }
 
     func step(_ input: inout FuzzInput) {
@@ -43,20 +43,20 @@ private final class Harness {
             let choice = input.byte()
             now = now.adding(seconds: UInt32(choice & 15))
             if choice & 0x80 != 0 { rotate() }
-            door.advance(to: now)
+            verifier.advance(to: now)
         }
     }
 
     func finish() {
         now = now.adding(seconds: 10)
-        door.advance(to: now)
-        if door.assemblyCount != 0 { fatalError("a hello that is never given up") }
+        verifier.advance(to: now)
+        if verifier.assemblyCount != 0 { fatalError("an assembly that never expires") }
     }
 
     private func rotate() {
         keys &+= 1
         let key = [keys]
-        door.cookies.rotate(to: Digest(key.span.bytes))
+        verifier.cookies.rotate(to: Digest(key.span.bytes))
     }
 
     /// One or two fragments of a hello, with the client's cookie or without.
@@ -86,32 +86,32 @@ private final class Harness {
         let flow = Flow(
             .dtls, local: TransportAddress(IPAddress(ipv4: 0x0A00_0001), port: 5349),
             remote: TransportAddress(IPAddress(ipv4: 0x0101_0101 + UInt32(client)), port: 1000))
-        let before = door.assemblyCount
+        let before = verifier.assemblyCount
         let mayBegin = brings(cookies[client], datagram)
-        switch door.receive(datagram.span.bytes, on: flow, at: now) {
+        switch verifier.receive(datagram.span.bytes, on: flow, at: now) {
         case .nothing, .refused:
             break
-        case .unproven(let hello):
-            guard let answer = door.challenge(hello, of: datagram.span.bytes, at: now) else { return }
-            if answer.count >= datagram.count { fatalError("an answer larger than its question") }
-            cookies[client] = Array(answer.suffix(CookieMint.byteCount))
-        case .proven(let hello):
-            if before == 0, !mayBegin { fatalError("let in without a cookie") }
+        case .unverified(let hello):
+            guard let response = verifier.challenge(hello, of: datagram.span.bytes, at: now) else { return }
+            if response.count >= datagram.count { fatalError("a response larger than its request") }
+            cookies[client] = Array(response.suffix(CookieGenerator.byteCount))
+        case .verified(let hello):
+            if before == 0, !mayBegin { fatalError("verified without a cookie") }
             check(hello)
         }
-        if door.assemblyCount > before, !mayBegin { fatalError("remembered without a cookie") }
-        if door.assemblyCount > 4 { fatalError("more than one hello of a client") }
+        if verifier.assemblyCount > before, !mayBegin { fatalError("an assembly without a cookie") }
+        if verifier.assemblyCount > 4 { fatalError("more than one hello of a client") }
     }
 
     /// What goes to the library: one record with one whole hello that begins as it should.
-    private func check(_ hello: ProvenHello) {
+    private func check(_ hello: VerifiedHello) {
         guard let record = RecordHeader(hello.record.span.bytes, at: 0), record.body.upperBound == hello.record.count,
             let fragment = HandshakeFragment(hello.record.span.bytes, in: record.body), fragment.isWhole,
-            fragment.messageByteCount <= HelloDoor.maximumHelloByteCount,
+            fragment.messageByteCount <= HelloVerifier.maximumHelloByteCount,
             HelloStart(hello.record.span.bytes, fragment)?.random == hello.random
         else { fatalError("not a whole hello") }
-        let gate = RecordGate()
-        if gate.admits(record, of: hello.record.span.bytes, in: .keyAwaited) { fatalError("a second hello") }
+        let filter = RecordFilter()
+        if filter.admits(record, of: hello.record.span.bytes, in: .keyAwaited) { fatalError("a second hello") }
     }
 
     private func brings(_ cookie: [UInt8], _ datagram: [UInt8]) -> Bool {

@@ -2,8 +2,8 @@ import FuzzInput
 import Realtime
 import Wire
 
-/// What clients and proxies write into `Forwarded` and `X-Forwarded-For`. The first byte says which of both, the rest are
-/// the lines of the header.
+/// What clients and proxies write into `Forwarded` and `X-Forwarded-For`. The first byte selects the header, the rest
+/// are its lines.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzForwarded(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(UnsafeRawBufferPointer(start: start, count: count))
@@ -16,14 +16,14 @@ public func fuzzForwarded(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     for case .some(let hop) in hops where hop.unmapped != hop { fatalError("an address that is not reduced") }
     if !ForwardedHeader.none.hops(in: lines).isEmpty { fatalError("hops of no header") }
 
-    // Whatever a client made up stands left of what the nearest proxy appends in a line of its own.
+    // Anything that a client forged is left of what the nearest proxy appends in a line of its own.
     let nearest = IPAddress(ipv4: 0xC000_0207)
     let appended = header.hops(in: lines + [header == .forwarded ? "for=192.0.2.7" : "192.0.2.7"])
     if appended.last != nearest { fatalError("an appended hop that is not the last") }
 
-    // And what it appends to the last line is the last hop, or is not believed.
+    // And what it appends to the last line is the last hop, or is ignored.
     let same = lines.dropLast() + [(lines.last ?? "") + (header == .forwarded ? ", for=192.0.2.7" : ", 192.0.2.7")]
     let last = header.hops(in: Array(same)).last
-    if let last, let address = last, address != nearest { fatalError("a hop that was made up is the last") }
+    if let last, let address = last, address != nearest { fatalError("a forged hop is the last") }
     return 0
 }

@@ -3,8 +3,9 @@ import Wire
 
 /// User names of any bytes: a scope that was read is written as it was.
 ///
-/// A stream of any bytes, cut anywhere: where its messages end does not depend on the cuts, nothing ends beyond the bytes
-/// at hand or is larger than a connection's buffer, and a verdict once given does not change when more bytes come.
+/// A stream of any bytes, split anywhere: where its messages end does not depend on the splits, nothing ends beyond the
+/// bytes at hand or is larger than a connection's buffer, and a verdict once given does not change when more bytes
+/// come.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzFraming(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = UnsafeRawBufferPointer(start: start, count: count)
@@ -30,16 +31,19 @@ private func checkFrames(_ input: UnsafeRawBufferPointer) {
     while begin < input.count {
         let rest = UnsafeRawBufferPointer(rebasing: input[begin...])
         let whole = StreamFraming.next(rest.bytes)
-        for cut in 0..<min(rest.count, 24) {
-            let part = UnsafeRawBufferPointer(rebasing: rest[..<cut])
+        for length in 0..<min(rest.count, 24) {
+            let part = UnsafeRawBufferPointer(rebasing: rest[..<length])
             switch (StreamFraming.next(part.bytes), whole) {
             case (.frame(let early), .frame(let late)): if early != late { fatalError("a frame that grows") }
             case (.frame, _): fatalError("a frame that more bytes undo")
             case (.malformed, .malformed): break
-            case (.malformed, _): fatalError("a refusal that more bytes undo")
-            case (.incomplete(let wanted), .frame(let late)): if wanted > late { fatalError("it waits for too much") }
-            case (.incomplete(let wanted), _):
-                if wanted <= cut || wanted > StreamFraming.maximumByteCount { fatalError("it waits for nothing") }
+            case (.malformed, _): fatalError("a rejection that more bytes undo")
+            case (.incomplete(let byteCount), .frame(let late)):
+                if byteCount > late { fatalError("it expects too much") }
+            case (.incomplete(let byteCount), _):
+                if byteCount <= length || byteCount > StreamFraming.maximumByteCount {
+                    fatalError("it waits for nothing")
+                }
             }
         }
         guard case .frame(let size) = whole else { return }
@@ -53,17 +57,17 @@ private func checkProxyHeader(_ input: UnsafeRawBufferPointer) {
     if case .whole(let size, _) = whole, size > min(input.count, ProxyHeader.maximumByteCount) {
         fatalError("a header beyond the bytes")
     }
-    for cut in 0..<min(input.count, 64) {
-        let part = ProxyHeader(UnsafeRawBufferPointer(rebasing: input[..<cut]).bytes)
-        if part != .incomplete, part != whole { fatalError("a header that changes with its cut") }
+    for length in 0..<min(input.count, 64) {
+        let part = ProxyHeader(UnsafeRawBufferPointer(rebasing: input[..<length]).bytes)
+        if part != .incomplete, part != whole { fatalError("a header that changes with its length") }
     }
 }
 
 private func checkOpening(_ input: UnsafeRawBufferPointer) {
-    let whole = StreamOpening(input.bytes)
-    for cut in 0..<min(input.count, 16) {
-        let part = StreamOpening(UnsafeRawBufferPointer(rebasing: input[..<cut]).bytes)
-        if part == .unknown, whole != .unknown { fatalError("a refusal that more bytes undo") }
+    let whole = DetectedProtocol(input.bytes)
+    for length in 0..<min(input.count, 16) {
+        let part = DetectedProtocol(UnsafeRawBufferPointer(rebasing: input[..<length]).bytes)
+        if part == .unknown, whole != .unknown { fatalError("a rejection that more bytes undo") }
         if part == .turn, whole != .turn { fatalError("an opening that changes") }
     }
 }

@@ -15,7 +15,7 @@ struct CheckedOutbox: GatewayOutbox {
     private var slots: [LegID: [UInt32]] = [:]
     private var used: Set<Stream> = []
     private var tapped: Set<UInt32> = []
-    private let room = Room()
+    private let buffer = PacketBuffer()
     private var sender: LegID?
     private var target: LegID?
     private(set) var sent = 0
@@ -46,19 +46,19 @@ struct CheckedOutbox: GatewayOutbox {
     mutating func reserve(for leg: LegID) -> UnsafeMutableRawBufferPointer? {
         guard sources[leg] != nil else { fatalError("a packet to a leg that is not there") }
         target = leg
-        return room.bytes
+        return buffer.bytes
     }
 
     mutating func commit(_ byteCount: Int, isVideo: Bool) -> Bool {
-        guard let target, byteCount <= room.bytes.count else { fatalError("a packet that nobody reserved") }
-        let bytes = UnsafeRawBufferPointer(rebasing: room.bytes[..<byteCount])
+        guard let target, byteCount <= buffer.bytes.count else { fatalError("a packet that nobody reserved") }
+        let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<byteCount])
         guard let packet = try? RTPPacket(bytes.bytes) else { fatalError("no RTP came out") }
         guard sources[target]?.contains(packet.ssrc) ?? false else { fatalError("a source that the leg does not know") }
         guard used.insert(Stream(leg: target, ssrc: packet.ssrc, sequence: packet.sequence)).inserted else {
             fatalError("a number was used twice")
         }
         lastSequence = packet.sequence
-        // Repairs are asked for by who gets them.
+        // Retransmissions are requested by their receiver.
         let isRepair = slots[target].map { !$0.contains(packet.ssrc) } ?? false
         if target == sender, !isRepair { fatalError("a packet went back to its sender") }
         if !isRepair { sent += 1 }
@@ -155,7 +155,7 @@ enum Shape {
 }
 
 /// Where a packet is written.
-private final class Room {
+private final class PacketBuffer {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 2048, alignment: 16)
 
     deinit { bytes.deallocate() }

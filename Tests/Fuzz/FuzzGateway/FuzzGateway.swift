@@ -4,24 +4,24 @@ import RTP
 import SDP
 import Wire
 
-/// Runs the gateway's engine through what the input says: participants come and go, packets and reports of theirs arrive,
-/// well-formed or not, and time passes. Checked on the way: nothing goes to a leg that is not there or back to who sent
-/// it, what goes out is RTP of one of the leg's own slots and never reuses a number, and one packet in is at most one
-/// packet out for each other leg. In the end nothing is left.
+/// Runs the gateway's engine through what the input says: participants come and go, packets and reports of theirs
+/// arrive, well-formed or not, and time passes. Checked on the way: nothing goes to a leg that is not there or back to
+/// who sent it, what goes out is RTP of one of the leg's own slots and never reuses a number, and one packet in is at
+/// most one packet out for each other leg. In the end nothing is left.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzGateway(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var world = World()
+    var harness = GatewayHarness()
     var input = FuzzInput(UnsafeRawBufferPointer(start: start, count: count))
     var steps = 0
     while !input.isEmpty, steps < 400 {
-        world.step(&input)
+        harness.step(&input)
         steps += 1
     }
-    world.finish()
+    harness.finish()
     return 0
 }
 
-struct World: ~Copyable {
+struct GatewayHarness: ~Copyable {
     private var engine = GatewayEngine(random: SeededRandom(seed: 1))
     private var outbox = CheckedOutbox()
     private var now = Instant(nanoseconds: 1_000_000_000)
@@ -118,7 +118,7 @@ struct World: ~Copyable {
         return packet + [0x90, 0x80, 0x80, input.byte(), input.byte()] + input.take(Int(input.byte() & 31))
     }
 
-    /// What a receiver says of a slot of its own.
+    /// RTCP of a receiver about one of its slots.
     private mutating func feedback(_ input: inout FuzzInput, to leg: LegID?) -> [UInt8] {
         let ssrc = leg.flatMap { outbox.slot(of: $0, Int(input.byte())) } ?? 11
         let sequence = (outbox.lastSequence ?? 0) &- UInt16(input.byte() & 15)
@@ -138,8 +138,8 @@ struct World: ~Copyable {
             return [0x8F, 206 as UInt8, 0, 5] + UInt32(1).bigEndianBytes + UInt32(0).bigEndianBytes + Array("REMB".utf8)
                 + [1, input.byte(), input.byte(), input.byte()] + ssrc.bigEndianBytes
         case 4:
-            let wanted = WantedQuality.allCases[Int(input.byte() & 3)]
-            if let leg { engine.want(["\(input.byte() & 3)": wanted], on: leg) }
+            let quality = PreferredQuality.allCases[Int(input.byte() & 3)]
+            if let leg { engine.setPreferences(["\(input.byte() & 3)": quality], on: leg) }
             return []
         default:
             return [0x81, 205, 0, 3] + UInt32(1).bigEndianBytes + ssrc.bigEndianBytes + sequence.bigEndianBytes

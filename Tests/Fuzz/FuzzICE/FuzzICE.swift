@@ -4,19 +4,19 @@ import OpenSSLCrypto
 import STUN
 import Wire
 
-/// Legs under connectivity checks that the input describes: valid ones, as their client could send them; the same changed,
-/// cut, lengthened or sent again; bytes as they are; restarts, connections that close, and time. Checked on the way: only
-/// what a client signed is answered, once and to where it came from; what is not authentic changes nothing; a leg has no
-/// more flows and generations than it may, and the directory knows those and no others.
+/// Legs under connectivity checks that the input describes: valid ones, as their client could send them; the same
+/// changed, cut, lengthened or sent again; bytes as they are; restarts, connections that close, and time. Checked on
+/// the way: only what a client signed is answered, once and to where it came from; what is not authentic changes
+/// nothing; a leg has no more flows and generations than it may, and the directory knows those and no others.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzICE(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
     checkFraming(bytes)
-    guard let world = World() else { return 0 }
+    guard let harness = ICEHarness() else { return 0 }
     var input = FuzzInput(bytes)
     var steps = 0
     while !input.isEmpty, steps < 300 {
-        world.step(&input)
+        harness.step(&input)
         steps += 1
     }
     return 0
@@ -38,7 +38,7 @@ private func checkFraming(_ bytes: UnsafeRawBufferPointer) {
         }
         rest = UnsafeRawBufferPointer(rebasing: rest[range.upperBound...])
     }
-    guard case .incomplete(let wanted) = PacketFraming.next(rest.bytes), wanted > rest.count else {
+    guard case .incomplete(let byteCount) = PacketFraming.next(rest.bytes), byteCount > rest.count else {
         fatalError("it waits for what is there")
     }
 }
@@ -51,7 +51,7 @@ private struct Sent: Outbox {
     }
 }
 
-private final class World {
+private final class ICEHarness {
     private struct Leg {
         var agent: LiteAgent
         var credentials: [LocalCredentials]
@@ -60,7 +60,7 @@ private final class World {
 
     private let authentication: OpenSSLAuthentication
     private var legs: [Leg] = []
-    private var directory = LegDirectory<Int>()
+    private var table = UfragTable<Int>()
     private var now = Instant(nanoseconds: 1_000_000_000_000)
     private var writer = MessageWriter()
     private var made: Set<[UInt8]> = []
@@ -73,7 +73,7 @@ private final class World {
         for _ in 0..<2 {
             guard let credentials = freshCredentials() else { return nil }
             let agent = LiteAgent(credentials, remoteUfrag: "peer", at: now)
-            _ = directory.add(credentials.ufrag, legs.count)
+            _ = table.add(credentials.ufrag, legs.count)
             legs.append(Leg(agent: agent, credentials: [credentials], names: ["peer"]))
         }
     }
@@ -86,19 +86,19 @@ private final class World {
 
     func step(_ input: inout FuzzInput) {
         let kind = input.byte()
-        let place = Int(kind >> 7)
+        let legIndex = Int(kind >> 7)
         let flow = flow(input.byte())
         switch kind & 7 {
-        case 0, 1: receive(check(place, &input), on: flow)
+        case 0, 1: receive(check(legIndex, &input), on: flow)
         case 2: receive(changed(latest, &input), on: flow)
         case 3: receive(latest, on: flow)
         case 4: receive(input.take(Int(input.byte())), on: flow)
-        case 5: restart(place)
-        case 6: legs[place].agent.forget(flow)
+        case 5: restart(legIndex)
+        case 6: legs[legIndex].agent.forget(flow)
         default: pass(seconds: UInt32(input.byte() & 31))
         }
         for leg in legs { verify(leg) }
-        guard directory.count == legs.reduce(0, { $0 + $1.agent.ufrags.count }) else { fatalError("a name too many") }
+        guard table.count == legs.reduce(0, { $0 + $1.agent.ufrags.count }) else { fatalError("a name too many") }
     }
 
     private func verify(_ leg: Leg) {
@@ -115,8 +115,8 @@ private final class World {
     }
 
     /// A check of one of the leg's generations; each part of it may be as it should not be.
-    private func check(_ place: Int, _ input: inout FuzzInput) -> [UInt8] {
-        let leg = legs[place]
+    private func check(_ legIndex: Int, _ input: inout FuzzInput) -> [UInt8] {
+        let leg = legs[legIndex]
         let (choice, more) = (input.byte(), input.byte())
         let index = Int(more & 3) % leg.credentials.count
         let credentials = leg.credentials[index]
@@ -152,49 +152,51 @@ private final class World {
     }
 
     private func receive(_ bytes: [UInt8], on flow: Flow) {
-        guard let message = try? Message(bytes.span.bytes), let place = directory.leg(for: message) else {
+        guard let message = try? Message(bytes.span.bytes), let legIndex = table.leg(for: message) else {
             // A client's own check can have a name that is over.
             return
         }
-        let before = legs[place].agent
+        let before = legs[legIndex].agent
         var sent = Sent()
-        let outcome = legs[place].agent.receive(message, on: flow, at: now, authentication, &writer, into: &sent)
+        let outcome = legs[legIndex].agent.receive(message, on: flow, at: now, authentication, &writer, into: &sent)
         if case .dropped = outcome {
-            let after = legs[place].agent
+            let after = legs[legIndex].agent
             guard sent.messages.isEmpty, after.validFlows == before.validFlows, after.selected == before.selected,
                 after.deadline == before.deadline
             else { fatalError("what was dropped changed something") }
             return
         }
-        guard made.contains(bytes) else { fatalError("answered what nobody signed") }
-        guard sent.messages.count == 1, let answer = sent.messages.first, answer.flow == flow,
-            (try? Message(answer.bytes.span.bytes)) != nil
-        else { fatalError("not one answer to where it came from") }
+        guard made.contains(bytes) else { fatalError("a response to an unsigned check") }
+        guard sent.messages.count == 1, let response = sent.messages.first, response.flow == flow,
+            (try? Message(response.bytes.span.bytes)) != nil
+        else { fatalError("not exactly one response to the source") }
         guard case .answered(let changes) = outcome else { return }
-        if let ended = changes.ended { directory.remove(ended) }
-        if let removed = changes.removed, legs[place].agent.isValid(removed) { fatalError("removed, and still there") }
+        if let ended = changes.ended { table.remove(ended) }
+        if let removed = changes.removed, legs[legIndex].agent.isValid(removed) {
+            fatalError("removed, and still there")
+        }
         if let added = changes.added, before.isValid(added) { fatalError("added twice") }
     }
 
-    private func restart(_ place: Int) {
+    private func restart(_ legIndex: Int) {
         guard restarts < 60, let credentials = freshCredentials() else { return }
         let name = "peer\(restarts)"
-        guard directory.add(credentials.ufrag, place) else { fatalError("its own name") }
-        if let ended = legs[place].agent.restart(credentials, remoteUfrag: name) { directory.remove(ended) }
-        legs[place].credentials.insert(credentials, at: 0)
-        legs[place].names.insert(name, at: 0)
+        guard table.add(credentials.ufrag, legIndex) else { fatalError("its own name") }
+        if let ended = legs[legIndex].agent.restart(credentials, remoteUfrag: name) { table.remove(ended) }
+        legs[legIndex].credentials.insert(credentials, at: 0)
+        legs[legIndex].names.insert(name, at: 0)
     }
 
     private func pass(seconds: UInt32) {
         now = now.adding(seconds: seconds)
-        for place in legs.indices {
+        for legIndex in legs.indices {
             var removed: [Flow] = []
-            let loss = legs[place].agent.advance(to: now, removed: &removed)
-            guard Set(removed).count == removed.count, !removed.contains(where: { legs[place].agent.isValid($0) })
+            let loss = legs[legIndex].agent.advance(to: now, removed: &removed)
+            guard Set(removed).count == removed.count, !removed.contains(where: { legs[legIndex].agent.isValid($0) })
             else {
-                fatalError("given up, and still there")
+                fatalError("removed, and still there")
             }
-            if loss != nil, !legs[place].agent.validFlows.isEmpty { fatalError("lost with a way left") }
+            if loss != nil, !legs[legIndex].agent.validFlows.isEmpty { fatalError("lost with a flow left") }
         }
     }
 }

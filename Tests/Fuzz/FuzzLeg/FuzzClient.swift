@@ -10,21 +10,21 @@ final class FuzzClient {
     var number: UInt64 = 0
     var credentials: LocalCredentials?
     var hasKeys: Bool { sender != nil }
-    /// Datagrams of DTLS that are under way.
+    /// DTLS datagrams in flight.
     var underWay: [[UInt8]] = []
     /// The newest check and the newest packet of media that were made.
     var latestCheck: [UInt8] = []
     var latestMedia: [UInt8] = []
 
-    private let bench: Bench
+    private let setup: LegFuzzHarness
     private let exchange = DTLSExchange()
     private var handshake: MediaHandshake?
     private var sender: SRTPSender?
     private var transactions: UInt64 = 0
     private var sequence: UInt16 = 65_000
 
-    init(_ bench: Bench) {
-        self.bench = bench
+    init(_ setup: LegFuzzHarness) {
+        self.setup = setup
     }
 
     /// A leg of its own, with a password that nobody had before.
@@ -47,7 +47,7 @@ final class FuzzClient {
         writer.append(.iceControlling, integer: UInt64.max)
         writer.append(.priority, integer: UInt32(1))
         if choice & 1 != 0 { writer.append(.useCandidate, bytes: []) }
-        _ = writer.appendIntegrity(.sha1, key: credentials.password.span.bytes, bench.authentication)
+        _ = writer.appendIntegrity(.sha1, key: credentials.password.span.bytes, setup.authentication)
         writer.appendFingerprint()
         latestCheck = writer.bytes
         return latestCheck
@@ -55,8 +55,8 @@ final class FuzzClient {
 
     // MARK: DTLS
 
-    func greet() {
-        handshake = MediaHandshake.begin(bench.client, exchange, peer: bench.ofServer)
+    func startHandshake() {
+        handshake = MediaHandshake.begin(setup.client, exchange, peer: setup.ofServer)
         collect()
     }
 
@@ -64,7 +64,7 @@ final class FuzzClient {
         guard let first = datagram.first, (20...63).contains(first) else { return }
         var datagram = datagram
         let outcome = datagram.withUnsafeMutableBytes { handshake?.receive($0) ?? .nothing }
-        if case .established(let material) = outcome { learn(material) }
+        if case .established(let material) = outcome { establish(material) }
         collect()
     }
 
@@ -85,7 +85,7 @@ final class FuzzClient {
 
     // MARK: Media
 
-    func learn(_ material: SRTPKeyingMaterial) {
+    func establish(_ material: SRTPKeyingMaterial) {
         sender = SRTPSender.make(material.client, maximumSources: 300)
     }
 
@@ -111,14 +111,14 @@ final class FuzzClient {
     }
 
     private func protected(_ packet: [UInt8], isReport: Bool) -> [UInt8] {
-        var room = packet + [UInt8](repeating: 0, count: SRTPSender.maximumExpansion)
-        let count = room.withUnsafeMutableBytes { bytes in
+        var buffer = packet + [UInt8](repeating: 0, count: SRTPSender.maximumExpansion)
+        let count = buffer.withUnsafeMutableBytes { bytes in
             isReport
                 ? try? sender?.protectRTCP(bytes, count: packet.count)
                 : try? sender?.protectRTP(bytes, count: packet.count)
         }
         guard let count else { return [] }
-        latestMedia = Array(room.prefix(count))
+        latestMedia = Array(buffer.prefix(count))
         return latestMedia
     }
 }

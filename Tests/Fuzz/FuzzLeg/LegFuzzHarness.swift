@@ -9,8 +9,8 @@ import Wire
 
 /// What all runs share, since it takes longer to make than a run: certificates, sockets, and the answer to an offer.
 /// libFuzzer has one thread.
-final class Bench {
-    nonisolated(unsafe) static let shared = Bench()
+final class LegFuzzHarness {
+    nonisolated(unsafe) static let shared = LegFuzzHarness()
 
     let socket: DatagramSocketOwner
     let server: MediaContext

@@ -9,11 +9,11 @@ import Synchronization
 import Wire
 
 /// One run: a worker, three participants, and what is known of both.
-final class World {
+final class LegHarness {
     private static let participants = 3
     private static let addresses = 40
 
-    private let bench: Bench
+    private let setup: LegFuzzHarness
     private var worker: GatewayWorker
     private let clients: [FuzzClient]
     private let events = Events()
@@ -25,32 +25,32 @@ final class World {
         let count = Atomic<Int>(0)
     }
 
-    init?(_ bench: Bench) {
-        self.bench = bench
-        clients = (0..<Self.participants).map { _ in FuzzClient(bench) }
+    init?(_ setup: LegFuzzHarness) {
+        self.setup = setup
+        clients = (0..<Self.participants).map { _ in FuzzClient(setup) }
         let events = events
-        let shared = GatewayShared(bench.server) { _ in events.count.add(1, ordering: .relaxed) }
+        let shared = GatewayShared(setup.server) { _ in events.count.add(1, ordering: .relaxed) }
         guard let mailbox = GatewayMailbox(),
-            let made = GatewayWorker.make([bench.socket], [], shared, mailbox, at: now, seed: 1, handshakes: .unlimited)
+            let made = GatewayWorker.make([setup.socket], [], shared, mailbox, at: now, seed: 1, handshakes: .unlimited)
         else { return nil }
         worker = made
-        for index in clients.indices { _ = bench.take(index) }
+        for index in clients.indices { _ = setup.take(index) }
     }
 
     func step(_ input: inout FuzzInput) {
         let kind = input.byte()
-        let place = Int(kind >> 5) % clients.count
-        let client = clients[place]
+        let clientIndex = Int(kind >> 5) % clients.count
+        let client = clients[clientIndex]
         let address = Int(input.byte())
         switch kind & 31 {
-        case 0, 1: open(client, place, withKeys: kind & 1 == 0)
+        case 0, 1: open(client, clientIndex, withKeys: kind & 1 == 0)
         case 2, 3: deliver(client.check(input.byte()), from: address)
         case 4: forge(changed(client.latestCheck, &input), from: address)
         case 5:
             // Sent again it is answered or not, and that is all.
             let packet = client.latestCheck
             unchanged { deliver(packet, from: address) }
-        case 6: greet(client)
+        case 6: startHandshake(client)
         case 7, 8, 9: deliver(flight(client, &input), from: address)
         case 10: deliver(changed(client.underWay.last ?? [], &input), from: address)
         case 11, 12: pump()
@@ -78,14 +78,14 @@ final class World {
         for client in clients { end(client, .left) }
         pass(milliseconds: 1000)
         let left = worker.report
-        guard left.legs == 0, left.connectedLegs == 0, left.flows == 0, left.names == 0, left.calls == 0,
+        guard left.legs == 0, left.connectedLegs == 0, left.flows == 0, left.ufrags == 0, left.calls == 0,
             left.tracks == 0, left.connections == 0
         else { fatalError("something is left: \(left)") }
     }
 
     private func verify() {
         let held = worker.report
-        guard held.legs <= clients.count, held.connectedLegs <= held.legs, held.names <= 2 * held.legs,
+        guard held.legs <= clients.count, held.connectedLegs <= held.legs, held.ufrags <= 2 * held.legs,
             held.flows <= LiteAgent.maximumFlows * held.legs, held.tracks <= 2 * held.connectedLegs,
             held.calls <= held.connectedLegs, held.legs >= held.connectedLegs
         else { fatalError("more than there may be: \(held)") }
@@ -93,19 +93,19 @@ final class World {
 
     // MARK: Legs
 
-    private func open(_ client: FuzzClient, _ place: Int, withKeys: Bool) {
+    private func open(_ client: FuzzClient, _ clientIndex: Int, withKeys: Bool) {
         guard worker.legs[client.number] == nil, lastNumber < 12 else { return }
         lastNumber += 1
         guard let credentials = credentials() else { return }
         client.begin(lastNumber, credentials)
         let opening = LegOpening(
-            number: lastNumber, key: LegKey(call: place < 2 ? "one" : "two", participant: "\(lastNumber)"),
-            credentials: credentials, negotiated: withKeys ? bench.negotiatedForNobody : bench.negotiated)
+            number: lastNumber, key: LegKey(call: clientIndex < 2 ? "one" : "two", participant: "\(lastNumber)"),
+            credentials: credentials, negotiated: withKeys ? setup.negotiatedForNobody : setup.negotiated)
         guard worker.open(opening) != nil else { fatalError("a leg that cannot be made") }
         guard withKeys, let leg = worker.legs[lastNumber], let material = material() else { return }
         // As if a handshake had been: it takes a hundred times as long as everything else.
-        deliver(client.check(1), from: place)
-        client.learn(material)
+        deliver(client.check(1), from: clientIndex)
+        client.establish(material)
         worker.connect(leg, material)
     }
 
@@ -126,7 +126,7 @@ final class World {
 
     private func restart(_ client: FuzzClient) {
         guard worker.legs[client.number] != nil, secrets < 60, let credentials = credentials() else { return }
-        guard worker.renegotiate(client.number, bench.negotiated, [:], credentials) != nil else {
+        guard worker.renegotiate(client.number, setup.negotiated, [:], credentials) != nil else {
             fatalError("its own name")
         }
         client.credentials = credentials
@@ -136,13 +136,13 @@ final class World {
         if let leg = worker.legs[client.number] { worker.end(leg, reason) }
     }
 
-    private func greet(_ client: FuzzClient) {
+    private func startHandshake(_ client: FuzzClient) {
         guard handshakes < 3, !client.hasKeys else { return }
         handshakes += 1
-        client.greet()
+        client.startHandshake()
     }
 
-    /// One of the datagrams that are under way, which may stay there to come again.
+    /// One of the datagrams in flight, which may stay there to be duplicated.
     private func flight(_ client: FuzzClient, _ input: inout FuzzInput) -> [UInt8] {
         guard !client.underWay.isEmpty else { return [] }
         let choice = input.byte()
@@ -152,8 +152,8 @@ final class World {
 
     /// The clients check from their own addresses, as they do every few seconds.
     private func keepAlive() {
-        for (place, client) in clients.enumerated() where worker.legs[client.number] != nil {
-            deliver(client.check(1), from: place)
+        for (clientIndex, client) in clients.enumerated() where worker.legs[client.number] != nil {
+            deliver(client.check(1), from: clientIndex)
         }
     }
 
@@ -162,10 +162,10 @@ final class World {
     private func flow(_ address: Int) -> Flow {
         let index = address % Self.addresses
         let remote =
-            index < bench.clients.count
-            ? bench.clients[index].address
+            index < setup.clients.count
+            ? setup.clients[index].address
             : TransportAddress(IPAddress(ipv4: 0x7F00_0002), port: UInt16(truncatingIfNeeded: 9 + index))
-        return Flow(.udp, local: bench.socket.address, remote: remote)
+        return Flow(.udp, local: setup.socket.address, remote: remote)
     }
 
     private func deliver(_ datagram: [UInt8], from address: Int) {
@@ -182,7 +182,7 @@ final class World {
     private func pump() {
         pass(milliseconds: 0)
         for (index, client) in clients.enumerated() {
-            for datagram in bench.take(index) { client.receive(datagram) }
+            for datagram in setup.take(index) { client.receive(datagram) }
         }
     }
 
@@ -209,22 +209,22 @@ final class World {
     }
 
     private func unchanged(_ body: () -> Void) {
-        let (before, told) = (state(), events.count.load(ordering: .relaxed))
+        let (before, eventCount) = (state(), events.count.load(ordering: .relaxed))
         body()
-        guard state() == before, events.count.load(ordering: .relaxed) == told else {
+        guard state() == before, events.count.load(ordering: .relaxed) == eventCount else {
             fatalError("what nobody signed changed something: \(before) \(state())")
         }
     }
 
     /// What the worker holds and did, but for counts of datagrams.
-    private func state() -> GatewayFigures {
-        var figures = worker.report
-        figures.dropped = GatewayFigures.Dropped()
-        figures.packetsReceived = 0
-        figures.bytesReceived = 0
-        figures.checksAnswered = 0
-        figures.packetsLost = 0
-        return figures
+    private func state() -> GatewayStats {
+        var stats = worker.report
+        stats.dropped = GatewayStats.Dropped()
+        stats.packetsReceived = 0
+        stats.bytesReceived = 0
+        stats.checksAnswered = 0
+        stats.packetsLost = 0
+        return stats
     }
 
     private func changed(_ packet: [UInt8], _ input: inout FuzzInput) -> [UInt8] {

@@ -2,14 +2,14 @@ import FuzzInput
 import RTP
 import Wire
 
-/// Bytes as the packets of a voice, with any numbers, timestamps and arrivals: they leave the jitter buffer in order and
-/// once, and a recording is about as long as the time that passed, whatever the packets say.
+/// Bytes as the packets of a voice, with any numbers, timestamps and arrivals: they leave the jitter buffer in order
+/// and once, and a recording is about as long as the time that passed, whatever the packets say.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPlayout(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(UnsafeRawBufferPointer(start: start, count: count))
-    var world = World()
+    var harness = PlayoutHarness()
     var (sequence, timestamp) = (UInt16(0), UInt32(0))
-    while !input.isEmpty, world.inserted < 400 {
+    while !input.isEmpty, harness.inserted < 400 {
         let choice = input.byte()
         let value = UInt32(input.byte())
         // Most follow the one before, so that what goes wrong goes wrong among others.
@@ -18,22 +18,22 @@ public func fuzzPlayout(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case 1: sequence &-= UInt16(value)
         case 2: timestamp &+= value << 24
         case 3: timestamp &-= value << 8
-        case 4: world.now = world.now.adding(nanoseconds: UInt64(value) * 40_000_000)
-        default: world.now = world.now.adding(nanoseconds: UInt64(value) * 200_000)
+        case 4: harness.now = harness.now.adding(nanoseconds: UInt64(value) * 40_000_000)
+        default: harness.now = harness.now.adding(nanoseconds: UInt64(value) * 200_000)
         }
         // 20 ms, and now and then any packet that there is.
         let payload: [UInt8] = choice & 0x80 == 0 ? [0x78, choice] : [input.byte(), input.byte()]
-        world.insert(
-            SoundPacket(sequence: sequence, timestamp: timestamp, arrival: world.now, payload: payload))
+        harness.insert(
+            AudioPacket(sequence: sequence, timestamp: timestamp, arrival: harness.now, payload: payload))
         sequence &+= 1
         timestamp &+= 960
-        world.pass()
+        harness.pass()
     }
-    world.finish()
+    harness.finish()
     return 0
 }
 
-private struct World {
+private struct PlayoutHarness {
     private static let begin = Instant(nanoseconds: 1_000_000_000)
 
     var now = Self.begin
@@ -42,10 +42,10 @@ private struct World {
     private var length: UInt64 = 0
     private var placed = 0
     private var isAfterLoss = false
-    private var buffer = JitterBuffer(patience: 100_000_000, capacity: 20)
-    private var timeline = SoundTimeline(begin: Self.begin)
+    private var buffer = JitterBuffer(maxWait: 100_000_000, capacity: 20)
+    private var timeline = AudioTimeline(begin: Self.begin)
 
-    mutating func insert(_ packet: SoundPacket) {
+    mutating func insert(_ packet: AudioPacket) {
         inserted += 1
         buffer.insert(packet)
     }
@@ -74,9 +74,9 @@ private struct World {
         }
     }
 
-    private mutating func check(_ pieces: [SoundTimeline.Piece]) {
-        for piece in pieces {
-            switch piece {
+    private mutating func check(_ segments: [AudioTimeline.Segment]) {
+        for segment in segments {
+            switch segment {
             case .silence(let count), .lost(let count):
                 if count == 0 || count % 120 != 0 { fatalError("no length of a gap") }
                 length += count
@@ -86,7 +86,7 @@ private struct World {
                 placed += 1
             }
         }
-        if length != timeline.end { fatalError("the pieces are not as long as the recording") }
+        if length != timeline.end { fatalError("the segments are not as long as the recording") }
         // A second that it may be ahead, a packet of 120 ms, and what is tolerated.
         let most = now.nanoseconds(since: Self.begin) / 1_000 * 48 / 1_000 + 48_000 + 5_760 + 1_440
         if length > most { fatalError("longer than the time that passed") }

@@ -89,7 +89,7 @@ private func checkSlot(_ bytes: UnsafeRawBufferPointer) {
     var lost: [UInt16] = []
     var history = PacketHistory(byteLimit: 4096)
     var ranking = SpeakerRanking()
-    var selection = LoudestSelection()
+    var selection = TopNSelector()
     var loudest: [UInt32] = []
     var now = Instant(nanoseconds: 1_000_000_000)
     var steps = 0

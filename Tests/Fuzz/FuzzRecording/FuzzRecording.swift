@@ -16,7 +16,7 @@ public func fuzzRecording(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     while !input.isEmpty, source.sentCount < 400 {
         let packet = source.next(&input)
         disk.take(packet)
-        // The recorder comes around now and then, and may have been told of a later time than the packets.
+        // The recorder polls now and then, and may see a later time than the packets.
         if input.byte() & 3 == 0 { disk.write(at: source.now, isInterrupted: input.byte() & 15 == 0) }
     }
     disk.finish(at: source.now)
@@ -40,7 +40,7 @@ private struct Source {
     private var timestamp = UInt32(0)
 
     /// Most follow the one before, so that what goes wrong goes wrong among others.
-    mutating func next(_ input: inout FuzzInput) -> SoundPacket {
+    mutating func next(_ input: inout FuzzInput) -> AudioPacket {
         let choice = input.byte()
         var arrival = now
         if choice & 0x40 != 0 {
@@ -68,7 +68,7 @@ private struct Source {
             timestamp &+= OpusPayload(payload.span.bytes)?.duration ?? 960
             sentCount += 1
         }
-        return SoundPacket(sequence: sequence, timestamp: timestamp, arrival: arrival, payload: payload)
+        return AudioPacket(sequence: sequence, timestamp: timestamp, arrival: arrival, payload: payload)
     }
 
     private mutating func pass(_ nanoseconds: UInt64) {
@@ -76,53 +76,53 @@ private struct Source {
     }
 }
 
-/// What is written, and what is to be found in it: the pieces that somebody else decodes.
+/// The written file, and the segments that it must contain.
 private struct Disk {
     private static let limit = OpusLimit(seconds: 100_000)
-    private static let mostWaiting: UInt64 = 48_000
+    private static let maxWaiting: UInt64 = 48_000
 
-    var recording: VoiceRecording
+    var recording: OpusRecording
     private var playout: VoicePlayout
     private var sentByteCount: Int
     private(set) var end = Instant.distantFuture
     private var file: [UInt8] = []
-    private var pieces: [SoundTimeline.Piece]
+    private var segments: [AudioTimeline.Segment]
 
-    init(_ first: SoundPacket) {
-        recording = VoiceRecording(first, serial: 7, tags: OpusTags(vendor: "fuzz"))
+    init(_ first: AudioPacket) {
+        recording = OpusRecording(first, serial: 7, tags: OpusTags(vendor: "fuzz"))
         playout = VoicePlayout(begin: first.arrival)
-        pieces = playout.take(first)
+        segments = playout.take(first)
         sentByteCount = first.payload.count
     }
 
-    mutating func take(_ packet: SoundPacket) {
+    mutating func take(_ packet: AudioPacket) {
         recording.take(packet)
-        pieces += playout.take(packet)
+        segments += playout.take(packet)
         sentByteCount += packet.payload.count
     }
 
     mutating func write(at now: Instant, isInterrupted: Bool) {
         recording.advance(to: now)
-        pieces += playout.advance(to: now)
+        segments += playout.advance(to: now)
         file += recording.takePages()
         guard isInterrupted else { return }
         // A server that is killed now leaves this.
-        guard let track = try? OpusFile.read(file.span.bytes, limit: Self.limit), track.isCutOff else {
+        guard let track = try? OpusFile.read(file.span.bytes, limit: Self.limit), track.isTruncated else {
             fatalError("what is written so far is not read")
         }
-        if recording.sampleCount > track.end + Self.mostWaiting { fatalError("more than a second is missing") }
+        if recording.sampleCount > track.end + Self.maxWaiting { fatalError("more than a second is missing") }
     }
 
     mutating func finish(at now: Instant) {
         recording.finish(at: now)
-        pieces += playout.finish(at: now)
+        segments += playout.finish(at: now)
         file += recording.takePages()
         end = now
     }
 
     func check(from begin: Instant, to end: Instant) {
         guard let track = try? OpusFile.read(file.span.bytes, limit: Self.limit) else { fatalError("it is not read") }
-        if track.isCutOff { fatalError("it has no end") }
+        if track.isTruncated { fatalError("it has no end") }
         if track.sampleCount != recording.sampleCount { fatalError("it is not as long as it says") }
         let passed = end.nanoseconds(since: begin) / 1_000 * 48 / 1_000
         // What is left of the shortest frame.
@@ -146,7 +146,7 @@ private struct Disk {
             if (number == 0) != (file[offset + 5] & 2 != 0) { fatalError("not the first page says that it is") }
             if word(at: offset + 18, 4) != number { fatalError("a page is missing") }
             let time = word(at: offset + 6, 8)
-            if time < granule || time > granule + Self.mostWaiting {
+            if time < granule || time > granule + Self.maxWaiting {
                 fatalError("from \(granule) to \(time) in a page")
             }
             let table = file[(offset + 27)...].prefix(Int(file[offset + 26]))
@@ -156,7 +156,7 @@ private struct Disk {
             if isLast != (offset == file.count) { fatalError("not the last page says that it is") }
         }
         // What fills time is 14 bytes for 120 ms, and what is sent is there once.
-        let most = sentByteCount + pieces.count * 4 * 16 + Int(granule) / 5_760 * 15 + (number + 1) * 27 + 200
+        let most = sentByteCount + segments.count * 4 * 16 + Int(granule) / 5_760 * 15 + (number + 1) * 27 + 200
         if file.count > most { fatalError("\(file.count) bytes of at most \(most)") }
     }
 
@@ -176,8 +176,8 @@ private struct Disk {
             index += 1
             time += UInt64(duration)
         }
-        for piece in pieces {
-            switch piece {
+        for segment in segments {
+            switch segment {
             case .packet(let packet, let duration): expect(packet.payload[...], duration)
             case .silence(let count):
                 for filler in OpusFiller.silence(count) { expect(filler.bytes[...], filler.duration) }
@@ -185,7 +185,7 @@ private struct Disk {
                 for filler in OpusFiller.lost(count) { expect(filler.bytes[...], filler.duration) }
             }
         }
-        if time != track.sampleCount { fatalError("the pieces are not as long as the file") }
+        if time != track.sampleCount { fatalError("the segments are not as long as the file") }
         // What the pre-skip takes.
         while index < track.packetCount {
             if track.packet(index).bytes.first.map({ $0 & 0x80 != 0 }) != true {
@@ -196,12 +196,12 @@ private struct Disk {
         if track.end - time != 360 { fatalError("another tail") }
     }
 
-    /// Who decodes the pieces hears as much.
+    /// Decoding the segments gives the same length.
     private func checkSound() {
         // Those of minutes are only long.
         guard recording.sampleCount < 60 * 48_000, let voice = try? RecordedVoice(.wide) else { return }
         var samples: [Int16] = []
-        for piece in pieces { voice.take(piece, into: &samples) }
+        for segment in segments { voice.take(segment, into: &samples) }
         voice.finish(into: &samples)
         if UInt64(samples.count) * 3 != recording.sampleCount { fatalError("\(samples.count) samples are heard") }
     }

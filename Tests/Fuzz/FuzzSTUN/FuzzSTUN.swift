@@ -13,8 +13,10 @@ public func fuzzSTUN(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     _ = message.text(.username)
     _ = message.errorNumber
     _ = message.unknownRequired(knowing: [.username])
-    // What was obeyed never reaches behind the first signature.
-    if let range = message.range(of: .data), range.upperBound > message.obeyedEnd { fatalError("behind the signature") }
+    // Attributes that are handled never extend beyond the first signature.
+    if let range = message.range(of: .data), range.upperBound > message.handledEnd {
+        fatalError("behind the signature")
+    }
     if total > count { fatalError("more than there is") }
     return 0
 }

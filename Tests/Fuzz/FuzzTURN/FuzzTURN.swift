@@ -3,30 +3,30 @@ import OpenSSLCrypto
 import TURN
 import Wire
 
-/// A sequence of datagrams, connections, peers' packets, an operator's changes and passing seconds, read from the input,
-/// against the TURN engines of two workers. Some messages are taken as they are; for others the input only says what a
-/// client asks, and the harness signs it, so that the fuzzer reaches what lies behind the authentication.
+/// A sequence of datagrams, connections, peers' packets, an operator's changes and passing seconds, read from the
+/// input, against the TURN engines of two workers. Some messages are taken as they are; for others the input only says
+/// what a client asks, and the harness signs it, so that the fuzzer reaches what lies behind the authentication.
 ///
-/// `World` is the host: it opens ports, counts charges, connects to peers and carries what workers tell each other, at
-/// once or later, as the input says. Beside that it keeps a model of what each allocation was granted, made of nothing
-/// but the answers that went out, and stops at the first thing that the model does not allow.
+/// `TURNHarness` is the host: it opens ports, counts charges, connects to peers and carries what workers tell each
+/// other, at once or later, as the input says. Beside that it keeps a model of what each allocation was granted, made
+/// of nothing but the answers that went out, and stops at the first thing that the model does not allow.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzTURN(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    guard let openSSL, let world = World(openSSL) else { return 0 }
+    guard let openSSL, let harness = TURNHarness(openSSL) else { return 0 }
     var input = FuzzInput(UnsafeRawBufferPointer(start: start, count: count))
     var steps = 0
     while !input.isEmpty, steps < 200 {
-        world.step(&input)
+        harness.step(&input)
         steps += 1
     }
-    world.finish()
+    harness.finish()
     return 0
 }
 
 /// Made once: OpenSSL takes longer to look its functions up than a run takes. libFuzzer has one thread.
 nonisolated(unsafe) private let openSSL = OpenSSLAuthentication()
 
-extension World {
+extension TURNHarness {
     func step(_ input: inout FuzzInput) {
         let kind = input.byte()
         let flow = Flow.clients[Int(input.byte()) % Flow.clients.count]
@@ -39,7 +39,7 @@ extension World {
             send(payload(&input), on: flow)
         case 6: fromPeer(&input)
         case 7: peerConnects(&input)
-        case 8: answerLater(&input)
+        case 8: respondLater(&input)
         case 9: closed(flow)
         case 10:
             let bits = input.byte()
@@ -61,7 +61,7 @@ extension Flow {
         let transports: [Flow.Transport] = [.udp, .udp, .udp, .udp, .tcp, .tcp, .tcp, .tcp, .tls, .dtls]
         return transports.enumerated().map { index, transport in
             Flow(
-                transport, local: TransportAddress(World.server, port: 3478),
+                transport, local: TransportAddress(TURNHarness.server, port: 3478),
                 remote: TransportAddress(IPAddress(ipv4: 0x0101_0101), port: UInt16(1000 + index)))
         }
     }()

@@ -57,7 +57,7 @@ struct Sent {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// Who may be reached, told another way than the engine tells it.
+/// Which peers may be reached, implemented independently of the engine.
 struct ModelPolicy {
     enum Variant: UInt8 {
         case plain, denyingPeers, allowingLoopback
@@ -69,15 +69,16 @@ struct ModelPolicy {
         let ranges = { (texts: [String]) in texts.compactMap { AddressRange($0) } }
         return PeerPolicy(
             allowed: ranges(variant == .allowingLoopback ? ["127.0.0.0/8"] : []),
-            denied: ranges(variant == .denyingPeers ? ["1.0.0.0/8"] : []), own: [World.server, World.server6],
-            externals: [(World.external, World.server)], deniedOwnPorts: [80], live: live)
+            denied: ranges(variant == .denyingPeers ? ["1.0.0.0/8"] : []),
+            own: [TURNHarness.server, TURNHarness.server6],
+            externals: [(TURNHarness.external, TURNHarness.server)], deniedOwnPorts: [80], live: live)
     }
 
     /// Whether nothing may go to this address, in its local form.
     func forbids(_ peer: TransportAddress, _ live: Relays) -> Bool {
         let address = peer.address
         if live.holds(peer) { return false }
-        if address == World.server || address == World.server6 { return true }
+        if address == TURNHarness.server || address == TURNHarness.server6 { return true }
         if address.family == .ipv4 { return forbids(ipv4: address.ipv4, port: peer.port) }
         if address.high == 0x0064_FF9B_0000_0000 {
             return forbids(ipv4: UInt32(truncatingIfNeeded: address.low), port: peer.port)
@@ -87,7 +88,7 @@ struct ModelPolicy {
 
     /// Whether a permission for it cannot stand.
     func forbidsAll(of address: IPAddress, _ live: Relays) -> Bool {
-        if address == World.server || address == World.server6 { return false }
+        if address == TURNHarness.server || address == TURNHarness.server6 { return false }
         return forbids(TransportAddress(address, port: 0), live)
     }
 
@@ -109,7 +110,7 @@ final class Relays: LiveRelays {
     func holds(_ address: TransportAddress) -> Bool { open.withLock { $0.contains(address) } }
 
     func local(of address: TransportAddress) -> TransportAddress? {
-        let local = World.local(of: address)
+        let local = TURNHarness.local(of: address)
         return holds(local) ? local : nil
     }
 }

@@ -5,7 +5,7 @@ import Wire
 
 // What clients send.
 
-extension World {
+extension TURNHarness {
     /// u and v are static users, the others' names expire and are signed with a secret.
     static let users = ["u", "v", "50000:w:c", "50000:x:d"]
 
@@ -20,7 +20,7 @@ extension World {
         let transaction = TransactionID(1, UInt64(input.byte() & 15))
         let variation = input.byte()
         let signature = input.byte()
-        learnNonce(on: flow)
+        fetchNonce(on: flow)
 
         var sent = Sent([])
         var writer = MessageWriter()
@@ -30,7 +30,7 @@ extension World {
         sent.peers = Self.peers(in: writer.bytes)
         sign(&writer, on: flow, signature, &sent)
         if signature & 0x10 != 0 {
-            // Behind the signature: not to be obeyed.
+            // After the signature: must be ignored.
             writer.append(.lifetime, integer: UInt32(0))
             writer.append(.xorPeerAddress, xor: peer(input.byte()))
         }

@@ -5,10 +5,10 @@ import Wire
 
 // What must hold, and what may change it.
 
-extension World {
+extension TURNHarness {
     /// The engine did what a client asked: the model grants it, where that client could ask for it.
-    func obeyed(
-        _ sent: Sent, _ answer: Recorder.Answer, on flow: Flow, at worker: Worker, hasMoved: Bool
+    func handled(
+        _ sent: Sent, _ response: Recorder.Response, on flow: Flow, at worker: Worker, hasMoved: Bool
     ) {
         guard let username = sent.username else {
             if sent.method == nil { return }
@@ -16,7 +16,7 @@ extension World {
         }
         switch sent.method {
         case .createPermission, .channelBind:
-            guard let key = worker.holders[flow], allocations[key]?.username == username else {
+            guard let key = worker.owners[flow], allocations[key]?.username == username else {
                 fatalError("a permission for another's allocation")
             }
             let peers = sent.method == .channelBind ? Array(sent.peers.prefix(1)) : sent.peers
@@ -31,8 +31,8 @@ extension World {
             if key.worker != worker.number || allocations[key]?.username != username {
                 fatalError("a move of another's")
             }
-            worker.holders[flow] = key
-            if let text = answer.ticket { note(text, of: key) }
+            worker.owners[flow] = key
+            if let text = response.ticket { note(text, of: key) }
         default: break
         }
     }
@@ -48,7 +48,7 @@ extension World {
     func check(_ forward: ToPeer, of sent: Sent, on flow: Flow, at worker: Worker) {
         let key = AllocationKey(worker: worker.number, id: forward.relay.allocation)
         checkPermission(forward.destination, key, "sent to a peer")
-        guard worker.holders[flow] == key, let allocation = allocations[key],
+        guard worker.owners[flow] == key, let allocation = allocations[key],
             allocation.relays[forward.relay.family] != nil, forward.destination.address.family == forward.relay.family
         else { fatalError("sent through another's relay, or a closed one") }
         if allocation.request.transport != .udp { fatalError("a datagram through a relay for connections") }
@@ -78,13 +78,13 @@ extension World {
             var recorder = Recorder()
             let error = PeerError(type: input.byte(), code: input.byte(), mtu: 1280)
             worker.engine.receiveError(error, on: relay, from: peer, at: now, into: &recorder)
-            if !recorder.answers.isEmpty { checkPermission(peer, key, "told of an error") }
+            if !recorder.responses.isEmpty { checkPermission(peer, key, "notified of an error") }
             settle(&recorder, at: worker)
         } else if let forward = worker.engine.receiveFromPeer(on: relay, from: peer, byteCount: 100, at: now) {
             checkPermission(peer, key, "received from a peer")
             // A mobile allocation whose connection is closed has no flow until its client is back.
             let isDetached = forward.flow.remote.port == 0
-            if !isDetached, worker.holders[forward.flow] != key { fatalError("to another client") }
+            if !isDetached, worker.owners[forward.flow] != key { fatalError("to another client") }
             if case .channel = forward.framing, allocations[key]?.channelPeers.contains(peer) != true {
                 fatalError("from a peer that no channel is bound to")
             }
@@ -96,7 +96,7 @@ extension World {
         for worker in workers {
             let count = allocations.keys.count { $0.worker == worker.number }
             if worker.engine.allocationCount != count { fatalError("an allocation that only one side knows") }
-            for flow in worker.engine.audit.flows where worker.holders[flow] == nil {
+            for flow in worker.engine.audit.flows where worker.owners[flow] == nil {
                 fatalError("a flow with an allocation that it was not given")
             }
         }

@@ -5,14 +5,14 @@ import Wire
 
 // What engines ask of their host.
 
-extension World {
+extension TURNHarness {
     /// Does what the engine asks for, and stops at what it may not ask for. `sent` is the message that it comes of.
     func settle(_ recorder: inout Recorder, at worker: Worker, _ sent: Sent? = nil, on flow: Flow? = nil) {
-        for answer in recorder.answers {
-            if let nonce = answer.nonce { nonces[answer.flow] = nonce }
+        for response in recorder.responses {
+            if let nonce = response.nonce { nonces[response.flow] = nonce }
         }
-        for wish in recorder.wishes {
-            switch wish {
+        for operation in recorder.operations {
+            switch operation {
             case .open(let request): begin(request, at: worker, sent, on: flow)
             case .close(let relay): close(relay, at: worker)
             case .end(let id, let user): end(AllocationKey(worker: worker.number, id: id), user)
@@ -21,17 +21,17 @@ extension World {
             case .closePeer(let id):
                 if connections.removeValue(forKey: id) == nil { fatalError("a connection closed twice") }
             case .keep(let flow, let claim):
-                worker.guests.insert(flow)
+                worker.ingresses.insert(flow)
                 other(worker).commands.append(.keep(flow, claim))
             case .forget(let flow, let claim):
-                worker.guests.remove(flow)
+                worker.ingresses.remove(flow)
                 other(worker).commands.append(.forget(flow, claim))
             case .evict(let flow, let claim):
                 other(worker).commands.append(.evict(flow, claim))
             }
         }
-        for answer in recorder.answers {
-            if let text = answer.ticket, let key = worker.holders[answer.flow], answer.type.method == .allocate {
+        for response in recorder.responses {
+            if let text = response.ticket, let key = worker.owners[response.flow], response.type.method == .allocate {
                 note(text, of: key)
             }
         }
@@ -49,12 +49,12 @@ extension World {
             fatalError("an allocation without good credentials")
         }
         if void.contains(username), unixSeconds < 50_000 { fatalError("an allocation of a void name") }
-        if request.user != (EphemeralName(username)?.user ?? username) { fatalError("another is charged") }
-        if request.transport == .tcp, !flow.transport.isStream { fatalError("connections for who has none") }
+        if request.user != (EphemeralName(username)?.user ?? username) { fatalError("another user is charged") }
+        if request.transport == .tcp, !flow.transport.isStream { fatalError("a TCP allocation on a datagram flow") }
         let key = AllocationKey(worker: worker.number, id: request.allocation)
         if allocations[key] != nil { fatalError("one number for two allocations") }
         allocations[key] = ModelAllocation(request, username: username)
-        worker.holders[flow] = key
+        worker.owners[flow] = key
         if isLate { opening.append(key) } else { open(key) }
     }
 
@@ -74,7 +74,7 @@ extension World {
         } else {
             let isOver = charges[request.user, default: 0] >= Self.quota
             drop(key)
-            worker.engine.relayRefused(
+            worker.engine.relayFailed(
                 key.id, isOver ? .allocationQuotaReached : .insufficientCapacity, into: &recorder)
         }
         settle(&recorder, at: worker)
@@ -112,7 +112,7 @@ extension World {
     private static func relay(_ family: IPAddress.Family, _ port: UInt16) -> RelayOpening.Relay {
         RelayOpening.Relay(
             local: TransportAddress(family == .ipv4 ? server : server6, port: port),
-            told: TransportAddress(family == .ipv4 ? external : server6, port: port))
+            advertised: TransportAddress(family == .ipv4 ? external : server6, port: port))
     }
 
     private func close(_ relay: RelayID, at worker: Worker) {
@@ -140,11 +140,11 @@ extension World {
     private func drop(_ key: AllocationKey) {
         allocations[key] = nil
         let worker = workers[Int(key.worker)]
-        worker.holders = worker.holders.filter { $0.value != key }
+        worker.owners = worker.owners.filter { $0.value != key }
     }
 
-    /// Answers what waits, or makes later ones wait.
-    func answerLater(_ input: inout FuzzInput) {
+    /// Opens a pending relay, or makes later ones pending.
+    func respondLater(_ input: inout FuzzInput) {
         let choice = input.byte()
         if choice & 1 == 0 { isLate.toggle() }
         guard !opening.isEmpty else { return }
@@ -158,7 +158,7 @@ extension World {
         on flow: Flow?
     ) {
         let key = AllocationKey(worker: worker.number, id: relay.allocation)
-        guard let sent, let flow, sent.method == .connect, worker.holders[flow] == key,
+        guard let sent, let flow, sent.method == .connect, worker.owners[flow] == key,
             let allocation = allocations[key],
             allocation.isOpen, allocation.username == sent.username, allocation.request.transport == .tcp,
             let address = allocation.relays[relay.family], peer.address.family == relay.family
@@ -220,8 +220,8 @@ extension World {
         if connection.stage == .connecting {
             connections[id]?.stage = .unclaimed
             connections[id]?.until = now.adding(seconds: 30)
-        } else if !recorder.answers.isEmpty {
-            fatalError("a connection that is told twice")
+        } else if !recorder.responses.isEmpty {
+            fatalError("a connection that is notified twice")
         }
         settle(&recorder, at: worker)
     }
@@ -231,7 +231,7 @@ extension World {
         let worker = workers[Int(connection.allocation.worker)]
         var recorder = Recorder()
         worker.engine.peerClosed(id, into: &recorder)
-        if recorder.answers.isEmpty != (connection.stage != .connecting) { fatalError("447 to who did not ask") }
+        if recorder.responses.isEmpty != (connection.stage != .connecting) { fatalError("447 without a Connect") }
         settle(&recorder, at: worker)
     }
 }

@@ -4,18 +4,18 @@ import STUN
 import TURN
 import Wire
 
-/// One worker: its engine, and its two doors for what the other one tells it.
+/// One worker: its engine, and its two queues of messages from the other one.
 final class Worker {
     let number: UInt8
     var engine: TURNEngine
     var commands: [Command] = []
-    var handedOver: [(sent: Sent, flow: Flow, isTaken: Bool)] = []
-    /// Whose each flow is: what the model knows of `TURNEngine.flows`, and never less.
-    var holders: [Flow: AllocationKey] = [:]
-    /// Flows that the other worker was told to keep for this one.
-    var guests: Set<Flow> = []
+    var forwarded: [(sent: Sent, flow: Flow, isOccupied: Bool)] = []
+    /// The allocation of each flow: what the model knows of `TURNEngine.flows`, and never less.
+    var owners: [Flow: AllocationKey] = [:]
+    /// Flows that the other worker forwards to this one.
+    var ingresses: Set<Flow> = []
 
-    /// What the other worker says of a flow.
+    /// A message of the other worker about a flow.
     enum Command {
         case keep(Flow, Claim)
         case forget(Flow, Claim)
@@ -31,7 +31,7 @@ final class Worker {
 }
 
 /// The host of two engines, made of arrays, and the model of what they may do.
-final class World {
+final class TURNHarness {
     static let server = IPAddress(ipv4: 0x0A00_0001)
     static let server6 = IPAddress(ipv6High: 0x2600 << 48, low: 1)
     static let external = IPAddress(ipv4: 0x2D00_0001)
@@ -54,7 +54,7 @@ final class World {
     /// A relay that was given back.
     var formerRelay: (worker: UInt8, id: RelayID)?
     /// The worker that a connection has moved to.
-    private var residences: [Flow: UInt8] = [:]
+    private var currentWorkers: [Flow: UInt8] = [:]
     var passwordGeneration: UInt8 = 1
     /// Names of which nothing more may be made.
     var void: Set<String> = []
@@ -70,10 +70,10 @@ final class World {
         for number: UInt8 in 0...1 {
             var engine = TURNEngine(
                 credentials: credentials(), policy: policy.policy(relays),
-                nonces: NonceMint(key: Digest(key.span.bytes)),
-                limiter: AnswerLimiter(perSecond: 0, burst: 0, seed: 1), authentication: openSSL)
+                nonces: NonceGenerator(key: Digest(key.span.bytes)),
+                limiter: ResponseLimiter(perSecond: 0, burst: 0, seed: 1), authentication: openSSL)
             engine.decryption = OpenSSLDecryption()
-            engine.tickets = TicketMint(key: Digest(key.span.bytes), worker: number)
+            engine.tickets = TicketCodec(key: Digest(key.span.bytes), worker: number)
             engine.discoveries = [discovery]
             engine.alternates = [TransportAddress(IPAddress(ipv4: 0x0505_0505), port: 3478)]
             engine.worker = number
@@ -97,7 +97,7 @@ final class World {
     func other(_ worker: Worker) -> Worker { workers[Int(worker.number ^ 1)] }
 
     /// The worker to which the kernel brings what comes on a flow.
-    func worker(of flow: Flow) -> Worker { workers[Int(residences[flow] ?? UInt8(flow.remote.port & 1))] }
+    func worker(of flow: Flow) -> Worker { workers[Int(currentWorkers[flow] ?? UInt8(flow.remote.port & 1))] }
 
     private func binding(on flow: Flow) -> PeerConnectionID? {
         connections.first { $0.value.stage == .bound(flow) }?.key
@@ -112,39 +112,40 @@ final class World {
         if flow.transport.isStream, let number = PeerConnectionID.claimed(by: sent.bytes.span.bytes)?.worker,
             number <= 1, !here.holds(flow)
         {
-            residences[flow] = number
+            currentWorkers[flow] = number
         }
         if let number = here.engine.workerOfTicket(in: sent.bytes.span.bytes, on: flow, at: now), number <= 1 {
-            residences[flow] = number
+            currentWorkers[flow] = number
         }
         last = (sent, flow)
-        receive(sent, on: flow, at: worker(of: flow), isHandedOver: false)
+        receive(sent, on: flow, at: worker(of: flow), isForwarded: false)
     }
 
-    func receive(_ sent: Sent, on flow: Flow, at worker: Worker, isHandedOver: Bool, isTaken: Bool = false) {
+    func receive(_ sent: Sent, on flow: Flow, at worker: Worker, isForwarded: Bool, isOccupied: Bool = false) {
         var recorder = Recorder()
-        let moved = worker.engine.tally.moved
+        let moved = worker.engine.counters.moved
         let forward =
-            isHandedOver
-            ? worker.engine.receiveHandedOver(
-                sent.bytes.span.bytes, on: flow, from: worker.number ^ 1, isTaken: isTaken, at: now, into: &recorder)
+            isForwarded
+            ? worker.engine.receiveForwarded(
+                sent.bytes.span.bytes, on: flow, from: worker.number ^ 1, isOccupied: isOccupied, at: now,
+                into: &recorder)
             : worker.engine.receive(sent.bytes.span.bytes, on: flow, at: now, into: &recorder)
         if sent.username == nil, recorder.changedState { fatalError("not authenticated") }
-        for (bytes, isTaken) in recorder.handedOver {
-            if isHandedOver || bytes != sent.bytes { fatalError("handed over twice, or changed on the way") }
-            other(worker).handedOver.append((sent, flow, isTaken))
+        for (bytes, isOccupied) in recorder.forwarded {
+            if isForwarded || bytes != sent.bytes { fatalError("forwarded twice, or changed on the way") }
+            other(worker).forwarded.append((sent, flow, isOccupied))
         }
         if let forward { check(forward, of: sent, on: flow, at: worker) }
-        let success = recorder.answers.first {
+        let success = recorder.responses.first {
             $0.type.messageClass == .success && $0.transaction == sent.transaction && $0.type.method == sent.method
         }
         settle(&recorder, at: worker, sent, on: flow)
-        if let success { obeyed(sent, success, on: flow, at: worker, hasMoved: worker.engine.tally.moved != moved) }
+        if let success { handled(sent, success, on: flow, at: worker, hasMoved: worker.engine.counters.moved != moved) }
         checkCounts()
     }
 
-    /// A client asks once without a signature, to be told a nonce.
-    func learnNonce(on flow: Flow) {
+    /// A client sends one unsigned request, to get a nonce.
+    func fetchNonce(on flow: Flow) {
         guard nonces[flow] == nil else { return }
         var writer = MessageWriter()
         writer.begin(MessageType(.request, .allocate), TransactionID(3, 3))
@@ -158,8 +159,8 @@ final class World {
         var recorder = Recorder()
         worker.engine.flowClosed(flow, into: &recorder)
         settle(&recorder, at: worker)
-        worker.holders[flow] = nil
-        residences[flow] = nil
+        worker.owners[flow] = nil
+        currentWorkers[flow] = nil
         nonces[flow] = nil
         if worker.holds(flow) { fatalError("a closed connection that holds an allocation") }
         checkCounts()
@@ -190,29 +191,29 @@ final class World {
         var recorder = Recorder()
         switch worker.commands.removeFirst() {
         case .keep(let flow, let claim):
-            let isKept = worker.engine.keepStranger(flow, of: worker.number ^ 1, claim, into: &recorder)
+            let isKept = worker.engine.keepForwardedFlow(flow, of: worker.number ^ 1, claim, into: &recorder)
             if isKept == worker.holds(flow) { fatalError("a flow of two workers, or of none") }
         case .forget(let flow, let claim):
-            worker.engine.forgetStranger(flow, of: worker.number ^ 1, claim)
+            worker.engine.forgetForwardedFlow(flow, of: worker.number ^ 1, claim)
         case .evict(let flow, let claim):
-            worker.engine.loseGuest(flow, claim, into: &recorder)
-            if worker.engine.audit.guests[flow] == nil { worker.guests.remove(flow) }
+            worker.engine.removeIngress(flow, claim, into: &recorder)
+            if worker.engine.audit.ingresses[flow] == nil { worker.ingresses.remove(flow) }
         }
         settle(&recorder, at: worker)
     }
 
     private func deliverMessage(to worker: Worker) {
-        guard !worker.handedOver.isEmpty else { return }
-        let (sent, flow, isTaken) = worker.handedOver.removeFirst()
-        receive(sent, on: flow, at: worker, isHandedOver: true, isTaken: isTaken)
+        guard !worker.forwarded.isEmpty else { return }
+        let (sent, flow, isOccupied) = worker.forwarded.removeFirst()
+        receive(sent, on: flow, at: worker, isForwarded: true, isOccupied: isOccupied)
     }
 
     private func deliverAll() {
         for worker in workers {
-            while !worker.handedOver.isEmpty { deliverMessage(to: worker) }
+            while !worker.forwarded.isEmpty { deliverMessage(to: worker) }
             while !worker.commands.isEmpty { deliverCommand(to: worker) }
         }
-        for worker in workers where !worker.handedOver.isEmpty || !worker.commands.isEmpty { return deliverAll() }
+        for worker in workers where !worker.forwarded.isEmpty || !worker.commands.isEmpty { return deliverAll() }
     }
 
     /// Lets everything arrive that is on its way: then the workers agree, and nothing is overdue.
@@ -224,7 +225,7 @@ final class World {
         }
         for flow in Flow.clients where !flow.transport.isStream { checkAgreement(on: flow) }
         for worker in workers {
-            if let wrong = worker.engine.audit.contradictions.first { fatalError(wrong) }
+            if let wrong = worker.engine.audit.inconsistencies.first { fatalError(wrong) }
         }
         for connection in connections.values {
             if !connection.stage.isBound, connection.until <= now { fatalError("a connection that nobody gives up") }
@@ -234,23 +235,23 @@ final class World {
 
     private func checkAgreement(on flow: Flow) {
         let (here, owner) = (worker(of: flow), other(worker(of: flow)))
-        let isStranger = isStranger(flow, at: here)
-        if isStranger, !owner.holds(flow) { fatalError("a stranger that nobody owns") }
-        if owner.holds(flow), !isStranger {
-            fatalError("a guest whose datagrams stay where they arrive")
+        let isForwardedFlow = isForwardedFlow(flow, at: here)
+        if isForwardedFlow, !owner.holds(flow) { fatalError("a forwarded flow without an owner") }
+        if owner.holds(flow), !isForwardedFlow {
+            fatalError("a flow whose datagrams are not forwarded to its owner")
         }
-        if owner.guests.contains(flow), !owner.holds(flow) {
-            fatalError("a guest without an allocation")
+        if owner.ingresses.contains(flow), !owner.holds(flow) {
+            fatalError("an ingress without an allocation")
         }
     }
 
-    private func isStranger(_ flow: Flow, at worker: Worker) -> Bool {
+    private func isForwardedFlow(_ flow: Flow, at worker: Worker) -> Bool {
         var writer = MessageWriter()
         writer.begin(MessageType(.indication, .binding), TransactionID(0, 0))
         let bytes = writer.bytes
         var recorder = Recorder()
         _ = worker.engine.receive(bytes.span.bytes, on: flow, at: now, into: &recorder)
-        return !recorder.handedOver.isEmpty
+        return !recorder.forwarded.isEmpty
     }
 
     // MARK: The end
@@ -268,7 +269,9 @@ final class World {
         for worker in workers {
             if worker.engine.allocationCount != 0 { fatalError("an allocation that never ends") }
             if Flow.clients.contains(where: { worker.engine.hasAllocation(on: $0) }) { fatalError("a flow of nothing") }
-            if Flow.clients.contains(where: { isStranger($0, at: worker) }) { fatalError("a stranger that stays") }
+            if Flow.clients.contains(where: { isForwardedFlow($0, at: worker) }) {
+                fatalError("a forwarded flow that stays")
+            }
         }
     }
 }

@@ -4,8 +4,8 @@ import STUN
 import TURN
 import Wire
 
-/// A TURN client among hostile servers: what arrives is any bytes, or an answer that the input describes and the harness
-/// gives the id of the request that waits, signed with the right key, a wrong one or none.
+/// A TURN client among hostile servers: what arrives is any bytes, or an answer that the input describes and the
+/// harness gives the id of the request that waits, signed with the right key, a wrong one or none.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzTURNClient(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(UnsafeRawBufferPointer(start: start, count: count))
@@ -30,7 +30,7 @@ private final class Harness {
     private let authentication: OpenSSLAuthentication
     private let isReliable: Bool
     private var now = Instant(nanoseconds: 1_000_000_000)
-    /// What the client asks, in its own bytes, while it waits for an answer.
+    /// What the client asks, in its own bytes, while it waits for a response.
     private var asked: [UInt8]?
     private var sent = 0
 
@@ -49,7 +49,7 @@ private final class Harness {
             note(bytes)
         case 2: advance(&input)
         case 3: receive(input.take(Int(input.byte())), isSigned: false)
-        default: answer(&input)
+        default: response(&input)
         }
         if (client.deadline == nil) != (asked == nil) { fatalError("it waits for nothing, or nothing wakes it") }
     }
@@ -82,8 +82,8 @@ private final class Harness {
         }
     }
 
-    /// An answer with up to four attributes.
-    private func answer(_ input: inout FuzzInput) {
+    /// A response with up to four attributes.
+    private func response(_ input: inout FuzzInput) {
         let asked = asked ?? []
         let request = try? Message(asked.span.bytes)
         let classes: [MessageType.Class] = [.success, .failure, .failure, .indication]
@@ -150,8 +150,8 @@ private final class Harness {
             if wasAsked == nil || request == wasAsked { fatalError("a request that nobody made") }
             note(request)
         case .answered:
-            if wasAsked == nil { fatalError("an answer to nothing") }
-            if wasSigned, !isSigned { fatalError("an answer that anyone may have made") }
+            if wasAsked == nil { fatalError("a response without a request") }
+            if wasSigned, !isSigned { fatalError("an unsigned response") }
             asked = nil
         case .refused, .credentialsRefused:
             if wasAsked == nil { fatalError("a refusal of nothing") }

@@ -85,9 +85,9 @@ class Marionette:
                     raise
                 time.sleep(0.1)
         self.number = 0
-        self.hear()
+        self.receive()
 
-    def hear(self):
+    def receive(self):
         size = b""
         while (byte := self.socket.recv(1)) != b":":
             size += byte
@@ -100,7 +100,7 @@ class Marionette:
         self.number += 1
         text = json.dumps([0, self.number, command, parameters])
         self.socket.sendall(f"{len(text.encode())}:{text}".encode())
-        _, _, error, result = self.hear()
+        _, _, error, result = self.receive()
         if error:
             raise RuntimeError(f"{command}: {error.get('message', error)}")
         return result

@@ -12,7 +12,7 @@ from gstreamer_peer import Peer  # noqa: E402
 
 from gi.repository import GLib  # noqa: E402  # isort: skip
 
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
 
     peer = Peer(offered)
     peer.start()
-    GLib.timeout_add_seconds(PATIENCE_SECONDS, loop.quit)
+    GLib.timeout_add_seconds(TIMEOUT_SECONDS, loop.quit)
     loop.run()
     print(json.dumps(said), flush=True)
     peer.stop()

@@ -1,8 +1,8 @@
 internal import Containers
 
-/// One voice of a mix: an Ogg file that is read and decoded as far as it is needed, from where it begins in the mix.
+/// One track of a mix: an Ogg file that is read and decoded incrementally, from its start in the mix.
 final class MixedTrack {
-    /// More than the longest recording that there can be.
+    /// More than the maximum length of a recording.
     private static let limit = OpusLimit(seconds: 48 * 3600)
 
     /// In samples at 48 kHz.
@@ -11,18 +11,18 @@ final class MixedTrack {
     private let decoder: VoiceDecoder
     private var stream = OggOpusStream(limit: limit)
     private var isRead = false
-    /// What was read and is not decoded yet, the next last.
+    /// Packets that are not decoded yet, in reverse order.
     private var packets: [OggOpusStream.Packet] = []
-    /// What is decoded and not taken yet.
+    /// Decoded samples, of which the first `takenCount` are mixed already.
     private var samples: [Int16] = []
     private var takenCount = 0
-    /// Samples that were decoded, the pre-skip included.
+    /// Decoded samples, the pre-skip included.
     private var decodedCount: UInt64 = 0
-    /// Where it ends in the mix, as far as it was taken.
+    /// The position in the mix up to which it is mixed.
     private(set) var end: UInt64
     private(set) var isOver = false
 
-    /// - Parameter read: the next piece of the file; empty at its end.
+    /// - Parameter read: returns the next chunk of the file; empty at its end.
     init(start: UInt64, read: @escaping () throws -> [UInt8]) throws {
         self.start = start
         self.read = read
@@ -30,7 +30,7 @@ final class MixedTrack {
         decoder = try VoiceDecoder(.full)
     }
 
-    /// Adds what is heard in the `sum.count` samples from `position` on, which follow on those of the call before.
+    /// Adds its samples to the `sum.count` samples from `position` on. Calls must be consecutive.
     func add(to sum: inout [Int32], from position: UInt64) throws {
         var index = start > position ? Int(clamping: start - position) : 0
         while index < sum.count {
@@ -46,7 +46,7 @@ final class MixedTrack {
         }
     }
 
-    /// Decodes the next packet of which something is heard. False behind the end of the file.
+    /// Decodes the next packet with audible samples. False at the end of the file.
     private func decodeMore() throws -> Bool {
         samples.removeAll(keepingCapacity: true)
         takenCount = 0
@@ -65,29 +65,29 @@ final class MixedTrack {
                 continue
             }
             guard !isRead else { return nil }
-            let piece = try read()
-            isRead = piece.isEmpty
+            let chunk = try read()
+            isRead = chunk.isEmpty
             guard !isRead || stream.head != nil else { throw ContainerError.malformed("there is no sound", at: 0) }
-            stream.append(piece)
+            stream.append(chunk)
         }
         return packets.removeLast()
     }
 
     private func decode(_ packet: OggOpusStream.Packet) {
         if !decoder.decode(packet.bytes, into: &samples) { decoder.conceal(Int(packet.duration), into: &samples) }
-        // Whatever it held, it stands for so many.
+        // Pads or cuts it to the duration of the packet.
         let missing = Int(packet.duration) - samples.count
         if missing > 0 { samples.append(contentsOf: repeatElement(0, count: missing)) }
         samples.removeLast(max(-missing, 0))
     }
 
-    /// Leaves out what the file says is not to be heard, at its beginning and at its end.
+    /// Trims the pre-skip at the beginning and the padding at the end.
     private func trim() {
         let begin = decodedCount
         decodedCount += UInt64(samples.count)
         let preSkip = UInt64(stream.head?.preSkip ?? 0)
-        if let heard = stream.sampleCount, decodedCount > heard + preSkip {
-            samples.removeLast(min(Int(clamping: decodedCount - heard - preSkip), samples.count))
+        if let audibleCount = stream.sampleCount, decodedCount > audibleCount + preSkip {
+            samples.removeLast(min(Int(clamping: decodedCount - audibleCount - preSkip), samples.count))
         }
         if begin < preSkip { samples.removeFirst(min(Int(clamping: preSkip - begin), samples.count)) }
     }

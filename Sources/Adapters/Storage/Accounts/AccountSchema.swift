@@ -1,8 +1,8 @@
 extension Schema {
-    /// Users, what they sign in with, whom they block, and the clients they run.
+    /// Users, their sign-ins, blocks, devices and endpoints.
     ///
-    /// `email_key` is the address in lower case. `name_words` holds what a name is found by: the words of the display
-    /// name, folded, compared byte by byte (on PostgreSQL the database has to be made with the C locale).
+    /// `email_key` is the address in lower case. `name_words` holds the search terms of a name: the folded words of the
+    /// display name, compared byte by byte (on PostgreSQL the database must have the C locale).
     static let accounts: [Migration] = [
         Migration(
             2, "accounts",
@@ -52,9 +52,9 @@ extension Schema {
             ])
     ]
 
-    /// A user has at most 64 open sign-ins and 64 devices; of more, those that were not used for longest end here.
+    /// Limits a user to 64 open sign-ins and 64 devices; the least recently used ones beyond that are ended.
     ///
-    /// They end as of their last use, so that the access tokens that they may still have are known at the next start.
+    /// Their end is set to their last use, so that access tokens that are still valid are revoked at the next start.
     static let signInBounds: [Migration] = [
         Migration(
             16, "bounds of sign-ins",
@@ -85,7 +85,7 @@ extension Schema {
             ])
     ]
 
-    /// When an endpoint was last used, to within an hour: of too many, those unused for longest go.
+    /// When an endpoint was last used, accurate to one hour; the least recently used of too many are removed.
     static let endpointUse: [Migration] = [
         Migration(
             30, "last use of endpoints",

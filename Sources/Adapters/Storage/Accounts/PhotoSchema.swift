@@ -1,7 +1,6 @@
 extension Schema {
-    /// Photos lie on this server. Addresses elsewhere, which tell whoever has them who looks at them and when, are
-    /// forgotten: in users and participants, and in the log. The streams whose changes have one begin
-    /// anew, in another epoch.
+    /// Photos are stored on this server. URLs of other servers, which could log who loads them and when, are removed
+    /// from users, participants and the log. Streams with such changes start again in a new epoch.
     static let photos: [Migration] = [
         Migration(
             20, "photos on this server",

@@ -19,7 +19,7 @@ extension StoreTransaction {
             [.id(endpoint.id), .id(endpoint.user), .blob(endpoint.secretHash), .time(now), .time(endpoint.usedAt)]) == 1
     }
 
-    package func noteUse(of endpoint: EndpointID) throws {
+    package func updateLastUse(of endpoint: EndpointID) throws {
         try sql.execute("UPDATE endpoints SET used_at = ?2 WHERE id = ?1", [.id(endpoint), .time(now)])
     }
 
@@ -33,7 +33,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Databases of earlier versions may hold thousands of a user.
+    /// Databases of earlier versions may have thousands per user.
     private static let endpointsRemovedAtOnce = 100
 
     package func insertInvite(hash: [UInt8]) throws {

@@ -1,7 +1,7 @@
 package import Accounts
 package import Model
 
-// The rows of users, of their names' words and of outside identities.
+// The rows of users, of the words of their names and of external identities.
 extension StoreTransaction {
     static let userColumns = """
         u.id, u.email, u.password_hash, u.display_name, u.photo_url, u.languages, u.call_waiting, u.presence,
@@ -62,7 +62,7 @@ extension StoreTransaction {
         try writeWords(of: user)
     }
 
-    package func link(_ identity: OutsideIdentity, to user: UserID) throws {
+    package func link(_ identity: ExternalIdentity, to user: UserID) throws {
         try sql.execute(
             "INSERT INTO outside_identities (issuer, subject, user_id) VALUES (?1, ?2, ?3)",
             [.text(identity.issuer), .text(identity.subject), .id(user)])
@@ -75,12 +75,12 @@ extension StoreTransaction {
         ).map { try Self.user($0) }
     }
 
-    /// Walks the words that begin with the longest of `words`. A user with several such words appears at the first, and
-    /// the other words are looked up user by user.
+    /// Scans the words that begin with the longest of `terms`. A user with several such words appears at the first; the
+    /// other terms are looked up user by user.
     package func users(
-        withWords words: [String], except asker: UserID, after cursor: NameCursor?, limit: Int
+        matching terms: [String], except excluded: UserID, after cursor: NameCursor?, limit: Int
     ) throws -> [(user: UserRecord, cursor: NameCursor)] {
-        let sorted = words.sorted { $0.unicodeScalars.count > $1.unicodeScalars.count }
+        let sorted = terms.sorted { $0.unicodeScalars.count > $1.unicodeScalars.count }
         guard let first = sorted.first else { return [] }
         let others = sorted.dropFirst().prefix(3)
         var text = """
@@ -91,14 +91,14 @@ extension StoreTransaction {
                     SELECT 1 FROM name_words e WHERE e.user_id = w.user_id AND e.word >= ?1 AND e.word < w.word)
             """
         var arguments: [SQLValue] = [
-            .text(first), .text(Self.end(ofPrefix: first)), .id(asker), .text(cursor?.word ?? ""),
+            .text(first), .text(Self.end(ofPrefix: first)), .id(excluded), .text(cursor?.word ?? ""),
             .text(cursor?.user.text ?? ""), .integer(limit),
         ]
         for other in others {
-            let place = arguments.count
+            let base = arguments.count
             text += """
-                 AND EXISTS (SELECT 1 FROM name_words o WHERE o.user_id = w.user_id AND o.word >= ?\(place + 1)
-                    AND o.word < ?\(place + 2))
+                 AND EXISTS (SELECT 1 FROM name_words o WHERE o.user_id = w.user_id AND o.word >= ?\(base + 1)
+                    AND o.word < ?\(base + 2))
                 """
             arguments += [.text(other), .text(Self.end(ofPrefix: other))]
         }
@@ -109,11 +109,11 @@ extension StoreTransaction {
         }
     }
 
-    /// What sorts after every word with this prefix: no word holds the last code point.
+    /// A string that sorts after every word with this prefix: no word contains the last code point.
     private static func end(ofPrefix prefix: String) -> String { prefix + "\u{10FFFF}" }
 
     private func writeWords(of user: UserRecord) throws {
-        for word in NameWords.words(in: user.displayName) {
+        for word in SearchTerms.terms(in: user.displayName) {
             try sql.execute("INSERT INTO name_words (word, user_id) VALUES (?1, ?2)", [.text(word), .id(user.id)])
         }
     }

@@ -1,7 +1,7 @@
 internal import Calls
 internal import Model
 
-// How call documents and rows are made of each other.
+// Conversion between call documents and rows.
 
 /// The columns of a call and of one of its participants, in the order in which `CallRows` reads them.
 enum CallColumns {
@@ -11,7 +11,7 @@ enum CallColumns {
         c.recording_until, c.recording_end, c.was_recorded, c.captions_by, c.captions_at, c.captions_failure
         """
     static let callCount = 22
-    /// Where the gateway's columns begin, and those of captions.
+    /// The indices of the gateway's first column and the captions' first column.
     static let gateway = 12
     static let captions = 19
     static let participant = """
@@ -22,7 +22,7 @@ enum CallColumns {
     static let document = "SELECT \(call), \(participant) FROM calls c JOIN participants p ON p.call_id = c.id"
 }
 
-/// Documents out of the rows of `CallColumns.document`: a row for each participant, those of a call next to each other.
+/// Reads documents from the rows of `CallColumns.document`: one row per participant, grouped by call.
 struct CallRows {
     static func calls(_ rows: [SQLRow]) throws -> [Call] {
         var calls: [Call] = []
@@ -42,7 +42,7 @@ struct CallRows {
         let participants = try rows.map { try participant(ColumnReader($0, from: CallColumns.callCount)) }
         var columns = ColumnReader(first)
         return Call(
-            id: try columns.id(), conversation: try columns.idIfPresent(), kind: try columns.word(),
+            id: try columns.id(), conversation: try columns.idIfPresent(), kind: try columns.enumCase(),
             mode: try mode(named: try columns.text(), of: first), createdAt: try columns.time(),
             version: try columns.integer(), status: try status(&columns), recording: try recording(of: first),
             recordingEnd: try first.textIfPresent(CallColumns.gateway + 5).flatMap(Recording.EndReason.init),
@@ -72,7 +72,7 @@ struct CallRows {
         case ("direct", _): return .direct
         case ("gateway", .some(let epoch)): return .gateway(epoch: epoch)
         default:
-            throw SQLError(.unexpectedValue, "A call has the mode \(name), which its other columns do not bear out.")
+            throw SQLError(.unexpectedValue, "A call has the mode \(name), which contradicts its other columns.")
         }
     }
 
@@ -89,10 +89,10 @@ struct CallRows {
             guard let endedAt = try columns.timeIfPresent() else { break }
             return .ended(
                 Call.Ending(
-                    reason: try columns.word(), by: try columns.idIfPresent(), at: endedAt, answeredAt: answeredAt))
+                    reason: try columns.enumCase(), by: try columns.idIfPresent(), at: endedAt, answeredAt: answeredAt))
         default: break
         }
-        throw SQLError(.unexpectedValue, "A call has the status \(name), which its other columns do not bear out.")
+        throw SQLError(.unexpectedValue, "A call has the status \(name), which contradicts its other columns.")
     }
 
     private static func participant(_ reader: ColumnReader) throws -> Participant {
@@ -138,7 +138,7 @@ struct CallRows {
         default: break
         }
         throw SQLError(
-            .unexpectedValue, "A participant has the state \(name), which its other columns do not bear out.")
+            .unexpectedValue, "A participant has the state \(name), which contradicts its other columns.")
     }
 
     private static func quality(_ columns: inout ColumnReader) throws -> QualitySummary? {

@@ -1,10 +1,10 @@
 extension Schema {
-    /// Calls, who is in them, and what their endpoints have to say to each other.
+    /// Calls, their participants, and the signals between their endpoints.
     ///
-    /// A call's deadlines are columns (`ring_until`, `setup_until`, `empty_until`), since they are part of the document.
-    /// `pair` and `conversation_id` are unique among live calls: that is what makes two people who call each other at
-    /// once end up in one call, whatever runs beside it. `participants.live` repeats whether the call is, so that the
-    /// calls that a user is in now are found without walking through the user's history.
+    /// A call's deadlines are columns (`ring_until`, `setup_until`, `empty_until`), since they are part of the
+    /// document. `pair` and `conversation_id` are unique among live calls, so two people who call each other at the
+    /// same time end up in one call. `participants.live` repeats whether the call is live, so that a user's current
+    /// calls are found without scanning the user's history.
     static let calls: [Migration] = [
         Migration(
             3, "calls",

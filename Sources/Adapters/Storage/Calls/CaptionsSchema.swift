@@ -1,5 +1,5 @@
 extension Schema {
-    /// Who wanted the captions of a call that are being made, and why there are none at the moment.
+    /// Who started the captions of a call, and why there are currently none.
     static let captions: [Migration] = [
         Migration(
             11, "captions",
@@ -8,8 +8,8 @@ extension Schema {
                 "ALTER TABLE calls ADD COLUMN captions_at BIGINT",
                 "ALTER TABLE calls ADD COLUMN captions_failure TEXT",
             ]),
-        // What was said stood in the logs of calls, which everybody sees who is named in one. A log without it has other
-        // sequences, and so another epoch: who resumes gets a snapshot.
+        // Captions used to be in the logs of calls, which everybody listed in the call can read. A log without them has
+        // other sequences and so a new epoch: clients that resume get a snapshot.
         Migration(
             14, "captions leave the logs of calls",
             [

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Recordings in one file, how long recordings may be and why they ended, and the age of what may go.
+    /// Mixes of recordings, the deadline and the end reason of recordings, and indices for retention by age.
     static let mixes: [Migration] = [
         Migration(
             10, "mixes of recordings",

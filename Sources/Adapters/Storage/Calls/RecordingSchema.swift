@@ -1,5 +1,5 @@
 extension Schema {
-    /// Recordings of calls: a row for each, and one for each of its tracks, whose file is in the directory of media.
+    /// Recordings of calls: one row each, and one per track, whose file is in the media directory.
     static let recordings: [Migration] = [
         Migration(
             7, "recordings",
@@ -23,8 +23,8 @@ extension Schema {
             ])
     ]
 
-    /// Who was joined while a recording was made, to whom it belongs. Of those made before, participants tell only
-    /// their last interval in the call: who spoke was in it too.
+    /// The audience of each recording: the users who were joined during it. For older recordings, participants record
+    /// only their last interval in the call, so users with tracks are added.
     static let recordingAudience: [Migration] = [
         Migration(
             12, "audience of recordings",

@@ -94,16 +94,16 @@ extension StoreTransaction {
     }
 
     /// The version is compared and set in one statement, so that of two commands that read the same document only one
-    /// is carried out, wherever they run.
+    /// succeeds, wherever they run.
     package func save(_ call: Call, replacing earlier: Call) throws {
         if call.version != earlier.version { try saveCall(call, replacing: earlier) }
         let hasEnded = call.isLive != earlier.isLive
-        for (place, (participant, before)) in zip(call.participants, earlier.participants).enumerated() {
+        for (index, (participant, before)) in zip(call.participants, earlier.participants).enumerated() {
             guard hasEnded || participant != before else { continue }
             var set = Self.participantSet
-            var values: [SQLValue] = [.id(call.id), .integer(place)] + participant.changingValues
+            var values: [SQLValue] = [.id(call.id), .integer(index)] + participant.changingValues
             if hasEnded || participant.isWithheld != before.isWithheld {
-                // These two are in an index, which is left in peace while they stay.
+                // These two are indexed; the index is not touched unless they change.
                 set += ", live = ?23, withheld = ?24"
                 values += [.bool(call.isLive), .bool(participant.isWithheld)]
             }
@@ -133,7 +133,7 @@ extension StoreTransaction {
                 """, [.id(call.id), .integer(earlier.version)] + call.changingValues)
         guard saved == 1 else {
             throw Problem(
-                .unavailable, "Something else happened to the call at this moment; try again.", retryAfter: 100)
+                .unavailable, "The call was changed by another request at the same time; try again.", retryAfter: 100)
         }
     }
 
@@ -143,28 +143,28 @@ extension StoreTransaction {
         ?16, held = ?17, loss = ?18, jitter = ?19, round_trip = ?20, relayed = ?21, seconds = ?22
         """
 
-    /// The place of a participant is its index in the document.
+    /// The column `place` is the participant's index in the document.
     private func insert(_ participants: ArraySlice<Participant>, in call: Call) throws {
-        let rows = zip(participants.indices, participants).map { place, participant -> [SQLValue] in
-            [.id(call.id), .integer(place)] + participant.changingValues + [
+        let rows = zip(participants.indices, participants).map { index, participant -> [SQLValue] in
+            [.id(call.id), .integer(index)] + participant.changingValues + [
                 .bool(call.isLive), .bool(participant.isWithheld), .id(participant.user),
                 .text(participant.displayName), .text(participant.photoURL),
             ]
         }
-        for some in rows.parts {
+        for batch in rows.batches {
             try sql.execute(
                 """
                 INSERT INTO participants (
                     call_id, place, state, ring_until, endpoint_id, sign_in_id, joined_at, connected, setup_until,
                     detached_at, taken_over, left_at, reason, audio, video, screen, held, loss, jitter, round_trip, relayed, seconds,
                     live, withheld, user_id, display_name, photo_url)
-                VALUES \(Placeholders.rows(some.count, of: 27))
-                """, some.flatMap { $0 })
+                VALUES \(Placeholders.rows(batch.count, of: 27))
+                """, batch.flatMap { $0 })
         }
     }
 }
 
-// The memory of client ids, as calls use it.
+// Client ids of calls.
 extension StoreTransaction {
     package func remember(
         _ clientID: ClientID, of user: UserID, bodyHash: Int64, entity: CallID
@@ -175,23 +175,23 @@ extension StoreTransaction {
         case .reused: return .reused
         case .same(let text):
             guard let made = CallID(text) else {
-                throw SQLError(.unexpectedValue, "A client id stands for something that is not a call.")
+                throw SQLError(.unexpectedValue, "A client id refers to something that is not a call.")
             }
             return .same(made)
         }
     }
 }
 
-// The lives of the gateway.
+// The epochs of the gateway.
 extension StoreTransaction {
-    /// The gateway begins anew. Returns its epoch, which no life before has had.
+    /// The gateway starts. Returns its new epoch, which was never used before.
     package func beginGatewayEpoch() throws -> Int64 {
         let row = try sql.first(
             """
             INSERT INTO gateway (id, epoch) VALUES (1, 1)
             ON CONFLICT (id) DO UPDATE SET epoch = gateway.epoch + 1 RETURNING epoch
             """)
-        guard let row else { throw SQLError(.failed, "The gateway got no epoch.") }
+        guard let row else { throw SQLError(.failed, "The database returned no epoch for the gateway.") }
         return try row.integer(0)
     }
 }

@@ -2,8 +2,8 @@ package import Calls
 internal import Model
 
 extension StoreTransaction {
-    /// Appends entries to any number of streams with one statement for the sequences and one for the log, which is
-    /// what a command costs that tells a call, its participants and their mailboxes at once.
+    /// Appends entries to any number of streams with one statement for the sequences and one for the log, which is the
+    /// cost of a command that appends to the streams of a call, its participants and their mailboxes at once.
     @discardableResult
     package func append(_ entries: [StreamEntry]) throws -> [Int64] {
         if entries.count == 1, let entry = entries.first, entry.mail == nil {
@@ -13,18 +13,18 @@ extension StoreTransaction {
         var next = reserved.mapValues(\.first)
         let appended = try entries.map { entry in
             guard let position = next[entry.stream] else {
-                throw SQLError(.failed, "The stream \(entry.stream) gave no sequence.")
+                throw SQLError(.failed, "The stream \(entry.stream) returned no sequence.")
             }
             next[entry.stream]?.sequence += 1
             return Change(stream: entry.stream, position: position, type: entry.type, data: entry.data)
         }
-        for some in Array(zip(appended, entries)).parts {
+        for batch in Array(zip(appended, entries)).batches {
             try sql.execute(
                 """
                 INSERT INTO changes (stream, seq, type, data, at, sender, generation, bytes)
-                VALUES \(Placeholders.rows(some.count, of: 8))
+                VALUES \(Placeholders.rows(batch.count, of: 8))
                 """,
-                some.flatMap { change, entry in
+                batch.flatMap { change, entry in
                     [
                         SQLValue.stream(change.stream), .integer(change.position.sequence), .text(change.type),
                         .text(change.data), .time(now), .id(entry.mail?.sender), .integer(entry.mail?.generation),
@@ -33,11 +33,11 @@ extension StoreTransaction {
                 })
         }
         changes += appended
-        for (stream, reached) in reserved { try bound(stream, reached) }
+        for (stream, reached) in reserved { try enforceLimits(of: stream, reached) }
         return appended.map(\.position.sequence)
     }
 
-    /// Where the entries of a stream begin, and what it holds with them.
+    /// The sequences reserved in a stream, and its state with them.
     struct Reserved {
         var first: Position
         var last: Int64
@@ -45,7 +45,7 @@ extension StoreTransaction {
         var bytes: Int64
     }
 
-    /// Takes as many sequences from each stream as it gets entries.
+    /// Reserves as many sequences in each stream as it gets entries.
     private func reserve(_ entries: [StreamEntry]) throws -> [StreamName: Reserved] {
         var counts: [(stream: StreamName, count: Int64, bytes: Int64)] = []
         for entry in entries {
@@ -60,11 +60,11 @@ extension StoreTransaction {
             }
         }
         var reserved: [StreamName: Reserved] = [:]
-        for some in counts.parts {
-            let rows = some.indices.map { index in
-                let place = (index - some.startIndex) * 4
+        for batch in counts.batches {
+            let rows = batch.indices.map { index in
+                let base = (index - batch.startIndex) * 4
                 return """
-                    (?\(place + 1), (SELECT epoch FROM log WHERE id = 1), ?\(place + 2), 0, ?\(place + 3), ?\(place + 4))
+                    (?\(base + 1), (SELECT epoch FROM log WHERE id = 1), ?\(base + 2), 0, ?\(base + 3), ?\(base + 4))
                     """
             }
             let reached = try sql.query(
@@ -73,10 +73,10 @@ extension StoreTransaction {
                 ON CONFLICT (name) DO UPDATE SET
                     seq = streams.seq + excluded.seq, at = excluded.at, bytes = streams.bytes + excluded.bytes
                 RETURNING name, epoch, seq, trimmed, bytes
-                """, some.flatMap { [SQLValue.stream($0.stream), .integer($0.count), .time(now), .integer($0.bytes)] })
+                """, batch.flatMap { [SQLValue.stream($0.stream), .integer($0.count), .time(now), .integer($0.bytes)] })
             for row in reached {
                 let name = try row.text(0)
-                guard let (stream, count, _) = some.first(where: { $0.stream.text == name }) else { continue }
+                guard let (stream, count, _) = batch.first(where: { $0.stream.text == name }) else { continue }
                 let last = try row.integer(2)
                 reserved[stream] = Reserved(
                     first: Position(epoch: try row.text(1), sequence: last - count + 1), last: last,
@@ -88,11 +88,11 @@ extension StoreTransaction {
 }
 
 extension StreamEntry {
-    /// What a mailbox keeps for it.
+    /// The bytes that a mailbox keeps for it.
     var keptBytes: Int64 {
         mail == nil ? 0 : Int64(data.utf8.count) &+ MailboxLimits.standard.entryBytes
     }
 
-    /// What of it counts against the bound of a mailbox: standing offers stay in any case.
+    /// The bytes that count against the limit of a mailbox; offers do not count, since the current one is always kept.
     var countedBytes: Int64 { type == Signal.Kind.offer.rawValue ? 0 : keptBytes }
 }

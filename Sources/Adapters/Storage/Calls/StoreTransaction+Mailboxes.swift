@@ -1,7 +1,7 @@
 package import Calls
 package import Model
 
-// Mailboxes: streams of the log whose entries lose their payloads when they hold no more.
+// Mailboxes: streams of the log whose obsolete entries lose their payloads.
 extension StoreTransaction {
     package func mail(in mailbox: StreamName, at sequence: Int64) throws -> String? {
         try sql.first(
@@ -9,7 +9,7 @@ extension StoreTransaction {
         ).map { try $0.text(0) }
     }
 
-    /// What an endpoint's mailbox holds, as the snapshot of its stream shows it: `{"signals":[{seq,type,data}]}`.
+    /// The content of an endpoint's mailbox, as in the snapshot of its stream: `{"signals":[{seq,type,data}]}`.
     package func mailboxJSON(of endpoint: EndpointID, in call: CallID) throws -> String {
         let rows = try sql.query(
             "SELECT seq, type, data FROM changes WHERE stream = ?1 AND data <> ?2 ORDER BY seq",
@@ -40,8 +40,8 @@ extension StoreTransaction {
         try removePayloads(void, of: mailbox)
     }
 
-    /// Lets go of payloads, and of numbers without one, where a mailbox has more than it may.
-    func bound(_ mailbox: StreamName, _ reached: Reserved) throws {
+    /// Removes payloads, and entries without one, from a mailbox that exceeds its limits.
+    func enforceLimits(of mailbox: StreamName, _ reached: Reserved) throws {
         guard case .signals = mailbox else { return }
         let limits = MailboxLimits.standard
         var excess = reached.bytes - limits.bytes
@@ -67,22 +67,22 @@ extension StoreTransaction {
         }
         guard reached.last - reached.trimmed > limits.entries else { return }
         let trimmed = SQLValue.integer(reached.last - limits.entries / 2)
-        // What has a payload stays for the snapshot; who resumes from before starts over with that.
+        // Entries with a payload stay for the snapshot, which a client that resumes from an earlier position gets.
         try sql.execute("UPDATE streams SET trimmed = ?2 WHERE name = ?1", [.stream(mailbox), trimmed])
         try sql.execute(
             "DELETE FROM changes WHERE stream = ?1 AND seq <= ?2 AND data = ?3",
             [.stream(mailbox), trimmed, .text(MailboxLimits.superseded)])
     }
 
-    /// - Parameter rows: seq, type and bytes of what has a payload.
+    /// - Parameter rows: seq, type and bytes of entries with a payload.
     private func removePayloads(_ rows: [SQLRow], of mailbox: StreamName) throws {
         guard !rows.isEmpty else { return }
-        for some in rows.parts {
+        for batch in rows.batches {
             try sql.execute(
                 """
                 UPDATE changes SET data = ?1, sender = NULL, generation = NULL, bytes = 0
-                WHERE stream = ?2 AND seq IN \(Placeholders.list(some.count, from: 3))
-                """, [.text(MailboxLimits.superseded), .stream(mailbox)] + some.map { try $0.value(0) })
+                WHERE stream = ?2 AND seq IN \(Placeholders.list(batch.count, from: 3))
+                """, [.text(MailboxLimits.superseded), .stream(mailbox)] + batch.map { try $0.value(0) })
         }
         let counted = try rows.filter { try $0.text(1) != Signal.Kind.offer.rawValue }
         let bytes = try counted.reduce(0) { try $0 + $1.integer(2) }
@@ -102,7 +102,7 @@ extension StoreTransaction {
         try sql.execute("DELETE FROM changes WHERE stream = ?1 AND seq < ?2", [mailbox, .integer(sequence)])
     }
 
-    /// The stream keeps its sequence, since the endpoint may come back into the call.
+    /// The stream keeps its sequence, since the endpoint may join the call again.
     package func closeMailbox(of endpoint: EndpointID, in call: CallID) throws {
         let mailbox = SQLValue.stream(.signals(call, endpoint))
         try sql.execute("DELETE FROM changes WHERE stream = ?1", [mailbox])
@@ -120,7 +120,7 @@ extension StoreTransaction {
 
 // The end of mailboxes.
 extension StoreTransaction {
-    /// Rows that the end of a call removes at once; most calls have fewer.
+    /// The maximum number of rows that the end of a call removes at once; most calls have fewer.
     private static let rowsRemovedAtOnce = 200
 
     package func removeSignals(in call: CallID) throws {
@@ -128,7 +128,7 @@ extension StoreTransaction {
         try sql.execute("INSERT INTO ended_mailboxes (call_id) VALUES (?1) ON CONFLICT DO NOTHING", [.id(call)])
     }
 
-    /// Removes some of what is left of signals in calls that have ended. Returns whether there is more.
+    /// Removes some of the remaining signals of calls that have ended. Returns whether there are more.
     package func removeEndedSignals(limit: Int = 500) throws -> Bool {
         guard let row = try sql.first("SELECT call_id FROM ended_mailboxes ORDER BY call_id LIMIT 1") else {
             return false

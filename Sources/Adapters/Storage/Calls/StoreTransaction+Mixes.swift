@@ -2,7 +2,7 @@ package import Calls
 package import Model
 
 extension StoreTransaction {
-    package func askForMix(of recording: RecordingID, for user: UserID) throws {
+    package func requestMix(of recording: RecordingID, for user: UserID) throws {
         try save(.pending, of: recording)
         try sql.execute(
             "UPDATE recording_mixes SET user_id = ?2 WHERE recording_id = ?1", [.id(recording), .id(user)])
@@ -15,8 +15,8 @@ extension StoreTransaction {
 
     package func save(_ mix: RecordingMix, of recording: RecordingID) throws {
         var failure: String?
-        if case .failed(let words) = mix { failure = words }
-        let sound = mix.sound
+        if case .failed(let message) = mix { failure = message }
+        let audio = mix.audio
         try sql.execute(
             """
             INSERT INTO recording_mixes (recording_id, status, failure, file_id, byte_count, duration)
@@ -25,14 +25,14 @@ extension StoreTransaction {
                 status = ?2, failure = ?3, file_id = ?4, byte_count = ?5, duration = ?6
             """,
             [
-                .id(recording), .text(mix.status), .text(failure), .id(sound?.file), .integer(sound?.byteCount),
-                .integer(sound?.duration),
+                .id(recording), .text(mix.status), .text(failure), .id(audio?.file), .integer(audio?.byteCount),
+                .integer(audio?.duration),
             ])
-        guard let sound else { return }
+        guard let audio else { return }
         try insert(
             MediaFile(
-                id: sound.file, kind: .recording, resource: recording.text, contentType: "audio/ogg",
-                byteCount: Int(sound.byteCount), createdAt: now, owner: try mixOwner(of: recording)))
+                id: audio.file, kind: .recording, resource: recording.text, contentType: "audio/ogg",
+                byteCount: Int(audio.byteCount), createdAt: now, owner: try mixOwner(of: recording)))
     }
 
     package func unmixedRecordings() throws -> [RecordingID] {
@@ -54,14 +54,14 @@ extension StoreTransaction {
         case "failed": return .failed(failure ?? "")
         case "complete":
             return .complete(
-                RecordingMix.Sound(
+                RecordingMix.MixedAudio(
                     file: try columns.id(), byteCount: try columns.integer(), duration: try columns.integer()))
-        default: throw SQLError(.unexpectedValue, "A mix has the status \(status), which this program does not know.")
+        default: throw SQLError(.unexpectedValue, "A mix has the unknown status \(status).")
         }
     }
 
     func removeMix(of recording: RecordingID) throws {
-        if let file = try mix(of: recording)?.sound?.file { try removeMediaFile(file) }
+        if let file = try mix(of: recording)?.audio?.file { try removeMediaFile(file) }
         try sql.execute("DELETE FROM recording_mixes WHERE recording_id = ?1", [.id(recording)])
     }
 }

@@ -101,13 +101,13 @@ extension StoreTransaction {
         try sql.execute("DELETE FROM recordings WHERE id = ?1", [.id(recording)])
     }
 
-    package func unwrittenTracks() throws -> [UnwrittenTrack] {
+    package func untranscribedTracks() throws -> [UntranscribedTrack] {
         try sql.query(
             """
             SELECT r.recording_id, r.file_id FROM transcripts t JOIN recording_tracks r ON r.file_id = t.file_id
             WHERE t.status = 'pending' ORDER BY r.recording_id, r.number
             """
-        ).map { UnwrittenTrack(recording: try $0.id(0), file: try $0.id(1)) }
+        ).map { UntranscribedTrack(recording: try $0.id(0), file: try $0.id(1)) }
     }
 
     private func recording(_ row: SQLRow) throws -> Recording {
@@ -115,7 +115,7 @@ extension StoreTransaction {
         let id = try columns.id(of: Entities.Recording.self)
         return Recording(
             id: id, call: try columns.id(), by: try columns.id(), startedAt: try columns.time(),
-            status: try columns.word(), endedAt: try columns.timeIfPresent(), failure: try columns.textIfPresent(),
+            status: try columns.enumCase(), endedAt: try columns.timeIfPresent(), failure: try columns.textIfPresent(),
             tracks: try tracks(of: id), reason: try columns.textIfPresent().flatMap(Recording.EndReason.init),
             mix: try mix(of: id))
     }
@@ -130,7 +130,7 @@ extension StoreTransaction {
             var columns = ColumnReader(row)
             return Recording.Track(
                 number: try columns.int(), user: try columns.id(), endpoint: try columns.id(),
-                source: try columns.word(), offset: try columns.integer(), file: try columns.id(),
+                source: try columns.enumCase(), offset: try columns.integer(), file: try columns.id(),
                 duration: try columns.integerIfPresent(), byteCount: try columns.integerIfPresent())
         }
     }

@@ -20,8 +20,7 @@ extension StoreTransaction {
             heldFromSecond: try row.int(6))
     }
 
-    /// What was read is compared in the statement that writes, so that of two colliding offers one is refused wherever
-    /// they run.
+    /// The statement compares what was read, so that of two colliding offers one is rejected, wherever they run.
     package func save(_ negotiation: Negotiation, replacing earlier: Negotiation?) throws {
         let offer = negotiation.offer
         let saved = try sql.execute(
@@ -44,7 +43,7 @@ extension StoreTransaction {
                 .bool(earlier?.offer?.isAnswered ?? false),
             ])
         guard saved == 1 else {
-            throw Problem(.unavailable, "The other side signalled at this moment; try again.", retryAfter: 100)
+            throw Problem(.unavailable, "The other side sent a signal at the same time; try again.", retryAfter: 100)
         }
     }
 
@@ -66,27 +65,27 @@ extension StoreTransaction {
         [.id(call), .id(peers.first), Self.recipient(peers.second)]
     }
 
-    /// Nobody yet is the empty string, since a key has no NULL.
+    /// No recipient yet is stored as the empty string, since key columns cannot be NULL.
     private static func recipient(_ endpoint: EndpointID?) -> SQLValue { .text(endpoint?.text ?? "") }
 }
 
-// Signals that were sent, and those that wait.
+// Sent and held signals.
 extension StoreTransaction {
     package func insert(_ signal: Signal) throws -> Bool {
-        let waits = signal.status == .pending
-        // Only what waits needs a place in a row; the log numbers the others.
-        let place = waits ? "(SELECT COALESCE(MAX(place), 0) + 1 FROM signals WHERE call_id = ?1)" : "0"
+        let isHeld = signal.status == .pending
+        // Only held signals need an order; the log numbers the others.
+        let order = isHeld ? "(SELECT COALESCE(MAX(place), 0) + 1 FROM signals WHERE call_id = ?1)" : "0"
         return try sql.execute(
             """
             INSERT INTO signals (
                 call_id, user_id, client_id, body_hash, place, endpoint_id, to_endpoint, kind, generation, status, data)
-            VALUES (?1, ?2, ?3, ?4, \(place), ?5, ?6, ?7, ?8, ?9, ?10)
+            VALUES (?1, ?2, ?3, ?4, \(order), ?5, ?6, ?7, ?8, ?9, ?10)
             ON CONFLICT (call_id, user_id, client_id) DO NOTHING
             """,
             [
                 .id(signal.call), .id(signal.from.user), .id(signal.clientID), .integer(signal.bodyHash),
                 .id(signal.from.endpoint), Self.recipient(signal.to), .text(signal.kind.rawValue),
-                .integer(signal.generation), .text(signal.status.rawValue), waits ? .text(signal.data) : .null,
+                .integer(signal.generation), .text(signal.status.rawValue), isHeld ? .text(signal.data) : .null,
             ]) == 1
     }
 
@@ -97,7 +96,7 @@ extension StoreTransaction {
         guard let row else { return nil }
         var columns = ColumnReader(row)
         return SentSignal(
-            bodyHash: try columns.integer(), status: try columns.word(), generation: try columns.integer())
+            bodyHash: try columns.integer(), status: try columns.enumCase(), generation: try columns.integer())
     }
 
     package func heldSignals(
@@ -113,7 +112,7 @@ extension StoreTransaction {
             let from = Signal.Sender(user: try columns.id(), endpoint: sender)
             return Signal(
                 call: call, clientID: try columns.id(), bodyHash: try columns.integer(), from: from, to: recipient,
-                kind: try columns.word(), generation: try columns.integer(), status: try columns.word(),
+                kind: try columns.enumCase(), generation: try columns.integer(), status: try columns.enumCase(),
                 data: try columns.text())
         }
     }

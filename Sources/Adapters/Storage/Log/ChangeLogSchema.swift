@@ -1,8 +1,9 @@
 extension Schema {
-    /// Streams, their log, and the memory of client ids.
+    /// Streams, their log, and the client ids that were used.
     ///
-    /// `streams.seq` is the last sequence given out and `trimmed` the last one whose change has been removed, so what a
-    /// client can resume from is known without looking at the log. `log.epoch` is the epoch of streams that have no row.
+    /// `streams.seq` is the last assigned sequence and `trimmed` the last one whose change was removed, so the
+    /// positions from which a client can resume are known without reading the log. `log.epoch` is the epoch of streams
+    /// without a row.
     static let changeLog: [Migration] = [
         Migration(
             1, "change log",

@@ -1,13 +1,13 @@
 extension Schema {
-    /// A log that is trimmed in the order in which it was written, and mailboxes that are bounded.
+    /// Trimming of the log in the order of its inserts, and limits of mailboxes.
     ///
-    /// `changes.id` rises with every insert (on PostgreSQL it is GENERATED ALWAYS AS IDENTITY), so the oldest changes of
-    /// all streams are found without looking at the others. `sender`, `generation` and `bytes` are set for what one
-    /// endpoint sent to another while its payload is kept; `bytes` stands before `data`, so that it is read without it.
+    /// `changes.id` increases with every insert (on PostgreSQL it is GENERATED ALWAYS AS IDENTITY), so the oldest
+    /// changes of all streams are found without reading the others. `sender`, `generation` and `bytes` are set for a
+    /// signal between endpoints while its payload is kept; `bytes` precedes `data`, so that it can be read without it.
     /// `streams.bytes` is the sum of a mailbox's `bytes`, without its offers. `ended_mailboxes` names the calls whose
     /// signals are still to be removed.
     ///
-    /// Streams of which nothing is left in the log go, and the log's epoch changes, since they may come back.
+    /// Streams without changes in the log are removed, and the log's epoch changes, since they may be created again.
     static let logBounds: [Migration] = [
         Migration(
             15, "bounds of the change log",

@@ -1,8 +1,8 @@
 package import Model
 
 extension Store {
-    /// Begins a new life after the database was restored from a backup, of which clients may be ahead: the log is
-    /// rebuilt, what was negotiated in calls is forgotten, and the gateway goes on with an epoch that it never had.
+    /// Prepares a database that was restored from a backup, of which clients may be ahead: rebuilds the log, removes
+    /// the negotiations of calls, and sets the gateway's epoch to one that it never had.
     package func beginAfterRestore() async throws {
         try await rebuildLog()
         _ = try await write { transaction in
@@ -11,7 +11,8 @@ extension Store {
             for table in ["negotiations", "signals", "ended_mailboxes"] {
                 try transaction.sql.execute("DELETE FROM \(table)")
             }
-            // Each life of the gateway adds one, and none takes a millisecond.
+            // Each start of the gateway adds one and takes more than a millisecond, so the time in milliseconds is
+            // higher.
             try transaction.sql.execute(
                 """
                 INSERT INTO gateway (id, epoch) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET

@@ -2,7 +2,7 @@ internal import Foundation
 package import Model
 internal import Synchronization
 
-/// What a write came to, and the positions that its changes reached, by which a client knows when it has seen them.
+/// The result of a write and the positions of its changes, by which a client knows when it has received them.
 package struct Committed<Value: Sendable>: Sendable {
     package let value: Value
     package let positions: [StreamName: Position]
@@ -14,9 +14,9 @@ package struct Committed<Value: Sendable>: Sendable {
 
 /// The store: rows and the log of changes, written together.
 ///
-/// A write is a job over a `StoreTransaction`. Whatever it appends to streams is part of its transaction, and is handed
-/// to `publish` once it is durable: never before, never for a job that failed, and in the order of the commits. So a
-/// listener can never see what a crash takes back, and each stream's changes arrive in sequence.
+/// A write is a job over a `StoreTransaction`. What it appends to streams is part of its transaction and is passed to
+/// `publish` once it is durable: never before, never for a job that failed, and in the order of the commits. So a
+/// listener never sees a change that a crash loses, and each stream's changes arrive in sequence.
 package final class Store: Sendable {
     package let database: any SQLDatabase
     private let publish: @Sendable ([Change]) -> Void
@@ -32,7 +32,8 @@ package final class Store: Sendable {
         self.clock = clock
     }
 
-    /// Migrates the database and names the log's epoch; run once before anything else. Returns the migrations run.
+    /// Migrates the database and sets the log's epoch; call it before anything else. Returns the migrations that were
+    /// run.
     @discardableResult
     package func prepare(_ migrations: [Migration] = Schema.migrations) async throws -> [Migration] {
         let now = clock()
@@ -45,8 +46,8 @@ package final class Store: Sendable {
         return run
     }
 
-    /// Runs `job` and commits it. `committed` is called after `publish`, also on the writer's thread, with what the job
-    /// returned: for what has to happen in the order of the commits.
+    /// Runs `job` and commits it. `committed` is called after `publish`, also on the writer's thread, with the job's
+    /// result: for work that must happen in the order of the commits.
     package func write<T: Sendable>(
         _ job: @escaping @Sendable (StoreTransaction) throws -> T, committed: (@Sendable (T) -> Void)? = nil
     ) async throws -> Committed<T> {
@@ -63,12 +64,12 @@ package final class Store: Sendable {
         return Committed(value: outcome.value, positions: positions)
     }
 
-    /// Runs `job` over one snapshot. Appending in it is an error of the database, which is read-only here.
+    /// Runs `job` over one snapshot, which is read-only: appending throws an error of the database.
     package func read<T: Sendable>(_ job: @escaping @Sendable (StoreTransaction) throws -> T) async throws -> T {
         try await database.read { [clock] sql in try job(StoreTransaction(sql, now: clock())) }
     }
 
-    /// Starts the whole log anew, as after a backup was restored: every client that resumes is told to start over.
+    /// Starts a new log, as after restoring a backup: every client that resumes gets a reset.
     package func rebuildLog() async throws {
         let epoch = Self.newEpoch(at: clock())
         try await database.submit { transaction in
@@ -83,7 +84,7 @@ package final class Store: Sendable {
         let changes: [Change]
     }
 
-    /// Epochs are compared only for being equal; the time and some chance keep a restored copy from repeating one.
+    /// Epochs are compared only for equality; the time and a random part keep a restored copy from repeating one.
     static func newEpoch(at now: Timestamp) -> String {
         String(now.milliseconds, radix: 36) + String(UInt16.random(in: 0..<1296), radix: 36)
     }

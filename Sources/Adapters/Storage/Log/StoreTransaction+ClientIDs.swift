@@ -1,21 +1,21 @@
 package import Model
 
-/// Whether a client id was seen before.
+/// Whether a client id was used before.
 package enum ClientIDMemory: Sendable, Hashable {
     case new
-    /// The same request again; `entity` is what the first one made.
+    /// The same request again; `entity` is what the first one created.
     case same(entity: String)
     /// The id was used for another request.
     case reused
 }
 
 extension StoreTransaction {
-    /// Notes that `user` made `entity` with `clientID`, or tells what was made with it before. This is what makes a write
-    /// idempotent for ever: the note is committed with the write.
+    /// Records that `user` created `entity` with `clientID`, or returns what was created with it before. This makes a
+    /// write idempotent for ever: the record is committed with the write.
     ///
     /// - Parameters:
-    ///   - bodyHash: a digest of the request, which tells a repetition from another request.
-    ///   - scope: what the memory lives as long as, such as a call's id; nil keeps it for ever.
+    ///   - bodyHash: a digest of the request, which distinguishes a retry from another request.
+    ///   - scope: the entity whose removal removes the record, such as a call's id; nil keeps it for ever.
     package func remember(
         clientID: ClientID, user: UserID, bodyHash: [UInt8], entity: String, scope: String? = nil
     ) throws -> ClientIDMemory {
@@ -28,7 +28,7 @@ extension StoreTransaction {
         return try recall(clientID: clientID, user: user, bodyHash: bodyHash)
     }
 
-    /// What is known of a client id, without noting it.
+    /// Looks up a client id without recording it.
     package func recall(clientID: ClientID, user: UserID, bodyHash: [UInt8]) throws -> ClientIDMemory {
         let row = try sql.first(
             "SELECT body_hash, entity FROM client_ids WHERE user_id = ?1 AND client_id = ?2",
@@ -37,7 +37,7 @@ extension StoreTransaction {
         return try row.blob(0) == bodyHash ? .same(entity: row.text(1)) : .reused
     }
 
-    /// Forgets the client ids that were to live as long as `scope`.
+    /// Removes the client ids of `scope`.
     package func forgetClientIDs(scope: String) throws {
         try sql.execute("DELETE FROM client_ids WHERE scope = ?1", [.text(scope)])
     }

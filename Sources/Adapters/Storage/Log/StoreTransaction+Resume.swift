@@ -1,24 +1,24 @@
 package import Model
 
-/// What a listener that has seen everything up to a position still has to get.
+/// What a listener that resumes from a position must receive.
 package enum Resumption: Sendable, Hashable {
-    /// The changes after its position, oldest first, and where they lead. When `isComplete` is false there are more.
+    /// The changes after its position, oldest first, and the position after them. If `isComplete` is false, there are
+    /// more.
     case changes([Change], upTo: Position, isComplete: Bool)
-    /// The log cannot say what it missed: it needs a snapshot.
+    /// The log no longer has the missed changes: the listener needs a snapshot.
     case reset(ResetReason)
 }
 
-/// Why a listener has to start over; the raw values are the protocol's.
+/// Why a listener must start from a snapshot; the raw values are the protocol's.
 package enum ResetReason: String, Sendable {
-    /// Changes it has not seen were removed from the log, or its position lies beyond the log's end.
+    /// Changes that it has not received were removed from the log, or its position is beyond the log's end.
     case gap
     /// The log was rebuilt since.
     case epoch
 }
 
 extension StoreTransaction {
-    /// What happened in `stream` after `position`, at most `limit` changes of it, and no more once their texts have
-    /// `byteLimit` bytes: a first change always comes.
+    /// The changes of `stream` after `position`: at most `limit`, and at most `byteLimit` bytes, but at least one.
     package func changes(
         of stream: StreamName, after position: Position, limit: Int = 500, byteLimit: Int = 1 << 20
     ) throws -> Resumption {
@@ -36,7 +36,7 @@ extension StoreTransaction {
             let reached = Position(epoch: current.epoch, sequence: try row.integer(0))
             expected &+= 1
             guard reached.sequence == expected else {
-                throw SQLError(.unexpectedValue, "The log of \(stream) has a hole before \(reached.sequence).")
+                throw SQLError(.unexpectedValue, "The log of \(stream) has a gap before \(reached.sequence).")
             }
             let data = try row.text(2)
             bytes += data.utf8.count

@@ -1,11 +1,11 @@
 package import Model
 
-// The log is kept short enough to resume from, not for ever: snapshots hold what is true now.
+// The log keeps recent changes to resume from, not all: snapshots hold the current state.
 extension StoreTransaction {
-    /// Removes up to `limit` of the oldest changes, as long as they are older than `cutoff`, in the order in which they
-    /// were written: what it costs depends on what goes alone. A position before what was removed then yields `reset`.
-    /// Streams of which nothing is left are forgotten with it. Returns how many changes went; fewer than `limit` when
-    /// there are no more.
+    /// Removes up to `limit` of the oldest changes that are older than `cutoff`, in the order of their inserts, so the
+    /// cost depends only on the number of removed changes. Resuming from an earlier position then yields `reset`.
+    /// Streams without changes are removed as well. Returns the number of removed changes; fewer than `limit` if there
+    /// are no more.
     package func trim(before cutoff: Timestamp, limit: Int = 500) throws -> Int {
         var trimmed: [String: (sequence: Int64, bytes: Int64)] = [:]
         var last: Int64?
@@ -34,15 +34,15 @@ extension StoreTransaction {
         return count
     }
 
-    /// Removes the rows of those streams whose changes were all removed. One that comes back begins at 1 again, so it
-    /// needs an epoch that it never had: the log gets a new one when one of its own epoch is removed.
+    /// Removes the rows of streams whose changes were all removed. A stream that is created again begins at 1, so it
+    /// needs an epoch that it never had: the log gets a new epoch if a stream of the current one is removed.
     private func forgetEmptyStreams(_ names: [String]) throws {
         var removed: Set<String> = []
-        for some in names.parts {
+        for batch in names.batches {
             let rows = try sql.query(
                 """
-                DELETE FROM streams WHERE trimmed = seq AND name IN \(Placeholders.list(some.count)) RETURNING epoch
-                """, some.map { .text($0) })
+                DELETE FROM streams WHERE trimmed = seq AND name IN \(Placeholders.list(batch.count)) RETURNING epoch
+                """, batch.map { .text($0) })
             for row in rows { removed.insert(try row.text(0)) }
         }
         guard let current = try sql.first("SELECT epoch FROM log WHERE id = 1"), try removed.contains(current.text(0))

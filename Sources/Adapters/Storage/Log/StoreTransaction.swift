@@ -1,12 +1,12 @@
 internal import Foundation
 package import Model
 
-/// One transaction of the store: the streams' log here, and each part of the product's rows in extensions.
+/// One transaction of the store: the log of streams here, and the rows of each part of the product in extensions.
 ///
-/// It lives on one thread and must not outlive its job.
+/// It is confined to one thread and must not outlive its job.
 package final class StoreTransaction {
     package let sql: any SQLTransaction
-    /// The wall time of this transaction, for all its rows.
+    /// The wall-clock time of this transaction, for all its rows.
     package let now: Timestamp
     /// What this transaction has appended, in order.
     package internal(set) var changes: [Change] = []
@@ -16,13 +16,13 @@ package final class StoreTransaction {
         self.now = now
     }
 
-    /// Appends a change to a durable stream and returns its position. The stream comes into being with its first change.
+    /// Appends a change to a durable stream and returns its position. The first change creates the stream.
     @discardableResult
     package func append(_ type: String, _ data: some Encodable, to stream: StreamName) throws -> Position {
         try append(type, json: Self.json(data), to: stream)
     }
 
-    /// Appends a change whose JSON text is there already.
+    /// Appends a change that is already encoded as JSON.
     @discardableResult
     package func append(_ type: String, json: String, to stream: StreamName) throws -> Position {
         guard stream.isDurable else {
@@ -33,7 +33,7 @@ package final class StoreTransaction {
             INSERT INTO streams (name, epoch, seq, trimmed, at) VALUES (?1, (SELECT epoch FROM log WHERE id = 1), 1, 0, ?2)
             ON CONFLICT (name) DO UPDATE SET seq = streams.seq + 1, at = excluded.at RETURNING epoch, seq
             """, [.stream(stream), .time(now)])
-        guard let row else { throw SQLError(.failed, "The stream \(stream) gave no sequence.") }
+        guard let row else { throw SQLError(.failed, "The stream \(stream) returned no sequence.") }
         let position = Position(epoch: try row.text(0), sequence: try row.integer(1))
         try sql.execute(
             "INSERT INTO changes (stream, seq, type, data, at) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -42,13 +42,13 @@ package final class StoreTransaction {
         return position
     }
 
-    /// Where `stream` stands. An ephemeral stream has no epoch and stands at 0.
+    /// The current position of `stream`. An ephemeral stream has no epoch and is at 0.
     package func position(of stream: StreamName) throws -> Position {
         guard stream.isDurable else { return Position(epoch: "", sequence: 0) }
         return try state(of: stream).position
     }
 
-    /// JSON text as it goes into the log: encoded once, sent to every listener as it is.
+    /// JSON text for the log: encoded once and sent unchanged to every listener.
     package static func json(_ value: some Encodable) throws -> String {
         String(decoding: try encoder.encode(value), as: UTF8.self)
     }

@@ -1,6 +1,6 @@
 package import Model
 
-/// Reads a row from left to right, for rows with more columns than anybody wants to number.
+/// Reads a row's columns from left to right, without numbering them.
 package struct ColumnReader {
     private let row: SQLRow
     private var index: Int
@@ -32,11 +32,11 @@ package struct ColumnReader {
         try row.idIfPresent(next(), of: type)
     }
 
-    /// A word out of an enumeration.
-    package mutating func word<Word: RawRepresentable>(_ type: Word.Type = Word.self) throws -> Word
-    where Word.RawValue == String {
+    /// A case of an enumeration with text raw values.
+    package mutating func enumCase<Case: RawRepresentable>(_ type: Case.Type = Case.self) throws -> Case
+    where Case.RawValue == String {
         let column = next()
-        if let word = Word(rawValue: try row.text(column)) { return word }
-        throw SQLError(.unexpectedValue, "Column \(column) of a row holds a word that this program does not know.")
+        if let enumCase = Case(rawValue: try row.text(column)) { return enumCase }
+        throw SQLError(.unexpectedValue, "Column \(column) of a row has a value that this version does not know.")
     }
 }

@@ -1,10 +1,10 @@
 package import Model
 
-/// One numbered step of the schema. Once released it is never changed; what comes later is a new number.
+/// One numbered step of the schema. Once released it is never changed; later changes get a new number.
 package struct Migration: Sendable {
     package let number: Int
     package let name: String
-    /// Statements of portable SQL, run in order in one transaction together with the note that they were run.
+    /// Statements of portable SQL, run in order in one transaction together with the record that they were run.
     package let statements: [String]
 
     package init(_ number: Int, _ name: String, _ statements: [String]) {
@@ -15,8 +15,8 @@ package struct Migration: Sendable {
 }
 
 extension SQLDatabase {
-    /// Brings the database up to `migrations` and returns those that were run now. A database that a newer program has
-    /// migrated is an error: this program would not understand its rows.
+    /// Runs the missing migrations and returns them. A database that a newer version has migrated is an error: this
+    /// version could not read its rows.
     package func migrate(_ migrations: [Migration], at now: Timestamp) async throws -> [Migration] {
         let migrations = migrations.sorted { $0.number < $1.number }
         return try await submit { transaction in
@@ -28,7 +28,7 @@ extension SQLDatabase {
             if let newest = done.max(), newest > known {
                 throw SQLError(
                     .newer,
-                    "The database is at version \(newest), which a newer Switchboard made; this one knows \(known). "
+                    "The database has version \(newest), made by a newer Switchboard; this one supports \(known). "
                         + "Run the newer version, or restore a backup from before the upgrade.")
             }
             let missing = migrations.filter { !done.contains($0.number) }

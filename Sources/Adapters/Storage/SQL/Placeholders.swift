@@ -12,9 +12,9 @@ enum Placeholders {
 }
 
 extension Array {
-    /// The rows of a long insert in parts of at most eight, so that there are only eight texts for the database to
-    /// compile and keep.
-    var parts: [ArraySlice<Element>] {
+    /// The rows of a long insert in batches of at most eight, so that the database compiles and caches only eight
+    /// statements.
+    var batches: [ArraySlice<Element>] {
         stride(from: 0, to: count, by: 8).map { self[$0..<Swift.min($0 + 8, count)] }
     }
 }

@@ -1,15 +1,14 @@
-/// A connection inside a transaction, as a job sees it. It must not outlive the job.
+/// A connection inside a transaction, for a job. It must not outlive the job.
 ///
-/// The SQL is what SQLite and PostgreSQL both understand: placeholders `?1`, `?2`, …; BIGINT, TEXT, BLOB; `ON CONFLICT`
+/// The SQL is the common subset of SQLite and PostgreSQL: placeholders `?1`, `?2`, …; BIGINT, TEXT, BLOB; `ON CONFLICT`
 /// and `RETURNING`; no function that only one of them has.
 package protocol SQLTransaction: AnyObject {
-    /// Runs a statement and tells how many rows it changed.
+    /// Runs a statement and returns the number of changed rows.
     @discardableResult
     func execute(_ sql: String, _ arguments: [SQLValue]) throws -> Int
     /// Runs a statement and returns its rows.
     func query(_ sql: String, _ arguments: [SQLValue]) throws -> [SQLRow]
-    /// Runs a statement and hands over its rows one by one, until `body` returns false: for rows that may be large
-    /// together.
+    /// Runs a statement and passes its rows to `body` one by one until it returns false: for large results.
     func visit(_ sql: String, _ arguments: [SQLValue], _ body: (SQLRow) throws -> Bool) throws
 }
 
@@ -17,20 +16,20 @@ extension SQLTransaction {
     @discardableResult
     package func execute(_ sql: String) throws -> Int { try execute(sql, []) }
     package func query(_ sql: String) throws -> [SQLRow] { try query(sql, []) }
-    /// The first row, when there is one.
+    /// The first row, if there is one.
     package func first(_ sql: String, _ arguments: [SQLValue] = []) throws -> SQLRow? {
         try query(sql, arguments).first
     }
 }
 
-/// The small face of a database that the store is written against; a driver stands behind it.
+/// The database interface that the store uses; a driver implements it.
 ///
-/// Writes are jobs: synchronous closures that one writer runs one after another and commits in groups. A job that throws
-/// leaves no trace, and the jobs around it are not touched. `submit` returns when the job's rows are durable; a commit
-/// that fails fails every job of its group.
+/// Writes are jobs: synchronous closures that one writer runs one after another and commits in groups. A job that
+/// throws is rolled back without affecting the others. `submit` returns when the job's rows are durable; if a commit
+/// fails, all jobs of its group fail.
 package protocol SQLDatabase: Sendable {
-    /// Runs `job` in a write transaction. `committed` is called after the commit, in the order in which the jobs ran and
-    /// before any caller continues; it runs on the writer and must be brief.
+    /// Runs `job` in a write transaction. `committed` is called after the commit, in the order in which the jobs ran
+    /// and before any caller continues; it runs on the writer and must be brief.
     func submit<T: Sendable>(
         _ job: @escaping @Sendable (any SQLTransaction) throws -> T, committed: (@Sendable (T) -> Void)?
     ) async throws -> T
@@ -38,10 +37,10 @@ package protocol SQLDatabase: Sendable {
     /// Runs `job` over one snapshot of what is committed.
     func read<T: Sendable>(_ job: @escaping @Sendable (any SQLTransaction) throws -> T) async throws -> T
 
-    /// Gives a piece of what the database's file has free back to the file system. Returns whether there is more.
+    /// Returns some of the free space in the database's file to the file system. Returns whether there is more.
     func releaseFreeSpace() async throws -> Bool
 
-    /// Commits what waits, then closes. Later jobs throw `SQLError.closed`.
+    /// Commits the queued jobs, then closes. Later jobs throw `SQLError.closed`.
     func close() async
 }
 

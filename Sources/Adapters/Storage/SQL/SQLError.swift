@@ -1,9 +1,9 @@
 package import Model
 
-/// Why the database did not do what it was asked, in words that tell an operator what to do.
+/// A database error, with a message that tells an operator what to do.
 package struct SQLError: Error, Hashable, Sendable {
     package enum Kind: String, Sendable {
-        /// The directory or file cannot be written to, or not be opened at all.
+        /// The directory or file cannot be opened or written to.
         case unwritable
         /// Another process holds the database or its directory.
         case locked
@@ -12,14 +12,14 @@ package struct SQLError: Error, Hashable, Sendable {
         case damaged
         /// A newer version of the program has migrated the database.
         case newer
-        /// A UNIQUE, NOT NULL, CHECK or foreign key constraint refused a row.
+        /// A UNIQUE, NOT NULL, CHECK or foreign key constraint rejected a row.
         case constraint
-        /// A row holds something else than the code expects.
+        /// A row has a value that the code does not expect.
         case unexpectedValue
-        /// More writes wait than the queue may hold.
+        /// The queue of writes is full.
         case overloaded
         case closed
-        /// A statement is wrong, or something happened that has no kind of its own.
+        /// A statement is wrong, or the error has no kind of its own.
         case failed
     }
 
@@ -31,13 +31,13 @@ package struct SQLError: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// What a client is told: nothing of the server's insides, and whether it is worth trying again.
+    /// The problem for the client: it reveals no internals and says whether a retry makes sense.
     package var problem: Problem {
         switch kind {
         case .locked, .overloaded, .closed, .diskFull:
-            Problem(.unavailable, "The server's database is busy or out of order; try again.", retryAfter: 1000)
+            Problem(.unavailable, "The server's database is busy or unavailable; try again.", retryAfter: 1000)
         case .unwritable, .damaged, .newer, .constraint, .unexpectedValue, .failed:
-            Problem(.internalError, "The server's database refused the request.")
+            Problem(.internalError, "The server's database failed to process the request.")
         }
     }
 }

@@ -1,9 +1,9 @@
 package import Model
 
-/// One row of an answer, read by position: the statement's author knows the order, and no dictionary is built per row.
+/// One row of a result. Columns are read by index, so that no dictionary is built per row.
 ///
-/// A value that is not what the reader expects is a thrown `SQLError`, never a trap: a damaged or hand-edited database
-/// costs one request, not the process.
+/// An unexpected value throws an `SQLError`, never a trap: a damaged or hand-edited database fails one request, not the
+/// process.
 package struct SQLRow: Hashable, Sendable {
     package let values: [SQLValue]
 

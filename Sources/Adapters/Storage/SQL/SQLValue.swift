@@ -1,7 +1,8 @@
 package import Model
 
 /// One value that a statement binds or a row holds, in the types that SQLite and PostgreSQL share:
-/// BIGINT, DOUBLE PRECISION, TEXT and BLOB (BYTEA). Truth is a BIGINT of 0 or 1, time a BIGINT of milliseconds since 1970.
+/// BIGINT, DOUBLE PRECISION, TEXT and BLOB (BYTEA). Booleans are a BIGINT of 0 or 1, times a BIGINT of milliseconds
+/// since 1970.
 package enum SQLValue: Hashable, Sendable {
     case null
     case integer(Int64)

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// One GRDB connection inside a transaction. This is the one place where SQLite's C interface is used directly.
+/// One GRDB connection inside a transaction. Only this file uses SQLite's C interface for statements.
 ///
 /// GRDB opens the file, owns the connections and caches the compiled statements; binding and stepping go straight to
 /// SQLite, since GRDB's own rows and arguments cost twice the time of the statement itself.
@@ -37,7 +37,7 @@ final class SQLiteConnection: SQLTransaction {
         try run(sql, arguments) { statement, columns in try body(Self.row(statement, columns)) }
     }
 
-    /// - Parameter visit: returns whether it wants more rows.
+    /// - Parameter visit: returns whether to continue with the next row.
     private func run(
         _ sql: String, _ arguments: [SQLValue], _ visit: (OpaquePointer, CInt) throws -> Bool
     ) throws {
@@ -49,7 +49,7 @@ final class SQLiteConnection: SQLTransaction {
             throw SQLError(error, sql: sql, path: path)
         }
         guard sqlite3_bind_parameter_count(statement) == CInt(clamping: arguments.count) else {
-            throw SQLError(.failed, "A statement got \(arguments.count) arguments, which is not what it takes: \(sql)")
+            throw SQLError(.failed, "A statement got a wrong number of arguments (\(arguments.count)): \(sql)")
         }
         defer {
             sqlite3_reset(statement)

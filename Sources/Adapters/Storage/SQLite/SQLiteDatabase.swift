@@ -2,32 +2,32 @@ internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 
-/// The embedded database: one file, written by one thread in groups and read by a few connections beside it.
+/// The embedded database: one file, written by one thread in group commits and read by a few other connections.
 ///
-/// Write-ahead logging lets readers go on while the writer commits; `synchronous = FULL` makes a commit durable before
-/// its callers continue, so that what was acknowledged survives `kill -9` and a power cut.
+/// Write-ahead logging lets readers continue while the writer commits; `synchronous = FULL` makes a commit durable
+/// before its callers continue, so that acknowledged writes survive `kill -9` and a power failure.
 package final class SQLiteDatabase: SQLDatabase {
     private let pool: DatabasePool
     private let writer: SQLiteWriter
     private let path: String
 
-    /// Pages that are given back at a time: a few megabytes, which hold the writer for some milliseconds.
+    /// Pages released at a time: a few megabytes, which block the writer for some milliseconds.
     private static let pagesReleasedAtOnce = 512
 
-    /// Of pages that one connection keeps in memory, so that it need not read them again.
+    /// The page cache of one connection.
     private static let cacheKilobytes = 16_384
 
-    /// What this process keeps of its databases' pages. It grows with what was read and written, up to the bound above for
-    /// each connection, and stays there: that is what a cache is for, and tells nothing of a leak.
+    /// The page caches of all connections of this process. They grow up to the limit above per connection and stay
+    /// there; that is no leak.
     package static var cacheBytes: Int {
         var now: sqlite3_int64 = 0
         var highest: sqlite3_int64 = 0
-        // Nothing is set aside for pages in advance, so that all of them are what SQLite calls overflow.
+        // No memory is preallocated for pages, so SQLite counts all of them as overflow.
         guard sqlite3_status64(SQLITE_STATUS_PAGECACHE_OVERFLOW, &now, &highest, 0) == SQLITE_OK else { return 0 }
         return Int(clamping: now)
     }
 
-    /// Opens the file at `path`, or makes it. Throws an `SQLError` that names the file.
+    /// Opens the file at `path`, or creates it. Throws an `SQLError` that names the file.
     package init(path: String, readers: Int = 4) throws {
         var configuration = Configuration()
         configuration.label = "switchboard"
@@ -36,7 +36,7 @@ package final class SQLiteDatabase: SQLDatabase {
         // The writer below opens and closes its transactions itself.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
-            // Of a new file; an old one keeps what it has until it is compacted. Readers may not even ask for it.
+            // Applies to a new file; an old one keeps its mode until it is compacted. Readers must not set it.
             if sqlite3_db_readonly(database.sqliteConnection, "main") == 0 {
                 try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             }
@@ -58,7 +58,7 @@ package final class SQLiteDatabase: SQLDatabase {
         writer = SQLiteWriter(pool: pool, path: path)
     }
 
-    // Without waiting: the last reference may be let go of on the writer's own thread.
+    // Does not wait: the last reference may be released on the writer's own thread.
     deinit { writer.stop() }
 
     package func submit<T: Sendable>(
@@ -92,16 +92,16 @@ package final class SQLiteDatabase: SQLDatabase {
 
     /// What `compact` did.
     package enum Compaction: Sendable, Hashable {
-        /// The file shrinks by itself already.
+        /// The file already has incremental vacuum.
         case notNeeded
         /// Bytes before and after.
         case done(before: Int, after: Int)
-        /// Bytes that have to be free on its disk, and that are.
-        case noRoom(needed: Int, free: Int)
+        /// The required and the available bytes on its disk.
+        case insufficientSpace(needed: Int, free: Int)
     }
 
-    /// Writes the whole file anew once, so that what becomes free in it can be given back from then on. That takes twice
-    /// its size on the disk for as long as it takes, and nothing else is written meanwhile.
+    /// Rewrites the file once (VACUUM), so that free space can be released incrementally from then on. That temporarily
+    /// needs twice its size on the disk and blocks other writes.
     package func compact() async throws -> Compaction {
         try await withCheckedThrowingContinuation { continuation in
             pool.asyncWriteWithoutTransaction { [path] database in
@@ -124,14 +124,14 @@ package final class SQLiteDatabase: SQLDatabase {
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let attributes = try FileManager.default.attributesOfFileSystem(forPath: directory)
         let free = (attributes[.systemFreeSize] as? NSNumber)?.intValue ?? 0
-        guard free >= before &* 2 else { return .noRoom(needed: before &* 2, free: free) }
+        guard free >= before &* 2 else { return .insufficientSpace(needed: before &* 2, free: free) }
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         try connection.execute("VACUUM")
         _ = try connection.query("PRAGMA wal_checkpoint(TRUNCATE)")
         return .done(before: before, after: try number("page_count") &* pageSize)
     }
 
-    /// Writes a snapshot of what is committed now to a new file, while others go on reading and writing.
+    /// Writes a snapshot of the committed data to a new file, while others continue to read and write.
     package func backUp(to path: String) async throws {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { [pool] in
@@ -139,7 +139,7 @@ package final class SQLiteDatabase: SQLDatabase {
                     let copy = try DatabaseQueue(path: path)
                     guard chmod(path, 0o600) == 0 else { throw SQLError(.unwritable, "\(path) cannot be written.") }
                     try pool.backup(to: copy)
-                    // One file: no log beside it.
+                    // A single file without a write-ahead log.
                     try copy.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
                     try copy.close()
                     continuation.resume()
@@ -152,15 +152,15 @@ package final class SQLiteDatabase: SQLDatabase {
         }
     }
 
-    /// Brings everything from the log beside the file into the file, which can be moved alone once this is closed.
-    package func emptyLog() async throws {
+    /// Checkpoints and truncates the write-ahead log, so that the file can be moved alone once the database is closed.
+    package func checkpoint() async throws {
         try await withCheckedThrowingContinuation { continuation in
             pool.asyncWriteWithoutTransaction { [path] database in
                 do {
                     let connection = SQLiteConnection(database, path: path)
                     defer { connection.isOpen = false }
                     let isBusy = try connection.first("PRAGMA wal_checkpoint(TRUNCATE)")?.bool(0) ?? true
-                    if isBusy { throw SQLError(.locked, "Somebody reads \(path), so that its log cannot be emptied.") }
+                    if isBusy { throw SQLError(.locked, "\(path) is being read: its log cannot be truncated.") }
                     continuation.resume()
                 } catch {
                     continuation.resume(throwing: error)
@@ -169,11 +169,11 @@ package final class SQLiteDatabase: SQLDatabase {
         }
     }
 
-    /// Throws where the file is damaged.
+    /// Throws if the file is damaged.
     package func checkIntegrity() async throws {
         let result = try await read { try $0.first("PRAGMA quick_check(1)")?.text(0) }
         guard result != "ok" else { return }
-        throw SQLError(.damaged, "\(path) is damaged (\(result ?? "no answer")). Take another backup.")
+        throw SQLError(.damaged, "\(path) is damaged (\(result ?? "no result")). Take another backup.")
     }
 
     package func close() async {
@@ -188,8 +188,8 @@ package final class SQLiteDatabase: SQLDatabase {
 }
 
 extension DatabaseReader {
-    /// Runs `job` in a read of its own. GRDB's own async read interrupts the connection when the caller's task is cancelled;
-    /// this one does not.
+    /// Runs `job` in a read transaction. Unlike GRDB's own async read, it does not interrupt the connection when the
+    /// caller's task is cancelled.
     func run<T: Sendable>(
         _ job: @escaping @Sendable (any SQLTransaction) throws -> T, path: String
     ) async throws -> T {

@@ -1,7 +1,7 @@
 internal import GRDB
 
 extension SQLError {
-    /// Says what SQLite said, which file it is about and what can be done.
+    /// SQLite's error with the path of the file and what to do.
     init(_ error: DatabaseError, sql: String? = nil, path: String) {
         let reason = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
         switch error.resultCode {
@@ -19,7 +19,7 @@ extension SQLError {
                 .damaged,
                 "\(path) is not a database or is damaged (\(reason)). Restore it from a backup, or move it away.")
         case .SQLITE_IOERR:
-            self.init(.failed, "Reading or writing \(path) failed (\(reason)). Look at the disk.")
+            self.init(.failed, "Reading or writing \(path) failed (\(reason)). Check the disk.")
         case .SQLITE_CONSTRAINT:
             self.init(.constraint, reason)
         default:

@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// A database file that nobody writes, such as that of a backup. Nothing is written beside it.
+/// A read-only database file, such as that of a backup. No journal is created next to it.
 package final class SQLiteSnapshot: Sendable {
     private let queue: DatabaseQueue
     private let path: String

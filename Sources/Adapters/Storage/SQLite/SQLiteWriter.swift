@@ -3,37 +3,37 @@ internal import Foundation
 internal import GRDB
 internal import Synchronization
 
-/// The thread that writes: it takes all jobs that wait, runs each in a savepoint of one immediate transaction, commits
-/// once, tells the listeners and then lets the callers go on.
+/// The writer thread: it takes all queued jobs, runs each in a savepoint of one immediate transaction, commits once,
+/// publishes the changes and then resumes the callers.
 ///
-/// Under load the group grows by itself while the disk syncs, so that a sync is paid once for many requests; a single
-/// request pays its own and waits for nobody.
+/// Under load the group grows while the disk syncs, so that many requests share one sync; a single request does not
+/// wait for others.
 final class SQLiteWriter: Sendable {
     /// One job with its type erased.
     struct Job: Sendable {
-        /// Runs the job's statements; what it returns is called when the group's fate is known.
+        /// Runs the job's statements; the returned outcome is used once the group is committed.
         let run: @Sendable (any SQLTransaction) throws -> Outcome
-        /// Tells the caller that the job did not happen.
+        /// Reports to the caller that the job failed.
         let fail: @Sendable (any Error) -> Void
     }
 
-    /// What is left to do for a job whose statements ran.
+    /// The remaining steps of a job whose statements ran.
     struct Outcome {
         let publish: () -> Void
         let resume: () -> Void
     }
 
-    private struct Waiting {
+    private struct Queue {
         var jobs: [Job] = []
         var isClosed = false
     }
 
-    /// Jobs in one transaction at most, which bounds how long the first of them waits.
+    /// The maximum number of jobs in one transaction, which limits how long the first of them waits.
     private static let groupLimit = 512
-    /// Jobs that may wait; beyond it callers are told to come back, rather than to wait behind a stalled disk for ever.
+    /// The maximum number of queued jobs; beyond it callers get an error instead of waiting for a stalled disk.
     private static let queueLimit = 20_000
 
-    private let waiting = Mutex(Waiting())
+    private let queue = Mutex(Queue())
     private let wake = DispatchSemaphore(value: 0)
     private let finished = DispatchSemaphore(value: 0)
     private let pool: DatabasePool
@@ -48,26 +48,26 @@ final class SQLiteWriter: Sendable {
     }
 
     func enqueue(_ job: Job) {
-        enum Answer { case queued(wasIdle: Bool), closed, full }
-        let answer: Answer = waiting.withLock { waiting in
-            if waiting.isClosed { return .closed }
-            if waiting.jobs.count >= Self.queueLimit { return .full }
-            waiting.jobs.append(job)
-            return .queued(wasIdle: waiting.jobs.count == 1)
+        enum EnqueueResult { case queued(wasIdle: Bool), closed, full }
+        let result: EnqueueResult = queue.withLock { queue in
+            if queue.isClosed { return .closed }
+            if queue.jobs.count >= Self.queueLimit { return .full }
+            queue.jobs.append(job)
+            return .queued(wasIdle: queue.jobs.count == 1)
         }
-        switch answer {
+        switch result {
         case .queued(let wasIdle): if wasIdle { wake.signal() }
         case .closed: job.fail(SQLError(.closed, "The database \(path) is closed."))
-        case .full: job.fail(SQLError(.overloaded, "More writes wait for \(path) than it can take."))
+        case .full: job.fail(SQLError(.overloaded, "The queue of writes to \(path) is full."))
         }
     }
 
-    /// Takes no more jobs; the thread runs what waits and ends. Returns whether this call was the first to ask.
+    /// Accepts no more jobs; the thread runs the queued ones and ends. Returns whether this was the first call.
     @discardableResult
     func stop() -> Bool {
-        let wasOpen = waiting.withLock { waiting in
-            defer { waiting.isClosed = true }
-            return !waiting.isClosed
+        let wasOpen = queue.withLock { queue in
+            defer { queue.isClosed = true }
+            return !queue.isClosed
         }
         if wasOpen { wake.signal() }
         return wasOpen
@@ -83,10 +83,10 @@ final class SQLiteWriter: Sendable {
         while isOpen {
             wake.wait()
             while true {
-                let (group, closed) = waiting.withLock { waiting -> ([Job], Bool) in
-                    let group = Array(waiting.jobs.prefix(Self.groupLimit))
-                    waiting.jobs.removeFirst(group.count)
-                    return (group, waiting.isClosed)
+                let (group, closed) = queue.withLock { queue -> ([Job], Bool) in
+                    let group = Array(queue.jobs.prefix(Self.groupLimit))
+                    queue.jobs.removeFirst(group.count)
+                    return (group, queue.isClosed)
                 }
                 if group.isEmpty {
                     isOpen = !closed
@@ -101,7 +101,7 @@ final class SQLiteWriter: Sendable {
     private func commit(_ group: [Job]) {
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(group.count)
-        var refused: [(Job, any Error)] = []
+        var failed: [(Job, any Error)] = []
         do {
             try pool.writeWithoutTransaction { database in
                 let connection = SQLiteConnection(database, path: path)
@@ -115,7 +115,7 @@ final class SQLiteWriter: Sendable {
                         } catch {
                             // A full disk or an I/O error ends the whole transaction, not just the savepoint.
                             guard connection.isInsideTransaction else { throw error }
-                            refused.append((job, error))
+                            failed.append((job, error))
                             try connection.execute("ROLLBACK TO job")
                         }
                         try connection.execute("RELEASE job")
@@ -132,6 +132,6 @@ final class SQLiteWriter: Sendable {
         }
         for outcome in outcomes { outcome.publish() }
         for outcome in outcomes { outcome.resume() }
-        for (job, error) in refused { job.fail(error) }
+        for (job, error) in failed { job.fail(error) }
     }
 }

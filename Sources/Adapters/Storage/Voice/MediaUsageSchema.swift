@@ -1,5 +1,6 @@
 extension Schema {
-    /// For whom the bytes of media files count, and their sums. Who has asked for a recording to be put into one file.
+    /// The owners of media files, whose quotas they count against, and the sums per owner. The users who requested
+    /// mixes.
     static let mediaUsage: [Migration] = [
         Migration(
             17, "use of media by users",

@@ -1,6 +1,6 @@
 package import Model
 
-// The rows of media files. What counts for a user is kept as a sum beside them.
+// The rows of media files. The sum of bytes per user is kept in a table of its own.
 extension StoreTransaction: MediaUsageStore {
     package func insert(_ file: MediaFile) throws {
         try sql.execute(
@@ -23,18 +23,19 @@ extension StoreTransaction: MediaUsageStore {
         guard let row else { return nil }
         var reader = ColumnReader(row)
         return MediaFile(
-            id: try reader.id(), kind: try reader.word(), resource: try reader.text(), contentType: try reader.text(),
+            id: try reader.id(), kind: try reader.enumCase(), resource: try reader.text(),
+            contentType: try reader.text(),
             byteCount: try reader.int(), createdAt: try reader.time(), owner: try reader.idIfPresent())
     }
 
-    /// The ids of all files, in their order.
+    /// The ids of all files, sorted.
     package func mediaFiles(after id: FileID?, limit: Int) throws -> [FileID] {
         try sql.query(
             "SELECT id FROM media_files WHERE id > ?1 ORDER BY id LIMIT ?2", [.text(id?.text ?? ""), .integer(limit)]
         ).map { try $0.id(0) }
     }
 
-    /// The file has so many bytes now, or is about to have them.
+    /// Sets a file's size, which it has or is about to have.
     package func setByteCount(_ bytes: Int64, of id: FileID) throws {
         guard let file = try mediaFile(id) else { return }
         try sql.execute("UPDATE media_files SET byte_count = ?2 WHERE id = ?1", [.id(id), .integer(bytes)])

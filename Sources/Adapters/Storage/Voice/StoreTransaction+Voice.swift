@@ -98,7 +98,7 @@ extension StoreTransaction {
         let (from, to): (UserID, UserID) = (try row.id(1), try row.id(2))
         return VoiceMessage(
             id: try row.id(0), from: from, to: to, createdAt: try row.time(3),
-            sound: VoiceSound(
+            audio: VoiceAudio(
                 durationMs: try row.int(4), byteCount: try row.int(5), contentType: try row.text(6),
                 waveform: try row.blob(7).map(Int.init), level: try row.int(8)), file: try row.id(9),
             isWithheld: try row.text(10) == withheldPair(from: from, to: to))

@@ -1,9 +1,9 @@
 extension Schema {
     /// Media files, and the voice messages that some of them belong to.
     ///
-    /// A file in the directory of media without a row here is what a crash left. `pair` is the two users in the order of
-    /// their ids (`A:B`), so that what lies between them is found in one walk. Of a message that is withheld from its
-    /// recipient it is `sender>recipient`, which the recipient's walk does not come across.
+    /// A file in the media directory without a row here was left over by a crash. `pair` is the two users in the order
+    /// of their ids (`A:B`), so that one index scan finds the messages between them. For a message that is withheld
+    /// from its recipient it is `sender>recipient`, which the recipient's scan does not find.
     static let voice: [Migration] = [
         Migration(
             6, "voice messages",
@@ -23,7 +23,7 @@ extension Schema {
             ])
     ]
 
-    /// What was said in media files, as JSON.
+    /// Transcripts of media files, as JSON.
     static let transcripts: [Migration] = [
         Migration(
             8, "transcripts",

@@ -1,13 +1,13 @@
 package import Model
 internal import Synchronization
 
-/// That an endpoint of a user was proved with a secret: the first 128 bits of a digest of the three, since there are as
-/// many of them as legs came and went.
+/// A cached authentication of an endpoint: the first 128 bits of a digest of endpoint, user and secret. It is small
+/// because the server also creates endpoints for legs, so there are many.
 struct EndpointProof: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    /// nil when the digest is shorter.
+    /// Nil if the digest is shorter.
     init?(_ digest: [UInt8]) {
         guard digest.count >= 16 else { return nil }
         high = digest[..<8].reduce(0) { $0 << 8 | UInt64($1) }
@@ -15,41 +15,41 @@ struct EndpointProof: Hashable, Sendable {
     }
 }
 
-/// An endpoint that was proved lately, and when, in milliseconds of the monotonic clock.
+/// A recently authenticated endpoint, with the time in milliseconds of the monotonic clock.
 struct ProvedEndpoint: Sendable {
     var proof: EndpointProof
     var at: Int64
 }
 
-// Endpoints: the running clients of a user, which prove themselves with a secret they (or the server) chose.
+// Endpoints: the running clients of a user, which authenticate with a secret chosen by them or by the server.
 extension AccountCommands {
-    /// Endpoints that a user may have: tabs and apps that run or ran lately.
+    /// The maximum number of endpoints per user: browser tabs and apps that are or recently were in use.
     package static let endpointsPerUser = 64
-    /// An endpoint that is used is noted as used no more often than this, since that is a durable write.
-    private static let noteUseAfterSeconds: Int64 = 3600
+    /// The last use of an endpoint is written no more often than this, since each update is a durable write.
+    private static let lastUseIntervalSeconds: Int64 = 3600
 
-    /// Registers an endpoint at its first use, or proves it later. Beyond `endpointsPerUser`, those of the user that were
-    /// unused for longest are forgotten; one that comes back is registered anew.
+    /// Registers an endpoint at its first use, and authenticates it later. Beyond `endpointsPerUser`, the user's least
+    /// recently used endpoints are removed; if one of them comes back, it is registered again.
     ///
     /// - Parameters:
-    ///   - id: the client's; nil makes one.
-    ///   - secret: the client's; nil makes one, which is possible only for an endpoint that is new.
-    /// - Returns: the endpoint, and its secret when it was made here.
+    ///   - id: the client's; nil generates one.
+    ///   - secret: the client's; nil generates one, which is possible only for a new endpoint.
+    /// - Returns: the endpoint, and its secret if it was generated here.
     package func endpoint(
         _ id: EndpointID?, secret: String?, of principal: Principal
     ) async throws -> (id: EndpointID, newSecret: String?) {
-        let shown = try secret.map { try AccountRules.endpointSecret($0) }
-        if let id, isProved(id, shown, principal) { return (id, nil) }
-        let hash = shown.map(secrets.digest)
+        let presented = try secret.map { try AccountRules.endpointSecret($0) }
+        if let id, isProved(id, presented, principal) { return (id, nil) }
+        let hash = presented.map(secrets.digest)
         if let id, let (known, now) = try await read(id) {
             try Self.check(known, hash, principal.user)
-            if known.usedAt.adding(seconds: Self.noteUseAfterSeconds) <= now {
-                _ = try await database.writeAccounts { try $0.noteUse(of: id) }
+            if known.usedAt.adding(seconds: Self.lastUseIntervalSeconds) <= now {
+                _ = try await database.writeAccounts { try $0.updateLastUse(of: id) }
             }
-            remember(id, shown, principal)
+            remember(id, presented, principal)
             return (id, nil)
         }
-        let made = shown == nil ? secrets.makeSecret() : nil
+        let made = presented == nil ? secrets.makeSecret() : nil
         let newHash = hash ?? made.map(secrets.digest) ?? []
         let (record, removed) = try await database.writeAccounts { store in
             _ = try store.existingUser(principal.user)
@@ -66,7 +66,7 @@ extension AccountCommands {
         provedEndpoints.withLock { proved in
             for id in removed { proved[id] = nil }
         }
-        if !removed.contains(record.id) { remember(record.id, shown ?? made, principal) }
+        if !removed.contains(record.id) { remember(record.id, presented ?? made, principal) }
         return (record.id, made)
     }
 
@@ -78,7 +78,7 @@ extension AccountCommands {
         guard let proof = proof(id, secret, principal), let known = provedEndpoints.withLock({ $0[id] }) else {
             return false
         }
-        return known.proof == proof && uptime() &- known.at < Self.noteUseAfterSeconds * 1000
+        return known.proof == proof && uptime() &- known.at < Self.lastUseIntervalSeconds * 1000
     }
 
     private func remember(_ id: EndpointID, _ secret: String?, _ principal: Principal) {
@@ -98,5 +98,5 @@ extension AccountCommands {
     }
 
     private static let unproved = Problem(
-        .forbidden, "This endpoint belongs to another client; make a new id and secret.", field: "endpoint")
+        .forbidden, "This endpoint belongs to another client: use a new id and secret.", field: "endpoint")
 }

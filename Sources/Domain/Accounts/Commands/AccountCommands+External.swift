@@ -1,20 +1,20 @@
 package import Model
 internal import Synchronization
 
-/// Whom an outside issuer calls what.
-struct OutsideKey: Hashable, Sendable {
+/// The issuer and subject that identify an external user.
+struct ExternalKey: Hashable, Sendable {
     let issuer: String
     let subject: String
 }
 
 extension AccountCommands {
-    /// The user behind a verified token of an outside issuer, made at first sight.
+    /// The user of a verified token of an external issuer, created at the first use.
     ///
-    /// The e-mail claim is kept only when no account has the address: an issuer must not be able to take over an account
-    /// that signs in here by naming its address.
-    package func user(of identity: OutsideIdentity) async throws -> UserID {
-        let key = OutsideKey(issuer: identity.issuer, subject: identity.subject)
-        if let user = outsiders.withLock({ $0[key] }) { return user }
+    /// The e-mail claim is stored only if no account has the address: an issuer must not be able to take over an
+    /// account that signs in here by naming its address.
+    package func user(of identity: ExternalIdentity) async throws -> UserID {
+        let key = ExternalKey(issuer: identity.issuer, subject: identity.subject)
+        if let user = externalUsers.withLock({ $0[key] }) { return user }
         let found = try await database.readAccounts { store in
             try store.user(issuer: identity.issuer, subject: identity.subject)
         }
@@ -35,21 +35,21 @@ extension AccountCommands {
             }.value
         }
         guard user.disabledAt == nil else { throw Self.disabled }
-        try outsiders.withLock { outsiders in
-            // The user may have been disabled since the row was read. The check and the entry are one step for
-            // `setDisabled`, which marks the user before it removes the entry.
+        try externalUsers.withLock { externalUsers in
+            // The user may have been disabled since the row was read. The check and the insertion are atomic with
+            // respect to `setDisabled`, which marks the user before it removes the entry.
             try checkNotDisabled(user.id)
-            outsiders[key] = user.id
+            externalUsers[key] = user.id
         }
         return user.id
     }
 
-    private static func name(of identity: OutsideIdentity) -> String {
+    private static func name(of identity: ExternalIdentity) -> String {
         let local = identity.email?.split(separator: "@").first.map(String.init)
         for candidate in [identity.name, local, identity.subject] {
             guard let candidate, candidate.utf8.count <= 4096 else { continue }
-            // The issuer's rules may be others; a name is not lost for a character that nobody sees.
-            let short = String(NameCharacters.removingRefused(from: candidate).prefix(80))
+            // The issuer's rules may differ; invisible characters are removed rather than the whole name rejected.
+            let short = String(NameCharacters.removingDisallowed(from: candidate).prefix(80))
             if let name = try? AccountRules.displayName(short) { return name }
         }
         return "Somebody"

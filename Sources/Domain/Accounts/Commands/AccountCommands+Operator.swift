@@ -1,27 +1,27 @@
 package import Model
 internal import Synchronization
 
-// What the operator does from the command line; nobody else gets here.
+// Commands of the operator, available only from the command line.
 extension AccountCommands {
-    /// Makes an account, whatever the policy for sign-ups is.
+    /// Creates an account, whatever the sign-up policy is.
     package func createAccount(email: String, password: String, displayName: String) async throws -> OwnProfile {
         let email = try AccountRules.email(email)
         let name = try AccountRules.displayName(displayName)
         let password = try AccountRules.password(password)
-        try await refuseTaken(email)
+        try await checkEmailAvailable(email)
         let hash = try await passwords.hash(password)
         return try await database.writeAccounts { store in
             let user = UserRecord(
                 id: .make(at: store.now), email: email, passwordHash: hash, displayName: name, createdAt: store.now)
-            guard try store.insert(user) else { throw Self.taken }
+            guard try store.insert(user) else { throw Self.emailTaken }
             return user.ownProfile
         }.value
     }
 
-    /// Access tokens of users that exist for tests only: `load-1@load.invalid` and so on, made where they are missing.
-    /// They have no password, so that nobody signs in as one of them.
+    /// Issues access tokens of test users (`load-1@load.invalid` and so on), which are created if missing. They have no
+    /// password, so nobody can sign in as one of them.
     package func virtualUsers(count: Int, prefix: String) async throws -> [(user: UserID, accessToken: String)] {
-        var answer: [(user: UserID, accessToken: String)] = []
+        var issued: [(user: UserID, accessToken: String)] = []
         let secret = newSignInSecrets()
         let lifetime = settings.signInLifetime
         var first = 1
@@ -35,10 +35,10 @@ extension AccountCommands {
                         let new = UserRecord(
                             id: .make(at: store.now), email: email, displayName: "\(prefix)-\(number)",
                             createdAt: store.now)
-                        guard try store.insert(new) else { throw Self.taken }
+                        guard try store.insert(new) else { throw Self.emailTaken }
                         user = new
                     }
-                    guard let user else { throw Self.taken }
+                    guard let user else { throw Self.emailTaken }
                     let device = DeviceClaim(name: "switchboard token", platform: "load")
                     return try store.open(secret, for: user.id, on: device, lifetime: lifetime)
                 }
@@ -47,11 +47,11 @@ extension AccountCommands {
                 let signIn = made.signIn
                 announceEnd(of: made.ended, of: signIn.user, at: signIn.createdAt)
                 let token = try tokens.issue(user: signIn.user, signIn: signIn.id, at: signIn.createdAt)
-                answer.append((signIn.user, token))
+                issued.append((signIn.user, token))
             }
             first += 500
         }
-        return answer
+        return issued
     }
 
     package func accounts(limit: Int = 100, cursor: String? = nil) async throws -> AccountPage<UserRecord> {
@@ -62,7 +62,7 @@ extension AccountCommands {
         return AccountPage(items: page, nextCursor: found.count > limit ? page.last?.id.text : nil)
     }
 
-    /// Signs an account out everywhere and keeps it out, or lets it in again.
+    /// Disables an account and ends all its sign-ins, or enables it again.
     package func setDisabled(_ isDisabled: Bool, email: String) async throws -> OwnProfile {
         let key = AccountRules.emailKey(email)
         let (user, ended, now) = try await database.writeAccounts { store in
@@ -73,9 +73,9 @@ extension AccountCommands {
             return (user, ended, store.now)
         }.value
         if isDisabled {
-            // First, so that nothing that was read before the commit is kept or goes live after what follows.
+            // First, so that no data that was read before the commit is cached or used afterwards.
             disabledUsers.withLock { _ = $0.insert(user.id) }
-            outsiders.withLock { $0.removeAll { $1 == user.id } }
+            externalUsers.withLock { $0.removeAll { $1 == user.id } }
             announceEnd(of: ended, of: user.id, at: now)
             userDisabled(user.id)
         } else {
@@ -84,7 +84,7 @@ extension AccountCommands {
         return user.ownProfile
     }
 
-    /// Codes that are good for one sign-up each. Only their digests are kept, so they are shown once.
+    /// Creates invite codes for one sign-up each. Only their digests are stored, so they are shown once.
     package func createInvites(count: Int) async throws -> [String] {
         let codes = (0..<min(max(1, count), 1000)).map { _ in String(secrets.makeSecret().prefix(22)) }
         let hashes = codes.map(secrets.digest)

@@ -1,15 +1,15 @@
 package import Model
 
-// Finding people, and keeping them away.
+// Search and blocking.
 extension AccountCommands {
-    /// People whom `principal` may call: the one with this whole e-mail address, or those with words in their name that
-    /// begin with the words of `query`. Never oneself. Who blocked the asker is found as before: a block must not show.
+    /// Searches for other users: by a complete e-mail address, or by the prefixes of words in their names. Users who
+    /// blocked the principal are found as well: a block must not be visible.
     package func search(
         _ query: String, by principal: Principal, limit: Int = 20, cursor: String? = nil
     ) async throws -> AccountPage<UserProfile> {
         let query = AccountRules.trimmed(query)
         guard (2...254).contains(query.utf8.count) else {
-            throw Problem.invalid("query", "A search needs 2 to 254 characters.")
+            throw Problem.invalid("query", "A query has 2 to 254 characters.")
         }
         let limit = try Self.limit(limit)
         if query.contains("@") {
@@ -21,20 +21,20 @@ extension AccountCommands {
             }
             return AccountPage(items: users, nextCursor: nil)
         }
-        let words = Array(NameWords.words(in: query).prefix(4))
-        guard let longest = words.map(\.unicodeScalars.count).max(), longest >= 2 else {
+        let terms = Array(SearchTerms.terms(in: query).prefix(4))
+        guard let longest = terms.map(\.unicodeScalars.count).max(), longest >= 2 else {
             throw Problem.invalid("query", "A search needs a word of at least 2 letters, or a whole e-mail address.")
         }
         let after = try cursor.map { try NameCursor(text: $0) }
         let found = try await database.readAccounts { store in
-            try store.users(withWords: words, except: principal.user, after: after, limit: limit + 1)
+            try store.users(matching: terms, except: principal.user, after: after, limit: limit + 1)
         }
         let page = found.prefix(limit)
         return AccountPage(
             items: page.map(\.user.profile), nextCursor: found.count > limit ? page.last?.cursor.text : nil)
     }
 
-    /// A user's profile. Who blocked the asker looks the same as before.
+    /// A user's profile. A user who blocked the reader looks the same.
     package func profile(of user: UserID) async throws -> UserProfile {
         try await database.readAccounts { store in
             guard let user = try store.user(user), user.disabledAt == nil else {
@@ -44,8 +44,8 @@ extension AccountCommands {
         }
     }
 
-    /// Keeps a user's calls and voice messages away, and one's presence from that user, who cannot tell: calls ring until
-    /// they are missed, messages seem to be sent, and the profile is found and seen as before.
+    /// Blocks a user's calls and voice messages and hides the principal's presence. The blocked user cannot notice it:
+    /// calls ring until they are missed, messages seem to be sent, and the profile stays visible.
     package func block(_ user: UserID, by principal: Principal) async throws -> AccountOutcome<Void> {
         guard user != principal.user else { throw Problem.invalid("user", "You cannot block yourself.") }
         let written = try await database.writeAccounts { store in
@@ -86,14 +86,14 @@ extension AccountCommands {
     static func userCursor(_ cursor: String?) throws -> UserID? {
         guard let cursor else { return nil }
         guard let user = UserID(cursor) else {
-            throw Problem.invalid("cursor", "This cursor was not made by this list.")
+            throw Problem.invalid("cursor", "This cursor does not belong to this list.")
         }
         return user
     }
 }
 
 extension NameCursor {
-    /// The user's id and the word's UTF-8 in hexadecimal: safe in a URL as it is.
+    /// The user's id and the word's UTF-8 in hexadecimal: safe in a URL.
     var text: String {
         user.text + "." + word.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
@@ -103,7 +103,7 @@ extension NameCursor {
         let digits = parts.count == 2 ? parts[1].compactMap(\.hexDigitValue) : []
         guard parts.count == 2, let user = UserID(String(parts[0])), digits.count == parts[1].count,
             digits.count % 2 == 0, digits.count <= 640
-        else { throw Problem.invalid("cursor", "This cursor was not made by this search.") }
+        else { throw Problem.invalid("cursor", "This cursor does not belong to this search.") }
         let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
         self.init(word: String(decoding: bytes, as: UTF8.self), user: user)
     }

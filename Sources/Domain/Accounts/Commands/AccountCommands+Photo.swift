@@ -1,8 +1,8 @@
 package import Model
 
 extension AccountCommands {
-    /// Sets one's photo, whose file lies in the directory of media already; a `profile` change tells the user's other
-    /// clients. The outcome names the file of the photo before.
+    /// Sets the user's photo, whose file is already in the media directory; a `profile` change notifies the user's
+    /// other clients. The outcome names the file of the previous photo.
     package func setPhoto(_ photo: MediaFile, of principal: Principal) async throws -> AccountOutcome<OwnProfile> {
         try await changeProfile(of: principal) { [settings] user, store in
             let replaced = try store.removePhoto(of: &user)
@@ -13,14 +13,14 @@ extension AccountCommands {
         }
     }
 
-    /// Removes one's photo, if there is one. The outcome names its file.
+    /// Removes the user's photo, if there is one. The outcome names its file.
     package func removePhoto(of principal: Principal) async throws -> AccountOutcome<OwnProfile> {
         try await changeProfile(of: principal) { user, store in try store.removePhoto(of: &user) }
     }
 
-    /// Writes what `change` makes of the user, and says so in the user's stream; nothing where it changes nothing.
+    /// Applies `change` to the user and appends it to the user's stream, if it changes anything.
     ///
-    /// - Parameter change: returns the file that belonged to what it removed.
+    /// - Parameter change: returns the file of the removed photo, if any.
     func changeProfile(
         of principal: Principal, _ change: @escaping @Sendable (inout UserRecord, any AccountStore) throws -> FileID?
     ) async throws -> AccountOutcome<OwnProfile> {
@@ -40,7 +40,7 @@ extension AccountCommands {
 }
 
 extension AccountStore {
-    /// Takes a user's photo away, and the row of its file, which is returned.
+    /// Removes a user's photo and the row of its file; returns the file.
     func removePhoto(of user: inout UserRecord) throws -> FileID? {
         let file = user.photoURL.flatMap { PhotoAddress.file(at: $0) }
         user.photoURL = nil

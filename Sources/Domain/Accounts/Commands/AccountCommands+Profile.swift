@@ -5,15 +5,15 @@ extension AccountCommands {
         try await database.readAccounts { try $0.existingUser(principal.user).ownProfile }
     }
 
-    /// Changes one's own profile and settings; a `profile` change tells the user's other clients. The outcome names the
-    /// file of a photo that was removed.
+    /// Changes the user's profile and settings; a `profile` change notifies the user's other clients. The outcome names
+    /// the file of a removed photo.
     package func updateProfile(
         of principal: Principal, _ change: ProfileUpdate
     ) async throws -> AccountOutcome<OwnProfile> {
         let name = try change.displayName.map { try AccountRules.displayName($0) }
         if let photo = change.photoURL, !photo.isEmpty {
             throw Problem.invalid(
-                "photoURL", "Only an empty text is taken here, which removes the photo: set one with PUT /v1/me/photo.")
+                "photoURL", "Expected an empty string, which removes the photo. Set a photo with PUT /v1/me/photo.")
         }
         let languages = try change.languages.map { try AccountRules.languages($0) }
         return try await changeProfile(of: principal) { user, store in

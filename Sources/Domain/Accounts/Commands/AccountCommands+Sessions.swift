@@ -18,10 +18,10 @@ extension AccountCommands {
         return AccountPage(items: page, nextCursor: found.count > limit ? next : nil)
     }
 
-    /// Ends one of the user's sign-ins; nil means the one that asks. Ending one that has ended is no error.
+    /// Ends one of the user's sign-ins; nil means that of the request. Ending an ended sign-in is no error.
     package func endSession(_ id: SignInID?, of principal: Principal) async throws -> AccountOutcome<Void> {
         guard let id = id ?? principal.signIn else {
-            throw Problem(.conflict, "This token was issued elsewhere: there is no session here to end.")
+            throw Problem(.conflict, "This token is from an external issuer: it has no session here to end.")
         }
         let reason: SignInEnd = id == principal.signIn ? .signedOut : .revoked
         return try await end(of: principal.user, because: reason) { store in
@@ -53,7 +53,7 @@ extension AccountCommands {
         return AccountPage(items: page, nextCursor: found.count > limit ? next : nil)
     }
 
-    /// Ends a device's sign-ins and forgets the device.
+    /// Ends a device's sign-ins and removes the device.
     package func removeDevice(_ id: DeviceID, of principal: Principal) async throws -> AccountOutcome<Void> {
         try await end(of: principal.user, because: .revoked, thenRemoving: id) { store in
             guard try store.device(id, of: principal.user) != nil else {
@@ -84,7 +84,7 @@ extension UseCursor {
     init<Entity>(text: String) throws where ID == Identifier<Entity> {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let milliseconds = Int64(parts[0]), let id = ID(String(parts[1])) else {
-            throw Problem.invalid("cursor", "This cursor was not made by this list.")
+            throw Problem.invalid("cursor", "This cursor does not belong to this list.")
         }
         self.init(usedAt: Timestamp(milliseconds: milliseconds), id: id)
     }

@@ -2,10 +2,10 @@ package import Model
 internal import Synchronization
 
 extension AccountCommands {
-    /// Signs in with e-mail and password. The answer to a wrong password and to an unknown address is the same, and takes
-    /// the same time.
+    /// Signs in with e-mail and password. The responses to a wrong password and to an unknown address are the same and
+    /// take the same time.
     ///
-    /// - Parameter address: where the request comes from, without a port; guessing is slowed down by it.
+    /// - Parameter address: the client's IP address, without a port; attempts are rate-limited by it.
     package func signIn(_ request: SignInRequest, from address: String) async throws -> SignedIn {
         let device = try AccountRules.device(request.device)
         let key = AccountRules.emailKey(request.email)
@@ -24,7 +24,7 @@ extension AccountCommands {
         delays.withLock { $0.succeeded(attempt) }
         if user.disabledAt != nil { throw Self.disabled }
 
-        // A better hash can wait for another day when the hashing threads are busy.
+        // If the hashing threads are busy, the rehash can wait for another sign-in.
         let newHash = isOutdated ? try? await passwords.hash(request.password) : nil
         let secret = newSignInSecrets()
         let lifetime = settings.signInLifetime
@@ -45,29 +45,29 @@ extension AccountCommands {
 
     /// Exchanges a refresh token for a new pair. `RefreshRotation` has the rules.
     package func refresh(_ token: String) async throws -> TokenPair {
-        guard let shown = RefreshToken(token) else { throw Self.unknownRefreshToken }
-        let (familyHash, secretHash) = (secrets.digest(shown.family), secrets.digest(shown.secret))
+        guard let presented = RefreshToken(token) else { throw Self.unknownRefreshToken }
+        let (familyHash, secretHash) = (secrets.digest(presented.family), secrets.digest(presented.secret))
         let successor = secrets.makeSecret()
         let successorHash = secrets.digest(successor)
         let settings = settings
 
-        enum Answer: Sendable {
+        enum RefreshResult: Sendable {
             case refreshed(SignInRecord, counter: Int64)
-            case refused(Problem)
+            case rejected(Problem)
             case ended(SignInRecord, SignInEnd, at: Timestamp)
         }
-        let answer: Answer = try await database.writeAccounts { store in
-            guard var signIn = try store.signIn(shown.signIn) else { return .refused(Self.unknownRefreshToken) }
+        let result: RefreshResult = try await database.writeAccounts { store in
+            guard var signIn = try store.signIn(presented.signIn) else { return .rejected(Self.unknownRefreshToken) }
             var rotation = signIn.rotation
-            let verdict = rotation.show(
-                counter: shown.counter, familyHash: familyHash, secretHash: secretHash, successor: successorHash,
+            let verdict = rotation.redeem(
+                counter: presented.counter, familyHash: familyHash, secretHash: secretHash, successor: successorHash,
                 at: store.now, grace: settings.refreshGrace, lifetime: settings.signInLifetime,
                 restoredAt: try store.restoredAt())
-            if verdict == .unknown { return .refused(Self.unknownRefreshToken) }
-            if signIn.endedAt != nil { return .refused(Self.ended(because: signIn.endReason)) }
+            if verdict == .unknown { return .rejected(Self.unknownRefreshToken) }
+            if signIn.endedAt != nil { return .rejected(Self.ended(because: signIn.endReason)) }
             switch verdict {
-            case .unknown: return .refused(Self.unknownRefreshToken)
-            case .expired: return .refused(Problem(.unauthenticated, "This session was not used for too long."))
+            case .unknown: return .rejected(Self.unknownRefreshToken)
+            case .expired: return .rejected(Problem(.unauthenticated, "This session has expired. Sign in again."))
             case .reused, .unknownSinceRestore:
                 let reason: SignInEnd = verdict == .reused ? .reused : .restored
                 _ = try store.endSignIns(of: signIn.user, because: reason) { $0.id == signIn.id }
@@ -85,13 +85,13 @@ extension AccountCommands {
             }
         }.value
 
-        switch answer {
-        case .refused(let problem): throw problem
+        switch result {
+        case .rejected(let problem): throw problem
         case .ended(let signIn, let reason, let now):
             announceEnd(of: [signIn.id], of: signIn.user, at: now)
             throw Self.ended(because: reason)
         case .refreshed(let signIn, let counter):
-            let next = RefreshToken(signIn: signIn.id, counter: counter, family: shown.family, secret: successor)
+            let next = RefreshToken(signIn: signIn.id, counter: counter, family: presented.family, secret: successor)
             return TokenPair(
                 accessToken: try tokens.issue(user: signIn.user, signIn: signIn.id, at: signIn.lastUsedAt),
                 refreshToken: next.text, expiresIn: tokens.lifetime)
@@ -105,9 +105,9 @@ extension AccountCommands {
         let password = try AccountRules.password(new, field: "newPassword")
         let user = try await database.readAccounts { try $0.existingUser(principal.user) }
         guard let stored = user.passwordHash else {
-            throw Problem(.conflict, "This account signs in elsewhere and has no password here.")
+            throw Problem(.conflict, "This account signs in with an external issuer and has no password here.")
         }
-        // Who holds a stolen access token must not be able to guess the password with it.
+        // A stolen access token must not allow guessing the password.
         let attempt: [SignInDelays.Key] = [.device(account: user.id.text, device: "password")]
         try begin(attempt)
         guard current.utf8.count <= 512, case .right = try await passwords.verify(current, against: stored) else {
@@ -118,7 +118,7 @@ extension AccountCommands {
         let written = try await database.writeAccounts { store in
             var user = try store.existingUser(principal.user)
             guard user.passwordHash == stored else {
-                throw Problem(.conflict, "The password was changed elsewhere at the same time.")
+                throw Problem(.conflict, "The password was changed by another request at the same time.")
             }
             user.passwordHash = hash
             try store.update(user)
@@ -138,21 +138,21 @@ extension AccountCommands {
 
     static let wrong = Problem(.unauthenticated, "E-mail or password is wrong.")
     static let unknownRefreshToken = Problem(
-        .unauthenticated, "This refresh token is not known.", field: "refreshToken")
+        .unauthenticated, "This refresh token is unknown.", field: "refreshToken")
 
     static func ended(because reason: SignInEnd?) -> Problem {
         let detail =
             switch reason {
             case .reused:
-                "This session was ended, because one of its refresh tokens was used twice: somebody may have copied it. "
+                "This session was ended: one of its refresh tokens was used twice, so somebody may have copied it. "
                     + "Sign in again."
-            case .passwordChanged: "This session was ended, because the password was changed. Sign in again."
+            case .passwordChanged: "This session was ended because the password was changed. Sign in again."
             case .disabled: "This account is disabled."
             case .restored:
                 "The server was restored from a backup, which does not know this session's tokens. Sign in again."
             case .tooMany:
-                "This session was ended, because a user has at most \(AccountRules.mostSignIns): the one that was not "
-                    + "used for longest makes way. Sign in again."
+                "This session was ended: a user has at most \(AccountRules.maxSignIns) sessions, and it was the least "
+                    + "recently used one. Sign in again."
             case .revoked: "This session was ended from another one. Sign in again."
             case .signedOut, nil: "This session was signed out."
             }

@@ -1,10 +1,10 @@
 internal import Model
 
 extension AccountCommands {
-    /// Makes an account and signs it in.
+    /// Creates an account and signs it in.
     package func signUp(_ request: SignUpRequest) async throws -> SignedIn {
         if settings.signUp == .closed {
-            throw Problem(.forbidden, "This server takes no sign-ups; ask its operator for an account.")
+            throw Problem(.forbidden, "Sign-ups are closed on this server; ask its operator for an account.")
         }
         let email = try AccountRules.email(request.email)
         let password = try AccountRules.password(request.password)
@@ -18,7 +18,7 @@ extension AccountCommands {
             }
             inviteHash = secrets.digest(invite)
         }
-        try await refuseTaken(email)
+        try await checkEmailAvailable(email)
         let hash = try await passwords.hash(password)
         let secret = newSignInSecrets()
         let (usedInvite, lifetime) = (inviteHash, settings.signInLifetime)
@@ -26,24 +26,24 @@ extension AccountCommands {
             let user = UserRecord(
                 id: .make(at: store.now), email: email, passwordHash: hash, displayName: name, languages: languages,
                 createdAt: store.now)
-            guard try store.insert(user) else { throw Self.taken }
+            guard try store.insert(user) else { throw Self.emailTaken }
             if let usedInvite, try !store.useInvite(hash: usedInvite, by: user.id) {
-                throw Problem(.forbidden, "This invite is not known, or was used before.", field: "invite")
+                throw Problem(.forbidden, "This invite is unknown or was already used.", field: "invite")
             }
             return (user, try store.open(secret, for: user.id, on: device, lifetime: lifetime))
         }.value
         return try signedIn(user, opened, with: secret)
     }
 
-    /// Said before the hashing, which is dear; the insert decides.
-    func refuseTaken(_ email: String) async throws {
+    /// Checks before the expensive hashing; the insert is what decides.
+    func checkEmailAvailable(_ email: String) async throws {
         let key = AccountRules.emailKey(email)
-        if try await database.readAccounts({ try $0.user(emailKey: key) }) != nil { throw Self.taken }
+        if try await database.readAccounts({ try $0.user(emailKey: key) }) != nil { throw Self.emailTaken }
     }
 
-    static let taken = Problem(.conflict, "There is an account with this e-mail address already.", field: "email")
+    static let emailTaken = Problem(.conflict, "There is an account with this e-mail address already.", field: "email")
 
-    /// The secrets of a sign-in that is about to be made.
+    /// The secrets of a new sign-in.
     struct SignInSecrets: Sendable {
         let family: String
         let familyHash: [UInt8]
@@ -57,7 +57,7 @@ extension AccountCommands {
             family: family, familyHash: secrets.digest(family), secret: secret, secretHash: secrets.digest(secret))
     }
 
-    /// To be called after the commit that opened the sign-in.
+    /// Call it after the commit that opened the sign-in.
     func signedIn(_ user: UserRecord, _ opened: OpenedSignIn, with secret: SignInSecrets) throws -> SignedIn {
         announceEnd(of: opened.ended, of: user.id, at: opened.signIn.createdAt)
         let (signIn, device) = (opened.signIn, opened.device)
@@ -69,7 +69,7 @@ extension AccountCommands {
     }
 }
 
-/// A sign-in that was made, and those that made way for it.
+/// A new sign-in, and those that ended because of the limit.
 struct OpenedSignIn: Sendable {
     var signIn: SignInRecord
     var device: DeviceRecord
@@ -77,8 +77,8 @@ struct OpenedSignIn: Sendable {
 }
 
 extension AccountStore {
-    /// Opens a sign-in on the claimed device, which is made or brought up to date. Of more sign-ins or devices than a user
-    /// may have, those that were not used for longest end.
+    /// Opens a sign-in on the device, which is created or updated. Beyond the limit per user, the least recently used
+    /// sign-ins and devices are ended.
     func open(
         _ secret: AccountCommands.SignInSecrets, for user: UserID, on claim: DeviceClaim, lifetime: Int64
     ) throws -> OpenedSignIn {
@@ -95,15 +95,16 @@ extension AccountStore {
         try insert(signIn)
         try append("signIn", SignInChange(session: signIn.id), to: .user(user))
         return OpenedSignIn(
-            signIn: signIn, device: device, ended: try makeWay(for: signIn.id, on: device.id, of: user))
+            signIn: signIn, device: device, ended: try endExcessSignIns(for: signIn.id, on: device.id, of: user))
     }
 
-    /// Both bounds are kept at each sign-in, so there are a few to end at most.
-    private func makeWay(for new: SignInID, on device: DeviceID, of user: UserID) throws -> [SignInID] {
-        let most = AccountRules.mostSignIns
-        let devices = try devices(of: user, after: nil, limit: 2 * most).filter { $0.id != device }.dropFirst(most - 1)
-        let signIns = try openSignIns(of: user, after: nil, limit: 2 * most).filter { $0.signIn.id != new }
-        let surplus = Set(signIns.dropFirst(most - 1).map(\.signIn.id))
+    /// Both limits are enforced at each sign-in, so there are at most a few to end.
+    private func endExcessSignIns(for new: SignInID, on device: DeviceID, of user: UserID) throws -> [SignInID] {
+        let limit = AccountRules.maxSignIns
+        let devices = try devices(of: user, after: nil, limit: 2 * limit).filter { $0.id != device }
+            .dropFirst(limit - 1)
+        let signIns = try openSignIns(of: user, after: nil, limit: 2 * limit).filter { $0.signIn.id != new }
+        let surplus = Set(signIns.dropFirst(limit - 1).map(\.signIn.id))
         let removed = Set(devices.map(\.id))
         let ended = signIns.map(\.signIn).filter { surplus.contains($0.id) || removed.contains($0.device) }
         try end(ended, of: user, because: .tooMany)

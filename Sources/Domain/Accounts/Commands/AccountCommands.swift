@@ -1,11 +1,11 @@
 package import Model
 internal import Synchronization
 
-/// What can be done with accounts: every door (REST, realtime, the command line) ends here.
+/// The operations on accounts: REST, realtime and the command line all end here.
 ///
-/// A command checks what was asked, does its slow work (hashing) outside the database, and then decides and writes in one
-/// job. What ends a sign-in is told to `tokens`, so that its access tokens stop working at once, and to
-/// `signInsEnded`, which closes its sockets; both after the commit.
+/// A command validates the request, does slow work (hashing) outside the database, and then decides and writes in one
+/// job. After the commit that ends a sign-in, its access tokens are revoked in `tokens`, and `signInsEnded` closes its
+/// sockets.
 package final class AccountCommands: Sendable {
     let database: any AccountDatabase
     let passwords: any PasswordHasher
@@ -18,14 +18,14 @@ package final class AccountCommands: Sendable {
 
     let delays = Mutex(SignInDelays())
     let provedEndpoints = Mutex(RecentMap<EndpointID, ProvedEndpoint>(capacity: 50_000))
-    let outsiders = Mutex(RecentMap<OutsideKey, UserID>(capacity: 50_000))
-    /// Users disabled since the start, for what was read before and is used after: everything else asks the database.
+    let externalUsers = Mutex(RecentMap<ExternalKey, UserID>(capacity: 50_000))
+    /// Users disabled since the start, for checks of data that was read before; everything else queries the database.
     let disabledUsers = Mutex<Set<UserID>>([])
 
     /// - Parameters:
-    ///   - uptime: milliseconds of a monotonic clock, by which failed sign-ins are slowed down.
-    ///   - signInsEnded: called when sign-ins of a user have ended; their sockets are to be closed.
-    ///   - userDisabled: called when a user may do nothing any more; all of their sockets are to be closed.
+    ///   - uptime: milliseconds of a monotonic clock, for delays after failed sign-ins.
+    ///   - signInsEnded: called when sign-ins of a user have ended, to close their sockets.
+    ///   - userDisabled: called when a user was disabled, to close all of their sockets.
     package init(
         database: any AccountDatabase, passwords: any PasswordHasher, secrets: any SecretSource,
         tokens: any AccessTokenIssuer, settings: AccountSettings = AccountSettings(),
@@ -43,7 +43,7 @@ package final class AccountCommands: Sendable {
         self.userDisabled = userDisabled
     }
 
-    /// Tells `tokens` which sign-ins ended lately. Run once, before the first request.
+    /// Loads recently ended sign-ins into `tokens`. Call it once, before the first request.
     package func loadRevocations() async throws {
         let lifetime = Int64(tokens.lifetime)
         let ended = try await database.readAccounts { store in
@@ -52,8 +52,8 @@ package final class AccountCommands: Sendable {
         for signIn in ended { tokens.revoke([signIn.id], at: signIn.at) }
     }
 
-    /// Removes sign-ins, devices and endpoints that were not used for long, a few at a time; to be called now and then.
-    /// Returns how many rows went.
+    /// Removes a batch of sign-ins, devices and endpoints that were not used for long; call it periodically. Returns
+    /// the number of removed rows.
     @discardableResult
     package func removeStale(limit: Int = 200) async throws -> Int {
         let lifetime = settings.signInLifetime
@@ -62,13 +62,13 @@ package final class AccountCommands: Sendable {
         }.value
     }
 
-    /// Throws when the user was disabled since the start of the process. It does not ask the database: it is for what
-    /// read the user a moment ago, and it may be called on an event loop.
+    /// Throws if the user was disabled since the start of the process. It does not query the database: it is for
+    /// callers that read the user a moment ago, and may be called on an event loop.
     package func checkNotDisabled(_ user: UserID) throws {
         if disabledUsers.withLock({ $0.contains(user) }) { throw Self.disabled }
     }
 
-    /// To be called after the commit that ended `signIns` of `user`.
+    /// Call it after the commit that ended `signIns` of `user`.
     func announceEnd(of signIns: [SignInID], of user: UserID, at now: Timestamp) {
         guard !signIns.isEmpty else { return }
         tokens.revoke(signIns, at: now)
@@ -77,19 +77,19 @@ package final class AccountCommands: Sendable {
 }
 
 extension AccountStore {
-    /// The user, or a problem: a token may outlive its account.
+    /// The user. Throws a problem if there is none: a token may outlive its account.
     func existingUser(_ id: UserID) throws -> UserRecord {
-        guard let user = try user(id) else { throw Problem(.unauthenticated, "This account is no more.") }
+        guard let user = try user(id) else { throw Problem(.unauthenticated, "This account was deleted.") }
         guard user.disabledAt == nil else { throw AccountCommands.disabled }
         return user
     }
 
-    /// Ends those of the user's sign-ins that `isMeant` picks and says so in the user's stream.
+    /// Ends the user's sign-ins that `isIncluded` selects and appends that to the user's stream.
     func endSignIns(
-        of user: UserID, because reason: SignInEnd, where isMeant: (SignInRecord) -> Bool
+        of user: UserID, because reason: SignInEnd, where isIncluded: (SignInRecord) -> Bool
     ) throws -> [SignInID] {
-        let open = try openSignIns(of: user, after: nil, limit: 2 * AccountRules.mostSignIns).map(\.signIn)
-        let ended = open.filter(isMeant)
+        let open = try openSignIns(of: user, after: nil, limit: 2 * AccountRules.maxSignIns).map(\.signIn)
+        let ended = open.filter(isIncluded)
         try end(ended, of: user, because: reason)
         return ended.map(\.id)
     }

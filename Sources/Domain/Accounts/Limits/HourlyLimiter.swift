@@ -1,9 +1,9 @@
-/// How often each of many parties may do something within any hour: a sliding window per key.
+/// A rate limiter with a sliding window of one hour per key.
 ///
-/// A token bucket that holds an hour's permits gives twice as many within its first hour. Here the hour is cut into
-/// slots of five minutes, and a permit is free again when its slot lies wholly outside the hour before now: no hour has
-/// more than `limit`. Time is handed in as milliseconds of a monotonic clock. The number of parties is bounded; one that
-/// is forgotten was idle longest.
+/// A token bucket that holds an hour's permits allows twice as many within its first hour. Here the hour is divided
+/// into slots of five minutes, and a permit is free again when its slot is completely outside the last hour: no hour
+/// has more than `limit`. Time is passed as milliseconds of a monotonic clock. The number of keys is bounded; the least
+/// recently used ones are evicted.
 package struct HourlyLimiter<Key: Hashable & Sendable>: Sendable {
     private struct Window: Sendable {
         /// Permits taken in each slot; slot `n` lies at index `n % slotCount`.
@@ -12,15 +12,15 @@ package struct HourlyLimiter<Key: Hashable & Sendable>: Sendable {
     }
 
     private static var slotMilliseconds: Int64 { 300_000 }
-    /// Those of an hour, and the one that has begun.
+    /// The slots of an hour, and the current one.
     private static var slotCount: Int64 { 13 }
 
     private let limit: Int
     private var windows: RecentMap<Key, Window>
 
     /// - Parameters:
-    ///   - limit: what a party may do within an hour.
-    ///   - capacity: parties remembered at most.
+    ///   - limit: permits per key within an hour.
+    ///   - capacity: the maximum number of keys.
     package init(limit: Int, capacity: Int = 50_000) {
         self.limit = min(max(1, limit), 1_000_000_000)
         windows = RecentMap(capacity: capacity)
@@ -28,9 +28,9 @@ package struct HourlyLimiter<Key: Hashable & Sendable>: Sendable {
 
     package var count: Int { windows.count }
 
-    /// Takes one permit of `key`. Returns nil when there was one, else the milliseconds until there will be.
+    /// Takes one permit of `key`. Returns nil if there was one, else the milliseconds until there is one.
     package mutating func take(_ key: Key, at now: Int64) -> Int64? {
-        // Far from where the sums below would overflow.
+        // Clamped so that the sums below cannot overflow.
         let now = min(max(0, now), Int64.max / 2)
         var window =
             windows[key] ?? Window(taken: Array(repeating: 0, count: Int(Self.slotCount)), latestSlot: 0)
@@ -55,7 +55,7 @@ package struct HourlyLimiter<Key: Hashable & Sendable>: Sendable {
     }
 
     private static func index(of slot: Int64) -> Int {
-        // Slots before the clock's beginning are asked for, too.
+        // The slot may be negative, before the clock's origin.
         Int(((slot % slotCount) + slotCount) % slotCount)
     }
 }

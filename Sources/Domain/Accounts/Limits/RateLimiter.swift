@@ -1,10 +1,10 @@
-/// How often each of many parties may do something: a token bucket per key.
+/// A rate limiter with a token bucket per key.
 ///
-/// A bucket holds up to `burst` and fills at `perMinute`. Time is handed in as milliseconds of a monotonic clock. The
-/// number of buckets is bounded; one that is forgotten was idle longest, and is full again when it comes back.
+/// A bucket holds up to `burst` and fills at `perMinute`. Time is passed as milliseconds of a monotonic clock. The
+/// number of buckets is bounded; the least recently used ones are evicted, and are full when they come back.
 package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     private struct Bucket: Sendable {
-        /// In parts of a permit, 60,000 to one: a bucket gains `perMinute` of them a millisecond, without rounding.
+        /// In 1/60,000 of a permit: a bucket gains `perMinute` of them per millisecond, without rounding.
         var level: Int64
         var at: Int64
     }
@@ -16,9 +16,9 @@ package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     private var buckets: RecentMap<Key, Bucket>
 
     /// - Parameters:
-    ///   - perMinute: what a party may do in the long run.
-    ///   - burst: what it may do at once; `perMinute` when nil.
-    ///   - capacity: parties remembered at most.
+    ///   - perMinute: permits per key and minute in the long run.
+    ///   - burst: permits at once; `perMinute` if nil.
+    ///   - capacity: the maximum number of keys.
     package init(perMinute: Int, burst: Int? = nil, capacity: Int = 100_000) {
         self.perMinute = Int64(min(max(1, perMinute), 1_000_000_000))
         self.burst = Int64(min(max(1, burst ?? perMinute), 1_000_000_000)) * Self.permit
@@ -27,7 +27,7 @@ package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
 
     package var count: Int { buckets.count }
 
-    /// Takes one permit of `key`. Returns nil when there was one, else the milliseconds until there will be.
+    /// Takes one permit of `key`. Returns nil if there was one, else the milliseconds until there is one.
     package mutating func take(_ key: Key, at now: Int64) -> Int64? {
         var bucket = buckets[key] ?? Bucket(level: burst, at: now)
         // A bucket is full after burst / perMinute minutes, so a longer time need not be multiplied.

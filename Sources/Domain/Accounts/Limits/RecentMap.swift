@@ -1,7 +1,8 @@
-/// A dictionary of bounded size that forgets what was not used lately.
+/// A bounded cache that evicts entries that were not used recently.
 ///
-/// It keeps two generations: when the young one is full it becomes the old one, and the old one is dropped; what is used
-/// moves to the young one. So every operation is constant time, nothing is ordered, and at most `capacity` entries live.
+/// It has two generations: when the young one is full it becomes the old one, and the old one is dropped; entries that
+/// are used move to the young one. So every operation is constant time without any ordering, and there are at most
+/// `capacity` entries.
 package struct RecentMap<Key: Hashable, Value> {
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]

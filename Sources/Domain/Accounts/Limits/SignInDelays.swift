@@ -1,31 +1,31 @@
 /// Slows down guessing of passwords without ever locking anybody out.
 ///
-/// A few attempts are free; after that each one costs a wait that doubles up to a limit, and trying earlier is refused
-/// without costing more. Attempts count when they begin, so that many at once do not slip through, and are taken back when
-/// the password was right. All is forgotten after a while without attempts.
+/// A few attempts are free; after that each one requires a delay that doubles up to a limit, and an earlier attempt is
+/// rejected without further cost. Attempts count when they begin, so that concurrent ones cannot evade the limit, and
+/// are reverted if the password was right. Entries expire after a while without attempts.
 ///
-/// An attempt on a device that the account was used on before counts for that device alone: nobody else's guessing holds
-/// its owner up. Any other counts three times: for the account from this address, where a guesser is slowed down most; for
-/// the account from anywhere, mildly, since a stranger's guessing costs the owner of a new device that wait; and for the
-/// address by how many accounts were tried from it, so that people behind one address who mistype are no suspects.
+/// An attempt on a device that the account has used before counts for that device only: other people's guessing does
+/// not delay its owner. Any other attempt counts three times: for the account from this address, with the longest
+/// delays; for the account from anywhere, with mild delays, since they also affect the owner on a new device; and for
+/// the address by the number of accounts tried from it, so that users behind one address who mistype are not affected.
 package struct SignInDelays: Sendable {
     package enum Key: Hashable, Sendable {
         /// A device on which this account was signed in before.
         case device(account: String, device: String)
-        /// Somebody who tries an account from an unknown device at this address.
+        /// Attempts on an account from unknown devices at this address.
         case accountAtAddress(account: String, address: String)
-        /// Anybody who tries an account from an unknown device.
+        /// Attempts on an account from unknown devices anywhere.
         case account(String)
-        /// Somebody at this address, who now tries that account.
+        /// Attempts from this address, currently on that account.
         case address(String, account: String)
 
-        /// What is counted under one entry: an address has one for all accounts.
+        /// The key of the entry: an address has one entry for all accounts.
         fileprivate var entry: Key {
             if case .address(let address, _) = self { .address(address, account: "") } else { self }
         }
     }
 
-    /// What an attempt with e-mail and password counts for.
+    /// The keys that an attempt with e-mail and password counts for.
     package static func keys(account: String, address: String, knownDevice: String?) -> [Key] {
         if let knownDevice { return [.device(account: account, device: knownDevice)] }
         return [
@@ -36,7 +36,7 @@ package struct SignInDelays: Sendable {
 
     private struct Entry: Sendable {
         var attempts: Int
-        /// Hashes of the accounts that were tried from an address: `attempts` is their number.
+        /// Hashes of the accounts that were tried from an address; `attempts` is their number.
         var accounts: [Int32]
         /// Milliseconds of the monotonic clock.
         var lastAttempt: Int64
@@ -45,14 +45,14 @@ package struct SignInDelays: Sendable {
 
     private var entries: RecentMap<Key, Entry>
     private let forgetAfter: Int64 = 15 * 60 * 1000
-    /// Accounts beyond these change nothing: the wait is the longest by then.
+    /// More accounts change nothing: the delay has reached its maximum by then.
     private static let accountsCounted = 40
 
     package init(capacity: Int = 100_000) { entries = RecentMap(capacity: capacity) }
 
     package var count: Int { entries.count }
 
-    /// Begins an attempt. Returns nil when it may go on, else how many milliseconds to wait.
+    /// Begins an attempt. Returns nil if it may proceed, else the milliseconds to wait.
     package mutating func begin(_ keys: [Key], at now: Int64) -> Int64? {
         let current = keys.map { ($0, entry($0, at: now)) }
         let wait = current.map { $0.1.nextAllowed &- now }.max() ?? 0
@@ -75,7 +75,7 @@ package struct SignInDelays: Sendable {
         return nil
     }
 
-    /// Takes back what an attempt cost whose password was right. The account starts afresh; the address is only forgiven
+    /// Reverts an attempt whose password was right. The account's entries are reset; the address's entry loses only
     /// this account, since the next one may be somebody else's.
     package mutating func succeeded(_ keys: [Key]) {
         for key in keys {
@@ -92,7 +92,7 @@ package struct SignInDelays: Sendable {
 
     /// Milliseconds to wait after that many attempts; of an address, after attempts at that many accounts.
     package static func delay(after attempts: Int, _ key: Key) -> Int64 {
-        let (free, longest): (Int, Int64) =
+        let (free, maximum): (Int, Int64) =
             switch key {
             case .device: (5, 15_000)
             case .accountAtAddress: (5, 60_000)
@@ -100,10 +100,10 @@ package struct SignInDelays: Sendable {
             case .address: (20, 60_000)
             }
         guard attempts >= free else { return 0 }
-        return min(longest, 500 << Int64(min(attempts - free, 20)))
+        return min(maximum, 500 << Int64(min(attempts - free, 20)))
     }
 
-    /// Of an account, with the process's own seed: two that collide count as one.
+    /// The account's hash with the process's seed: two accounts that collide count as one.
     private static func hash(_ account: String) -> Int32 { Int32(truncatingIfNeeded: account.hashValue) }
 
     private mutating func entry(_ key: Key, at now: Int64) -> Entry {

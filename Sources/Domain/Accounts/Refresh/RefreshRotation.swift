@@ -1,22 +1,23 @@
 package import Model
 
-/// What the store knows of a sign-in's refresh tokens, and the rule by which they rotate.
+/// The stored state of a sign-in's refresh tokens, and the rules of their rotation.
 ///
-/// Each use of the token with counter n gives one with counter n + 1. `used` is the highest counter that was ever shown.
-/// A client that lost the answer shows n again: as long as nobody has shown n + 1, it gets another token n + 1 beside the
-/// lost one. Any of those may be shown next, but only one of them: when a second one turns up, two parties hold
-/// tokens of this sign-in, and it ends. So does showing anything older. A thief can thus never go on unseen beside the
-/// owner, however long the grace; the grace bounds how long a stolen used token is good while the owner is silent.
+/// Each use of the token with counter n issues one with counter n + 1. `used` is the highest counter that was ever
+/// presented. A client that lost the response presents n again: as long as n + 1 was not presented, it gets another
+/// token n + 1 in addition to the lost one. Any of those may be presented next, but only one of them: if a second one
+/// is presented, two parties hold tokens of this sign-in, and it ends. An older token ends it as well. A thief can thus
+/// never go unnoticed beside the owner, however long the grace period; it only limits how long a stolen used token is
+/// valid while the owner is inactive.
 package struct RefreshRotation: Hashable, Sendable {
     package var familyHash: [UInt8]
-    /// The highest counter shown so far; 0 before the first refresh.
+    /// The highest counter presented so far; 0 before the first refresh.
     package var used: Int64
-    /// Digest of the token that was shown with that counter; empty before the first refresh.
+    /// Digest of the token that was presented with that counter; empty before the first refresh.
     package var usedHash: [UInt8]
     package var usedAt: Timestamp
-    /// Digests of the tokens with counter `used + 1` that were given out, the latest last.
+    /// Digests of the issued tokens with counter `used + 1`, the latest last.
     package var next: [[UInt8]]
-    /// When the sign-in runs out unless it is refreshed.
+    /// When the sign-in expires unless it is refreshed.
     package var expiresAt: Timestamp
 
     package init(
@@ -32,26 +33,26 @@ package struct RefreshRotation: Hashable, Sendable {
     }
 
     package enum Verdict: Hashable, Sendable {
-        /// The token is right; the one to give out has this counter.
+        /// The token is valid; the one to issue has this counter.
         case accepted(counter: Int64)
-        /// Not a token of this sign-in: nothing follows from it.
+        /// Not a token of this sign-in; it has no effect.
         case unknown
-        /// A token of this sign-in that was replaced: somebody holds a copy.
+        /// A replaced token of this sign-in: somebody has a copy.
         case reused
-        /// The same, but the store may have forgotten that it was given out: nobody is to blame.
+        /// The same, but the store may have lost it with the restore: no sign of theft.
         case unknownSinceRestore
         case expired
     }
 
-    /// Tokens with the same counter that are remembered. Of more answers lost one after another, the first were surely
-    /// never received.
-    package static let longestSeries = 8
+    /// The maximum number of issued tokens with the same counter. If more responses are lost in a row, the first ones
+    /// were certainly never received.
+    package static let maxSuccessors = 8
 
-    /// Judges a shown token and, when it is right, notes that `successor` is given out for it.
+    /// Verifies a presented token and, if it is valid, records that `successor` is issued for it.
     ///
-    /// - Parameter restoredAt: when the store was restored from a backup. Until a token of the sign-in has been taken
-    ///   since, its client may be ahead of the store.
-    package mutating func show(
+    /// - Parameter restoredAt: when the store was restored from a backup. Until a token of the sign-in has been
+    ///   accepted since then, its client may be ahead of the store.
+    package mutating func redeem(
         counter: Int64, familyHash: [UInt8], secretHash: [UInt8], successor: [UInt8], at now: Timestamp,
         grace: Int64, lifetime: Int64, restoredAt: Timestamp? = nil
     ) -> Verdict {
@@ -64,16 +65,16 @@ package struct RefreshRotation: Hashable, Sendable {
             usedAt = now
             next = [successor]
         } else if counter == used, equal(usedHash, secretHash), now.milliseconds(since: usedAt) <= grace &* 1000 {
-            next = next.suffix(Self.longestSeries - 1) + [successor]
+            next = next.suffix(Self.maxSuccessors - 1) + [successor]
         } else {
-            // Whoever knows the family's secret without one of its tokens has them from an older one.
+            // Whoever knows the family's secret without a current token has it from an older one.
             return restoredAt.map { usedAt <= $0 } ?? false ? .unknownSinceRestore : .reused
         }
         expiresAt = now.adding(seconds: lifetime)
         return .accepted(counter: used &+ 1)
     }
 
-    /// Compares without telling by its time how much is equal.
+    /// Compares in constant time.
     private func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

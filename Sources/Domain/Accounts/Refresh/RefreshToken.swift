@@ -2,9 +2,9 @@ package import Model
 
 /// A refresh token as the client holds it: `<sign-in>.<counter>.<family>.<secret>`.
 ///
-/// `family` is 256 random bits that stay the same for the life of the sign-in: who shows them has held a true token of
-/// it. `secret` is 256 random bits of this one token. The store holds only SHA-256 digests of both. Without the family
-/// part, anybody who knows a sign-in's id could end it by showing made-up tokens.
+/// `family` is 256 random bits that stay the same for the life of the sign-in: whoever presents them has had a genuine
+/// token of it. `secret` is 256 random bits of this token. The store holds only SHA-256 digests of both. Without the
+/// family part, anybody who knows a sign-in's id could end it by presenting made-up tokens.
 package struct RefreshToken: Hashable, Sendable {
     package var signIn: SignInID
     package var counter: Int64

@@ -1,16 +1,16 @@
 internal import Model
 
-/// What the values of an account may be. Each function returns the value as it is stored, or throws a `Problem` that names
-/// the field.
+/// Validates and normalizes the values of accounts. Each function returns the value to store, or throws a `Problem`
+/// that names the field.
 package enum AccountRules {
-    /// Sign-ins of a user that are open at once, and devices.
-    package static let mostSignIns = 64
+    /// The maximum number of open sign-ins, and of devices, per user.
+    package static let maxSignIns = 64
 
-    /// What an address is found by: without surrounding space and case. Case in the part before the `@` may matter to
-    /// the mail server (RFC 5321 section 2.4), but no two people are told apart by it.
+    /// The lookup key of an address: trimmed and in lower case. The case of the local part may matter to the mail
+    /// server (RFC 5321 section 2.4), but it never distinguishes two people.
     package static func emailKey(_ email: String) -> String { trimmed(email).lowercased() }
 
-    /// Shape only; whether the mailbox exists shows when mail is sent to it.
+    /// Checks only the syntax, not whether the mailbox exists.
     package static func email(_ email: String, field: String = "email") throws -> String {
         let email = trimmed(email)
         let parts = email.split(separator: "@", omittingEmptySubsequences: false)
@@ -29,7 +29,7 @@ package enum AccountRules {
         return email
     }
 
-    /// 8 to 128 characters: length is what makes a password hard to guess, so no kinds of characters are asked for.
+    /// 8 to 128 characters; length makes a password hard to guess, so no character classes are required.
     package static func password(_ password: String, field: String = "password") throws -> String {
         guard password.count >= 8 else { throw Problem.invalid(field, "A password needs at least 8 characters.") }
         guard password.count <= 128, password.utf8.count <= 512 else {
@@ -44,16 +44,16 @@ package enum AccountRules {
         guard !name.isEmpty, name.count <= 80, name.utf8.count <= 640 else {
             throw Problem.invalid(field, "A name has 1 to 80 characters.")
         }
-        if let refused = NameCharacters.firstRefused(in: name) {
+        if let disallowed = NameCharacters.firstDisallowed(in: name) {
             throw Problem.invalid(
                 field,
-                "A name must not hold \(NameCharacters.name(of: refused)): it cannot be seen, or changes the direction of "
-                    + "text.")
+                "A name must not contain \(NameCharacters.name(of: disallowed)): it is invisible or changes the text "
+                    + "direction.")
         }
         return name
     }
 
-    /// Language tags in the order of preference, without repetitions.
+    /// Language tags in the order of preference, without duplicates.
     package static func languages(_ tags: [String], field: String = "languages") throws -> [String] {
         guard tags.count <= 16 else { throw Problem.invalid(field, "At most 16 languages.") }
         var seen: Set<String> = []
@@ -63,8 +63,8 @@ package enum AccountRules {
         }
     }
 
-    /// The shape of RFC 5646 section 2.1, in the case that its section 2.1.1 recommends. Whether the subtags are
-    /// registered is not looked up.
+    /// Checks the syntax of RFC 5646 section 2.1 and applies the case of its section 2.1.1. Subtags need not be
+    /// registered.
     package static func language(_ tag: String, field: String) throws -> String {
         let parts = tag.split(separator: "-", omittingEmptySubsequences: false)
         let isShaped = parts.enumerated().allSatisfy { index, part in
@@ -93,7 +93,7 @@ package enum AccountRules {
             let value = trimmed(value)
             guard !value.isEmpty, value.count <= 80, value.utf8.count <= 640,
                 value.unicodeScalars.allSatisfy({ !isControl($0) })
-            else { throw Problem.invalid(field, "1 to 80 characters without control characters.") }
+            else { throw Problem.invalid(field, "Expected 1 to 80 characters without control characters.") }
             return value
         }
         return DeviceClaim(
@@ -101,7 +101,7 @@ package enum AccountRules {
             platform: try text(claim.platform, "device.platform"))
     }
 
-    /// What a client chose to prove its endpoint with.
+    /// The secret that a client chose for its endpoint.
     package static func endpointSecret(_ secret: String) throws -> String {
         let isClean = secret.unicodeScalars.allSatisfy { isLetter($0) || isDigit($0) || $0 == "-" || $0 == "_" }
         guard (16...128).contains(secret.utf8.count), isClean else {
@@ -126,7 +126,7 @@ extension AccountRules {
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
-    /// Controls, line separators and the marks that turn the direction of text, with which a name could pass for another.
+    /// Control characters, line separators and bidirectional controls, which can make a text look like another.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: true

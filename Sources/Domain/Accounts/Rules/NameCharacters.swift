@@ -1,32 +1,33 @@
-/// Which characters a display name must not hold: those that draw nothing, and those that change the direction of text.
-/// With them a name looks like another one, or like none.
+/// The characters that a display name must not contain: invisible ones, and those that change the text direction. With
+/// them a name could look like another one, or empty.
 ///
-/// Some scripts and emoji need characters that draw nothing by themselves, and keep them where they have an effect: the
-/// joiners as RFC 5892 appendix A allows them and between emoji (Unicode TR 51 section 1.4), variation selectors after
-/// what has variants, tags in the flags of subdivisions.
+/// Some scripts and emoji need characters that are invisible by themselves. Those are allowed where they have an
+/// effect: joiners as in RFC 5892 appendix A and between emoji (Unicode TR 51 section 1.4), variation selectors after
+/// characters with variants, tags in the flags of subdivisions.
 enum NameCharacters {
-    /// The first that is refused; nil for a good name.
-    static func firstRefused(in name: String) -> Unicode.Scalar? {
+    /// The first disallowed character; nil for a valid name.
+    static func firstDisallowed(in name: String) -> Unicode.Scalar? {
         let scalars = Array(name.unicodeScalars)
-        return scalars.indices.first { isRefused(at: $0, in: scalars) }.map { scalars[$0] }
+        return scalars.indices.first { isDisallowed(at: $0, in: scalars) }.map { scalars[$0] }
     }
 
-    /// The name without them. What is left may still be refused, since a joiner may have lost what it joined.
-    static func removingRefused(from name: String) -> String {
+    /// The name without disallowed characters. The result may still contain some, since a joiner may have lost its
+    /// context.
+    static func removingDisallowed(from name: String) -> String {
         let scalars = Array(name.unicodeScalars)
         var kept = String.UnicodeScalarView()
-        for index in scalars.indices where !isRefused(at: index, in: scalars) { kept.append(scalars[index]) }
+        for index in scalars.indices where !isDisallowed(at: index, in: scalars) { kept.append(scalars[index]) }
         return String(kept)
     }
 
-    /// What people call it: `RIGHT-TO-LEFT OVERRIDE (U+202E)`. Controls have no names.
+    /// The character's name, such as `RIGHT-TO-LEFT OVERRIDE (U+202E)`. Control characters have no names.
     static func name(of scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         let number = "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         return "\(scalar.properties.name ?? "a control character") (\(number))"
     }
 
-    private static func isRefused(at index: Int, in scalars: [Unicode.Scalar]) -> Bool {
+    private static func isDisallowed(at index: Int, in scalars: [Unicode.Scalar]) -> Bool {
         let scalar = scalars[index]
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: return true
@@ -36,10 +37,10 @@ enum NameCharacters {
         case 0x200C: return !mayNotJoin(at: index, in: scalars)
         case 0x200D: return !mayJoin(at: index, in: scalars)
         case 0xE0020...0xE007F: return !isFlagTag(at: index, in: scalars)
-        // Braille's blank, annotations, the object replacement, the fillers of Khitan and of musical notation: they draw
-        // nothing, though they are not ignorable.
+        // The Braille blank, annotations, the object replacement character, the fillers of Khitan and musical notation:
+        // invisible, though not default-ignorable.
         case 0x2800, 0xFFF9...0xFFFC, 0x16FE4, 0x1D159: return true
-        // Controls of hieroglyphs.
+        // Hieroglyph format controls.
         case 0x13430...0x1343F: return true
         default: break
         }
@@ -65,7 +66,7 @@ extension NameCharacters {
         if followsVirama(index, in: scalars) { return true }
         let before = scalars[..<index].last { $0.value != 0xFE0F && !$0.properties.isEmojiModifier }
         guard let before, index + 1 < scalars.count else { return false }
-        return isPicture(before) && isPicture(scalars[index + 1])
+        return isEmojiSymbol(before) && isEmojiSymbol(scalars[index + 1])
     }
 
     private static func followsVirama(_ index: Int, in scalars: [Unicode.Scalar]) -> Bool {
@@ -79,7 +80,7 @@ extension NameCharacters {
         }
     }
 
-    /// Letters of scripts whose letters join: Arabic, Syriac, N'Ko, Mandaic, Mongolian, Hanifi Rohingya, Adlam.
+    /// Letters of cursive scripts: Arabic, Syriac, N'Ko, Mandaic, Mongolian, Hanifi Rohingya, Adlam.
     private static func isCursive(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         // Hamza and high hamza stand alone.
@@ -91,8 +92,8 @@ extension NameCharacters {
         }
     }
 
-    /// Whether a letter joins the next one: the Arabic letters that do not are those with the joining type R of Unicode's
-    /// ArabicShaping.txt. (Those of other scripts are taken to join.)
+    /// Whether a letter joins the next one: the Arabic letters that do not are those with the joining type R of
+    /// Unicode's ArabicShaping.txt. (Those of other scripts are assumed to join.)
     private static func joinsNext(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0622...0x0625, 0x0627, 0x0629, 0x062F...0x0632, 0x0648, 0x0671...0x0673, 0x0675...0x0677,
@@ -106,24 +107,24 @@ extension NameCharacters {
 
 // Emoji and variants.
 extension NameCharacters {
-    /// An emoji that is more than a digit or a sign of ASCII.
-    private static func isPicture(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && !scalar.isASCII }
+    /// An emoji other than an ASCII digit or sign.
+    private static func isEmojiSymbol(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && !scalar.isASCII }
 
     private static func hasVariants(before index: Int, in scalars: [Unicode.Scalar]) -> Bool {
         guard index > 0 else { return false }
         let base = scalars[index - 1]
         switch scalars[index].value {
-        // As text or as a picture; of digits only in a keycap.
+        // Text or emoji presentation; for digits only in a keycap.
         case 0xFE0E, 0xFE0F:
-            return isPicture(base)
+            return isEmojiSymbol(base)
                 || base.properties.isEmoji && index + 1 < scalars.count && scalars[index + 1].value == 0x20E3
         case 0x180B...0x180F: return (0x1820...0x18AA).contains(base.value)
         default: return base.properties.isIdeographic
         }
     }
 
-    /// Tags name a subdivision after a black flag, in 3 to 6 letters and digits, and end with a tag of their own (Unicode
-    /// TR 51 section 1.4.6).
+    /// Tags name a subdivision after a black flag, in 3 to 6 letters and digits, and end with a tag of their own
+    /// (Unicode TR 51 section 1.4.6).
     private static func isFlagTag(at index: Int, in scalars: [Unicode.Scalar]) -> Bool {
         func isTag(_ scalar: Unicode.Scalar) -> Bool { (0xE0020...0xE007F).contains(scalar.value) }
         guard let flag = scalars[..<index].lastIndex(where: { !isTag($0) }), scalars[flag].value == 0x1F3F4 else {

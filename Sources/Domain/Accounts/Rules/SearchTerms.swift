@@ -1,14 +1,14 @@
-/// The words by which a name is found: lower case, without accents.
-package enum NameWords {
-    /// Words of `name` without repetitions, at most 12 of at most 40 characters.
-    package static func words(in name: String) -> [String] {
+/// The search terms of a name: its words in lower case, without accents.
+package enum SearchTerms {
+    /// The terms of `name` without duplicates: at most 12 with at most 40 characters each.
+    package static func terms(in name: String) -> [String] {
         var seen: Set<String> = []
         let words = name.split { !($0.isLetter || $0.isNumber) }.map { fold($0) }
         return Array(words.filter { !$0.isEmpty && seen.insert($0).inserted }.prefix(12))
     }
 
-    /// José and JOSE are the same to somebody who searches. Letters with marks are reduced to the letter that their
-    /// Unicode name begins with ("LATIN SMALL LETTER E WITH ACUTE"); other scripts keep theirs.
+    /// Folds case and diacritics, so that José and JOSE match. Latin letters with marks are reduced to the base letter
+    /// in their Unicode name ("LATIN SMALL LETTER E WITH ACUTE"); letters of other scripts keep theirs.
     static func fold(_ word: some StringProtocol) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in word.lowercased().unicodeScalars.prefix(40) where !scalar.properties.isDiacritic {

@@ -1,16 +1,16 @@
 package import Model
 
-// Live captions of calls in the gateway. As with recordings everybody in the call is shown that what is said is written
-// down, may begin it, and may end it. What is said goes by in a stream of its own, which keeps nothing, and reaches only
-// who was joined when they heard it: to be named in a call (ringing, declined, missed) is not to be in it.
+// Live captions of calls in the gateway. As with recordings, all participants see that captions are on, may start them,
+// and may stop them. Captions are ephemeral events of their own stream and reach only participants who were joined when
+// the words were spoken: being listed in a call (ringing, declined, missed) is not enough.
 extension CallCommands {
-    /// Has what is said written down while it is said. A call that has captions goes on as it is.
+    /// Starts live captions. Returns a duplicate outcome if the call already has captions.
     package func caption(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
-        let before = try audible(id, by: principal, at: now, in: store)
+        let before = try gatewayCall(id, by: principal, at: now, in: store)
         guard rules.hasTranscription else {
-            throw Problem(.providerNotConfigured, "This server has no provider of transcription.")
+            throw Problem(.providerNotConfigured, "This server has no transcription provider.")
         }
         guard before.captions == nil else { return .duplicate(before, at: now) }
         var after = before
@@ -18,7 +18,7 @@ extension CallCommands {
         return try commit(after, replacing: before, at: now, in: store)
     }
 
-    /// Ends the captions, if there are any.
+    /// Stops the captions, if there are any.
     package func stopCaptions(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -29,7 +29,7 @@ extension CallCommands {
         }
     }
 
-    /// Whether the principal may listen to the call's captions: its endpoint is the one that is joined.
+    /// Checks that the principal may listen to the call's captions: its endpoint must be the joined one.
     package func checkCaptions(of id: CallID, by principal: Principal, in store: some CallStore) throws {
         let call = try open(id, as: principal.user, in: store)
         guard call.isLive, call.gatewayEpoch != nil, let joined = call.participant(principal.user)?.endpoint,
@@ -37,8 +37,8 @@ extension CallCommands {
         else { throw Problem.notFound("stream", field: "stream") }
     }
 
-    /// Somebody was understood: what they said goes to everybody who was joined when they began to say it, unless nobody
-    /// wants captions any more, or nobody in the call has the endpoint. `others` are those in it by WHIP.
+    /// An utterance was transcribed: sends the caption to everybody who was joined when it began. Nil if captions are
+    /// off, or the endpoint is not in the call. `others` are the endpoints of WHIP sessions.
     package func said(
         _ text: String, on endpoint: EndpointID, _ source: LegTrack.Source, in id: CallID, from start: Timestamp,
         lasting duration: Int64, language: String?, also others: [EndpointID: UserID], at now: Timestamp,
@@ -57,7 +57,7 @@ extension CallCommands {
         return outcome
     }
 
-    /// What is said is not written down, for a reason that everybody in the call is told, until something is again.
+    /// Transcription fails: shows the reason in the call until it succeeds again.
     package func captionsFailed(
         _ id: CallID, _ failure: String, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome? {

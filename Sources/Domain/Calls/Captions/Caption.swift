@@ -1,15 +1,15 @@
 package import Model
 
-/// What somebody in a call has said, as it was understood.
+/// A transcribed utterance in a call.
 package struct Caption: Hashable, Sendable {
     package var user: UserID
     package var source: LegTrack.Source
-    /// When it was said.
+    /// When the utterance began.
     package var startedAt: Timestamp
     /// In milliseconds.
     package var duration: Int64
     package var text: String
-    /// As BCP 47 writes it, where the provider told.
+    /// As a BCP 47 tag, if the provider reported it.
     package var language: String?
 
     package init(

@@ -1,24 +1,24 @@
 import Model
 
-/// What becomes of one of a user's calls when another one begins.
-enum Treatment: Hashable {
+/// What to do with one of a user's calls when another one begins.
+enum OtherCallAction: Hashable {
     case hold
     case hangUp
-    /// It is a ghost of the user's earlier try.
+    /// End it as `replaced`: it is left over from a crash.
     case replace
     case leaveAlone
 
-    /// What the user asked for; without a word, what a crash left behind is `replaced`, the endpoint's own other call is
-    /// treated `whenSilent`, and calls on other endpoints go on.
+    /// What the user requested. Without a request, a call whose endpoint is detached is `replaced`, the endpoint's own
+    /// other call gets the action `byDefault`, and calls on other endpoints go on.
     init(
-        _ participation: LiveParticipation, _ wish: OtherCalls?, endpoint: EndpointID, whenSilent: Treatment
+        _ participation: LiveParticipation, _ requested: OtherCalls?, endpoint: EndpointID, byDefault: OtherCallAction
     ) {
-        switch wish {
+        switch requested {
         case _ where participation.endpoint == nil: self = .leaveAlone
         case .hold: self = .hold
         case .end: self = .hangUp
         case nil where participation.isDetached: self = .replace
-        case nil where participation.endpoint == endpoint: self = whenSilent
+        case nil where participation.endpoint == endpoint: self = byDefault
         case nil: self = .leaveAlone
         }
     }
@@ -26,12 +26,12 @@ enum Treatment: Hashable {
 
 extension CallCommands {
     func apply(
-        _ treatment: Treatment, to participation: LiveParticipation, at now: Timestamp, in store: some CallStore
+        _ action: OtherCallAction, to participation: LiveParticipation, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome? {
-        guard treatment != .leaveAlone, let before = try store.call(participation.call) else { return nil }
+        guard action != .leaveAlone, let before = try store.call(participation.call) else { return nil }
         var after = before
         let user = participation.user
-        switch treatment {
+        switch action {
         case .hold: after.apply(MediaState.Change(held: true), to: user)
         case .hangUp: after.hangUp(user, endpoint: nil, .leave, rules: rules, at: now)
         case .replace where before.isPair: after.end(because: .replaced, by: user, at: now)

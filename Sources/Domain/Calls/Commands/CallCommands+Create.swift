@@ -1,11 +1,11 @@
 package import Model
 
 extension CallCommands {
-    /// Calls people.
+    /// Creates a call.
     ///
-    /// A repeat with the same client id returns the call that the first one made. Where the two people, or the
-    /// conversation, have a live call already, the request becomes an accept of that call; what the caller's own
-    /// endpoint, or a crashed one, left behind is `replaced` and never in the way.
+    /// A retry with the same client id returns the call that the first request created. If the two people, or the
+    /// conversation, already have a live call, the request accepts that call. A call left over by the caller's own
+    /// endpoint, or by a detached one, is `replaced` instead.
     package func create(
         _ request: CreateCall, by principal: Principal, id: CallID, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -14,17 +14,17 @@ extension CallCommands {
         try checkStillSignedIn(principal, in: store)
         let mode = try mode(of: request)
         let live = try store.liveParticipations(of: [principal.user] + request.callees)
-        let (standing, ghost) = try standingCall(for: request, by: principal.user, endpoint: endpoint, live, in: store)
+        let (existing, stale) = try existingCall(for: request, by: principal.user, endpoint: endpoint, live, in: store)
         let verdict = try store.remember(
-            request.clientID, of: principal.user, bodyHash: request.bodyHash, entity: standing ?? id)
+            request.clientID, of: principal.user, bodyHash: request.bodyHash, entity: existing ?? id)
         switch verdict {
         case .reused: throw Problem.clientIDReused
         case .same(let made): return .duplicate(try open(made, as: principal.user, in: store), at: now)
         case .new: break
         }
-        if let standing {
+        if let existing {
             let accept = AcceptCall(other: request.other, media: MediaState.Change(video: request.kind == .video))
-            var outcome = try self.accept(standing, accept, by: principal, at: now, in: store)
+            var outcome = try self.accept(existing, accept, by: principal, at: now, in: store)
             outcome.hasJoined = true
             return outcome
         }
@@ -32,10 +32,10 @@ extension CallCommands {
         var effects: [CallEffect] = []
         var over: Set<CallID> = []
         for participation in live where participation.user == principal.user {
-            let treatment: Treatment =
-                participation.call == ghost
-                ? .replace : Treatment(participation, request.other, endpoint: endpoint, whenSilent: .replace)
-            guard let outcome = try apply(treatment, to: participation, at: now, in: store) else { continue }
+            let action: OtherCallAction =
+                participation.call == stale
+                ? .replace : OtherCallAction(participation, request.other, endpoint: endpoint, byDefault: .replace)
+            guard let outcome = try apply(action, to: participation, at: now, in: store) else { continue }
             effects += outcome.effects
             if !outcome.call.isLive { over.insert(outcome.call.id) }
         }
@@ -56,8 +56,8 @@ extension CallCommands {
         return outcome
     }
 
-    /// Rings more people, or rings people again. A call between two becomes a group's and moves to the gateway; without
-    /// one it stays between the two.
+    /// Rings more people, or rings people again. A call between two becomes a group call and moves to the gateway;
+    /// without a gateway nobody can be added to it.
     package func invite(
         _ id: CallID, _ request: InviteToCall, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -77,11 +77,11 @@ extension CallCommands {
         guard before.participants.count + newcomers.count <= rules.participantLimit else {
             throw Problem.invalid("users", "A call has at most \(rules.participantLimit) participants.")
         }
-        // What two clients have negotiated between them has no room for a third.
+        // A direct call between two clients cannot include a third.
         guard !before.isPair || before.mode != .direct || newcomers.isEmpty || rules.gatewayEpoch != nil else {
             throw Problem(
                 .conflict,
-                "This server has no media gateway, which a call of more than two needs: only these two can be in this call."
+                "This server has no media gateway, which a call of more than two needs: nobody can be added."
             )
         }
         let (_, parties) = try parties(request.users, of: principal.user, field: "users", in: store)
@@ -96,13 +96,13 @@ extension CallCommands {
     }
 }
 
-// What stands in the way of a new call.
+// Checks before a new call is created.
 extension CallCommands {
-    /// The live call that a new one would double, and the one that is only what a crash left of an earlier try.
-    private func standingCall(
+    /// The live call that a new one would duplicate, and a stale one that a crash left behind.
+    private func existingCall(
         for request: CreateCall, by user: UserID, endpoint: EndpointID, _ live: [LiveParticipation],
         in store: some CallStore
-    ) throws -> (standing: CallID?, ghost: CallID?) {
+    ) throws -> (existing: CallID?, stale: CallID?) {
         if let conversation = request.conversation, let call = try store.liveCall(in: conversation) {
             return (call, nil)
         }
@@ -112,7 +112,7 @@ extension CallCommands {
             return (nil, nil)
         }
         if own.endpoint == endpoint || own.isDetached { return (nil, own.call) }
-        // The other one called, and crashed before this one answered.
+        // The other user called and crashed before this user accepted.
         let theirs = live.first { $0.user == callee && $0.call == own.call }
         if own.endpoint == nil, theirs?.isDetached ?? false { return (nil, own.call) }
         return (own.call, nil)
@@ -123,12 +123,12 @@ extension CallCommands {
         case (.direct, _): return .direct
         case (nil, _) where request.callees.count == 1: return .direct
         case (.gateway, nil):
-            throw Problem.invalid("mode", "This server has no media gateway: leave the mode out, or say direct.")
+            throw Problem.invalid("mode", "This server has no media gateway: omit the mode, or set it to direct.")
         case (nil, nil):
             throw Problem.invalid(
                 "callees",
-                "This server has no media gateway, which a call of more than two needs: call one person, or say that the "
-                    + "mode is direct, where clients connect each to each.")
+                "This server has no media gateway, which a call of more than two needs: call one person, or set the "
+                    + "mode to direct, where every client connects to every other.")
         case (_, .some(let epoch)):
             guard request.offer == nil else {
                 throw Problem.invalid("offer", "In gateway mode the offer goes to the call's leg, once it is made.")
@@ -137,7 +137,7 @@ extension CallCommands {
         }
     }
 
-    /// In another call, through an endpoint that is there, and not willing to hear of a second one.
+    /// Whether the user is in another call through an attached endpoint and has call waiting turned off.
     private func isBusy(_ party: CallParty, _ live: [LiveParticipation], except over: Set<CallID>) -> Bool {
         guard !party.allowsCallWaiting else { return false }
         return live.contains {
@@ -167,7 +167,7 @@ extension CallCommands {
         }
         if let offer = request.offer {
             guard request.callees.count == 1 else {
-                throw Problem.invalid("offer", "An offer goes to one endpoint, so only a call to one person has one.")
+                throw Problem.invalid("offer", "Only a call to one person can have an offer.")
             }
             try check(offer, field: "offer.sdp")
         }

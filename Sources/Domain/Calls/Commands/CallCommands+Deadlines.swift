@@ -1,8 +1,8 @@
 package import Model
 
-// What happens without anybody's request: deadlines, leases, endpoints that come and go, restarts.
+// Events that nobody requested: deadlines, lapsed leases, endpoints that attach and detach, restarts.
 extension CallCommands {
-    /// A timer fired. Absent when the deadline was no longer there.
+    /// A timer fired. Nil if the document no longer has the deadline.
     package func expire(
         _ deadline: CallDeadline, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome? {
@@ -10,14 +10,14 @@ extension CallCommands {
         var after = before
         guard after.expire(deadline, rules: rules, at: now) else { return nil }
         if case .recording(let id) = deadline.key.kind, var recording = try store.recording(id) {
-            // It is closed when its files are whole.
-            recording.reason = .longest
+            // The recorder closes it once its files are complete.
+            recording.reason = .maxDuration
             try store.close(recording)
         }
         return try commit(after, replacing: before, at: now, in: store)
     }
 
-    /// Nobody has seen a sign of life of the participant for too long.
+    /// The participant has given no sign of life for the whole lease.
     package func leaseLapsed(
         _ id: CallID, _ user: UserID, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome? {
@@ -27,7 +27,7 @@ extension CallCommands {
         return after == before ? nil : try commit(after, replacing: before, at: now, in: store)
     }
 
-    /// The endpoint has no realtime session any more. Its calls go on, and show it.
+    /// The endpoint lost its realtime session. Its calls go on and show `detachedAt`.
     package func detached(
         _ endpoint: EndpointID, of user: UserID, at now: Timestamp, in store: some CallStore
     ) throws -> [CallOutcome] {
@@ -41,7 +41,7 @@ extension CallCommands {
         try change(endpoint, of: user, at: now, in: store) { $0.attach(endpoint, of: user) }
     }
 
-    /// Sign-ins of the user have ended: what they had joined is over, wherever media still flows.
+    /// Sign-ins of the user have ended: participants who joined with them leave, even if media still flows.
     package func signedOut(
         _ signIns: Set<SignInID>, of user: UserID, at now: Timestamp, in store: some CallStore
     ) throws -> [CallOutcome] {
@@ -52,7 +52,7 @@ extension CallCommands {
         }
     }
 
-    /// The account was disabled: the user is out of every live call, and out of reach.
+    /// The account was disabled: removes the user from every live call.
     package func withdraw(
         _ user: UserID, at now: Timestamp, in store: some CallStore
     ) throws -> [CallOutcome] {
@@ -63,15 +63,15 @@ extension CallCommands {
         }
     }
 
-    /// The gateway began anew: calls that it had get its epoch, so that their endpoints join it again. Where there is no
-    /// gateway any more they end.
-    package func renewGateway(at now: Timestamp, in store: some CallStore) throws -> [CallOutcome] {
+    /// The gateway restarted: its calls get the new epoch, so that their endpoints join again. If there is no gateway
+    /// any more, they end.
+    package func gatewayRestarted(at now: Timestamp, in store: some CallStore) throws -> [CallOutcome] {
         try store.liveCalls().compactMap { before in
             guard let epoch = before.gatewayEpoch, epoch != rules.gatewayEpoch else { return nil }
             var after = before
             if let epoch = rules.gatewayEpoch {
                 after.mode = .gateway(epoch: epoch)
-                // It knows of none; what was recorded is found in its files.
+                // The new gateway has no recordings; what was recorded is recovered from the files.
                 if after.recording != nil { after.recordingEnd = .interrupted }
                 after.recording = nil
                 if !rules.hasTranscription { after.captions = nil }
@@ -82,12 +82,12 @@ extension CallCommands {
         }
     }
 
-    /// Every deadline there is, to arm timers after a start.
+    /// All deadlines, to arm timers after a start.
     package func deadlines(in store: some CallStore) throws -> [CallDeadline] {
         try store.liveCalls().flatMap(\.deadlines)
     }
 
-    /// Every participant who is joined somewhere: each gets a new lease after a start.
+    /// All joined participants: each gets a new lease after a start.
     package func leases(in store: some CallStore) throws -> [CallLeases.Holder] {
         try store.liveCalls().flatMap { call in
             call.participants.compactMap { participant in

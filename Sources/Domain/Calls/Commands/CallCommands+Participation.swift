@@ -1,18 +1,19 @@
 package import Model
 
 extension CallCommands {
-    /// An endpoint of the user rings, which the caller sees.
+    /// An endpoint of the user reports that it rings; the caller sees it.
     package func ringing(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
         try change(id, by: principal, at: now, in: store) { _ = $0.ring(principal.user) }
     }
 
-    /// An endpoint takes the call. The others of that user learn it from the participant's change, which names the
-    /// endpoint that is in, and from a `call` change in the user's own stream; their own accept is `answeredElsewhere`.
+    /// An endpoint accepts the call. The user's other endpoints are notified by the participant's change, which names
+    /// the joined endpoint, and by a `call` change in the user's own stream; their own accept fails with
+    /// `answeredElsewhere`.
     ///
-    /// The user's other calls: as `other` says; without it what a crash left is replaced and what this endpoint was in
-    /// is held, so that nobody is overheard by mistake.
+    /// The user's other calls are handled as `other` says. Without it, calls of detached endpoints are replaced and
+    /// this endpoint's other call is held, so that nobody is overheard by mistake.
     package func accept(
         _ id: CallID, _ request: AcceptCall = AcceptCall(), by principal: Principal, at now: Timestamp,
         in store: some CallStore
@@ -32,11 +33,11 @@ extension CallCommands {
         }
         var effects: [CallEffect] = []
         for participation in try store.liveParticipations(of: [user]) where participation.call != id {
-            let treatment = Treatment(participation, request.other, endpoint: endpoint, whenSilent: .hold)
-            effects += try apply(treatment, to: participation, at: now, in: store)?.effects ?? []
+            let action = OtherCallAction(participation, request.other, endpoint: endpoint, byDefault: .hold)
+            effects += try apply(action, to: participation, at: now, in: store)?.effects ?? []
         }
         var outcome = try commit(after, replacing: before, at: now, in: store)
-        // In the gateway an offer from peer to peer, made before the call moved there, leads nowhere.
+        // A peer-to-peer offer that was made before the call moved to the gateway is not delivered.
         if before.status == .ringing, after.status != .ringing, after.mode == .direct,
             let caller = after.participants.first
         {
@@ -46,7 +47,7 @@ extension CallCommands {
         return outcome
     }
 
-    /// The user does not want the call, on any endpoint.
+    /// Declines the call for all endpoints of the user.
     package func decline(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -55,17 +56,17 @@ extension CallCommands {
 
     /// Cancel, end or leave.
     package func hangUp(
-        _ id: CallID, _ wish: Call.HangUp, by principal: Principal, at now: Timestamp, in store: some CallStore
+        _ id: CallID, _ request: Call.HangUp, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
         try change(id, by: principal, at: now, in: store) { call in
-            if call.isForbidden(wish, to: principal.user) {
-                throw Problem(.forbidden, "Only who made the call may end it for everybody; you can leave it.")
+            if call.isForbidden(request, to: principal.user) {
+                throw Problem(.forbidden, "Only the caller may end this call for everybody; you can leave it.")
             }
-            call.hangUp(principal.user, endpoint: principal.endpoint, wish, rules: rules, at: now)
+            call.hangUp(principal.user, endpoint: principal.endpoint, request, rules: rules, at: now)
         }
     }
 
-    /// Media flows at the endpoint.
+    /// The endpoint reports that its media flows.
     package func connected(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -75,8 +76,8 @@ extension CallCommands {
         }
     }
 
-    /// Media goes on flowing at the endpoint, which shows directly between two people that both are there. Writes nothing: the
-    /// effects renew leases, so this may run in a read transaction.
+    /// The endpoint reports that media still flows, which in a direct call between two proves both sides alive. Writes
+    /// nothing: the effects renew leases, so this may run in a read transaction.
     package func alive(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -91,7 +92,7 @@ extension CallCommands {
         return outcome
     }
 
-    /// Mute, camera, screen and hold, for the others to show.
+    /// Changes mute, camera, screen and hold, which the other participants show.
     package func media(
         _ id: CallID, _ change: MediaState.Change, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -107,8 +108,8 @@ extension CallCommands {
         }
     }
 
-    /// Takes a report on how media sounded, and returns its estimated mean opinion score. The summary becomes part of
-    /// the document without a change in its stream: the others see it with the participant's next change.
+    /// Adds a media quality report and returns its estimated mean opinion score. The summary becomes part of the
+    /// document without a change in its stream: the others see it with the participant's next change.
     package func quality(
         _ id: CallID, _ report: QualityReport, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> Double {
@@ -121,16 +122,16 @@ extension CallCommands {
     }
 
     private func check(_ report: QualityReport) throws {
-        guard (0...1).contains(report.loss) else { throw Problem.invalid("loss", "Loss is a share from 0 to 1.") }
+        guard (0...1).contains(report.loss) else { throw Problem.invalid("loss", "Loss is a fraction from 0 to 1.") }
         let times = [("jitter", report.jitter), ("roundTrip", report.roundTrip)]
         for (field, value) in times where !(0...60_000).contains(value) {
-            throw Problem.invalid(field, "Give milliseconds from 0 to 60000.")
+            throw Problem.invalid(field, "Expected milliseconds from 0 to 60000.")
         }
         guard (0.001...86_400).contains(report.seconds ?? 1) else {
-            throw Problem.invalid("seconds", "A report speaks of at most a day.")
+            throw Problem.invalid("seconds", "A report covers at most one day.")
         }
         for (field, value) in [("sent", report.sent), ("received", report.received)] where (value ?? 0) < 0 {
-            throw Problem.invalid(field, "Bytes are not negative.")
+            throw Problem.invalid(field, "A byte count cannot be negative.")
         }
     }
 }

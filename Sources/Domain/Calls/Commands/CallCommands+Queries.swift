@@ -1,13 +1,14 @@
 package import Model
 
-// Reading. These run in read transactions.
+// Queries. They run in read transactions.
 extension CallCommands {
-    /// A call, for its participants.
+    /// Returns a call to its participants.
     package func get(_ id: CallID, by principal: Principal, in store: some CallStore) throws -> Call {
         try open(id, as: principal.user, in: store)
     }
 
-    /// Checks that the relay may carry media of the user's for the call: a live one that it rings for or is in.
+    /// Checks that the relay may carry the user's media for the call: the call is live, and the user rings or is
+    /// joined.
     package func checkRelayed(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws {
@@ -18,7 +19,7 @@ extension CallCommands {
         }
     }
 
-    /// The user's calls, newest first. `next` is the cursor of the following page.
+    /// The user's calls, newest first. `next` is the cursor of the next page.
     package func list(
         before cursor: CallID? = nil, limit: Int, by principal: Principal, in store: some CallStore
     ) throws -> (calls: [Call], next: CallID?) {
@@ -29,12 +30,13 @@ extension CallCommands {
         return (page, page.last?.id)
     }
 
-    /// The live calls that the user rings for, is in or may join: part of the snapshot of the user's stream.
+    /// The live calls that the user is invited to, in or may join: part of the snapshot of the user's stream.
     package func liveCalls(of user: UserID, in store: some CallStore) throws -> [Call] {
         try store.liveCalls(of: user)
     }
 
-    /// Whether the principal may listen to the mailbox: it is the endpoint's own, in a call that it is in.
+    /// Checks that the principal may listen to the mailbox: it is its own endpoint's, in a call that the endpoint has
+    /// joined.
     package func checkMailbox(
         of endpoint: EndpointID, in id: CallID, by principal: Principal, store: some CallStore
     ) throws {

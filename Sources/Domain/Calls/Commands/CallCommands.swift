@@ -1,21 +1,21 @@
 import Model
 
-/// Everything that can be done to calls, as functions over a store's transaction.
+/// The operations on calls, as functions over a store's transaction.
 ///
-/// A command reads the document, asks `Call` to change, writes what differs and returns the effects that its caller
-/// carries out after the commit. It takes the time and new ids as arguments and looks at nothing but the store, so that
-/// the same command runs in a server, in a simulation of ten thousand schedules, and against any database. Each command
-/// checks by itself whether its principal may do this: every door ends here.
+/// A command reads the document, changes the `Call`, writes the difference and returns the effects that its caller
+/// carries out after the commit. Time and new ids are arguments and the store is its only dependency, so the same
+/// command runs in a server, in a simulation of ten thousand schedules, and against any database. Each command
+/// authorizes its principal itself: REST, WHIP and realtime requests all end here.
 package struct CallCommands: Sendable {
     package let rules: CallRules
 
     package init(rules: CallRules = CallRules()) { self.rules = rules }
 }
 
-// What is common to the commands.
+// Helpers of the commands.
 extension CallCommands {
-    /// The call, if the user may know of it. The one access check: strangers, and those from whom it is withheld, are
-    /// told the same as if it did not exist.
+    /// The call, if the user may see it. This is the access check: for users who are not in the call, or from whom it
+    /// is withheld, the result is the same as if it did not exist.
     func open(_ id: CallID, as user: UserID, in store: some CallStore) throws -> Call {
         guard let call = try store.call(id), let participant = call.participant(user), !participant.isWithheld else {
             throw Problem.notFound("call")
@@ -23,7 +23,7 @@ extension CallCommands {
         return call
     }
 
-    /// The endpoint that acts, where the user alone is not enough.
+    /// The endpoint that makes the request, for requests that need one.
     func endpoint(of principal: Principal) throws -> EndpointID {
         guard let endpoint = principal.endpoint else {
             throw Problem.invalid("endpoint", "This request has to say which endpoint makes it.")
@@ -31,15 +31,15 @@ extension CallCommands {
         return endpoint
     }
 
-    /// A token is verified before the transaction: a sign-in that ended in between, or an account that was disabled, must
-    /// not join what nobody would then end.
+    /// The token was verified before the transaction. If the sign-in ended or the account was disabled in between, the
+    /// user must not join, since nothing would end that participation.
     func checkStillSignedIn(_ principal: Principal, in store: some CallStore) throws {
         guard try store.isSignedIn(principal.user, by: principal.signIn) else {
             throw Problem(.unauthenticated, "The session of this access token has ended. Sign in again.")
         }
     }
 
-    /// The endpoint that acts, which has to be the one that is in the call.
+    /// The endpoint that makes the request, which must be the one that has joined the call.
     func joinedEndpoint(of principal: Principal, in call: Call, at now: Timestamp) throws -> EndpointID {
         let endpoint = try endpoint(of: principal)
         guard call.isLive else { throw Problem.callEnded(call, at: now) }
@@ -50,7 +50,7 @@ extension CallCommands {
         return endpoint
     }
 
-    /// Writes a changed call, tells its streams, and says what follows.
+    /// Writes a changed call, appends to its streams, and returns the effects.
     func commit(
         _ changed: Call, replacing before: Call, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -71,7 +71,7 @@ extension CallCommands {
         return outcome
     }
 
-    /// Opens a call, changes it and commits it.
+    /// Reads a call, changes it and commits it.
     func change(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore,
         _ body: (inout Call) throws -> Void

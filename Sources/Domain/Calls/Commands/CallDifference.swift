@@ -1,24 +1,24 @@
 import Model
 
-/// What follows from a document's change from `before` to `after`, for the streams and for the world outside.
+/// The stream entries and effects that follow from a document's change from `before` to `after`.
 ///
-/// Everything is derived from the two documents, so that no command can forget to tell somebody, to stop a timer or to
+/// Everything is derived from the two documents, so that no command can forget to notify somebody, stop a timer or
 /// close a mailbox.
 struct CallDifference {
     let before: Call?
     let after: Call
 
-    /// The participants who are new or look different, as they are now.
+    /// The participants who are new or visibly changed, in their current state.
     var changed: [Participant] {
         guard let before else { return [] }
         return after.participants.enumerated().compactMap { index, participant in
-            let isSame = index < before.participants.count && before.participants[index].looksLike(participant)
+            let isSame = index < before.participants.count && before.participants[index].looksSame(as: participant)
             return isSame ? nil : participant
         }
     }
 
-    /// Entries for the call's stream, which its participants listen to, and for the streams of users who need to know
-    /// although they may not. The end comes last, after what became of each participant.
+    /// Entries for the call's stream, which its participants listen to, and for the streams of users who may not be
+    /// listening to it. The call's end comes last, after the changes of its participants.
     func entries(callJSON: String, at now: Timestamp) -> [StreamEntry] {
         var entries = changed.map {
             StreamEntry(
@@ -30,25 +30,24 @@ struct CallDifference {
         {
             entries.append(StreamEntry(stream: .call(after.id), type: "call", data: after.summaryJSON()))
         }
-        for user in concerned {
+        for user in notifiedUsers {
             entries.append(StreamEntry(stream: .user(user), type: "call", data: callJSON))
         }
         return entries
     }
 
-    /// Whose own part has changed, or whose call has ended.
-    private var concerned: [UserID] {
+    /// The users whose own participation has changed, or whose call has ended.
+    private var notifiedUsers: [UserID] {
         let hasEnded = hasEnded
         return after.participants.compactMap { participant in
             guard !participant.isWithheld else { return nil }
             if hasEnded { return participant.user }
             guard let earlier = before?.participant(participant.user) else { return participant.user }
-            return participant.hasMoved(from: earlier) ? participant.user : nil
+            return participant.hasChangedState(from: earlier) ? participant.user : nil
         }
     }
 
-    /// Who comes to be in the audience of the recording: everybody who is joined when it begins, and who joins, in
-    /// whatever way, while it goes on.
+    /// The users to add to the recording's audience: everybody who is joined when it begins, or joins during it.
     var audience: (recording: RecordingID, users: [UserID])? {
         guard let recording = after.recording?.id else { return nil }
         let isNew = before?.recording?.id != recording
@@ -60,7 +59,7 @@ struct CallDifference {
 
     var hasEnded: Bool { !after.isLive && (before?.isLive ?? true) }
 
-    /// Endpoints that were joined and are not any more.
+    /// Endpoints that were joined and no longer are.
     var closedEndpoints: [EndpointID] {
         (before?.participants ?? []).compactMap(\.endpoint).filter { endpoint in
             !after.participants.contains { $0.endpoint == endpoint }
@@ -109,7 +108,7 @@ struct CallDifference {
         return effects
     }
 
-    /// Another life of the gateway knows nothing of the captions that it is to go on with.
+    /// After a restart the gateway must be told to start the captions again.
     private var captionsEffects: [CallEffect] {
         if before?.captions != nil, after.captions == nil { return [.captionsEnded(after.id)] }
         let isNew = before?.captions == nil || before?.gatewayEpoch != after.gatewayEpoch

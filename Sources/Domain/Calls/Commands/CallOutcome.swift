@@ -1,14 +1,14 @@
 package import Model
 
-/// What is to be done outside the store once a command is committed, in this order.
+/// A side effect to carry out after a command is committed; effects are carried out in order.
 package enum CallEffect: Hashable, Sendable {
-    /// All realtime sessions of the user listen to the stream.
+    /// Subscribe all realtime sessions of the user to the stream.
     case attachUser(UserID, StreamName)
-    /// The endpoint's session listens to the stream.
+    /// Subscribe the endpoint's session to the stream.
     case attachEndpoint(EndpointID, StreamName)
-    /// The endpoint may not hear the stream any more.
+    /// Unsubscribe the endpoint from the stream: it may no longer receive it.
     case dropEndpoint(EndpointID, StreamName)
-    /// Nobody listens to the stream any more: the call is over, or the mailbox closed.
+    /// Unsubscribe everybody from the stream: the call has ended, or the mailbox closed.
     case detach(StreamName)
     /// Replaces the timer with the same key.
     case schedule(CallDeadline)
@@ -17,33 +17,33 @@ package enum CallEffect: Hashable, Sendable {
     case leaseStarted(CallID, UserID, EndpointID)
     case leaseRenewed(CallID, UserID)
     case leaseEnded(CallID, UserID)
-    /// The user is out of the call, which goes on: what the relay carries for it ends.
+    /// The user has left the call, which goes on: end the user's relay allocations for it.
     case relayEnded(CallID, UserID)
-    /// A new ring: the user's devices get a push that is worth nothing after `remainingMs`.
+    /// A new ring: send the user's devices a push notification that expires after `remainingMs`.
     case ringPush(UserID, CallID, remainingMs: Int64)
-    /// The endpoint is not in the call any more: its leg with the gateway goes.
+    /// The endpoint is no longer in the call: end its gateway leg.
     case legEnded(CallID, EndpointID)
-    /// What is said in the call is to be recorded from now on.
+    /// Begin to record the call's audio.
     case recordingBegan(CallID, RecordingID)
-    /// It is not any more.
+    /// Stop recording.
     case recordingEnded(CallID, RecordingID)
-    /// What is said in the call is to be written down from now on.
+    /// Begin to transcribe the call's audio as captions.
     case captionsBegan(CallID)
-    /// It is not any more.
+    /// Stop the captions.
     case captionsEnded(CallID)
-    /// What somebody said, as JSON, for those of these endpoints that are there.
+    /// Send a caption, as JSON, to those of these endpoints that are connected.
     case caption(CallID, String, to: Set<EndpointID>)
     case ended(CallID)
 }
 
-/// What a command did: the call as it is now, and what follows from it.
+/// The result of a command: the current call, and the effects.
 package struct CallOutcome: Sendable {
     package var call: Call
-    /// The call's JSON, encoded once for the streams and the answer.
+    /// The call's JSON, encoded once for the streams and the response.
     package var callJSON: String
-    /// The request had been carried out before; nothing was done this time.
+    /// The request is a duplicate; nothing was done this time.
     package var isDuplicate = false
-    /// A request to create a call was turned into joining the one that was there.
+    /// A request to create a call joined an existing one.
     package var hasJoined = false
     package var effects: [CallEffect] = []
 
@@ -52,7 +52,7 @@ package struct CallOutcome: Sendable {
         callJSON = call.json(at: now)
     }
 
-    /// The call was so before.
+    /// The outcome of a request that changed nothing.
     static func duplicate(_ call: Call, at now: Timestamp) -> Self {
         var outcome = Self(call: call, at: now)
         outcome.isDuplicate = true
@@ -60,14 +60,14 @@ package struct CallOutcome: Sendable {
     }
 }
 
-/// What happened to a signal.
+/// The result of sending a signal.
 package struct SignalOutcome: Hashable, Sendable {
     package enum Status: String, Sendable, CaseIterable {
         /// It is in the recipient's mailbox.
         case delivered
-        /// It waits for the offer it belongs to, or for somebody to accept.
+        /// It is held until its offer arrives, or somebody accepts.
         case pending
-        /// It belongs to what has been superseded.
+        /// It belongs to a superseded generation.
         case ignored
     }
 

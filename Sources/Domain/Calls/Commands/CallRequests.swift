@@ -1,14 +1,14 @@
 package import Model
 
-// The bodies of requests as they come in; bounds are checked by the commands.
+// The bodies of requests; the commands check the limits.
 
-/// What becomes of the calls that a user is in when another one begins.
+/// What to do with the user's other calls when a call begins.
 package enum OtherCalls: String, Hashable, Sendable, Codable {
     case hold, end
 }
 
-/// Which way the media of a new call is to take.
-package enum ModeWish: String, Hashable, Sendable, Codable {
+/// The requested media path of a new call.
+package enum RequestedMode: String, Hashable, Sendable, Codable {
     case direct, gateway
 }
 
@@ -16,17 +16,18 @@ package struct CreateCall: Hashable, Sendable, Decodable {
     package var clientID: ClientID
     package var callees: [UserID]
     package var kind: Call.Kind
-    /// Absent: direct between two people, the gateway for more.
-    package var mode: ModeWish?
-    /// The first offer, between two people: it waits for the endpoint that accepts, so that ringing reveals no address.
+    /// Absent: direct between two people, gateway for more.
+    package var mode: RequestedMode?
+    /// The first offer, between two people. It is held for the endpoint that accepts, so that ringing reveals no
+    /// address.
     package var offer: SessionDescription?
     package var ringSeconds: Int64?
     package var other: OtherCalls?
-    /// Set by whoever checked that the caller is a member; not part of the request.
+    /// Set by the code that checked that the caller is a member; not part of the request.
     package var conversation: ConversationID?
 
     package init(
-        clientID: ClientID, callees: [UserID], kind: Call.Kind, mode: ModeWish? = nil,
+        clientID: ClientID, callees: [UserID], kind: Call.Kind, mode: RequestedMode? = nil,
         offer: SessionDescription? = nil, ringSeconds: Int64? = nil, other: OtherCalls? = nil,
         conversation: ConversationID? = nil
     ) {
@@ -48,7 +49,7 @@ package struct CreateCall: Hashable, Sendable, Decodable {
 extension Call.Kind: Codable {}
 
 package struct AcceptCall: Hashable, Sendable, Decodable {
-    /// Accepting is idempotent by endpoint; the id is part of the request as in every write.
+    /// Accepting is idempotent per endpoint; the id is present because every write has one.
     package var clientID: ClientID?
     package var other: OtherCalls?
     package var media: MediaState.Change?
@@ -70,8 +71,8 @@ package struct InviteToCall: Hashable, Sendable, Decodable {
     }
 }
 
-/// Tells requests with the same client id apart. FNV-1a with 64 bits: a user who makes two of their own requests
-/// collide harms nobody.
+/// A digest that distinguishes requests with the same client id. FNV-1a with 64 bits: a user who makes two of their own
+/// requests collide harms nobody.
 struct BodyHash {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,13 +1,13 @@
 package import Model
 
-/// What a user is to a call that is being made: the name to show, and what stands in the way of ringing.
+/// A user as a party of a call that is being created: the name to show, and whatever prevents ringing.
 package struct CallParty: Hashable, Sendable {
     package var user: UserID
     package var displayName: String
     package var photoURL: String?
-    /// Whether a second call may ring during a first one (a setting of the user).
+    /// Whether a second call may ring during a call (a setting of the user).
     package var allowsCallWaiting: Bool
-    /// Whether the user has blocked the one who calls or invites.
+    /// Whether the user has blocked the caller or inviter.
     package var hasBlockedCaller: Bool
     package var isDisabled: Bool
 
@@ -24,14 +24,14 @@ package struct CallParty: Hashable, Sendable {
     }
 }
 
-/// One user's part in one live call, as far as other calls need to know it.
+/// One user's participation in one live call, as other calls need it.
 package struct LiveParticipation: Hashable, Sendable {
     package var user: UserID
     package var call: CallID
     /// `Call.pair` of that call.
     package var pair: String?
     package var conversation: ConversationID?
-    /// The endpoint through which the user is joined; absent when the user is not.
+    /// The endpoint through which the user is joined; absent if not joined.
     package var endpoint: EndpointID?
     package var isDetached: Bool
 
@@ -51,19 +51,19 @@ package struct LiveParticipation: Hashable, Sendable {
 /// Whether a client id is new to its user.
 package enum ClientIDVerdict: Hashable, Sendable {
     case new
-    /// The same request was made before, and this is what it made.
+    /// The same request was made before and created this call.
     case same(CallID)
-    /// Another request used the id.
+    /// A different request used the id.
     case reused
 }
 
-/// An entry for a stream, to be written in the order given.
+/// An entry to append to a stream; entries are appended in the given order.
 package struct StreamEntry: Hashable, Sendable {
     package var stream: StreamName
     package var type: String
     /// JSON text.
     package var data: String
-    /// Set where one endpoint sends it to the mailbox of another.
+    /// Set if one endpoint sends it to another's mailbox.
     package var mail: Mail?
 
     package init(stream: StreamName, type: String, data: String, mail: Mail? = nil) {
@@ -73,7 +73,7 @@ package struct StreamEntry: Hashable, Sendable {
         self.mail = mail
     }
 
-    /// What decides for how long a mailbox keeps the payload of an entry.
+    /// What determines how long a mailbox keeps the payload of an entry.
     package struct Mail: Hashable, Sendable {
         package var sender: EndpointID
         package var generation: Int64
@@ -85,92 +85,91 @@ package struct StreamEntry: Hashable, Sendable {
     }
 }
 
-/// How much a mailbox keeps.
+/// The limits of a mailbox.
 package struct MailboxLimits: Hashable, Sendable {
-    /// Bytes of payloads, without offers, of which the latest of each sender is kept in any case. Beyond that the oldest
-    /// of whoever has the most there go.
+    /// Maximum bytes of payloads, offers not counted (the latest offer of each sender is always kept). Beyond it, the
+    /// oldest payloads of the sender with the most bytes are removed.
     package var bytes: Int64 = 1 << 20
-    /// What an entry counts beside its payload.
+    /// Bytes that an entry counts in addition to its payload.
     package var entryBytes: Int64 = 128
-    /// Entries from which on numbers without a payload go; half as many stay.
+    /// Above this number of entries, those without a payload are removed from the older half.
     package var entries: Int64 = 1024
 
     package init() {}
 
     package static let standard = MailboxLimits()
-    /// What is left of an entry whose payload went, as JSON text.
+    /// The data of an entry whose payload was removed, as JSON text.
     package static let superseded = "{\"superseded\":true}"
 }
 
-/// What calls need of a store, inside one transaction. Methods are synchronous, and a thrown error undoes everything.
+/// The storage of calls, inside one transaction. Methods are synchronous, and a thrown error rolls it back.
 package protocol CallStore: SignalStore, RecordingStore {
-    /// The users of `users` who exist, as seen by `caller`, in any order.
+    /// Those of `users` who exist, as seen by `caller`, in any order.
     func parties(_ users: [UserID], calledBy caller: UserID) throws -> [CallParty]
 
     func call(_ id: CallID) throws -> Call?
-    /// Every live call in which one of `users` is a participant, joined or not, except those that are withheld from
-    /// that user.
+    /// The participations of `users` in live calls, joined or not, except in calls withheld from them.
     func liveParticipations(of users: [UserID]) throws -> [LiveParticipation]
     /// The live call of a conversation.
     func liveCall(in conversation: ConversationID) throws -> CallID?
-    /// The live calls of a user, without those withheld from the user, newest first.
+    /// The live calls of a user, except those withheld from the user, newest first.
     func liveCalls(of user: UserID) throws -> [Call]
-    /// Calls of a user, without those withheld from the user, newest first, from before `cursor`.
+    /// The calls of a user, except those withheld from the user, newest first, before `cursor`.
     func calls(of user: UserID, before cursor: CallID?, limit: Int) throws -> [Call]
     /// Every live call, to start timers and leases after a restart.
     func liveCalls() throws -> [Call]
 
     func insert(_ call: Call) throws
-    /// Writes what differs from `earlier`, provided that the store still holds that version.
+    /// Writes the difference to `earlier`, provided that the store still holds that version.
     func save(_ call: Call, replacing earlier: Call) throws
 
     /// Whether the account exists and is not disabled, and the sign-in, if there is one, has not ended.
     func isSignedIn(_ user: UserID, by signIn: SignInID?) throws -> Bool
 
-    /// Notes that `user` made `entity` with the client id, unless the id was used before.
+    /// Records that `user` created `entity` with the client id, unless the id was used before.
     func remember(_ clientID: ClientID, of user: UserID, bodyHash: Int64, entity: CallID) throws -> ClientIDVerdict
 
-    /// Appends to streams, each of which numbers its entries without a hole. Returns the sequences. A mailbox that holds
-    /// more than `MailboxLimits` afterwards loses payloads.
+    /// Appends to streams, whose sequences have no gaps. Returns the sequences. A mailbox that exceeds `MailboxLimits`
+    /// then loses payloads.
     @discardableResult
     func append(_ entries: [StreamEntry]) throws -> [Int64]
 }
 
-/// What signals need of a store.
+/// The storage of signals.
 package protocol SignalStore: AnyObject {
-    /// What was negotiated between two endpoints, or, without a second one, from an endpoint towards whoever will
-    /// accept the call.
+    /// The negotiation between two endpoints or, without a second one, between an endpoint and whoever accepts the
+    /// call.
     func negotiation(in call: CallID, between peers: Negotiation.Peers) throws -> Negotiation?
-    /// Writes the negotiation, provided that the store still holds what was read (absent: nothing for these peers).
+    /// Writes the negotiation, provided that the store still holds `earlier` (nil: none for these peers).
     func save(_ negotiation: Negotiation, replacing earlier: Negotiation?) throws
-    /// Somebody accepted: what `opener` had negotiated with nobody yet becomes this negotiation.
+    /// The call was accepted: the negotiation that `opener` had begun without a peer becomes this one.
     func bind(_ negotiation: Negotiation, openedBy opener: EndpointID) throws
 
-    /// Keeps what is needed to recognise a repeat and, while it is held back, the signal itself.
-    /// False when the sender has used the client id in this call; then nothing is written.
+    /// Inserts what is needed to recognise a retry and, while the signal is held, its data.
+    /// False if the sender has already used the client id in this call; then nothing is written.
     func insert(_ signal: Signal) throws -> Bool
     func sentSignal(_ clientID: ClientID, of user: UserID, in call: CallID) throws -> SentSignal?
-    /// Signals held back from `sender` for `recipient` (absent: for whoever accepts), in the order they came in.
+    /// Held signals of `sender` for `recipient` (nil: for whoever accepts), in the order of their arrival.
     func heldSignals(in call: CallID, from sender: EndpointID, to recipient: EndpointID?) throws -> [Signal]
-    /// Lets go of held signals up to a generation; their client ids stay known.
+    /// Removes held signals up to a generation; their client ids stay known.
     func releaseHeldSignals(
         in call: CallID, from sender: EndpointID, to recipient: EndpointID?, through generation: Int64) throws
-    /// What is held for whoever accepts, of later generations, is held for `recipient` from now on.
+    /// Assigns signals of later generations that are held for whoever accepts to `recipient`.
     func bindHeldSignals(
         in call: CallID, from sender: EndpointID, to recipient: EndpointID, after generation: Int64) throws
 
-    /// What `sender` sent to a mailbox in earlier generations than that holds no more: such entries of these kinds keep
-    /// their numbers and lose their payloads.
+    /// Supersedes the entries of these kinds that `sender` sent to the mailbox in generations before `generation`: they
+    /// keep their sequences and lose their payloads.
     func supersede(
         _ kinds: Set<Signal.Kind>, from sender: EndpointID, in mailbox: StreamName, before generation: Int64) throws
     /// The data of one entry of a mailbox.
     func mail(in mailbox: StreamName, at sequence: Int64) throws -> String?
-    /// When the mailbox has more than `length` entries, removes those before `sequence`: what they told holds no more.
+    /// If the mailbox has more than `length` entries, removes those before `sequence`, which are obsolete.
     func trimMailbox(
         of endpoint: EndpointID, in call: CallID, longerThan length: Int64, before sequence: Int64) throws
-    /// Empties the endpoint's mailbox, and forgets its negotiations and what is held for or from it.
+    /// Empties the endpoint's mailbox and removes its negotiations and the signals held for or from it.
     func closeMailbox(of endpoint: EndpointID, in call: CallID) throws
-    /// Removes everything about signals in a call that has ended. Where that is much, some of it is left to be removed in
-    /// pieces; nobody may read it.
+    /// Removes all signals of a call that has ended. If there are many, some are left to be removed in batches later;
+    /// nobody can read them.
     func removeSignals(in call: CallID) throws
 }

@@ -1,38 +1,39 @@
 package import Model
 
-/// A call document: who is in a call, what became of each of them, and how it ended.
+/// A call document: the participants, their states, and how the call ended.
 ///
-/// The document is also the machine. Its life cycle changes only through the methods in `Machine/`, which take the
-/// moment as an argument and answer with what they did; a command compares the document before and after and derives
-/// from the difference what to write, whom to tell and which deadlines and leases to keep (`CallOutcome`). Nothing that
-/// matters is kept beside the document, so nothing can disagree with it.
+/// The document is also the state machine. It changes only through the methods in `Machine/`, which take the time as an
+/// argument and return what they did. A command compares the document before and after and derives from the difference
+/// what to write, whom to notify and which deadlines and leases to keep (`CallOutcome`). All state is in the document,
+/// so nothing can contradict it.
 ///
-/// The caller is the first participant and joined from the start: "active" begins when the first callee accepts. A call
-/// of two people ends when one of them goes; a call of more is a group, which people may leave and join again.
+/// The caller is the first participant and joined from the start; the call becomes active when the first callee
+/// accepts. A call of two people ends when one of them leaves; a call of more is a group, which people may leave and
+/// join again.
 package struct Call: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case audio, video
     }
 
-    /// Which way media takes.
+    /// The path of the media.
     package enum Mode: Hashable, Sendable {
-        /// From peer to peer, perhaps through a relay; this server sees none of it.
+        /// Peer to peer, possibly through a relay; the server cannot read it.
         case direct
-        /// Each participant's endpoint has a leg with the media gateway. The epoch names the gateway's life: another one
-        /// means that the gateway began anew and knows of no leg, so that endpoints join it again.
+        /// Each participant's endpoint has a leg with the media gateway. The epoch changes when the gateway restarts
+        /// and has lost its legs, so that endpoints join again.
         case gateway(epoch: Int64)
     }
 
     package enum Status: Hashable, Sendable {
         case ringing
-        /// `emptyUntil`: nobody is joined, and the call ends then although somebody still rings.
+        /// `emptyUntil`: set while nobody is joined; the call ends then even if somebody still rings.
         case active(since: Timestamp, emptyUntil: Timestamp?)
         case ended(Ending)
     }
 
     package struct Ending: Hashable, Sendable {
         package var reason: EndReason
-        /// Whose act ended the call; absent where a deadline did.
+        /// The user who ended the call; absent if a deadline did.
         package var by: UserID?
         package var at: Timestamp
         package var answeredAt: Timestamp?
@@ -45,12 +46,12 @@ package struct Call: Hashable, Sendable {
         }
     }
 
-    /// A recording that goes on, who began it and when.
+    /// A recording in progress.
     package struct OngoingRecording: Hashable, Sendable {
         package let id: RecordingID
         package let by: UserID
         package let since: Timestamp
-        /// When it ends by itself.
+        /// When it reaches its maximum length.
         package let until: Timestamp?
 
         package init(id: RecordingID, by: UserID, since: Timestamp, until: Timestamp?) {
@@ -61,11 +62,11 @@ package struct Call: Hashable, Sendable {
         }
     }
 
-    /// Captions that are made of what is said, who wanted them and when.
+    /// Live captions in progress.
     package struct OngoingCaptions: Hashable, Sendable {
         package let by: UserID
         package let since: Timestamp
-        /// In words, why there are none at the moment.
+        /// Why there are currently no captions, as a text.
         package var failure: String?
 
         package init(by: UserID, since: Timestamp, failure: String? = nil) {
@@ -83,7 +84,7 @@ package struct Call: Hashable, Sendable {
         case missed
         case busy
         case unreachable
-        /// The caller began anew, and this was the ghost of an earlier try.
+        /// The caller made a new call, and this one was left over from a crash.
         case replaced
         case setupTimeout = "setup_timeout"
         case connectionLost = "connection_lost"
@@ -95,16 +96,16 @@ package struct Call: Hashable, Sendable {
     package let kind: Kind
     package internal(set) var mode: Mode
     package let createdAt: Timestamp
-    /// Counts the commits that changed the document; a save succeeds only on the version that was read.
+    /// The number of commits that changed the document; a save succeeds only on the version that was read.
     package internal(set) var version: Int64
     package internal(set) var status: Status
-    /// What is said is being kept, as every participant is shown. Only in the gateway.
+    /// The recording in progress, which every participant is shown. Only in gateway mode.
     package internal(set) var recording: OngoingRecording?
-    /// Why the last recording ended, where nobody ended it.
+    /// Why the last recording ended, if nobody stopped it.
     package internal(set) var recordingEnd: Recording.EndReason?
-    /// Some of it was recorded, or is being: there are recordings to ask for, unless they were removed.
+    /// Whether the call was or is being recorded: it has recordings, unless they were removed.
     package internal(set) var wasRecorded: Bool
-    /// What is said is being written down, as every participant is shown. Only in the gateway.
+    /// The live captions in progress, which every participant is shown. Only in gateway mode.
     package internal(set) var captions: OngoingCaptions?
     /// The caller first, then the callees in the order in which they were invited.
     package internal(set) var participants: [Participant]
@@ -130,7 +131,7 @@ package struct Call: Hashable, Sendable {
 }
 
 extension Call {
-    /// The first participant; absent only in a document that was damaged on disk.
+    /// The first participant; nil only in a damaged document.
     package var caller: UserID? { participants.first?.user }
 
     package var isLive: Bool {
@@ -153,13 +154,13 @@ extension Call {
         if case .gateway(let epoch) = mode { epoch } else { nil }
     }
 
-    /// A call between two people, which ends when one of them goes.
+    /// Whether the call is between two people; it ends when one of them leaves.
     package var isPair: Bool { participants.count == 2 }
 
-    /// What at most one live call may have at a time: the two people of a call between two, whoever called whom.
+    /// A key of the two people of a call between two, whoever called whom; at most one live call has a given key.
     ///
-    /// A call that is kept from its callee has a key of its own, with a direction: the callee, who knows nothing of it,
-    /// may call the other way, and must not be led into it.
+    /// A call that is withheld from its callee has a different, directional key: the callee, who cannot see it, may
+    /// call the other way and must not join it by that.
     package var pair: String? {
         guard isPair, let caller = participants.first, let callee = participants.last else { return nil }
         if callee.isWithheld { return caller.user.text + ">" + callee.user.text }

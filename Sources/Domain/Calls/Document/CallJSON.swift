@@ -1,7 +1,7 @@
 package import Model
 
-// The JSON of calls and participants, as every door and every stream shows it. It is the same for every viewer, so that
-// a change is encoded once for all.
+// The JSON of calls and participants, in all APIs and streams. It is the same for every reader, so that a change is
+// encoded once for all.
 
 extension Call {
     /// The whole document. `now` is for `remainingMs` alone.
@@ -73,8 +73,8 @@ extension Call.Status {
 }
 
 extension Participant {
-    /// The participant as a change in the call's stream: with the version of the call that it belongs to, since an
-    /// answer to a request may overtake it.
+    /// The participant as a change in the call's stream: with the version of the call, since a response may overtake
+    /// it.
     package func json(at now: Timestamp, version: Int64) -> String {
         var writer = JSONWriter()
         write(to: &writer, at: now, version: version)

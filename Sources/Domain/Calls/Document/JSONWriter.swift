@@ -2,11 +2,11 @@ package import Model
 
 /// Writes JSON (RFC 8259) in one pass into a growing buffer.
 ///
-/// Call documents are encoded inside the commit transaction, several times in a call's life; `JSONEncoder` builds a tree
-/// of boxed values first and takes ten times as long.
+/// Call documents are encoded inside the commit transaction, several times in a call's life; `JSONEncoder` builds a
+/// tree of boxed values first and takes ten times as long.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
-    /// Whether a value stands before the next one in the same object or array.
+    /// Whether the next value needs a comma before it.
     private var follows = false
 
     package init(capacity: Int = 512) { bytes.reserveCapacity(capacity) }
@@ -31,7 +31,7 @@ package struct JSONWriter {
         follows = true
     }
 
-    /// The name of a member, to be followed by its value. Names are the program's own and need no escaping.
+    /// Writes a member's name; its value must follow. Names are constants that need no escaping.
     package mutating func name(_ name: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -50,9 +50,9 @@ package struct JSONWriter {
     }
 
     package mutating func write(_ number: Int64) { write(json: String(number)) }
-    package mutating func write(_ truth: Bool) { write(json: truth ? "true" : "false") }
+    package mutating func write(_ value: Bool) { write(json: value ? "true" : "false") }
 
-    /// JSON has no infinities: they become 0.
+    /// JSON has no infinities and no NaN: they become 0.
     package mutating func write(_ number: Double) { write(json: number.isFinite ? String(number) : "0") }
 
     package mutating func write<Entity>(_ identifier: Identifier<Entity>) { quoted(identifier.text) }
@@ -103,7 +103,7 @@ package struct JSONWriter {
     }
 }
 
-// Members of an object, name and value at once; an absent value leaves the member out.
+// Members of an object, name and value at once; a nil value omits the member.
 extension JSONWriter {
     package mutating func member(_ name: String, _ value: String?) {
         if let value { self.name(name); write(value) }

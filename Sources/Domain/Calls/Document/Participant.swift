@@ -3,34 +3,34 @@ package import Model
 /// A user in a call.
 package struct Participant: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// Is to ring until then; no endpoint has said yet that it does.
+        /// To ring until then; no endpoint has reported ringing yet.
         case invited(until: Timestamp)
         /// At least one endpoint rings.
         case ringing(until: Timestamp)
         case joined(Joining)
         case left(joinedAt: Timestamp, at: Timestamp, reason: Call.EndReason)
         case declined
-        /// Was in another call and wants no second one.
+        /// Was in another call, with call waiting turned off.
         case busy
-        /// Did not answer in time, or before the call ended.
+        /// Did not accept in time, or before the call ended.
         case missed
-        /// Has no account that could ring any more.
+        /// The account is disabled.
         case unreachable
     }
 
     /// How a user takes part: through exactly one endpoint.
     package struct Joining: Hashable, Sendable {
         package var endpoint: EndpointID
-        /// By which the endpoint acts: with its end the participation ends. Absent for tokens of an outside issuer.
+        /// The endpoint's sign-in: when it ends, the participation ends. Absent for tokens of an external issuer.
         package var signIn: SignInID?
         package var since: Timestamp
         /// The endpoint reported that its media flows.
         package var isConnected: Bool
-        /// Media has to flow by then; absent once it did.
+        /// The deadline for media to flow; absent once it does.
         package var setupUntil: Timestamp?
-        /// The endpoint has had no realtime session since.
+        /// Since when the endpoint has had no realtime session.
         package var detachedAt: Timestamp?
-        /// This endpoint came after another endpoint of the same user, which is out since.
+        /// This endpoint replaced another endpoint of the same user.
         package var hasTakenOver: Bool
 
         package init(
@@ -48,10 +48,10 @@ package struct Participant: Hashable, Sendable {
     }
 
     package let user: UserID
-    /// The name at the time of the invitation, which is the name that the history shows.
+    /// The name at the time of the invitation, as the history shows it.
     package let displayName: String
     package let photoURL: String?
-    /// The user has blocked who invites and never learns of this call; the others see somebody who does not answer.
+    /// The user has blocked the inviter and never sees this call; the others see a participant who does not answer.
     package internal(set) var isWithheld: Bool
     package internal(set) var state: State
     package internal(set) var media: MediaState
@@ -76,7 +76,7 @@ extension Participant {
         if case .joined(let joining) = state { joining } else { nil }
     }
 
-    /// Rings, or is in the call: what the server relays for it is for this call.
+    /// Rings or is joined: the relay may carry its media for this call.
     package var isRelayed: Bool {
         guard !isWithheld else { return false }
         switch state {
@@ -88,7 +88,7 @@ extension Participant {
     /// The one endpoint through which the user takes part now.
     package var endpoint: EndpointID? { joining?.endpoint }
 
-    /// Until when it rings, while it does.
+    /// When the ringing ends; nil if it does not ring.
     package var ringsUntil: Timestamp? {
         switch state {
         case .invited(let until), .ringing(let until): until
@@ -99,9 +99,8 @@ extension Participant {
     package var isJoined: Bool { joining != nil }
     package var isRinging: Bool { ringsUntil != nil }
 
-    /// Whether the others would see no difference: the time left to set up media, and the sign-in, are the server's own
-    /// affair.
-    func looksLike(_ other: Participant) -> Bool {
+    /// Whether the other participants see no difference: the setup deadline and the sign-in are internal to the server.
+    func looksSame(as other: Participant) -> Bool {
         if self == other { return true }
         guard var joining, var othersJoining = other.joining else { return false }
         joining.setupUntil = nil
@@ -114,8 +113,8 @@ extension Participant {
         return mine == theirs
     }
 
-    /// Whether something happened that all endpoints of the user need to know: another state, or another endpoint.
-    func hasMoved(from earlier: Participant) -> Bool {
+    /// Whether all endpoints of the user must be notified: the state or the endpoint has changed.
+    func hasChangedState(from earlier: Participant) -> Bool {
         state.name != earlier.state.name || endpoint != earlier.endpoint || isWithheld != earlier.isWithheld
     }
 }
@@ -135,7 +134,7 @@ extension Participant.State {
     }
 }
 
-/// What a participant sends, as the others are to show it. The tracks themselves are negotiated by signals.
+/// What a participant sends, for the others to show. The tracks themselves are negotiated by signals.
 package struct MediaState: Hashable, Sendable {
     package var audio: Bool
     package var video: Bool
@@ -151,7 +150,7 @@ package struct MediaState: Hashable, Sendable {
 
     package init(for kind: Call.Kind) { self.init(video: kind == .video) }
 
-    /// A part of the state to be changed; what is absent stays.
+    /// A partial update; absent members stay unchanged.
     package struct Change: Hashable, Sendable, Decodable {
         package var audio: Bool?
         package var video: Bool?

@@ -1,17 +1,17 @@
-/// What one endpoint measured of the media it received during one interval.
+/// The quality of the media that one endpoint received during one interval.
 package struct QualityReport: Hashable, Sendable, Decodable {
-    /// Share of packets lost, 0 to 1.
+    /// Fraction of packets lost, 0 to 1.
     package var loss: Double
     /// Interarrival jitter (RFC 3550 section 6.4.1) in milliseconds.
     package var jitter: Double
     /// Milliseconds.
     package var roundTrip: Double
-    /// Whether a relay stood between the peers.
+    /// Whether the media was relayed.
     package var relayed: Bool
     /// Bytes in the interval.
     package var sent: Int64?
     package var received: Int64?
-    /// How long the interval was; 1 when absent.
+    /// The length of the interval; 1 if absent.
     package var seconds: Double?
 
     package init(
@@ -28,7 +28,7 @@ package struct QualityReport: Hashable, Sendable, Decodable {
     }
 }
 
-/// All reports of one participant in one: means weighted by the length of the intervals.
+/// The summary of all reports of one participant: means weighted by the lengths of the intervals.
 package struct QualitySummary: Hashable, Sendable {
     package var loss: Double
     package var jitter: Double
@@ -51,7 +51,7 @@ package struct QualitySummary: Hashable, Sendable {
             seconds: report.seconds ?? 1)
     }
 
-    /// Takes a later report in.
+    /// Adds a later report.
     package mutating func add(_ report: QualityReport) {
         let length = report.seconds ?? 1
         let share = length / (seconds + length)
@@ -77,7 +77,8 @@ package struct QualitySummary: Hashable, Sendable {
 ///
 /// The one-way delay is half the round trip, a jitter buffer of twice the jitter, and 25 ms for a frame of 20 ms and
 /// its look-ahead. Bpl = 25.1 is that of G.711 with packet loss concealment (G.113 appendix I), the nearest listed
-/// codec to Opus with its own concealment. The E-model rates narrowband speech, so good Opus sounds better than it says.
+/// codec to Opus with its own concealment. The E-model rates narrowband speech, so good Opus sounds better than it
+/// says.
 package enum OpinionScore {
     package static func estimate(loss: Double, jitter: Double, roundTrip: Double) -> Double {
         let delay = roundTrip / 2 + 2 * jitter + 25

@@ -1,16 +1,16 @@
 package import Model
 
-// Legs with the media gateway. The gateway itself is outside of the store: a leg is asked for between `callForLeg`, which
-// says whether the endpoint may have one, and `legAnswered`, which finds that it still may.
+// Legs of the media gateway. The gateway is outside the store: the caller requests a leg between `callForLeg`, which
+// checks that the endpoint may have one, and `legAnswered`, which checks it again.
 //
-// What a leg's slots show goes to its endpoint's mailbox, always all of it, so that the newest entry is the whole truth:
-// those before it are not kept, however often speakers change.
+// The assignment of a leg's slots is sent to its endpoint's mailbox, always as a whole, so that older entries are
+// obsolete and are trimmed, however often speakers change.
 extension CallCommands {
-    /// How many entries a mailbox of a call in the gateway keeps at most. Who resumes from further back starts over with
-    /// the newest ones.
+    /// The maximum number of entries in a mailbox of a call in the gateway. A client that resumes from an earlier
+    /// position gets a snapshot of the newest ones.
     static let mailboxLength: Int64 = 16
 
-    /// The call in whose gateway the principal's endpoint may have a leg. Writes nothing.
+    /// Checks that the principal's endpoint may have a leg in the call, and returns the call. Writes nothing.
     package func callForLeg(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> Call {
@@ -20,12 +20,12 @@ extension CallCommands {
             throw Problem(.conflict, "The media of this call goes directly from peer to peer: send signals instead.")
         }
         guard rules.gatewayEpoch != nil else {
-            throw Problem(.conflict, "This server runs without the gateway role: make the call in direct mode instead.")
+            throw Problem(.conflict, "This server runs without the gateway role: create the call in direct mode.")
         }
         return call
     }
 
-    /// Checks an offer for a leg as far as that can be done without reading it.
+    /// Checks the sizes of an offer for a leg, without parsing it.
     package func check(_ offer: SessionDescription, sources: [String: LegTrack.Source]) throws {
         try check(offer, field: "offer.sdp")
         guard sources.count <= 64, sources.keys.allSatisfy({ $0.utf8.count <= 256 }) else {
@@ -33,8 +33,8 @@ extension CallCommands {
         }
     }
 
-    /// The gateway has answered: tells the endpoint what its slots show. Throws what `callForLeg` would where the endpoint
-    /// has left in the meantime; its leg is then to end.
+    /// The gateway has answered: posts the slots to the endpoint's mailbox. Throws like `callForLeg` if the endpoint
+    /// has left in the meantime; the caller then ends the leg.
     package func legAnswered(
         _ id: CallID, showing slots: [LegSlot], also others: [EndpointID: UserID] = [:], by principal: Principal,
         at now: Timestamp, in store: some CallStore
@@ -46,7 +46,7 @@ extension CallCommands {
         return LegOutcome(epoch: epoch, slotsJSON: json)
     }
 
-    /// Media can flow on the endpoint's leg, which proves as much as its own report would.
+    /// The leg is connected, which counts as the endpoint's own report that media flows.
     package func legConnected(
         call id: CallID, endpoint: EndpointID, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome? {
@@ -58,9 +58,10 @@ extension CallCommands {
         return after == before ? nil : try commit(after, replacing: before, at: now, in: store)
     }
 
-    /// What a leg's slots show has changed; `others` are legs beside those of the endpoints in the document. False when its endpoint is not in the call any more.
+    /// The assignment of a leg's slots has changed; `others` are the endpoints of WHIP and WHEP legs, which are not in
+    /// the document. False if the endpoint is no longer in the call.
     @discardableResult
-    package func legShows(
+    package func legSlotsChanged(
         _ slots: [LegSlot], also others: [EndpointID: UserID] = [:], call id: CallID, endpoint: EndpointID,
         in store: some CallStore
     ) throws -> Bool {
@@ -70,7 +71,7 @@ extension CallCommands {
         return true
     }
 
-    /// A leg has failed: its endpoint is told so that it makes another one. False when it is not in the call any more.
+    /// A leg has failed: notifies its endpoint, which then makes a new one. False if it is no longer in the call.
     @discardableResult
     package func legEnded(
         because reason: LegEndReason, call id: CallID, endpoint: EndpointID, in store: some CallStore
@@ -85,10 +86,10 @@ extension CallCommands {
         return true
     }
 
-    /// What the endpoint publishes somebody in the call cannot play: it is told to offer again, on the leg that it has.
-    /// False when it is not in the call any more.
+    /// Somebody in the call cannot decode what the endpoint publishes: asks the endpoint to renegotiate its leg. False
+    /// if it is no longer in the call.
     @discardableResult
-    package func legIsOutdated(call id: CallID, endpoint: EndpointID, in store: some CallStore) throws -> Bool {
+    package func legNeedsRenegotiation(call id: CallID, endpoint: EndpointID, in store: some CallStore) throws -> Bool {
         guard let call = try callWithLeg(of: endpoint, id, in: store) else { return false }
         try post("renegotiate", json: "{\"kind\":\"renegotiate\"}", to: endpoint, in: call, store)
         return true
@@ -112,7 +113,7 @@ extension CallCommands {
     }
 }
 
-/// What is answered to the endpoint that got a leg, beside the answer itself.
+/// What the endpoint that got a leg receives in addition to the SDP answer.
 package struct LegOutcome: Hashable, Sendable {
     package var epoch: Int64
     /// The JSON list of its slots.
@@ -123,7 +124,8 @@ package struct LegOutcome: Hashable, Sendable {
 extension CallCommands {
     private static func slotsEntry(_ slots: String) -> String { "{\"kind\":\"slots\",\"slots\":\(slots)}" }
 
-    /// A track is told together with its user. One of an endpoint that has just left is not told any more.
+    /// The JSON of the slots, in which each track names its user. The track of an endpoint that has just left is
+    /// omitted.
     private static func json(of slots: [LegSlot], in call: Call, also others: [EndpointID: UserID]) -> String {
         var users = others
         for participant in call.participants {

@@ -1,28 +1,29 @@
 package import Model
 
-// WHIP (RFC 9725) and WHEP: media comes and goes through a door that knows nothing of endpoints, mailboxes and rings. The
-// server makes an endpoint for it, which takes part for the user like any other where the user is not in the call;
-// where the user is, it only stands beside the endpoint that is.
+// WHIP (RFC 9725) and WHEP sessions, which have no endpoints, mailboxes or ringing. The server creates an endpoint for
+// each session. It joins the call if the user has not joined yet; otherwise it is an additional leg beside the user's
+// joined endpoint.
 extension CallCommands {
-    /// The call whose media the user may reach through a door. Writes nothing.
-    package func callForDoor(
+    /// Checks that the user may publish to or play from the call by WHIP or WHEP, and returns the call. Writes nothing.
+    package func callForWHIP(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> Call {
         let call = try open(id, as: principal.user, in: store)
         guard call.isLive else { throw Problem.callEnded(call, at: now) }
         guard call.gatewayEpoch != nil, rules.gatewayEpoch != nil else {
-            throw Problem(.conflict, "The media of this call does not go through a gateway: make it with mode gateway.")
+            throw Problem(
+                .conflict, "The media of this call does not go through a gateway: create the call with mode gateway.")
         }
         return call
     }
 
-    /// A door's endpoint, which has a leg already, takes part: the user joins through it, or it takes the place of
-    /// `earlier`, an endpoint of an earlier use of the door. Otherwise nothing changes: the user is in the call already.
-    package func enterByDoor(
-        _ id: CallID, as endpoint: EndpointID, inPlaceOf earlier: EndpointID?, by principal: Principal,
+    /// Joins a WHIP session's endpoint, which has a leg already, to the call: the user joins through it, or it replaces
+    /// `earlier`, the endpoint of the user's previous session. Otherwise nothing changes: the user has joined already.
+    package func joinByWHIP(
+        _ id: CallID, as endpoint: EndpointID, replacing earlier: EndpointID?, by principal: Principal,
         at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
-        let call = try callForDoor(id, by: principal, at: now, in: store)
+        let call = try callForWHIP(id, by: principal, at: now, in: store)
         guard let joined = call.participant(principal.user)?.endpoint else {
             let principal = Principal(user: principal.user, signIn: principal.signIn, endpoint: endpoint)
             return try accept(id, by: principal, at: now, in: store)
@@ -33,19 +34,19 @@ extension CallCommands {
             call, of: principal.user, from: joined, to: endpoint, signIn: principal.signIn, at: now, in: store)
     }
 
-    /// A door closed. Where its endpoint took part for the user, `heir` does from now on, or the user leaves: by an act of
-    /// the user's, or because the leg failed. Nil when the endpoint took no part.
-    package func leaveByDoor(
+    /// A WHIP session ended. If its endpoint was the user's joined one, `successor` replaces it, or the user leaves: on
+    /// request, or because the leg failed. Nil if the endpoint was not the joined one.
+    package func leaveByWHIP(
         _ id: CallID, as endpoint: EndpointID, of user: UserID,
-        leavingTo heir: (endpoint: EndpointID, signIn: SignInID?)?,
+        successor: (endpoint: EndpointID, signIn: SignInID?)?,
         hasFailed: Bool, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome? {
         guard let before = try store.call(id), before.isLive, before.participant(user)?.endpoint == endpoint else {
             return nil
         }
-        if let heir {
+        if let successor {
             return try handOver(
-                before, of: user, from: endpoint, to: heir.endpoint, signIn: heir.signIn, at: now, in: store)
+                before, of: user, from: endpoint, to: successor.endpoint, signIn: successor.signIn, at: now, in: store)
         }
         var after = before
         if hasFailed {

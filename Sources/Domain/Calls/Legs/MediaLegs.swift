@@ -1,52 +1,55 @@
 package import Model
 
-/// The media gateway as calls see it: it answers the offers of endpoints, and each answer is a leg.
+/// The media gateway's interface for calls: it answers the offers of endpoints, and each answer creates a leg.
 ///
-/// A leg is one endpoint's peer connection with the gateway. An endpoint has at most one in a call: a further offer
-/// changes it, or, where it comes from another peer connection, takes its place.
+/// A leg is one endpoint's peer connection with the gateway. An endpoint has at most one leg in a call: a further offer
+/// renegotiates it or, if it comes from another peer connection, replaces it.
 package protocol MediaLegs: Sendable {
-    /// Answers an offer. Throws `LegRefusal` where none can be given; a leg that was there then goes on as it was.
+    /// Answers an offer. Throws `LegRejection` if it cannot be answered; an existing leg then stays unchanged.
     func answer(_ offer: LegOffer) async throws -> LegAnswer
 
-    /// Takes what the endpoint wants in video slots of its leg, by mid. What it wants then in all of them, in the order of
-    /// the sections; nothing changes where one that is named is not among them. nil when it has no leg.
-    func want(_ wishes: [String: SlotQuality], call: CallID, endpoint: EndpointID) async -> [SlotWish]?
+    /// Sets preferences for video slots of the endpoint's leg, by mid. Returns the preferences of all video slots in
+    /// section order; nothing changes if a mid is not a video slot. Nil if the endpoint has no leg.
+    func setPreferences(
+        _ preferences: [String: SlotQuality], call: CallID, endpoint: EndpointID
+    ) async -> [SlotPreference]?
 
-    /// The endpoint is not in the call any more, or its leg is not wanted: whatever is left of it goes, and the observer
-    /// is not told. Called on the store's writer thread among others: it must be brief.
+    /// Ends the endpoint's leg, if there is one, without notifying the observer. Called on the store's writer thread
+    /// among others: it must be brief.
     func end(call: CallID, endpoint: EndpointID)
 }
 
-/// Learns from the gateway what becomes of legs.
+/// Receives the gateway's events about legs.
 ///
-/// Called on threads that forward packets: it must be brief. What concerns one leg is told in its order.
+/// Called on threads that forward packets: it must be brief. The events of one leg arrive in order.
 package protocol LegObserver: Sendable {
     /// The endpoint's handshake is done: media can flow from now on.
     func legIsConnected(call: CallID, endpoint: EndpointID)
 
-    /// What the leg's slots show has changed: all of them, as they are now.
-    func legShows(_ slots: [LegSlot], call: CallID, endpoint: EndpointID)
+    /// The assignment of the leg's slots has changed; `slots` are all of them.
+    func legSlotsChanged(_ slots: [LegSlot], call: CallID, endpoint: EndpointID)
 
-    /// Somebody came who cannot play what the endpoint publishes: with another offer it gets a codec that everybody has.
-    func legIsOutdated(call: CallID, endpoint: EndpointID)
+    /// A participant joined who cannot decode what the endpoint publishes: renegotiation selects a codec that everybody
+    /// supports.
+    func legNeedsRenegotiation(call: CallID, endpoint: EndpointID)
 
-    /// Something came from the endpoint that only it can have sent; at most once in five seconds.
+    /// An authenticated packet arrived from the endpoint; called at most once in five seconds.
     func legIsAlive(call: CallID, endpoint: EndpointID)
 
-    /// The leg has failed, and is gone. Not told of legs that `MediaLegs.end` ended or another offer replaced.
+    /// The leg has failed and was removed. Not called for legs that `MediaLegs.end` ended or another offer replaced.
     func legEnded(because reason: LegEndReason, call: CallID, endpoint: EndpointID)
 }
 
 /// What an endpoint offers.
 package struct LegOffer: Hashable, Sendable {
-    /// What the leg may do; sections for anything else are rejected.
+    /// What the leg may send and receive; other sections are rejected.
     package enum Part: Hashable, Sendable {
         case participant
         /// It only sends.
         case publisher
         /// It only receives.
         case viewer
-        /// It only sends, and only sound.
+        /// It only sends, and only audio.
         case speaker
     }
 
@@ -54,7 +57,7 @@ package struct LegOffer: Hashable, Sendable {
     package var user: UserID
     package var endpoint: EndpointID
     package var sdp: String
-    /// What the tracks are of, by the mids of their sections; without a word audio is a microphone, video a camera.
+    /// The sources of the tracks, by the mids of their sections; by default audio is a microphone, video a camera.
     package var sources: [String: LegTrack.Source]
     package var part: Part
 
@@ -73,9 +76,9 @@ package struct LegOffer: Hashable, Sendable {
 
 package struct LegAnswer: Hashable, Sendable {
     package var sdp: String
-    /// What each section shows in which the gateway sends, in their order.
+    /// The sections in which the gateway sends, in order.
     package var slots: [LegSlot]
-    /// The gateway's fragment of the ICE credentials: another one than before where ICE was restarted.
+    /// The gateway's ICE username fragment; it changes when ICE is restarted.
     package var ufrag: String
 
     package init(sdp: String, slots: [LegSlot], ufrag: String) {
@@ -93,7 +96,7 @@ package struct LegSlot: Hashable, Sendable {
 
     package var mid: String
     package var kind: Kind
-    /// Absent while it shows nothing.
+    /// Absent while no track is assigned.
     package var track: LegTrack?
 
     package init(mid: String, kind: Kind, track: LegTrack? = nil) {
@@ -103,14 +106,14 @@ package struct LegSlot: Hashable, Sendable {
     }
 }
 
-/// A track that an endpoint publishes, as others are shown it.
+/// A track that an endpoint publishes, as the others see it.
 package struct LegTrack: Hashable, Sendable {
     package enum Source: String, Hashable, Sendable, CaseIterable, Codable {
         case microphone, camera, screen
     }
 
     package var endpoint: EndpointID
-    /// The section in which its endpoint sends it.
+    /// The mid of the section in which its endpoint sends it.
     package var mid: String
     package var source: Source
 
@@ -121,39 +124,39 @@ package struct LegTrack: Hashable, Sendable {
     }
 }
 
-/// Why an offer gets no answer.
-package enum LegRefusal: Error, Hashable, Sendable {
-    /// The offer is at fault; the text says what is wrong, for whoever wrote it.
+/// Why an offer cannot be answered.
+package enum LegRejection: Error, Hashable, Sendable {
+    /// The offer is invalid; the text says why, for the developer of the client.
     case badOffer(String)
-    /// There is no room for another leg now.
+    /// The gateway cannot accept another leg now.
     case full
-    /// The gateway stops, or the leg ended at this moment.
+    /// The gateway is stopping, or the leg ended at this moment.
     case gone
 }
 
-/// Why a leg ended by itself.
+/// Why a leg failed.
 package enum LegEndReason: String, Hashable, Sendable, CaseIterable {
     /// No connectivity check of the endpoint ever came.
     case neverConnected = "never_connected"
-    /// The handshake of DTLS failed, or took too long.
+    /// The DTLS handshake failed or timed out.
     case handshakeFailed = "handshake_failed"
-    /// The certificate was not the one that the offer named.
+    /// The certificate does not match the offer's fingerprint.
     case wrongCertificate = "wrong_certificate"
     /// The endpoint closed its side.
     case closed
-    /// Nothing has come from the endpoint for too long.
+    /// No packets have arrived from the endpoint for too long.
     case connectionLost = "connection_lost"
-    /// The gateway stops.
+    /// The gateway is stopping.
     case stopped
 }
 
 extension Problem {
-    package init(_ refusal: LegRefusal) {
-        switch refusal {
+    package init(_ error: LegRejection) {
+        switch error {
         case .badOffer(let why): self = .invalid("offer.sdp", "The offer cannot be answered: \(why).")
-        case .full: self.init(.unavailable, "The media gateway has no room for another leg.", retryAfter: 5000)
+        case .full: self.init(.unavailable, "The media gateway has no capacity for another leg.", retryAfter: 5000)
         case .gone:
-            self.init(.unavailable, "The leg ended, or the media gateway stops: offer again.", retryAfter: 500)
+            self.init(.unavailable, "The leg ended, or the media gateway is stopping: offer again.", retryAfter: 500)
         }
     }
 }

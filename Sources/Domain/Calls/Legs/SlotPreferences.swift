@@ -1,18 +1,18 @@
 package import Model
 
-/// How good a picture an endpoint wants in one of its leg's video slots.
+/// The video quality that an endpoint requests for one of its leg's video slots.
 package enum SlotQuality: String, Hashable, Sendable, CaseIterable {
-    /// None at all: nobody sees it.
+    /// No video: the slot is not visible.
     case off
     case low
     case medium
-    /// As good as there is; so it is until something else is asked for.
+    /// The best available; the default.
     case high
 }
 
-/// What an endpoint wants in one of its video slots.
-package struct SlotWish: Hashable, Sendable {
-    /// The section of the leg's descriptions.
+/// An endpoint's quality preference for one of its video slots.
+package struct SlotPreference: Hashable, Sendable {
+    /// The mid of the slot's section.
     package var mid: String
     package var quality: SlotQuality
 
@@ -22,20 +22,20 @@ package struct SlotWish: Hashable, Sendable {
     }
 }
 
-// Wishes are no part of the call: they belong to the leg, and go with it.
+// Preferences are not part of the call document: they belong to the leg and end with it.
 extension CallCommands {
-    /// Checks wishes, by mid, as far as that can be done without the leg.
-    package func check(_ wishes: [String: SlotQuality]) throws {
-        guard wishes.count <= 64, wishes.keys.allSatisfy({ $0.utf8.count <= 256 }) else {
+    /// Checks the sizes of preferences, without the leg.
+    package func check(_ preferences: [String: SlotQuality]) throws {
+        guard preferences.count <= 64, preferences.keys.allSatisfy({ $0.utf8.count <= 256 }) else {
             throw Problem.invalid("slots", "Name at most 64 video slots by their mids.")
         }
     }
 
-    /// Checks that wishes are for video slots of the leg, whose wishes are these. Of several that are not, the first by name
-    /// is told.
-    package func check(_ wishes: [String: SlotQuality], against slots: [SlotWish]) throws {
+    /// Checks that all preferences are for video slots of the leg; `slots` are the leg's current preferences. The error
+    /// names the first unknown mid in alphabetical order.
+    package func check(_ preferences: [String: SlotQuality], against slots: [SlotPreference]) throws {
         let mids = slots.map(\.mid)
-        guard let unknown = wishes.keys.filter({ !mids.contains($0) }).min() else { return }
+        guard let unknown = preferences.keys.filter({ !mids.contains($0) }).min() else { return }
         let known = mids.isEmpty ? "no video slots" : mids.joined(separator: ", ")
         throw Problem.invalid("slots.\(unknown)", "slots.\(unknown): no such video slot; the leg has \(known).")
     }

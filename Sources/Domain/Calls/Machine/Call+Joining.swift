@@ -1,6 +1,6 @@
 import Model
 
-// Taking part: who is in the call, and through which endpoint.
+// Joining: who is in the call, and through which endpoint.
 
 extension Call {
     enum Acceptance: Hashable {
@@ -14,9 +14,9 @@ extension Call {
         case callEnded
     }
 
-    /// An endpoint of the user takes the call. This is the compare-and-set: of several endpoints the first one wins.
+    /// An endpoint of the user accepts the call. This is the compare-and-set: of several endpoints the first one wins.
     ///
-    /// Another endpoint may take over where the call is a group's, or where the first one has lost its connection.
+    /// Another endpoint may take over in a group call, or if the first one has lost its connection.
     mutating func accept(
         _ user: UserID, endpoint: EndpointID, signIn: SignInID? = nil, media change: MediaState.Change?,
         rules: CallRules, at now: Timestamp
@@ -48,7 +48,7 @@ extension Call {
         return acceptance
     }
 
-    /// Another endpoint goes on for the user, whose media flows already where that of the first one did.
+    /// Hands the user's participation over to another endpoint; the connected state is kept.
     mutating func handOver(_ user: UserID, from old: EndpointID, to new: EndpointID, signIn: SignInID?) {
         change(old, of: user) { joining in
             joining.endpoint = new
@@ -58,7 +58,7 @@ extension Call {
         }
     }
 
-    /// The endpoint's media flows. Directly between two people that proves both sides.
+    /// The endpoint's media flows. In a direct call between two people that proves both sides.
     mutating func connect(_ user: UserID) {
         guard case .active = status, let index = index(of: user), var joining = participants[index].joining else {
             return
@@ -86,7 +86,7 @@ extension Call {
         participants[index].media.apply(change)
     }
 
-    /// Reports are taken after the end too: the last one comes with the hang-up.
+    /// Reports are accepted after the end too: the last one arrives with the hang-up.
     mutating func add(_ report: QualityReport, from user: UserID) {
         guard let index = index(of: user) else { return }
         if participants[index].quality == nil {

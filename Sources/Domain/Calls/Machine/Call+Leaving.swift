@@ -1,24 +1,24 @@
 import Model
 
-// Ways out: for one participant, and for the whole call.
+// Leaving and ending, for one participant and for the whole call.
 
 extension Call {
-    /// What somebody asked for who does not want to be in the call any more.
+    /// How a user asked to hang up.
     package enum HangUp: String, Sendable, CaseIterable {
-        /// The caller gives up; nobody rings any more.
+        /// The caller cancels; nobody rings any more.
         case cancel
         /// The call is over for everybody.
         case end
-        /// This user goes.
+        /// This user leaves.
         case leave
     }
 
-    /// Hangs up in whatever way the state asks for, and so never fails on the state: requests cross on the network, and
-    /// who hangs up a call that has ended, or just been answered, has what they wanted.
+    /// Hangs up in the way that the state requires, so it never fails on the state: requests cross on the network, and
+    /// hanging up a call that has ended, or was answered just now, is no error.
     ///
     /// An endpoint that is not in the call cannot hang up the one that is; without an endpoint it is the user who acts.
     mutating func hangUp(
-        _ user: UserID, endpoint: EndpointID?, _ wish: HangUp, rules: CallRules, at now: Timestamp
+        _ user: UserID, endpoint: EndpointID?, _ request: HangUp, rules: CallRules, at now: Timestamp
     ) {
         guard isLive, let index = index(of: user) else { return }
         switch participants[index].state {
@@ -28,23 +28,23 @@ extension Call {
             if let endpoint, endpoint != joining.endpoint, joining.detachedAt == nil { return }
             let isUnanswered = status == .ringing
             let reason: EndReason = isUnanswered ? .cancelled : .hungUp
-            if isPair || wish == .end || (wish == .cancel && isUnanswered) {
+            if isPair || request == .end || (request == .cancel && isUnanswered) {
                 end(because: reason, by: user, at: now)
             } else {
                 depart(user, because: reason, by: user, rules: rules, at: now)
             }
         case .left, .declined, .missed, .busy, .unreachable:
-            if wish == .end, user == caller { end(because: .hungUp, by: user, at: now) }
+            if request == .end, user == caller { end(because: .hungUp, by: user, at: now) }
         }
     }
 
-    /// Whether the wish would end the call for others, against the rule that only the caller of a group may.
-    func isForbidden(_ wish: HangUp, to user: UserID) -> Bool {
-        guard isLive, wish == .end, !isPair, user != caller else { return false }
+    /// Whether the request is forbidden: only the caller of a group call may end it for everybody.
+    func isForbidden(_ request: HangUp, to user: UserID) -> Bool {
+        guard isLive, request == .end, !isPair, user != caller else { return false }
         return participant(user)?.isJoined ?? false
     }
 
-    /// A joined participant goes; between two people the call ends with it.
+    /// A joined participant leaves; a call between two people ends with it.
     mutating func depart(
         _ user: UserID, because reason: EndReason, by actor: UserID?, rules: CallRules, at now: Timestamp
     ) {
@@ -53,13 +53,13 @@ extension Call {
         settle(because: reason, by: actor, rules: rules, at: now)
     }
 
-    /// The sign-ins have ended: whoever is joined by one of them goes. The user stays invited, where the call rings.
+    /// The sign-ins have ended: a participant who joined with one of them leaves. An invited user stays invited.
     mutating func signOut(_ user: UserID, of signIns: Set<SignInID>, rules: CallRules, at now: Timestamp) {
         guard let signIn = participant(user)?.joining?.signIn, signIns.contains(signIn) else { return }
         hangUp(user, endpoint: nil, .leave, rules: rules, at: now)
     }
 
-    /// The user has no account any more, and is out of the call whether it rings or is joined.
+    /// The user's account is disabled: removes the user from the call, whether ringing or joined.
     mutating func withdraw(_ user: UserID, rules: CallRules, at now: Timestamp) {
         guard isLive, let index = index(of: user) else { return }
         if participants[index].isJoined { return depart(user, because: .failed, by: nil, rules: rules, at: now) }
@@ -68,7 +68,7 @@ extension Call {
         settle(because: .unreachable, by: nil, rules: rules, at: now)
     }
 
-    /// Ends the call for all. What rings has missed it, who is joined leaves with the call's reason.
+    /// Ends the call for all. Ringing participants have missed it, joined ones leave with the call's reason.
     mutating func end(because reason: EndReason, by actor: UserID?, at now: Timestamp) {
         guard isLive else { return }
         for index in participants.indices {
@@ -84,7 +84,7 @@ extension Call {
         status = .ended(Ending(reason: reason, by: actor, at: now, answeredAt: answeredAt))
     }
 
-    /// Ends the call if nothing is left of it, after somebody stopped ringing or went, for `reason`.
+    /// Ends the call for `reason` if nobody is left in it, after somebody stopped ringing or left.
     mutating func settle(because reason: EndReason, by actor: UserID?, rules: CallRules, at now: Timestamp) {
         let rings = participants.contains(where: \.isRinging)
         let joined = participants.reduce(0) { $0 + ($1.isJoined ? 1 : 0) }

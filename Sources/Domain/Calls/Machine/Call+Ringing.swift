@@ -1,9 +1,9 @@
 import Model
 
-// From the invitation to the answer.
+// From the invitation to the accept.
 
 extension Call {
-    /// A new call that rings, or one that has ended already because nobody can be rung.
+    /// Creates a call that rings, or one that has ended already because nobody can be rung.
     static func begin(
         id: CallID, conversation: ConversationID? = nil, kind: Kind, mode: Mode = .direct, caller: CallParty,
         endpoint: EndpointID, signIn: SignInID? = nil, callees: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64,
@@ -21,13 +21,14 @@ extension Call {
                 + callees.map {
                     Participant(
                         $0.party, isWithheld: $0.party.hasBlockedCaller,
-                        state: $0.party.answerAtOnce(isBusy: $0.isBusy) ?? .invited(until: until), media: media)
+                        state: $0.party.immediateState(isBusy: $0.isBusy) ?? .invited(until: until), media: media)
                 })
         call.settle(because: .hungUp, by: nil, rules: rules, at: now)
         return call
     }
 
-    /// An endpoint of the user says that it rings. False when it is not to ring, or another endpoint said so before.
+    /// An endpoint of the user reports that it rings. False if the user is not invited, or another endpoint already
+    /// reported.
     mutating func ring(_ user: UserID) -> Bool {
         guard isLive, let index = index(of: user), case .invited(let until) = participants[index].state else {
             return false
@@ -36,7 +37,7 @@ extension Call {
         return true
     }
 
-    /// The user does not want the call, on none of the endpoints. Does nothing once it does not ring.
+    /// The user declines the call for all endpoints. Does nothing if the user is not ringing.
     mutating func decline(_ user: UserID, rules: CallRules, at now: Timestamp) {
         guard isLive, let index = index(of: user), participants[index].isRinging else { return }
         participants[index].state = .declined
@@ -49,21 +50,21 @@ extension Call {
         settle(because: .missed, by: nil, rules: rules, at: now)
     }
 
-    /// Rings people who are new to the call, or who are in it no more; whoever rings or is joined is left alone.
+    /// Rings people who are new to the call or have left it; ringing and joined participants are unchanged.
     mutating func invite(
         _ parties: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64, rules: CallRules, at now: Timestamp
     ) {
         guard isLive else { return }
         let until = now.adding(seconds: ringSeconds)
         for (party, isBusy) in parties {
-            let state = party.answerAtOnce(isBusy: isBusy) ?? .invited(until: until)
+            let state = party.immediateState(isBusy: isBusy) ?? .invited(until: until)
             guard let index = index(of: party.user) else {
                 participants.append(
                     Participant(
                         party, isWithheld: party.hasBlockedCaller, state: state, media: MediaState(for: kind)))
                 continue
             }
-            // Somebody else may invite a user who has blocked the first to try.
+            // A user who blocked the first inviter may be invited by somebody else.
             let isRevealed = participants[index].isWithheld && !party.hasBlockedCaller
             if isRevealed { participants[index].isWithheld = false }
             if isRevealed || !(participants[index].isRinging || participants[index].isJoined) {
@@ -73,7 +74,7 @@ extension Call {
         settle(because: .hungUp, by: nil, rules: rules, at: now)
     }
 
-    /// What becomes of a call that rings nobody any more and that nobody has accepted.
+    /// The end reason of a call that nobody has accepted and that no longer rings anybody.
     var unanswered: EndReason {
         let states = participants.dropFirst().map(\.state)
         if states.contains(.missed) { return .missed }
@@ -92,9 +93,9 @@ extension Participant {
 }
 
 extension CallParty {
-    /// The state of somebody for whom nothing needs to ring. Who has blocked the caller always seems to ring, unless
-    /// nobody could reach that user.
-    func answerAtOnce(isBusy: Bool) -> Participant.State? {
+    /// The state of a party whose endpoints are not rung; nil to ring. A party who blocked the caller always seems to
+    /// ring, unless the account is disabled.
+    func immediateState(isBusy: Bool) -> Participant.State? {
         if isDisabled { return .unreachable }
         if hasBlockedCaller { return nil }
         return isBusy ? .busy : nil

@@ -1,25 +1,24 @@
 package import Model
 
-/// A moment at which something happens to a call if nothing else does before.
+/// A time at which a call changes if nothing else happens before.
 ///
-/// Deadlines are part of the document and read from it: that a call rings until some moment and that there is a deadline
-/// at this moment are one fact, in one row. So a deadline survives a restart, is gone with the state that it belongs to,
-/// and cannot be forgotten. Who keeps the time arms a timer for each `CallEffect.schedule` and, after a restart, for
-/// each of `CallCommands.deadlines`; a timer that is late, early or doubled does no harm, since a deadline which the
-/// document does not have any more is not acted upon.
+/// Deadlines are derived from the document: "rings until t" and "deadline at t" are one column of one row. So a
+/// deadline survives a restart and disappears with the state that it belongs to. The caller arms a timer for each
+/// `CallEffect.schedule` and, after a restart, for each of `CallCommands.deadlines`. A late, early or duplicate timer
+/// is harmless: `expire` ignores a deadline that the document no longer has.
 package struct CallDeadline: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The user has not answered.
         case ring(UserID)
-        /// The user's media does not flow.
+        /// The user's media does not flow yet.
         case setup(UserID)
-        /// Nobody has been in the group call for too long.
+        /// The group call has had no joined participants for too long.
         case empty
-        /// It is recorded for as long as may be.
+        /// The recording has reached its maximum length.
         case recording(RecordingID)
     }
 
-    /// What tells deadlines apart; at any time a key has one deadline at most.
+    /// Identifies a deadline; at any time there is at most one deadline per key.
     package struct Key: Hashable, Sendable {
         package var call: CallID
         package var kind: Kind
@@ -56,7 +55,7 @@ extension Call {
         return deadlines
     }
 
-    /// Does what the deadline is for. False when the document has no such deadline any more.
+    /// Applies the deadline. False if the document no longer has it.
     mutating func expire(_ deadline: CallDeadline, rules: CallRules, at now: Timestamp) -> Bool {
         guard deadlines.contains(deadline) else { return false }
         switch deadline.key.kind {
@@ -65,7 +64,7 @@ extension Call {
         case .empty: end(because: .hungUp, by: nil, at: now)
         case .recording:
             recording = nil
-            recordingEnd = .longest
+            recordingEnd = .maxDuration
         }
         return true
     }

@@ -1,15 +1,16 @@
 package import Model
 
-// Recordings of calls in the gateway. Everybody who is in the call is shown that it is recorded, may begin it, and may end
-// it: who does not consent need not leave. A recording, with its transcript and its mix, belongs whole to everybody who
-// was joined at any moment of it, and to nobody else: to be named in a call (ringing, declined, missed) is not to be in it.
+// Recordings of calls in the gateway. All participants of the call see that it is recorded, may start the recording,
+// and may stop it: whoever does not consent need not leave. A recording, with its transcript and its mix, belongs to
+// everybody who was joined at any time during it, and to nobody else: being listed in a call (ringing, declined,
+// missed) is not enough.
 extension CallCommands {
-    /// Begins to record the call. One that is recorded already goes on as it is.
+    /// Starts a recording of the call. Returns a duplicate outcome if it is already recorded.
     package func record(
         _ id: CallID, as recording: RecordingID, by principal: Principal, at now: Timestamp,
         in store: some CallStore
     ) throws -> CallOutcome {
-        let before = try audible(id, by: principal, at: now, in: store)
+        let before = try gatewayCall(id, by: principal, at: now, in: store)
         guard before.recording == nil else { return .duplicate(before, at: now) }
         try rules.quota.check(principal.user, in: store)
         var after = before
@@ -21,20 +22,20 @@ extension CallCommands {
         return try commit(after, replacing: before, at: now, in: store)
     }
 
-    /// A call that the server can hear, and that the endpoint is in.
-    func audible(
+    /// A call that the endpoint has joined and whose media goes through the gateway.
+    func gatewayCall(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> Call {
         let call = try open(id, as: principal.user, in: store)
         _ = try joinedEndpoint(of: principal, in: call, at: now)
         guard call.gatewayEpoch != nil, rules.gatewayEpoch != nil else {
             throw Problem(
-                .conflict, "The media of this call goes directly from peer to peer, where the server cannot hear it.")
+                .conflict, "The media of this call goes directly from peer to peer: the server does not receive it.")
         }
         return call
     }
 
-    /// Ends what is being recorded, if anything is.
+    /// Stops the recording, if there is one.
     package func stopRecording(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
@@ -45,7 +46,7 @@ extension CallCommands {
         }
     }
 
-    /// The recorder has ended a recording, because it was told to or because it could not go on: then the call says so.
+    /// The recorder has ended a recording, on request or because of a failure, which the call then shows.
     package func recordingEnded(
         _ recording: RecordingID, of id: CallID, failure: String?, at now: Timestamp,
         in store: some CallStore
@@ -64,7 +65,8 @@ extension CallCommands {
         return try commit(after, replacing: before, at: now, in: store)
     }
 
-    /// Whoever began a recording may have no more: it ends, and says why. It is closed when its files are whole.
+    /// The quota of the user who started the recording is exhausted: the recording ends with that reason. The recorder
+    /// closes it once its files are complete.
     package func recordingExceededQuota(
         _ recording: RecordingID, of id: CallID, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome? {
@@ -79,7 +81,7 @@ extension CallCommands {
         return try commit(after, replacing: before, at: now, in: store)
     }
 
-    /// A track is heard for the first time. Nil when nobody in the call has its endpoint, or had.
+    /// Adds a track whose first audio has arrived. Nil if its endpoint is not and was not in the call.
     package func track(
         _ endpoint: EndpointID, _ source: LegTrack.Source, of recording: RecordingID, in id: CallID, offset: Int64,
         file: FileID, also others: [EndpointID: UserID], in store: some CallStore
@@ -95,7 +97,7 @@ extension CallCommands {
         return track
     }
 
-    /// Those recordings of a call that belong to the user.
+    /// The recordings of a call that the user may access.
     package func recordings(
         of id: CallID, by principal: Principal, in store: some CallStore
     ) throws -> [Recording] {
@@ -103,7 +105,7 @@ extension CallCommands {
         return try store.recordings(of: id).filter { try store.isAdmitted(principal.user, to: $0.id) }
     }
 
-    /// A recording, for who was joined while it was made.
+    /// A recording, for users who were joined during it.
     package func recording(
         _ id: RecordingID, by principal: Principal, in store: some CallStore
     ) throws -> Recording {
@@ -113,24 +115,25 @@ extension CallCommands {
         return recording
     }
 
-    /// Removes a recording, which who began it may, and tells everybody. Returns what it was, since its files are left to remove.
+    /// Removes a recording and notifies its audience; only the user who started it may. Returns the recording; the
+    /// caller removes its files.
     package func removeRecording(
         _ id: RecordingID, by principal: Principal, in store: some CallStore
     ) throws -> Recording {
         let recording = try recording(id, by: principal, in: store)
         guard recording.by == principal.user else {
-            throw Problem(.forbidden, "Only who began a recording may remove it.")
+            throw Problem(.forbidden, "Only the user who started a recording may remove it.")
         }
         guard recording.status != .ongoing else {
-            throw Problem(.conflict, "The call is still being recorded: end that first.")
+            throw Problem(.conflict, "The call is still being recorded: stop the recording first.")
         }
-        try removeAndTell(recording, in: store)
+        try removeAndNotify(recording, in: store)
         return recording
     }
 
-    /// Those to whom a recording belongs are told in their own streams, since the call is over. Not what was said in it:
-    /// there may be hours of words.
-    func tell(_ type: String, _ recording: Recording, status: String? = nil, in store: some CallStore) throws {
+    /// Notifies the audience of a recording in their own streams, since the call may be over. Transcripts are not
+    /// included: they may be hours long.
+    func notify(_ type: String, _ recording: Recording, status: String? = nil, in store: some CallStore) throws {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("recording", recording.id)

@@ -1,16 +1,16 @@
 package import Model
 
-// What was said in recordings: who reaches a recording reaches it, and nobody else.
+// Transcripts of recordings. Everybody who may access a recording may access its transcript.
 extension CallCommands {
     package func transcript(
         of id: RecordingID, by principal: Principal, in store: some CallStore
     ) throws -> RecordingTranscript {
-        let recording = try wholeRecording(id, by: principal, in: store)
+        let recording = try endedRecording(id, by: principal, in: store)
         guard let transcript = try transcript(of: recording, in: store) else { throw Problem.notFound("transcript") }
         return transcript
     }
 
-    /// The same with the names of those who speak, as the call has them.
+    /// The transcript with the speakers' display names in the call.
     package func namedTranscript(
         of id: RecordingID, by principal: Principal, in store: some CallStore
     ) throws -> (transcript: RecordingTranscript, names: [UserID: String]) {
@@ -20,61 +20,61 @@ extension CallCommands {
         return (transcript, Dictionary(names) { first, _ in first })
     }
 
-    /// Each track that can be heard is to be written down, unless it is already, or is being. Returns what there is to
-    /// do.
-    package func askForTranscript(
+    /// Requests transcripts of all tracks with audio that have none and are not pending. `work` is the tracks to
+    /// transcribe.
+    package func requestTranscript(
         of id: RecordingID, by principal: Principal, in store: some CallStore
-    ) throws -> (transcript: RecordingTranscript, work: [UnwrittenTrack]) {
-        let recording = try wholeRecording(id, by: principal, in: store)
-        return try askForTranscript(of: recording, in: store)
+    ) throws -> (transcript: RecordingTranscript, work: [UntranscribedTrack]) {
+        let recording = try endedRecording(id, by: principal, in: store)
+        return try requestTranscript(of: recording, in: store)
     }
 
-    /// The same when nobody asked, but the server writes down all that is recorded. Nothing when the recording is gone.
-    package func askForTranscript(of id: RecordingID, in store: some CallStore) throws -> [UnwrittenTrack] {
+    /// The same without a principal, for servers that transcribe all recordings. Empty if the recording was removed.
+    package func requestTranscript(of id: RecordingID, in store: some CallStore) throws -> [UntranscribedTrack] {
         guard let recording = try store.recording(id), recording.status != .ongoing else { return [] }
-        return try askForTranscript(of: recording, in: store).work
+        return try requestTranscript(of: recording, in: store).work
     }
 
-    /// Keeps what became of a track, and tells everybody when the recording is done with. Nothing happens when the
-    /// recording was removed meanwhile.
+    /// Saves the result of a track's transcription, and notifies the audience once the whole recording is done. Does
+    /// nothing if the recording was removed meanwhile.
     package func transcribed(
-        _ track: UnwrittenTrack, _ transcript: FileTranscript, in store: some CallStore
+        _ track: UntranscribedTrack, _ transcript: FileTranscript, in store: some CallStore
     ) throws {
         guard let recording = try store.recording(track.recording),
             recording.tracks.contains(where: { $0.file == track.file })
         else { return }
         try store.save(transcript, of: track.file)
         guard let whole = try self.transcript(of: recording, in: store), whole.status != .pending else { return }
-        try tell("recording.transcribed", recording, status: whole.status.rawValue, in: store)
+        try notify("recording.transcribed", recording, status: whole.status.rawValue, in: store)
     }
 
-    private func askForTranscript(
+    private func requestTranscript(
         of recording: Recording, in store: some CallStore
-    ) throws -> (transcript: RecordingTranscript, work: [UnwrittenTrack]) {
+    ) throws -> (transcript: RecordingTranscript, work: [UntranscribedTrack]) {
         var known = try transcripts(of: recording, in: store)
-        var work: [UnwrittenTrack] = []
-        for track in recording.tracks where track.isHeard {
+        var work: [UntranscribedTrack] = []
+        for track in recording.tracks where track.hasAudio {
             if let status = known[track.file]?.status, status != .failed { continue }
             try store.save(.pending, of: track.file)
             known[track.file] = .pending
-            work.append(UnwrittenTrack(recording: recording.id, file: track.file))
+            work.append(UntranscribedTrack(recording: recording.id, file: track.file))
         }
         guard let transcript = RecordingTranscript(of: recording, known) else {
             throw Problem.notFound("transcript")
         }
         if !work.isEmpty {
-            try tell("recording.transcribed", recording, status: transcript.status.rawValue, in: store)
+            try notify("recording.transcribed", recording, status: transcript.status.rawValue, in: store)
         }
         return (transcript, work)
     }
 
-    /// What is written of a recording that has ended.
-    private func wholeRecording(
+    /// A recording that has ended.
+    private func endedRecording(
         _ id: RecordingID, by principal: Principal, in store: some CallStore
     ) throws -> Recording {
         let recording = try recording(id, by: principal, in: store)
         guard recording.status != .ongoing else {
-            throw Problem(.conflict, "The call is still being recorded: what is said is written down afterwards.")
+            throw Problem(.conflict, "The call is still being recorded: it can be transcribed afterwards.")
         }
         return recording
     }

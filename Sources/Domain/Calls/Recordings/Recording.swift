@@ -1,40 +1,40 @@
 package import Model
 
-/// What was said in a call, kept as a file for each track, with who spoke and when: the manifest.
+/// A recording of a call: the manifest of its tracks, each in its own file, with the speaker and the time.
 package struct Recording: Hashable, Sendable {
     package enum Status: String, Hashable, Sendable, CaseIterable {
         case ongoing
-        /// Somebody ended it, or the call did.
+        /// A participant stopped it, or the call ended.
         case complete
-        /// It could not go on; what is there can be heard.
+        /// It could not continue; what was recorded is playable.
         case failed
-        /// The server stopped in the middle; what is there can be heard.
+        /// The server stopped during it; what was recorded is playable.
         case interrupted
     }
 
-    /// Why a recording ended that nobody ended.
+    /// Why a recording ended that nobody stopped.
     package enum EndReason: String, Hashable, Sendable, CaseIterable {
-        /// It was as long as one may be.
-        case longest
-        /// It could not go on: its disk is full, say.
+        /// It reached its maximum length.
+        case maxDuration = "longest"
+        /// It could not continue, for example because the disk is full.
         case failed
-        /// The server stopped in the middle.
+        /// The server stopped during it.
         case interrupted
-        /// Who began it has as many bytes as they may have.
+        /// The quota of the user who started it is exhausted.
         case quotaExceeded = "quota_exceeded"
     }
 
-    /// One track of one participant, from when it was first heard to its end.
+    /// One track of one participant, from its first audio to its end.
     package struct Track: Hashable, Sendable {
-        /// Counted from 0 in the order in which they were first heard.
+        /// Counted from 0 in the order of their first audio.
         package var number: Int
         package var user: UserID
         package var endpoint: EndpointID
         package var source: LegTrack.Source
-        /// From the beginning of the recording to that of the file, in milliseconds.
+        /// From the start of the recording to the start of the file, in milliseconds.
         package var offset: Int64
         package var file: FileID
-        /// In milliseconds, and in bytes; absent while it is written.
+        /// In milliseconds and in bytes; absent while the file is being written.
         package var duration: Int64?
         package var byteCount: Int64?
 
@@ -59,12 +59,12 @@ package struct Recording: Hashable, Sendable {
     package let startedAt: Timestamp
     package var status: Status
     package var endedAt: Timestamp?
-    /// Why it failed, in words.
+    /// Why it failed, as a text.
     package var failure: String?
     package var tracks: [Track]
-    /// Why it ended, where nobody ended it, nor the call.
+    /// Why it ended, if neither a participant nor the call's end stopped it.
     package var reason: EndReason?
-    /// Nil until somebody asked for it.
+    /// Nil until somebody requests it.
     package var mix: RecordingMix?
 
     package init(
@@ -85,38 +85,38 @@ package struct Recording: Hashable, Sendable {
     }
 }
 
-/// What recordings need of a store, inside one transaction.
+/// The storage of recordings, inside one transaction.
 package protocol RecordingStore: TranscriptStore, MediaUsageStore, AnyObject {
     func insert(_ recording: Recording) throws
-    /// With its tracks.
+    /// The recording with its tracks.
     func recording(_ id: RecordingID) throws -> Recording?
-    /// Of a call, in the order in which they began.
+    /// The recordings of a call, in the order of their start.
     func recordings(of call: CallID) throws -> [Recording]
-    /// Those that are said to go on.
+    /// Recordings with status `ongoing`.
     func ongoingRecordings() throws -> [Recording]
-    /// Those that began before then and have ended, the oldest first.
+    /// Ended recordings that began before `time`, oldest first.
     func recordings(before time: Timestamp, limit: Int) throws -> [Recording]
     /// Writes how a recording ended.
     func close(_ recording: Recording) throws
     func insert(_ track: Recording.Track, of recording: RecordingID) throws
-    /// The track's file is whole.
+    /// Writes the length of a track whose file is complete.
     func close(_ track: Recording.Track, of recording: RecordingID) throws
-    /// A mix becomes pending, and will count for that user.
-    func askForMix(of recording: RecordingID, for user: UserID) throws
-    /// For whom a mix counts.
+    /// Marks the mix as pending; its file will count against the user's quota.
+    func requestMix(of recording: RecordingID, for user: UserID) throws
+    /// The user whose quota the mix counts against.
     func mixOwner(of recording: RecordingID) throws -> UserID?
-    /// A complete mix has its file written down, too.
+    /// Saves the mix and, if it is complete, the row of its file.
     func save(_ mix: RecordingMix, of recording: RecordingID) throws
-    /// Those whose mixes are pending.
+    /// Recordings whose mixes are pending.
     func unmixedRecordings() throws -> [RecordingID]
-    /// Those of which something is still to be written down, in the order in which they were recorded.
-    func unwrittenTracks() throws -> [UnwrittenTrack]
-    /// These users were joined while it was made: it belongs to them. Who is among them already stays.
+    /// Tracks whose transcripts are pending, in the order of their recordings.
+    func untranscribedTracks() throws -> [UntranscribedTrack]
+    /// Adds users to the audience: they were joined during the recording. Existing members stay.
     func admit(_ users: [UserID], to recording: RecordingID) throws
-    /// Whether the user was joined at any moment of it.
+    /// Whether the user was joined at any time during the recording.
     func isAdmitted(_ user: UserID, to recording: RecordingID) throws -> Bool
-    /// Everybody who was, in no particular order.
+    /// All members of the audience, in no particular order.
     func audience(of recording: RecordingID) throws -> [UserID]
-    /// Removes it with its tracks, its audience and what was said in them; their files are for the caller.
+    /// Removes the recording with its tracks, audience, mix and transcripts. The caller removes the files.
     func remove(_ recording: RecordingID) throws
 }

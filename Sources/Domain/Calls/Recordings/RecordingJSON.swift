@@ -1,7 +1,7 @@
 package import Model
 
 extension Recording {
-    /// The manifest. `link` says where a file that is whole can be had, as JSON, for who asks now.
+    /// Writes the manifest. `link` returns the JSON of a link to a complete file, for the reader of this response.
     package func write(to writer: inout JSONWriter, link: (FileID) -> String) {
         writer.object { writer in
             writer.member("id", id)
@@ -21,7 +21,7 @@ extension Recording {
                     writer.member("offsetMs", track.offset)
                     writer.member("durationMs", track.duration)
                     writer.member("byteCount", track.byteCount)
-                    guard track.isHeard else { return }
+                    guard track.hasAudio else { return }
                     writer.name("audio")
                     writer.write(json: link(track.file))
                 }

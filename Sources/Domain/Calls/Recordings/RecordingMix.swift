@@ -1,10 +1,9 @@
 package import Model
 
-/// All tracks of a recording in one file, made when somebody asks for it: for those who want to listen, and not to know
-/// who said what.
+/// All tracks of a recording mixed into one file for playback, made on request.
 package enum RecordingMix: Hashable, Sendable {
-    /// What the file is, once it is there.
-    package struct Sound: Hashable, Sendable {
+    /// The finished file.
+    package struct MixedAudio: Hashable, Sendable {
         package let file: FileID
         package let byteCount: Int64
         /// In milliseconds.
@@ -18,11 +17,11 @@ package enum RecordingMix: Hashable, Sendable {
     }
 
     case pending
-    case complete(Sound)
-    /// Why, in words; whoever asks again has it tried again.
+    case complete(MixedAudio)
+    /// Why it failed, as a text; another request tries again.
     case failed(String)
 
-    package var sound: Sound? { if case .complete(let sound) = self { sound } else { nil } }
+    package var audio: MixedAudio? { if case .complete(let audio) = self { audio } else { nil } }
 
     package var status: String {
         switch self {
@@ -34,21 +33,21 @@ package enum RecordingMix: Hashable, Sendable {
 }
 
 extension Recording {
-    /// Every file that belongs to it.
-    package var files: [FileID] { tracks.map(\.file) + [mix?.sound?.file].compactMap { $0 } }
+    /// All files of the recording.
+    package var files: [FileID] { tracks.map(\.file) + [mix?.audio?.file].compactMap { $0 } }
 }
 
 extension RecordingMix {
-    /// `link` says where its file can be had, as JSON, for who asks now.
+    /// `link` returns the JSON of a link to the file, for the reader of this response.
     package func write(to writer: inout JSONWriter, link: (FileID) -> String) {
         writer.object { writer in
             writer.member("status", status)
-            if case .failed(let words) = self { writer.member("failure", words) }
-            guard let sound else { return }
-            writer.member("durationMs", sound.duration)
-            writer.member("byteCount", sound.byteCount)
+            if case .failed(let message) = self { writer.member("failure", message) }
+            guard let audio else { return }
+            writer.member("durationMs", audio.duration)
+            writer.member("byteCount", audio.byteCount)
             writer.name("audio")
-            writer.write(json: link(sound.file))
+            writer.write(json: link(audio.file))
         }
     }
 }

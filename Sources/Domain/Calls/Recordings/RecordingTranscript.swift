@@ -1,23 +1,23 @@
 package import Model
 
-/// What was said in a recording, who said it and when: the transcripts of its tracks, put together. In JSON:
+/// The transcript of a recording, with speakers and times, merged from the transcripts of its tracks. In JSON:
 /// `RecordingTranscript`.
 ///
-/// It is as far as its tracks are. While one is being written down it is pending; when one has failed it has, whatever
-/// the others say, and what those say is there all the same.
+/// It is pending while any track is pending, and failed if any track has failed; the segments of the other tracks are
+/// included anyway.
 package struct RecordingTranscript: Hashable, Sendable, Encodable {
     package struct Segment: Hashable, Sendable, Encodable {
-        /// Milliseconds from the beginning of the recording.
+        /// Milliseconds from the start of the recording.
         package let start: Int64
         package let end: Int64
         package let text: String
         package let user: UserID
         package let source: LegTrack.Source
-        /// Where the track stands in the recording's list of tracks.
+        /// The track's index in the recording's list of tracks.
         package let track: Int
     }
 
-    /// How far a track is that can be heard.
+    /// The status of a track that has audio.
     package struct Track: Hashable, Sendable, Encodable {
         package let track: Int
         package let user: UserID
@@ -27,29 +27,29 @@ package struct RecordingTranscript: Hashable, Sendable, Encodable {
     }
 
     package let status: FileTranscript.Status
-    /// That most of the words are in.
+    /// The language of most of the text.
     package let language: String?
-    /// In the order in which they begin; those of people who speak at once overlap.
+    /// Sorted by start; segments of simultaneous speakers overlap.
     package let segments: [Segment]
     package let tracks: [Track]
-    /// Of the first track that failed.
+    /// The failure of the first track that failed.
     package let failure: FileTranscript.Failure?
 
-    /// Nil while nobody has asked for that of each track.
+    /// Nil unless the transcript of every track with audio was requested.
     package init?(of recording: Recording, _ transcripts: [FileID: FileTranscript]) {
         var segments: [Segment] = []
         var tracks: [Track] = []
         var languages: [String: Int] = [:]
-        for (index, track) in recording.tracks.enumerated() where track.isHeard {
+        for (index, track) in recording.tracks.enumerated() where track.hasAudio {
             guard let transcript = transcripts[track.file] else { return nil }
             tracks.append(
                 Track(
                     track: index, user: track.user, source: track.source, status: transcript.status,
                     failure: transcript.failure))
-            for said in transcript.segments ?? [] {
+            for segment in transcript.segments ?? [] {
                 segments.append(
                     Segment(
-                        start: said.start &+ track.offset, end: said.end &+ track.offset, text: said.text,
+                        start: segment.start &+ track.offset, end: segment.end &+ track.offset, text: segment.text,
                         user: track.user, source: track.source, track: index))
             }
             if let language = transcript.language {
@@ -72,12 +72,12 @@ package struct RecordingTranscript: Hashable, Sendable, Encodable {
 }
 
 extension Recording.Track {
-    /// There is something in its file.
-    package var isHeard: Bool { (duration ?? 0) > 0 }
+    /// Whether its file contains audio.
+    package var hasAudio: Bool { (duration ?? 0) > 0 }
 }
 
-/// A track that is to be written down.
-package struct UnwrittenTrack: Hashable, Sendable {
+/// A track that is to be transcribed.
+package struct UntranscribedTrack: Hashable, Sendable {
     package let recording: RecordingID
     package let file: FileID
 

@@ -3,8 +3,8 @@ package import Model
 extension CallCommands {
     /// Sends a signal from the principal's endpoint to another endpoint in the call.
     ///
-    /// Throws `conflict` with the winner where an offer collides. While the call rings and the callee's endpoint is not
-    /// known, signals wait for whoever accepts.
+    /// Throws `conflict` with the winner if an offer collides. While the call rings and the callee's endpoint is not
+    /// known, signals are held for whoever accepts.
     package func send(
         _ request: SendSignal, in id: CallID, by principal: Principal, at now: Timestamp, store: some CallStore
     ) throws -> SignalOutcome {
@@ -66,9 +66,9 @@ extension CallCommands {
     }
 }
 
-// Where signals go.
+// Routing of signals.
 extension CallCommands {
-    /// The other endpoint; absent between two people of whom one has yet to accept.
+    /// The other endpoint; nil in a call between two that has not been accepted yet.
     private func recipient(of request: SendSignal, in call: Call, from user: UserID) throws -> EndpointID? {
         let others = call.participants.filter { $0.user != user }
         guard let to = request.to else {
@@ -79,11 +79,11 @@ extension CallCommands {
         return to
     }
 
-    /// Puts a signal into its recipient's mailbox, an offer with the candidates that waited for it.
+    /// Appends a signal to its recipient's mailbox, an offer together with the candidates that were held for it.
     private func route(_ signal: Signal, _ negotiation: inout Negotiation, store: some CallStore) throws {
         let sender = signal.from.endpoint
         guard let recipient = signal.to else {
-            // A newer offer to whoever accepts takes the place of what was held before it.
+            // A newer offer to whoever accepts replaces everything that was held before it.
             guard signal.kind == .offer, signal.generation > 1 else { return }
             negotiation.release()
             return try store.releaseHeldSignals(
@@ -104,18 +104,18 @@ extension CallCommands {
             try store.releaseHeldSignals(in: signal.call, from: sender, to: recipient, through: signal.generation)
         }
         if negotiation.held(from: recipient) > 0 {
-            // They belong to an offer that came second.
+            // They belong to an offer that lost the collision.
             try store.releaseHeldSignals(in: signal.call, from: recipient, to: sender, through: signal.generation)
         }
         negotiation.release()
         if let sequence = try store.append(entries).first { negotiation.delivered(at: sequence) }
     }
 
-    /// What a new description makes void in the two mailboxes.
+    /// Supersedes the entries of both mailboxes that a new description makes obsolete.
     ///
-    /// A new offer takes the place of all earlier ones and has the candidates that its sender gathered (RFC 8829
-    /// section 5.2.2). An earlier answer of the same sender may not be read yet, and the offer builds on it; whoever
-    /// answers has read everything before the offer.
+    /// A new offer replaces all earlier ones and contains the candidates that its sender has gathered (RFC 8829 section
+    /// 5.2.2). An earlier answer of the same sender is kept, since it may be unread and the offer builds on it; an
+    /// endpoint that answers has read everything before the offer.
     private func supersede(by signal: Signal, to recipient: EndpointID, store: some CallStore) throws {
         guard signal.generation > 1, signal.kind != .candidates else { return }
         let sender = signal.from.endpoint
@@ -128,7 +128,7 @@ extension CallCommands {
             isAnswer ? [.offer, .answer, .candidates] : [.offer], from: recipient, in: own, before: signal.generation)
     }
 
-    /// Keeps the offer of a new call for the endpoint that will accept it.
+    /// Holds the offer of a new call for the endpoint that will accept it.
     func hold(
         _ offer: SessionDescription, clientID: ClientID, from sender: Signal.Sender, in id: CallID, at now: Timestamp,
         store: some CallStore
@@ -148,7 +148,7 @@ extension CallCommands {
         try store.save(negotiation, replacing: nil)
     }
 
-    /// Hands what the caller had to say to nobody in particular to the endpoint that accepted.
+    /// Delivers the signals that the caller sent before the accept to the endpoint that accepted.
     func deliverHeld(
         from caller: Participant, to endpoint: EndpointID, in id: CallID, at now: Timestamp, store: some CallStore
     ) throws {
@@ -161,8 +161,8 @@ extension CallCommands {
         let mailbox = StreamName.signals(id, endpoint)
         let sequences = try store.append(current.map { $0.entry(in: mailbox) })
         negotiation.bind(to: endpoint, held: early.count, at: now)
-        if let place = current.firstIndex(where: { $0.kind == .offer }), sequences.indices.contains(place) {
-            negotiation.delivered(at: sequences[place])
+        if let index = current.firstIndex(where: { $0.kind == .offer }), sequences.indices.contains(index) {
+            negotiation.delivered(at: sequences[index])
         }
         try store.bind(negotiation, openedBy: opener)
         if !early.isEmpty {
@@ -170,7 +170,7 @@ extension CallCommands {
         }
     }
 
-    /// What the same request was answered before.
+    /// The result of an earlier identical request, if any.
     private func repeated(
         _ request: SendSignal, in id: CallID, by user: UserID, store: some CallStore
     ) throws -> SignalOutcome? {
@@ -179,24 +179,24 @@ extension CallCommands {
         return SignalOutcome(status: sent.status, generation: sent.generation, isDuplicate: true)
     }
 
-    /// Tells the loser of a collision who has won, and what it has to answer.
+    /// The problem for the sender of a colliding offer; it contains the winning offer, which the sender must answer.
     private func collision(
         with negotiation: Negotiation, in id: CallID, store: some CallStore
     ) throws -> Problem {
         var problem = Problem(.conflict, "Another offer came first: roll back, answer it, then offer again.")
-        guard let standing = negotiation.offer else { return problem }
+        guard let offer = negotiation.offer else { return problem }
         let winner: String?
-        if let sequence = standing.sequence, let recipient = negotiation.peers.other(than: standing.from) {
+        if let sequence = offer.sequence, let recipient = negotiation.peers.other(than: offer.from) {
             winner = try store.mail(in: .signals(id, recipient), at: sequence)
         } else {
-            winner = try store.heldSignals(in: id, from: standing.from, to: nil).last { $0.kind == .offer }?.data
+            winner = try store.heldSignals(in: id, from: offer.from, to: nil).last { $0.kind == .offer }?.data
         }
         problem.members["winner"] = winner
         return problem
     }
 }
 
-// Bounds.
+// Limits.
 extension CallCommands {
     func check(_ description: SessionDescription, field: String) throws {
         guard description.sdp.utf8.count <= rules.descriptionLimit else {
@@ -218,7 +218,7 @@ extension CallCommands {
                 throw Problem.invalid(
                     "payload.candidates[\(index)]", "A candidate has at most \(rules.candidateLimit) bytes.")
             }
-        default: throw Problem.invalid("payload", "The payload is not that of this kind of signal.")
+        default: throw Problem.invalid("payload", "The payload does not match the kind of the signal.")
         }
     }
 }

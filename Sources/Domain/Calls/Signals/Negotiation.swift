@@ -3,16 +3,16 @@ package import Model
 /// Offer and answer (RFC 8829) between two endpoints of a call, in generations.
 ///
 /// Each committed offer is one generation higher than the one it builds on. While it is unanswered, an offer from the
-/// other side that knows nothing of it collides and is refused; its sender rolls back, answers the winner and offers
-/// again. Which of two colliding offers wins is thus decided by the order of commits, and no side needs to be "polite".
-/// After 10 s without an answer an offer is void: it stands in nobody's way, but its answer is still welcome as long as
-/// nothing newer was offered, since a person may have been asked for the microphone in the meantime.
+/// other side that does not build on it collides and is rejected; its sender rolls back, answers the winner and offers
+/// again. The order of commits thus decides which of two colliding offers wins, and no side needs to be "polite". After
+/// 10 s without an answer an offer is void: it no longer blocks other offers, but its answer is still accepted as long
+/// as there is no newer offer, since the user may have been asked for microphone permission in the meantime.
 ///
-/// Candidates name the generation they belong to. Those of the next generation may overtake their offer and are held;
-/// those of earlier generations are useless. In a call that nobody has accepted the second endpoint is not known: then
+/// Candidates name their generation. Those of the next generation may overtake their offer and are held; those of
+/// earlier generations are ignored. In a call that nobody has accepted the second endpoint is not known: then
 /// everything is held, and the negotiation is bound to the endpoint that accepts.
 package struct Negotiation: Hashable, Sendable {
-    /// The two endpoints in the order of their ids, or one and nobody yet.
+    /// The two endpoints in the order of their ids; the second is nil until the call is accepted.
     package struct Peers: Hashable, Sendable {
         package let first: EndpointID
         package let second: EndpointID?
@@ -30,7 +30,7 @@ package struct Negotiation: Hashable, Sendable {
 
     package struct Offer: Hashable, Sendable {
         package var from: EndpointID
-        /// When its recipient could know of it; absent while there is no recipient.
+        /// When it was delivered to its recipient; absent while there is no recipient.
         package var deliveredAt: Timestamp?
         /// Its sequence in the recipient's mailbox.
         package var sequence: Int64?
@@ -44,7 +44,7 @@ package struct Negotiation: Hashable, Sendable {
         }
     }
 
-    /// No call has so many offers: that is what the API takes.
+    /// The highest base generation that the API accepts; no call has so many offers.
     private static let highestBase: Int64 = 1_000_000
 
     package let call: CallID
@@ -52,7 +52,7 @@ package struct Negotiation: Hashable, Sendable {
     /// The generation of the last committed offer; 0 before the first.
     package private(set) var generation: Int64
     package private(set) var offer: Offer?
-    /// How many candidates are held back from each of the two.
+    /// The number of held candidates of each of the two.
     package private(set) var heldFromFirst: Int
     package private(set) var heldFromSecond: Int
 
@@ -72,22 +72,22 @@ package struct Negotiation: Hashable, Sendable {
         /// The offer is the new generation.
         case committed(Int64)
         case collision
-        /// It builds on a generation that never was.
+        /// It builds on a generation that does not exist.
         case unknownGeneration
     }
 
-    /// An offer that builds on `base` comes from one of the two.
+    /// Applies an offer by one of the two that builds on `base`.
     mutating func offer(from sender: EndpointID, on base: Int64, rules: CallRules, at now: Timestamp) -> OfferVerdict {
         if generation == 0, offer == nil, (1..<Self.highestBase).contains(base) {
-            // What the two agreed on was forgotten, as after a restored backup: they go on from what they know.
+            // The negotiation was lost, as after a restored backup: continue from the clients' generation.
             generation = base
         }
         guard base >= 0, base <= generation else { return .unknownGeneration }
-        if let standing = offer {
-            let isVoid = standing.deliveredAt.map { now.milliseconds(since: $0) >= rules.offerSeconds * 1000 } ?? false
-            if !standing.isAnswered && isVoid {
-                // Nobody waits for it: whatever the sender knew of, its offer comes next.
-            } else if base != generation || (!standing.isAnswered && standing.from != sender) {
+        if let current = offer {
+            let isVoid = current.deliveredAt.map { now.milliseconds(since: $0) >= rules.offerSeconds * 1000 } ?? false
+            if !current.isAnswered && isVoid {
+                // The current offer is void: the new one is accepted whatever it builds on.
+            } else if base != generation || (!current.isAnswered && current.from != sender) {
                 return .collision
             }
         }
@@ -97,7 +97,7 @@ package struct Negotiation: Hashable, Sendable {
         return .committed(generation)
     }
 
-    /// The committed offer went into its recipient's mailbox.
+    /// The committed offer was appended to its recipient's mailbox.
     mutating func delivered(at sequence: Int64) { offer?.sequence = sequence }
 
     enum AnswerVerdict: Hashable {
@@ -109,17 +109,17 @@ package struct Negotiation: Hashable, Sendable {
     }
 
     mutating func answer(from sender: EndpointID, to generation: Int64) -> AnswerVerdict {
-        guard let standing = offer, generation <= self.generation, generation > 0 else { return .unknownGeneration }
+        guard let current = offer, generation <= self.generation, generation > 0 else { return .unknownGeneration }
         guard generation == self.generation else { return .ignored }
-        guard standing.from != sender else { return .ownOffer }
-        guard !standing.isAnswered else { return .ignored }
+        guard current.from != sender else { return .ownOffer }
+        guard !current.isAnswered else { return .ignored }
         offer?.isAnswered = true
         return .committed
     }
 
     enum CandidatesVerdict: Hashable {
         case delivered
-        /// They wait for their offer, or for somebody to accept.
+        /// They are held until their offer arrives, or somebody accepts.
         case held
         case ignored
         case unknownGeneration
@@ -138,14 +138,14 @@ package struct Negotiation: Hashable, Sendable {
 
     package func held(from sender: EndpointID) -> Int { sender == peers.first ? heldFromFirst : heldFromSecond }
 
-    /// Nothing is held back any more.
+    /// Resets the counts of held candidates.
     mutating func release() {
         heldFromFirst = 0
         heldFromSecond = 0
     }
 
-    /// The endpoint that accepted is the other side of what was offered to nobody in particular; `held` of that goes on
-    /// waiting for an offer.
+    /// Binds the negotiation to the endpoint that accepted; `held` of the opener's candidates are still held for an
+    /// offer.
     mutating func bind(to endpoint: EndpointID, held: Int, at now: Timestamp) {
         guard peers.second == nil else { return }
         let opener = peers.first

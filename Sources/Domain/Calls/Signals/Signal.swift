@@ -1,6 +1,6 @@
 package import Model
 
-/// An SDP body (RFC 8866); opaque to this server in direct mode.
+/// A session description in SDP (RFC 8866); opaque to this server in direct mode.
 package struct SessionDescription: Hashable, Sendable, Codable {
     package var sdp: String
 
@@ -23,14 +23,14 @@ package struct Candidate: Hashable, Sendable, Decodable {
         self.usernameFragment = usernameFragment
     }
 
-    /// Bytes of its texts.
+    /// The size of its strings in bytes.
     var size: Int {
         candidate.utf8.count + (sdpMid?.utf8.count ?? 0) + (usernameFragment?.utf8.count ?? 0)
     }
 }
 
-/// What one endpoint has to tell another so that media can flow between them. It carries addresses, so it goes to that
-/// endpoint's mailbox alone and is never logged.
+/// A signalling message from one endpoint to another: an offer, an answer or candidates. It carries addresses, so it
+/// goes only to that endpoint's mailbox and is never logged.
 package struct Signal: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable, Codable {
         case offer, answer, candidates
@@ -56,12 +56,12 @@ package struct Signal: Hashable, Sendable {
     package var clientID: ClientID
     package var bodyHash: Int64
     package var from: Sender
-    /// Absent while the call rings: for whoever accepts.
+    /// Nil while the call rings: the signal is for whoever accepts.
     package var to: EndpointID?
     package var kind: Kind
     package var generation: Int64
     package var status: SignalOutcome.Status
-    /// The change that its recipient gets, as JSON text.
+    /// The change that its recipient receives, as JSON text.
     package var data: String
 
     package init(
@@ -80,7 +80,7 @@ package struct Signal: Hashable, Sendable {
     }
 }
 
-/// What is kept of a signal to recognise its repeat.
+/// What is stored of a signal to recognise a retry.
 package struct SentSignal: Hashable, Sendable {
     package var bodyHash: Int64
     package var status: SignalOutcome.Status
@@ -162,7 +162,7 @@ extension SendSignal {
 }
 
 extension Signal.Payload {
-    /// How much a signal counts against the bound on what is held back; an empty batch counts too.
+    /// How much a signal counts against the limit of held candidates; an empty batch counts too.
     var weight: Int {
         if case .candidates(let candidates, _) = self { max(1, candidates.count) } else { 0 }
     }
@@ -188,14 +188,14 @@ extension Signal.Payload {
 }
 
 extension Signal {
-    /// What its recipient's mailbox gets.
+    /// The entry for its recipient's mailbox.
     func entry(in mailbox: StreamName) -> StreamEntry {
         StreamEntry(
             stream: mailbox, type: kind.rawValue, data: data,
             mail: StreamEntry.Mail(sender: from.endpoint, generation: generation))
     }
 
-    /// The JSON that the recipient gets: `from` is what the server knows, not what the sender says.
+    /// The JSON that the recipient receives; `from` is set by the server, not by the sender.
     static func data(from sender: Sender, kind: Kind, generation: Int64, payload: Payload) -> String {
         var writer = JSONWriter(capacity: 1024)
         writer.object { writer in

@@ -3,12 +3,12 @@ package import Gateway
 import RTP
 package import Wire
 
-/// Hears what is said in calls, beside the threads that forward it: writes it to files, a file for each track, and tells
-/// those who listen.
+/// Receives the audio of tapped calls, separately from the forwarding threads: writes each track to a file, and passes
+/// the packets to sinks.
 ///
-/// It takes from the taps what has come, twenty times a second. Its files may be slow: then what is to be written waits
-/// here, and what is too much is dropped and counted. Who listens does not wait for files.
-package actor SoundRecorder {
+/// It drains the taps twenty times a second. Files may be slow: then packets wait here, and beyond a limit they are
+/// dropped and counted. Sinks do not wait for files.
+package actor AudioRecorder {
     private struct SourceKey: Hashable {
         let tap: Int
         let number: UInt32
@@ -19,31 +19,31 @@ package actor SoundRecorder {
         let call: String
         let begin: Instant
         let files: any RecordingFiles
-        let tell: @Sendable (RecordingEnd) -> Void
+        let onEnd: @Sendable (RecordingEnd) -> Void
     }
 
-    private struct HeardCall {
+    private struct TappedCall {
         var recording: Recording?
-        var listener: (any SoundListener)?
+        var listener: (any AudioSink)?
         var sources: Set<SourceKey> = []
     }
 
     /// A file that is being written.
     private final class Track {
         let name: TrackName
-        var voice: VoiceRecording
+        var voice: OpusRecording
         /// Nil until there is something to write.
         var file: (any RecordingFile)?
-        /// Something that was to be written is not in the file.
+        /// A write failed, so the file is incomplete.
         var hasFailed = false
 
-        init(_ name: TrackName, _ voice: VoiceRecording) {
+        init(_ name: TrackName, _ voice: OpusRecording) {
             self.name = name
             self.voice = voice
         }
     }
 
-    /// A recording to which nothing is added any more.
+    /// A recording that has ended, but whose files are not complete yet.
     private struct Ended {
         let recording: Recording
         let tracks: [Track]
@@ -52,44 +52,44 @@ package actor SoundRecorder {
 
     private final class Source {
         let call: String
-        let heard: HeardTrack
+        let tapped: TappedTrack
         var track: Track?
         var hasEnded = false
-        /// When it had.
+        /// When it ended.
         var end: Instant?
         var begin: Instant { track?.voice.begin ?? .distantFuture }
 
-        init(_ call: String, _ heard: HeardTrack) {
+        init(_ call: String, _ tapped: TappedTrack) {
             self.call = call
-            self.heard = heard
+            self.tapped = tapped
         }
     }
 
     private static let interval = Duration.milliseconds(50)
-    /// What may wait for a file: minutes of a voice.
-    private static let mostWaiting = 1024 * 1024
+    /// How much may wait for a file: minutes of audio.
+    private static let maxWaitingByteCount = 1024 * 1024
 
-    private let taps: [SoundTap]
+    private let taps: [AudioTap]
     private let clock: @Sendable () -> Instant
     private var spare = TappedBatch()
-    private var calls: [String: HeardCall] = [:]
+    private var calls: [String: TappedCall] = [:]
     private var sources: [SourceKey: Source] = [:]
     private var lastNumber: UInt64 = 0
-    /// Recordings whose files are to be whole.
+    /// Recordings whose files are to be completed.
     private var ending: [Ended] = []
-    /// How many of a call are not, and who waits for them.
+    /// The number of incomplete recordings of each call, and the callers that wait for them.
     private var unfinished: [String: Int] = [:]
     private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
-    /// Why those of them that wait are not whole, by their ids.
+    /// Errors of incomplete recordings, by id.
     private var failures: [String: String] = [:]
-    private var hearing: Task<Void, Never>?
-    private var writing: Task<Void, Never>?
+    private var drainTask: Task<Void, Never>?
+    private var writeTask: Task<Void, Never>?
     private var random = SystemRandomNumberGenerator()
     /// Packets that were dropped because files are slow.
     package private(set) var droppedCount = 0
 
-    /// - Parameter taps: of a gateway's threads.
-    package init(_ taps: [SoundTap], clock: @escaping @Sendable () -> Instant) {
+    /// - Parameter taps: those of the gateway's threads.
+    package init(_ taps: [AudioTap], clock: @escaping @Sendable () -> Instant) {
         self.taps = taps
         self.clock = clock
     }
@@ -97,64 +97,64 @@ package actor SoundRecorder {
     /// How many tracks are being written.
     package var trackCount: Int { sources.values.count { $0.track != nil } }
 
-    /// Takes what comes of the call from now on. It is to be tapped afterwards.
+    /// Begins to record a call. Start the tap afterwards.
     ///
-    /// - Parameter tell: that the recording has ended, whyever. Called from here: it must be brief.
+    /// - Parameter onEnd: called when the recording has ended, for any reason. It must be brief.
     package func begin(
         _ recording: String, of call: String, into files: any RecordingFiles,
-        tell: @escaping @Sendable (RecordingEnd) -> Void
+        onEnd: @escaping @Sendable (RecordingEnd) -> Void
     ) {
         guard calls[call]?.recording == nil else { return }
-        calls[call, default: HeardCall()].recording = Recording(
-            id: recording, call: call, begin: clock(), files: files, tell: tell)
-        hear()
-        if writing == nil { writing = Task { await write() } }
+        calls[call, default: TappedCall()].recording = Recording(
+            id: recording, call: call, begin: clock(), files: files, onEnd: onEnd)
+        startDraining()
+        if writeTask == nil { writeTask = Task { await write() } }
     }
 
-    /// Ends the recording of a call, and returns when its files are whole.
+    /// Ends the recording of a call, and returns when its files are complete.
     package func end(_ call: String) async {
         endWithoutWaiting(call)
         guard unfinished[call] != nil else { return }
         await withCheckedContinuation { waiting[call, default: []].append($0) }
     }
 
-    /// Ends the recording of a call; that its files are whole is told as the end of it always is.
+    /// Ends the recording of a call; `onEnd` is called when its files are complete.
     package func endWithoutWaiting(_ call: String) {
         drain()
         guard let ended = detach(call, at: clock()) else { return }
         ending.append(ended)
     }
 
-    /// Has somebody hear what comes of the call from now on. It is to be tapped afterwards.
-    package func listen(to call: String, _ listener: any SoundListener) {
-        calls[call, default: HeardCall()].listener = listener
-        hear()
+    /// Passes the packets of a call to a sink from now on. Start the tap afterwards.
+    package func listen(to call: String, _ listener: any AudioSink) {
+        calls[call, default: TappedCall()].listener = listener
+        startDraining()
     }
 
-    /// Nobody listens to the call any more.
-    package func unlisten(to call: String) {
+    /// Removes the sink of a call.
+    package func stopListening(to call: String) {
         calls[call]?.listener = nil
-        forget(call)
+        removeIfUnused(call)
     }
 
-    /// Ends all of it.
+    /// Ends all recordings and removes all sinks.
     package func stop() async {
         for call in Array(calls.keys) {
-            unlisten(to: call)
+            stopListening(to: call)
             await end(call)
         }
-        await hearing?.value
-        await writing?.value
+        await drainTask?.value
+        await writeTask?.value
     }
 
-    private func hear() {
-        guard hearing == nil else { return }
-        hearing = Task {
+    private func startDraining() {
+        guard drainTask == nil else { return }
+        drainTask = Task {
             while !calls.isEmpty {
                 drain()
                 try? await Task.sleep(for: Self.interval)
             }
-            hearing = nil
+            drainTask = nil
         }
     }
 
@@ -163,29 +163,29 @@ package actor SoundRecorder {
             await turn()
             try? await Task.sleep(for: Self.interval)
         }
-        writing = nil
+        writeTask = nil
     }
 
-    /// Only this ends what there is of recordings. While it waits for a file others may begin, or ask for an end.
+    /// The only place that writes and completes files. While it waits for a file, recordings may begin or end.
     private func turn() async {
         let ending = ending
         self.ending = []
         drain()
-        // Files are made in the order in which their tracks were first heard.
+        // Files are made in the order of their tracks' first packets.
         let order = sources.filter { $0.value.track != nil }
             .sorted { ($0.value.begin, $0.key.number) < ($1.value.begin, $1.key.number) }
         for (key, source) in order { await advance(source, key) }
         for ended in ending { await finish(ended, failure: nil) }
     }
 
-    // MARK: What is heard
+    // MARK: Receiving
 
     private func drain() {
         for index in taps.indices { drain(index) }
     }
 
     private func drain(_ index: Int) {
-        // Handed over, not shared: its memory is to be used again.
+        // Moved, not shared, so that its memory is reused.
         var empty = TappedBatch()
         swap(&empty, &spare)
         let batch = taps[index].take(leaving: empty)
@@ -196,10 +196,10 @@ package actor SoundRecorder {
                 let key = SourceKey(tap: index, number: source.number)
                 calls[source.call]?.sources.insert(key)
                 lastNumber &+= 1
-                sources[key] = Source(source.call, HeardTrack(number: lastNumber, name: source.track))
+                sources[key] = Source(source.call, TappedTrack(number: lastNumber, name: source.track))
             case .packet(let packet, let range):
                 take(
-                    SoundPacket(
+                    AudioPacket(
                         sequence: packet.sequence, timestamp: packet.timestamp, arrival: packet.arrival,
                         payload: batch.payload(range)),
                     of: SourceKey(tap: index, number: packet.source))
@@ -210,17 +210,17 @@ package actor SoundRecorder {
         spare = batch
     }
 
-    private func take(_ packet: SoundPacket, of key: SourceKey) {
+    private func take(_ packet: AudioPacket, of key: SourceKey) {
         guard let source = sources[key], let call = calls[source.call] else { return }
-        call.listener?.heard(packet, on: source.heard)
+        call.listener?.receive(packet, on: source.tapped)
         guard call.recording != nil else { return }
         guard let track = source.track else {
-            let name = source.heard.name
+            let name = source.tapped.name
             let tags = OpusTags(vendor: "Switchboard", comments: ["TITLE=\(name.source.rawValue)"])
-            source.track = Track(name, VoiceRecording(packet, serial: random.next(), tags: tags))
+            source.track = Track(name, OpusRecording(packet, serial: random.next(), tags: tags))
             return
         }
-        guard track.voice.waitingByteCount < Self.mostWaiting else {
+        guard track.voice.waitingByteCount < Self.maxWaitingByteCount else {
             droppedCount &+= 1
             return
         }
@@ -231,7 +231,7 @@ package actor SoundRecorder {
         guard let source = sources[key], !source.hasEnded else { return }
         source.hasEnded = true
         source.end = clock()
-        calls[source.call]?.listener?.ended(source.heard)
+        calls[source.call]?.listener?.ended(source.tapped)
         if source.track == nil { remove(source, key) }
     }
 
@@ -241,16 +241,16 @@ package actor SoundRecorder {
         calls[source.call]?.sources.remove(key)
     }
 
-    /// Of a call of which nobody wants anything.
-    private func forget(_ call: String) {
-        guard let heard = calls[call], heard.recording == nil, heard.listener == nil else { return }
-        for key in heard.sources { sources[key] = nil }
+    /// Removes a call with neither recording nor sink.
+    private func removeIfUnused(_ call: String) {
+        guard let tapped = calls[call], tapped.recording == nil, tapped.listener == nil else { return }
+        for key in tapped.sources { sources[key] = nil }
         calls[call] = nil
     }
 
-    // MARK: What is written
+    // MARK: Writing
 
-    /// Writes what is due; the recording fails where that fails.
+    /// Writes what is due; the recording fails if that fails.
     private func advance(_ source: Source, _ key: SourceKey) async {
         guard let recording = calls[source.call]?.recording, let track = source.track else { return }
         do {
@@ -263,7 +263,7 @@ package actor SoundRecorder {
                 try await write(track, recording)
             }
         } catch {
-            // Where it has ended meanwhile, its end says what comes of it.
+            // If the recording has ended meanwhile, its end reports the error.
             guard calls[source.call]?.recording?.id == recording.id else { return failed(recording, error) }
             guard let ended = detach(source.call, at: clock()) else { return }
             await finish(ended, failure: "\(error)")
@@ -298,29 +298,29 @@ package actor SoundRecorder {
         try await track.file?.finish(duration: track.hasFailed ? nil : track.voice.sampleCount / 48)
     }
 
-    /// Nothing is added to the recording from now on; another one may begin.
+    /// Removes the call's recording, so that nothing is added to it; another one may begin.
     private func detach(_ call: String, at end: Instant) -> Ended? {
-        guard let heard = calls[call], let recording = heard.recording else { return nil }
+        guard let tapped = calls[call], let recording = tapped.recording else { return nil }
         calls[call]?.recording = nil
-        let tracks = heard.sources.compactMap { key -> Track? in
+        let tracks = tapped.sources.compactMap { key -> Track? in
             guard let source = sources[key], let track = source.track else { return nil }
             source.track = nil
             if source.hasEnded { remove(source, key) }
             return track
         }
-        forget(call)
+        removeIfUnused(call)
         unfinished[call, default: 0] += 1
         return Ended(recording: recording, tracks: tracks, at: end)
     }
 
-    /// Files are whole one after the other; whatever that takes, each lasts until the recording was ended.
+    /// Completes the files one after the other; each lasts until the end of the recording, however long that takes.
     private func finish(_ ended: Ended, failure: String?) async {
         let recording = ended.recording
         var failure = failure ?? failures.removeValue(forKey: recording.id)
         for track in ended.tracks {
             do { try await finish(track, recording, at: ended.at) } catch { failure = failure ?? "\(error)" }
         }
-        recording.tell(
+        recording.onEnd(
             RecordingEnd(
                 recording: recording.id, call: recording.call, failure: failure,
                 duration: ended.at.nanoseconds(since: recording.begin) / 1_000_000))

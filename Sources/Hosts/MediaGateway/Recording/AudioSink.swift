@@ -1,9 +1,9 @@
 package import Gateway
 package import RTP
 
-/// A track of a call that is heard, from its first packet to its end.
-package struct HeardTrack: Hashable, Sendable {
-    /// Tells it apart from every other that the recorder ever had.
+/// A tapped track of a call, from its first packet to its end.
+package struct TappedTrack: Hashable, Sendable {
+    /// Unique within the recorder for ever.
     package let number: UInt64
     package let name: TrackName
 
@@ -13,10 +13,9 @@ package struct HeardTrack: Hashable, Sendable {
     }
 }
 
-/// Hears what is said in a call, beside its recording. The recorder calls it, and hears nobody meanwhile: it must be
-/// brief.
-package protocol SoundListener: Sendable {
-    /// Packets come as they came to the gateway: in no order, and not all of them.
-    func heard(_ packet: SoundPacket, on track: HeardTrack)
-    func ended(_ track: HeardTrack)
+/// Receives the audio of a call, besides its recording. The recorder is blocked during the calls: they must be brief.
+package protocol AudioSink: Sendable {
+    /// Packets come as they arrived at the gateway: reordered, and with losses.
+    func receive(_ packet: AudioPacket, on track: TappedTrack)
+    func ended(_ track: TappedTrack)
 }

@@ -2,11 +2,11 @@ package import Gateway
 import Synchronization
 package import Wire
 
-/// What was said in tapped calls, in the order in which it came, with a copy of each packet.
+/// The events of tapped calls in order of arrival, with a copy of each packet.
 package struct TappedBatch: Sendable {
     package enum Entry: Hashable, Sendable {
         case began(TappedSource)
-        /// The packet lies here in `bytes`.
+        /// A packet and its range in `bytes`.
         case packet(TappedPacket, Range<Int>)
         case ended(source: UInt32)
     }
@@ -16,7 +16,7 @@ package struct TappedBatch: Sendable {
 
     package init() {}
 
-    /// Of all that it holds.
+    /// The memory of all entries.
     package var byteCount: Int { bytes.count &+ entries.count &* MemoryLayout<Entry>.stride }
 
     package func payload(_ range: Range<Int>) -> [UInt8] { Array(bytes[range]) }
@@ -29,15 +29,15 @@ package struct TappedBatch: Sendable {
         entries.append(.packet(packet, start..<bytes.count))
     }
 
-    /// Forgets what it holds, but keeps the memory for what comes.
+    /// Removes everything, but keeps the memory.
     package mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
     }
 }
 
-/// The way from a thread that forwards to the one that records: it copies, never waits, and drops what nobody takes.
-package final class SoundTap: Sendable {
+/// A queue from a forwarding thread to the recorder: it copies, never blocks, and drops packets when it is full.
+package final class AudioTap: Sendable {
     private struct State {
         var batch = TappedBatch()
         var droppedCount: UInt64 = 0
@@ -49,15 +49,15 @@ package final class SoundTap: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    package init(byteLimit: Int = SoundTap.standardByteCount) {
+    package init(byteLimit: Int = AudioTap.standardByteCount) {
         limit = byteLimit
     }
 
-    /// Packets that were dropped because nobody took what was there.
+    /// Packets dropped because the queue was full.
     package var droppedCount: UInt64 { state.withLock { $0.droppedCount } }
     package var waitingByteCount: Int { state.withLock { $0.batch.byteCount } }
 
-    /// What came since the last time. Takes `spare`, which is empty and has memory, in its place.
+    /// Takes what arrived since the last call. `spare` replaces it, so that its memory is reused.
     package func take(leaving spare: consuming TappedBatch) -> TappedBatch {
         spare.removeAll()
         return state.withLock { state in
@@ -67,7 +67,7 @@ package final class SoundTap: Sendable {
         }
     }
 
-    package func note(_ entry: TappedBatch.Entry) {
+    package func append(_ entry: TappedBatch.Entry) {
         state.withLock { $0.batch.append(entry) }
     }
 

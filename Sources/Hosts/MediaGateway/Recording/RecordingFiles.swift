@@ -1,6 +1,6 @@
 package import Gateway
 
-/// A source of sound that is being recorded.
+/// An audio track that is being recorded.
 package struct RecordedTrack: Hashable, Sendable {
     package let recording: String
     package let call: String
@@ -16,16 +16,16 @@ package struct RecordedTrack: Hashable, Sendable {
     }
 }
 
-/// Where a recording is kept. Errors say in words what is wrong, for whoever wanted the recording.
+/// The storage of a recording. Errors describe what is wrong, for the user who started the recording.
 package protocol RecordingFiles: Sendable {
-    /// Makes the file of a track, of which nothing is lost that was appended, even if this process ends at once.
+    /// Makes the file of a track. What was appended to it must survive the end of this process.
     func make(_ track: RecordedTrack) async throws -> any RecordingFile
 }
 
 /// One task at a time uses it.
 package protocol RecordingFile: Sendable {
     func append(_ bytes: [UInt8]) async throws
-    /// Nothing more comes. The file is so many milliseconds long; nil when not all of it could be written.
+    /// Ends the file. `duration` is in milliseconds; nil when not all of it could be written.
     func finish(duration: UInt64?) async throws
 }
 
@@ -33,7 +33,7 @@ package protocol RecordingFile: Sendable {
 package struct RecordingEnd: Hashable, Sendable {
     package let recording: String
     package let call: String
-    /// Why nothing more can be recorded; nil when it was ended from outside.
+    /// Why nothing more can be recorded; nil when it was ended regularly.
     package let failure: String?
     /// Milliseconds.
     package let duration: UInt64

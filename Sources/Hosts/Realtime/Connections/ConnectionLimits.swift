@@ -1,10 +1,10 @@
 import Synchronization
 import Wire
 
-/// Counts the connections of a port, in total and for each address, and says which may stay.
+/// Limits the connections of a port, in total and for each address.
 ///
-/// A connection counts until it is closed, whatever it speaks. The address is counted once it is known, which behind a
-/// balancer is after the PROXY header; trusted proxies carry many clients and count only in total.
+/// A connection counts until it is closed, whatever its protocol. Its address is counted once it is known, which behind
+/// a load balancer is after the PROXY header; trusted proxies have many clients and count only in the total.
 package final class ConnectionLimits: Sendable {
     private struct Counts {
         var total = 0
@@ -21,10 +21,10 @@ package final class ConnectionLimits: Sendable {
         self.perAddress = perAddress
     }
 
-    /// How many there are now, and how many were refused since the start.
-    package var figures: (open: Int, refused: Int) { counts.withLock { ($0.total, $0.refused) } }
+    /// The open connections, and how many were refused since the start.
+    package var stats: (open: Int, refused: Int) { counts.withLock { ($0.total, $0.refused) } }
 
-    func enter() -> Bool {
+    func acquire() -> Bool {
         counts.withLock { counts in
             guard counts.total < total else {
                 counts.refused += 1
@@ -35,9 +35,9 @@ package final class ConnectionLimits: Sendable {
         }
     }
 
-    func leave() { counts.withLock { $0.total -= 1 } }
+    func release() { counts.withLock { $0.total -= 1 } }
 
-    func enter(from address: IPAddress) -> Bool {
+    func acquire(from address: IPAddress) -> Bool {
         let key = address.limitKey
         return counts.withLock { counts in
             guard counts.byAddress[key, default: 0] < perAddress else {
@@ -49,7 +49,7 @@ package final class ConnectionLimits: Sendable {
         }
     }
 
-    func leave(from address: IPAddress) {
+    func release(from address: IPAddress) {
         let key = address.limitKey
         counts.withLock { counts in
             let left = counts.byAddress[key, default: 1] - 1

@@ -1,9 +1,9 @@
 package import Wire
 
-/// The request header in which proxies say for whom they ask.
+/// The request header in which proxies report the client's address.
 ///
-/// Each proxy appends the address of whoever asked it, so the right end is the nearest and what stands left of the first
-/// untrusted hop may be anybody's invention. Hosts and schemes are never taken from here.
+/// Each proxy appends the address of its own client, so the right-most hop is the nearest, and everything left of the
+/// first untrusted hop may be forged. Hosts and schemes are never taken from it.
 package enum ForwardedHeader: String, Hashable, Sendable {
     case none
     /// RFC 7239: `for=192.0.2.60;proto=https, for="[2001:db8::17]:4711"`.
@@ -11,26 +11,26 @@ package enum ForwardedHeader: String, Hashable, Sendable {
     /// `203.0.113.5, 2001:db8::17`.
     case xForwardedFor = "x-forwarded-for"
 
-    /// Hops beyond these are not looked at: no chain of proxies is as long.
-    static let longestChain = 32
+    /// Further hops are ignored: no chain of proxies is as long.
+    static let maxChainLength = 32
 
-    /// The hops that the lines of the header name, from left to right, the right-most `longestChain` of them. nil stands
-    /// for one that has no address, such as `unknown`, and for lines that break the grammar: what was appended to such a
-    /// line cannot be told from what its client made up.
+    /// The hops of the header's lines, from left to right: the right-most `maxChainLength` of them. nil stands for a
+    /// hop without an address, such as `unknown`, and for a line with invalid syntax: hops that were appended to such a
+    /// line cannot be distinguished from forged ones.
     package func hops(in lines: [String]) -> [IPAddress?] {
         let hops: [IPAddress?] =
             switch self {
             case .none: []
             case .xForwardedFor:
                 lines.flatMap { $0.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) }
-                    .suffix(Self.longestChain).map { Self.address(of: Array($0)) }
+                    .suffix(Self.maxChainLength).map { Self.address(of: Array($0)) }
             case .forwarded: lines.flatMap { ForwardedElements.hops(in: Array($0.utf8)) }
             }
-        return hops.suffix(Self.longestChain)
+        return hops.suffix(Self.maxChainLength)
     }
 
-    /// The address of a node (RFC 7239 section 6): IPv6 may stand in brackets, and a port may follow, as it may in
-    /// `X-Forwarded-For` by some proxies' habit.
+    /// The address of a node (RFC 7239 section 6): IPv6 may be in brackets, and a port may follow, which some proxies
+    /// also add in `X-Forwarded-For`.
     static func address(of node: [UInt8]) -> IPAddress? {
         let text = String(decoding: node.trimmed, as: UTF8.self)
         if text.first == "[" {
@@ -52,7 +52,7 @@ private struct ForwardedElements {
     private let text: [UInt8]
     private var offset = 0
 
-    /// One for each element; a single nil for a line that breaks the grammar.
+    /// A hop for each element; a single nil for a line with invalid syntax.
     static func hops(in line: [UInt8]) -> [IPAddress?] {
         var elements = ForwardedElements(text: line)
         var hops: [IPAddress?] = []
@@ -69,7 +69,7 @@ private struct ForwardedElements {
     private var isAtEnd: Bool { offset >= text.count }
     private var next: UInt8? { offset < text.count ? text[offset] : nil }
 
-    /// The value of the element's `for`, nil inside when it has none; nil where the grammar breaks.
+    /// The value of the element's `for`, an inner nil when it has none; nil when the syntax is invalid.
     private mutating func takeElement() -> [UInt8]?? {
         var node: [UInt8]?
         repeat {
@@ -96,7 +96,7 @@ private struct ForwardedElements {
         while let next, next == 0x20 || next == 0x09 { offset += 1 }
     }
 
-    /// A token (RFC 9110 section 5.6.2), and the colons and brackets that proxies put into it unquoted.
+    /// A token (RFC 9110 section 5.6.2), including the colons and brackets that proxies leave unquoted.
     private mutating func takeToken() -> [UInt8]? {
         let start = offset
         while let next, Self.isTokenCharacter(next) { offset += 1 }
@@ -144,7 +144,7 @@ extension [UInt8] {
 }
 
 extension IPAddress {
-    /// The IPv4 address that an IPv4-mapped one spells (RFC 4291 section 2.5.5.2): what a socket of both families shows.
+    /// The IPv4 address of an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), as dual-stack sockets report it.
     package var unmapped: IPAddress {
         family == .ipv6 && high == 0 && low >> 32 == 0xFFFF ? IPAddress(ipv4: UInt32(truncatingIfNeeded: low)) : self
     }

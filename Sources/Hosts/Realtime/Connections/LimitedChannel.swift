@@ -3,7 +3,8 @@ package import Logging
 package import NIOCore
 import Wire
 
-/// The connections of a port before TLS and HTTP: too many are closed, and balancers say for whom theirs are.
+/// The connections of a port before TLS and HTTP: closes those over the limits, and reads the PROXY headers of load
+/// balancers.
 ///
 ///     HTTPServerBuilder { responder in LimitedChannel(UpgradeChannel(responder: responder, …), …) }
 package struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
@@ -24,7 +25,7 @@ package struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
             try admit(channel)
             return base.setup(channel: channel, logger: logger)
         } catch {
-            // Nobody else closes a channel whose setting up failed.
+            // Nothing else closes a channel whose setup failed.
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(error)
         }
@@ -34,21 +35,21 @@ package struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
         await base.handle(value: value, logger: logger)
     }
 
-    private struct Refused: Error {}
+    private struct Rejected: Error {}
 
     private func admit(_ channel: any Channel) throws {
         let (addresses, limits) = (addresses, limits)
-        guard limits.enter() else { throw Refused() }
-        channel.closeFuture.whenComplete { _ in limits.leave() }
+        guard limits.acquire() else { throw Rejected() }
+        channel.closeFuture.whenComplete { _ in limits.release() }
         guard let peer = addresses.peer(of: channel) else { return }
-        guard addresses.mustAnnounce(peer) else {
-            guard Self.count(peer, channel, addresses, limits) else { throw Refused() }
+        guard addresses.expectsProxyHeader(peer) else {
+            guard Self.count(peer, channel, addresses, limits) else { throw Rejected() }
             return
         }
         try channel.pipeline.syncOperations.addHandler(
             ProxyProtocolHandler { [weak channel] client in
                 guard let channel, let client else { return true }
-                addresses.announce(client, of: channel)
+                addresses.setClient(client, of: channel)
                 return Self.count(client, channel, addresses, limits)
             })
     }
@@ -58,8 +59,8 @@ package struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
         _ client: IPAddress, _ channel: any Channel, _ addresses: ClientAddresses, _ limits: ConnectionLimits
     ) -> Bool {
         if addresses.isTrusted(client) { return true }
-        guard limits.enter(from: client) else { return false }
-        channel.closeFuture.whenComplete { _ in limits.leave(from: client) }
+        guard limits.acquire(from: client) else { return false }
+        channel.closeFuture.whenComplete { _ in limits.release(from: client) }
         return true
     }
 }

@@ -2,19 +2,19 @@ import NIOCore
 import TURN
 import Wire
 
-/// Takes the PROXY header (version 2) off the beginning of a balancer's connection, before TLS, and leaves.
+/// Reads the PROXY header (version 2) at the beginning of a load balancer's connection, before TLS, and removes itself.
 ///
-/// A connection without the header, or with a wrong one, is closed: it does not come through the balancer.
+/// A connection without a valid header is closed: it does not come from the balancer.
 final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private var received = ByteBuffer()
-    private let announce: (IPAddress?) -> Bool
+    private let onHeader: (IPAddress?) -> Bool
 
-    /// - Parameter announce: Is told for whom the connection was opened, nil when the balancer speaks for itself. Returns
-    ///   whether it may go on.
-    init(announce: @escaping (IPAddress?) -> Bool) { self.announce = announce }
+    /// - Parameter onHeader: Gets the client's address, nil when the connection is the balancer's own. Returns whether
+    ///   the connection may stay open.
+    init(onHeader: @escaping (IPAddress?) -> Bool) { self.onHeader = onHeader }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         received.writeImmutableBuffer(unwrapInboundIn(data))
@@ -22,7 +22,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
         case .incomplete: return
         case .malformed: context.close(promise: nil)
         case .whole(let byteCount, let source):
-            guard announce(source?.address.unmapped) else { return context.close(promise: nil) }
+            guard onHeader(source?.address.unmapped) else { return context.close(promise: nil) }
             received.moveReaderIndex(forwardBy: byteCount)
             let rest = received
             received = ByteBuffer()

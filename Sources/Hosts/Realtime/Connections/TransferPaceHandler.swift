@@ -1,13 +1,14 @@
 package import NIOCore
 import NIOHTTPTypes
 
-/// Ends HTTP connections that hold a request or a response open without moving it.
+/// Closes HTTP connections whose requests or responses are too slow.
 ///
-/// A body that comes, and a response that goes, makes at least `leastBytes` within each `window`, or the connection is
-/// closed. It counts only what the other end owes: a body while the server wants to read more of it, and a response
-/// while some of it waits for the client to take it. Server-sent events that nobody writes are no slow response.
+/// A request body or a response must move at least `minBytes` within each `window`. Only the client's delay counts: of
+/// a body while the server waits for more of it, and of a response while some of it waits for the client. Idle
+/// server-sent events are not a slow response.
 ///
-/// Nor is more read of a client than it reads: requests that follow on a connection that takes no bytes wait in its socket.
+/// A client that does not read is not read either: further requests on a connection that is not writable wait in its
+/// socket.
 final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -15,27 +16,27 @@ final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let window: TimeAmount
-    private let leastBytes: Int
+    private let minBytes: Int
     private var check: Scheduled<Void>?
 
     private var isReceivingBody = false
-    /// It was so when the window began.
+    /// The value when the window began.
     private var wasReceivingBody = false
-    /// The server asked for more than has come.
-    private var isReadWanted = false
-    /// The server asked for more while the client took nothing.
+    /// The server has requested a read that is not complete.
+    private var isReadRequested = false
+    /// The server requested a read while the channel was not writable.
     private var isReadHeld = false
     private var received = 0
     private var receivedBefore = 0
 
     private var written = 0
     private var takenBefore = 0
-    /// Something waited for the client when the window began.
+    /// Bytes waited for the client when the window began.
     private var wasSending = false
 
     init(_ pace: TransferPace) {
         window = pace.window
-        leastBytes = pace.leastBytes
+        minBytes = pace.minBytes
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { check?.cancel() }
@@ -46,11 +47,11 @@ final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        isReadWanted = false
+        isReadRequested = false
         switch unwrapInboundIn(data) {
         case .head:
             isReceivingBody = true
-            watch(context)
+            startWindow(context)
         case .body(let bytes): received &+= bytes.readableBytes
         case .end: isReceivingBody = false
         }
@@ -62,7 +63,7 @@ final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             isReadHeld = true
             return
         }
-        isReadWanted = true
+        isReadRequested = true
         context.read()
     }
 
@@ -76,13 +77,13 @@ final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .body(let bytes) = unwrapOutboundIn(data) { written &+= bytes.readableBytes }
-        // Before the writing: what waits from now on is counted from the next window on.
-        watch(context)
+        // Before the write: bytes that wait from now on count from the next window on.
+        startWindow(context)
         context.write(data, promise: promise)
     }
 
-    /// Begins a window, unless one is running.
-    private func watch(_ context: ChannelHandlerContext) {
+    /// Starts a window, unless one is running.
+    private func startWindow(_ context: ChannelHandlerContext) {
         guard check == nil else { return }
         wasReceivingBody = isReceivingBody
         receivedBefore = received
@@ -92,34 +93,34 @@ final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         check = context.eventLoop.assumeIsolated().scheduleTask(in: window) { [weak self] in
             guard let self else { return }
             check = nil
-            look(context)
+            checkPace(context)
         }
     }
 
-    private func look(_ context: ChannelHandlerContext) {
+    private func checkPace(_ context: ChannelHandlerContext) {
         let waiting = waitingBytes(context)
         let isSlowBody =
-            wasReceivingBody && isReceivingBody && isReadWanted && received &- receivedBefore < leastBytes
-        let isSlowResponse = wasSending && waiting > 0 && (written &- waiting) &- takenBefore < leastBytes
+            wasReceivingBody && isReceivingBody && isReadRequested && received &- receivedBefore < minBytes
+        let isSlowResponse = wasSending && waiting > 0 && (written &- waiting) &- takenBefore < minBytes
         guard !isSlowBody, !isSlowResponse else {
             context.close(promise: nil)
             return
         }
-        if isReceivingBody || waiting > 0 { watch(context) }
+        if isReceivingBody || waiting > 0 { startWindow(context) }
     }
 
-    /// Bytes of responses that the socket has not taken.
+    /// Bytes of responses that the socket has not accepted.
     private func waitingBytes(_ context: ChannelHandlerContext) -> Int {
         guard let options = context.channel.syncOptions else { return 0 }
         return (try? options.getOption(.bufferedWritableBytes)) ?? 0
     }
 }
 
-/// How fast bodies and responses must move.
+/// The minimum rate of bodies and responses.
 package struct TransferPace: Sendable {
     package var window: TimeAmount = .seconds(30)
     /// Within each window.
-    package var leastBytes = 30 * 4096
+    package var minBytes = 30 * 4096
 
     package init() {}
 }

@@ -1,30 +1,32 @@
 package import Model
 
-/// Reads streams for sessions: every listen, resume and catching up ends here.
+/// Reads streams for sessions that listen, resume or catch up.
 package protocol StreamSource: Sendable {
     /// Checks that `principal` may listen to `stream`, and reads it in one snapshot of the store.
     ///
-    /// With `after`, the changes since then when the log still has all of them (none is an answer too), else a reset.
-    /// Without, a snapshot. Streams of events answer `.snapshot` at `Position.ephemeral`: `captions:` an empty one, `presence:` with what
-    /// `RealtimeHub.presence(of:)` says; for whoever may not know, `.onlySnapshot`, so that no event follows. Throws `Problem` (`not_found`) where there is nothing or no access.
+    /// With `after`, it returns the changes since then if the log still has all of them (possibly none), otherwise a
+    /// reset. Without, it returns a snapshot. Streams of events return `.snapshot` at `Position.ephemeral`: an empty
+    /// one for
+    /// `captions:`, and `RealtimeHub.presence(of:)` for `presence:`; without access to the presence `.onlySnapshot`, so
+    /// that no event follows. Throws `Problem` (`not_found`) when the stream does not exist or may not be read.
     func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening
 }
 
-/// What a stream holds for one listener, and where it then stands.
+/// The content of a stream for one listener, and its position.
 package enum StreamOpening: Sendable {
-    /// JSON text of the whole, true at the position.
+    /// JSON text of the whole state at the position.
     case snapshot([UInt8], Position)
-    /// Every change after the position asked for, up to this one.
+    /// Every change after the requested position, up to this one.
     case changes([Change], Position)
-    /// What a listener gets who may know no more: a snapshot after which nothing comes.
+    /// A snapshot without any later changes or events.
     case onlySnapshot([UInt8])
-    /// The position asked for cannot be continued: a reason for the client, then a snapshot.
+    /// The requested position cannot be continued: a reason for the client, then a snapshot.
     case reset(ResetReason, [UInt8], Position)
 }
 
-/// Why a listener's copy of a stream is void.
+/// Why a listener's copy of a stream is invalid.
 package enum ResetReason: String, Sendable {
-    /// The log no longer reaches back to the position.
+    /// The log no longer contains the position.
     case gap
     /// The log was rebuilt.
     case epoch
@@ -33,6 +35,6 @@ package enum ResetReason: String, Sendable {
 }
 
 extension Position {
-    /// The position of streams that keep no log.
+    /// The position of streams without a log.
     package static var ephemeral: Self { Self(epoch: "", sequence: 0) }
 }

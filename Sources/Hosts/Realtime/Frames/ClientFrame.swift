@@ -11,12 +11,12 @@ package enum ClientFrame: Equatable {
     case heartbeat
 }
 
-/// How a client introduces itself.
+/// The client's credentials and the streams to resume.
 package struct Hello: Equatable {
     package var token: String
     package var endpoint: EndpointID?
     package var secret: String?
-    /// The streams that the client wants to go on listening to, in the order in which it named them.
+    /// The streams that the client resumes, in its order.
     package var resume: [Resumption] = []
 
     package struct Resumption: Equatable {
@@ -25,42 +25,42 @@ package struct Hello: Equatable {
     }
 }
 
-/// Why a message is no frame of the protocol, and the id to answer it with where that was legible.
-package struct FrameFault: Error, Equatable {
+/// Why a message is not a valid frame, and its id if that could be read.
+package struct FrameError: Error, Equatable {
     package var id: Int64?
     package var problem: Problem
 }
 
 extension ClientFrame {
-    /// Ids are whole numbers that every JSON library keeps exactly.
+    /// Ids are integers that every JSON library represents exactly.
     package static let ids: ClosedRange<Int64> = 0...9_007_199_254_740_991
-    package static let longestToken = 16 * 1024
-    package static let longestName = 64
+    package static let maxTokenLength = 16 * 1024
+    package static let maxNameLength = 64
 
-    /// Reads one message. Members that it does not know are ignored, and `null` is as good as absent.
+    /// Parses one message. Unknown members are ignored, and `null` means absent.
     ///
     /// - Parameter resumptions: How many streams a hello may resume.
-    package static func parse(_ text: [UInt8], resumptions: Int) throws(FrameFault) -> ClientFrame {
+    package static func parse(_ text: [UInt8], resumptions: Int) throws(FrameError) -> ClientFrame {
         let members: Members
-        do { members = try Members(text) } catch { throw FrameFault(id: nil, problem: .unreadable(error)) }
+        do { members = try Members(text) } catch { throw FrameError(id: nil, problem: .unreadable(error)) }
         var id: Int64?
         do throws(Problem) {
             id = try members.integer(members.id, named: "id", in: ids)
             return try members.frame(id: id, resumptions: resumptions)
         } catch {
-            throw FrameFault(id: id, problem: error)
+            throw FrameError(id: id, problem: error)
         }
     }
 
-    /// Reads the hello of a client that has no WebSocket: the object that a hello frame would contain.
+    /// Parses the hello of a client without a WebSocket: the object within a hello frame.
     package static func parseHello(_ text: [UInt8], resumptions: Int) throws(Problem) -> Hello {
         do {
             var reader = JSONReader(text)
             let range = try reader.skip()
             try reader.finish()
             return try Hello(text, in: range, prefix: "", resumptions: resumptions)
-        } catch let fault as JSONFault {
-            throw .unreadable(fault)
+        } catch let parseError as JSONParseError {
+            throw .unreadable(parseError)
         } catch let problem as Problem {
             throw problem
         } catch {
@@ -69,7 +69,7 @@ extension ClientFrame {
     }
 }
 
-/// Where the members of a frame stand in its text: found, and checked to be JSON, in one pass.
+/// The ranges of a frame's members in its text, found and checked to be JSON in one pass.
 private struct Members {
     let text: [UInt8]
     var id: Range<Int>?
@@ -81,7 +81,7 @@ private struct Members {
     var token: Range<Int>?
     var heartbeat: Range<Int>?
 
-    init(_ text: [UInt8]) throws(JSONFault) {
+    init(_ text: [UInt8]) throws(JSONParseError) {
         self.text = text
         var reader = JSONReader(text)
         try reader.beginObject()
@@ -109,30 +109,31 @@ private struct Members {
         let verbs = [hello, listen, unlisten, request, token].compactMap { $0 }
         guard verbs.count == 1 else {
             throw Problem(
-                .invalidRequest, "A frame has exactly one of hello, listen, unlisten, request, token and heartbeat.")
+                .invalidRequest,
+                "A frame must have exactly one of hello, listen, unlisten, request, token and heartbeat.")
         }
-        guard let id else { throw .invalid("id", "A frame needs an id, by which its answer can be told.") }
+        guard let id else { throw .invalid("id", "The id is missing.") }
         if let hello {
             return .hello(id, try Hello(text, in: hello, prefix: "hello.", resumptions: resumptions))
         }
         if let listen {
-            let wish = try Listen(text, in: listen, prefix: "listen.")
-            return .listen(id, wish.stream, after: wish.after)
+            let target = try Listen(text, in: listen, prefix: "listen.")
+            return .listen(id, target.stream, after: target.after)
         }
         if let unlisten {
             return .unlisten(id, try Listen(text, in: unlisten, prefix: "unlisten.").stream)
         }
         if let token {
-            return .token(id, try string(token, named: "token", atMost: ClientFrame.longestToken))
+            return .token(id, try string(token, named: "token", atMost: ClientFrame.maxTokenLength))
         }
-        let name = try string(request, named: "request", atMost: ClientFrame.longestName)
+        let name = try string(request, named: "request", atMost: ClientFrame.maxNameLength)
         return .request(id, name: name, params: try parameters())
     }
 
     private func parameters() throws(Problem) -> [UInt8] {
         guard let params else { return Array("{}".utf8) }
         guard text[params.lowerBound] == UInt8(ascii: "{") else {
-            throw .invalid("params", "The parameters must be an object.")
+            throw .invalid("params", "params must be an object.")
         }
         return Array(text[params])
     }
@@ -141,7 +142,7 @@ private struct Members {
         guard let range else { return nil }
         var reader = JSONReader(text, in: range)
         guard let number = try? reader.readInteger(), bounds.contains(number) else {
-            throw .invalid(name, "This must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound).")
+            throw .invalid(name, "This must be an integer from \(bounds.lowerBound) to \(bounds.upperBound).")
         }
         return number
     }
@@ -153,7 +154,7 @@ private struct Members {
     }
 }
 
-/// What `listen` and `unlisten` name.
+/// The object of `listen` and `unlisten`.
 private struct Listen {
     var stream: StreamName
     var after: Position?
@@ -185,7 +186,7 @@ extension Hello {
         try reader.members(of: String(prefix.dropLast())) { (key, reader) throws(Problem) in
             let name = prefix + key
             switch key {
-            case "token": token = try reader.string(named: name, atMost: ClientFrame.longestToken)
+            case "token": token = try reader.string(named: name, atMost: ClientFrame.maxTokenLength)
             case "endpoint":
                 endpoint = EndpointID(try reader.string(named: name, atMost: 36))
                 guard endpoint != nil else { throw .invalid(name, "The endpoint must be a UUID.") }
@@ -200,7 +201,7 @@ extension Hello {
 }
 
 extension Problem {
-    fileprivate static func unreadable(_ fault: JSONFault) -> Self {
-        Problem(.invalidRequest, "The frame is not a JSON object: \(fault.detail) (byte \(fault.offset))")
+    fileprivate static func unreadable(_ parseError: JSONParseError) -> Self {
+        Problem(.invalidRequest, "The frame is not a JSON object: \(parseError.detail) (byte \(parseError.offset))")
     }
 }

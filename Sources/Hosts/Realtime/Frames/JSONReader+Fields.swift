@@ -1,6 +1,6 @@
 import Model
 
-/// Reading values whose text was checked to be JSON: what can be wrong now is their kind, and the problem names the field.
+/// Reads values whose text was checked to be JSON: only their type can be wrong, and the problem names the field.
 extension JSONReader {
     /// Calls `body` with each member that is not null; it must read or skip the value.
     mutating func members(
@@ -34,7 +34,7 @@ extension JSONReader {
 
     mutating func stream(named name: String) throws(Problem) -> StreamName {
         guard let stream = StreamName(try string(named: name, atMost: 128)) else {
-            throw .invalid(name, "There is no stream of this name.")
+            throw .invalid(name, "This must be the name of a stream.")
         }
         return stream
     }
@@ -51,7 +51,7 @@ extension JSONReader {
                 }
             }
         } catch {}
-        throw .invalid(name, #"A position is an epoch and a sequence, such as ["e1",904]."#)
+        throw .invalid(name, #"A position must be an epoch and a sequence, such as ["e1",904]."#)
     }
 
     mutating func resumptions(named name: String, atMost limit: Int) throws(Problem) -> [Hello.Resumption] {
@@ -59,7 +59,7 @@ extension JSONReader {
         var seen: Set<StreamName> = []
         try members(of: name) { (key, reader) throws(Problem) in
             guard let stream = StreamName(key) else {
-                throw .invalid(name, "There is no stream that is named \(key.prefix(64)).")
+                throw .invalid(name, "There is no stream named \(key.prefix(64)).")
             }
             let after = try reader.position(named: name + "." + stream.text)
             guard seen.insert(stream).inserted else { return }

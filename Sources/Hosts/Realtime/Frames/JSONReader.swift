@@ -1,22 +1,22 @@
-/// Why a text is not JSON, or not the JSON that was asked for.
-struct JSONFault: Error, Hashable {
+/// Why a text is not valid JSON, or has an unexpected type.
+struct JSONParseError: Error, Hashable {
     var detail: String
-    /// Where in the text, in bytes.
+    /// The position in the text, in bytes.
     var offset: Int
 }
 
-/// Reads JSON text (RFC 8259) from front to back, value by value, and skips what nobody asked for after checking it.
+/// A pull parser for JSON text (RFC 8259): reads value by value, and checks and skips unneeded ones.
 ///
-/// A frame's parameters are passed on as the text that they are; so no tree of values is built, and what is skipped
-/// costs no memory however deep or long it is. Nesting is bounded because it is followed by recursion.
+/// A frame's parameters are passed on as text, so no tree of values is built, and skipped values cost no memory.
+/// Nesting is limited because skipping is recursive.
 struct JSONReader {
     private let bytes: [UInt8]
     private(set) var position: Int
     private let end: Int
-    /// The last byte of the value or bracket before: tells the first member of an object from the others.
+    /// The last byte of the previous value or bracket: distinguishes the first member of an object from the others.
     private var previous: UInt8 = 0
 
-    static let deepestNesting = 64
+    static let maxNesting = 64
 
     init(_ bytes: [UInt8], in range: Range<Int>? = nil) {
         self.bytes = bytes
@@ -24,12 +24,12 @@ struct JSONReader {
         end = min(range?.upperBound ?? bytes.count, bytes.count)
     }
 
-    /// What kind of value comes next.
+    /// The type of a value.
     enum Kind { case object, array, string, number, boolean, null }
 
-    mutating func nextKind() throws(JSONFault) -> Kind {
+    mutating func nextKind() throws(JSONParseError) -> Kind {
         skipSpace()
-        guard let byte = peek else { throw fault("Here must be a value.") }
+        guard let byte = peek else { throw parseError("Expected a value.") }
         switch byte {
         case UInt8(ascii: "{"): return .object
         case UInt8(ascii: "["): return .array
@@ -37,65 +37,65 @@ struct JSONReader {
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number
         case UInt8(ascii: "t"), UInt8(ascii: "f"): return .boolean
         case UInt8(ascii: "n"): return .null
-        default: throw fault("Here must be a value.")
+        default: throw parseError("Expected a value.")
         }
     }
 
-    mutating func beginObject() throws(JSONFault) {
-        guard try nextKind() == .object else { throw fault("Here must be an object.") }
+    mutating func beginObject() throws(JSONParseError) {
+        guard try nextKind() == .object else { throw parseError("Expected an object.") }
         consume()
     }
 
     /// The next key of the object that was begun, or nil at its end. Its value must then be read or skipped.
-    mutating func nextKey() throws(JSONFault) -> String? {
+    mutating func nextKey() throws(JSONParseError) -> String? {
         skipSpace()
         if peek == UInt8(ascii: "}") {
             consume()
             return nil
         }
-        if previous != UInt8(ascii: "{") { try expect(UInt8(ascii: ","), "Here must be a comma or the object's end.") }
+        if previous != UInt8(ascii: "{") { try expect(UInt8(ascii: ","), "Expected a comma or the end of the object.") }
         skipSpace()
         let key = try readString()
         skipSpace()
-        try expect(UInt8(ascii: ":"), "Here must be a colon.")
+        try expect(UInt8(ascii: ":"), "Expected a colon.")
         return key
     }
 
-    mutating func beginArray() throws(JSONFault) {
-        guard try nextKind() == .array else { throw fault("Here must be an array.") }
+    mutating func beginArray() throws(JSONParseError) {
+        guard try nextKind() == .array else { throw parseError("Expected an array.") }
         consume()
     }
 
     /// Whether the array that was begun has another element, which must then be read or skipped.
-    mutating func hasElement() throws(JSONFault) -> Bool {
+    mutating func hasElement() throws(JSONParseError) -> Bool {
         skipSpace()
         if peek == UInt8(ascii: "]") {
             consume()
             return false
         }
-        if previous != UInt8(ascii: "[") { try expect(UInt8(ascii: ","), "Here must be a comma or the array's end.") }
+        if previous != UInt8(ascii: "[") { try expect(UInt8(ascii: ","), "Expected a comma or the end of the array.") }
         return true
     }
 
-    mutating func readInteger() throws(JSONFault) -> Int64 {
-        guard try nextKind() == .number else { throw fault("Here must be a whole number.") }
+    mutating func readInteger() throws(JSONParseError) -> Int64 {
+        guard try nextKind() == .number else { throw parseError("Expected an integer.") }
         let start = position
         try skipNumber()
         guard let number = Int64(String(decoding: bytes[start..<position], as: UTF8.self)) else {
-            throw JSONFault(detail: "Here must be a whole number.", offset: start)
+            throw JSONParseError(detail: "Expected an integer.", offset: start)
         }
         return number
     }
 
     /// Checks that nothing but white space follows.
-    mutating func finish() throws(JSONFault) {
+    mutating func finish() throws(JSONParseError) {
         skipSpace()
-        guard position == end else { throw fault("Nothing may follow the value.") }
+        guard position == end else { throw parseError("Unexpected text after the value.") }
     }
 
-    /// Steps over the next value and returns where it stands in the bytes.
-    mutating func skip(depth: Int = 0) throws(JSONFault) -> Range<Int> {
-        guard depth < Self.deepestNesting else { throw fault("This is nested too deeply.") }
+    /// Skips the next value and returns its range in the bytes.
+    mutating func skip(depth: Int = 0) throws(JSONParseError) -> Range<Int> {
+        guard depth < Self.maxNesting else { throw parseError("The nesting is too deep.") }
         let kind = try nextKind()
         let start = position
         switch kind {
@@ -116,9 +116,9 @@ struct JSONReader {
 
 // Strings.
 extension JSONReader {
-    mutating func readString() throws(JSONFault) -> String {
+    mutating func readString() throws(JSONParseError) -> String {
         skipSpace()
-        guard peek == UInt8(ascii: "\"") else { throw fault("Here must be a string.") }
+        guard peek == UInt8(ascii: "\"") else { throw parseError("Expected a string.") }
         let start = position + 1
         var hasEscapes = false
         try skipString(noting: &hasEscapes)
@@ -127,12 +127,12 @@ extension JSONReader {
         return try unescaped(text)
     }
 
-    private mutating func skipString() throws(JSONFault) {
+    private mutating func skipString() throws(JSONParseError) {
         var hasEscapes = false
         try skipString(noting: &hasEscapes)
     }
 
-    private mutating func skipString(noting hasEscapes: inout Bool) throws(JSONFault) {
+    private mutating func skipString(noting hasEscapes: inout Bool) throws(JSONParseError) {
         consume()
         while let byte = peek {
             consume()
@@ -141,15 +141,15 @@ extension JSONReader {
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 try skipEscape()
-            case ..<0x20: throw fault("Control characters must be escaped.")
+            case ..<0x20: throw parseError("Control characters must be escaped.")
             default: break
             }
         }
-        throw fault("The string has no end.")
+        throw parseError("The string is not terminated.")
     }
 
-    private mutating func skipEscape() throws(JSONFault) {
-        guard let byte = peek else { throw fault("The string has no end.") }
+    private mutating func skipEscape() throws(JSONParseError) {
+        guard let byte = peek else { throw parseError("The string is not terminated.") }
         consume()
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
@@ -158,16 +158,16 @@ extension JSONReader {
         case UInt8(ascii: "u"):
             for _ in 0..<4 {
                 guard let digit = peek, Self.hexadecimal(digit) != nil else {
-                    throw fault("Here must be four hex digits.")
+                    throw parseError("Expected four hexadecimal digits.")
                 }
                 consume()
             }
-        default: throw fault("There is no such escape.")
+        default: throw parseError("Invalid escape sequence.")
         }
     }
 
-    /// Resolves escapes whose syntax was checked. A surrogate without its pair becomes U+FFFD, as in decoding UTF-8.
-    private func unescaped(_ text: ArraySlice<UInt8>) throws(JSONFault) -> String {
+    /// Resolves escapes whose syntax was checked. An unpaired surrogate becomes U+FFFD, as in decoding UTF-8.
+    private func unescaped(_ text: ArraySlice<UInt8>) throws(JSONParseError) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
         var rest = text
@@ -189,7 +189,7 @@ extension JSONReader {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// The character of a `\u` escape, whose digits come next; a high surrogate takes the low one that follows it along.
+    /// The character of a `\u` escape, whose digits come next; a high surrogate is combined with the low one after it.
     private static func character(_ rest: inout ArraySlice<UInt8>) -> String {
         let unit = codeUnit(&rest)
         guard UTF16.isLeadSurrogate(unit), rest.starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]) else {
@@ -220,7 +220,7 @@ extension JSONReader {
 
 // Numbers, words and white space.
 extension JSONReader {
-    private mutating func skipNumber() throws(JSONFault) {
+    private mutating func skipNumber() throws(JSONParseError) {
         if peek == UInt8(ascii: "-") { consume() }
         if peek == UInt8(ascii: "0") {
             consume()
@@ -238,21 +238,21 @@ extension JSONReader {
         }
     }
 
-    private mutating func skipDigits() throws(JSONFault) {
-        guard let byte = peek, Self.isDigit(byte) else { throw fault("Here must be a digit.") }
+    private mutating func skipDigits() throws(JSONParseError) {
+        guard let byte = peek, Self.isDigit(byte) else { throw parseError("Expected a digit.") }
         while let byte = peek, Self.isDigit(byte) { consume() }
     }
 
-    private mutating func skipWord(_ word: StaticString) throws(JSONFault) {
+    private mutating func skipWord(_ word: StaticString) throws(JSONParseError) {
         let length = word.utf8CodeUnitCount
         guard end - position >= length,
             String(decoding: bytes[position..<(position + length)], as: UTF8.self) == "\(word)"
-        else { throw fault("Here must be a value.") }
+        else { throw parseError("Expected a value.") }
         for _ in 0..<length { consume() }
     }
 
-    private mutating func expect(_ byte: UInt8, _ detail: String) throws(JSONFault) {
-        guard peek == byte else { throw fault(detail) }
+    private mutating func expect(_ byte: UInt8, _ detail: String) throws(JSONParseError) {
+        guard peek == byte else { throw parseError(detail) }
         consume()
     }
 
@@ -270,5 +270,5 @@ extension JSONReader {
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    private func fault(_ detail: String) -> JSONFault { JSONFault(detail: detail, offset: position) }
+    private func parseError(_ detail: String) -> JSONParseError { JSONParseError(detail: detail, offset: position) }
 }

@@ -1,7 +1,7 @@
 import Model
 import NIOCore
 
-/// Writing JSON text by hand: a frame is one pass over a buffer, without a tree of values.
+/// Writes JSON text directly into a buffer, without a tree of values.
 extension ByteBuffer {
     mutating func writeText(_ text: StaticString) {
         writeStaticString(text)

@@ -1,7 +1,7 @@
 import Model
 import NIOCore
 
-/// The answers to frames that carry an id.
+/// The results of frames that carry an id.
 extension OutboundFrame {
     /// `{"id":3,"result":{…},"positions":{"call:C1":["e1",18]}}`
     static func result(_ id: Int64, _ json: [UInt8], positions: [StreamName: Position]) -> Self {
@@ -26,7 +26,7 @@ extension OutboundFrame {
         }
     }
 
-    /// `{"id":3,"error":{"type":"conflict","title":"…","status":409,"detail":"…"}}`; without id where it was not legible.
+    /// `{"id":3,"error":{"type":"conflict","title":"…","status":409,"detail":"…"}}`; without an unreadable id.
     static func error(_ id: Int64?, _ problem: Problem) -> Self {
         Self { buffer in
             buffer.writeText("{")
@@ -42,29 +42,29 @@ extension OutboundFrame {
     }
 
     /// `{"id":1,"result":{"session":"…","user":"…","endpoint":"…","heartbeat":20,"serverTime":"…","resumed":{…}}}`
-    static func hello(_ id: Int64, _ welcome: Welcome) -> Self {
-        Self(expecting: 384 + welcome.resumed.count * 64) { buffer in
+    static func hello(_ id: Int64, _ result: HelloResult) -> Self {
+        Self(expecting: 384 + result.resumed.count * 64) { buffer in
             buffer.writeText(#"{"id":"#)
             buffer.writeDecimal(id)
             buffer.writeText(#","result":{"session":"#)
-            buffer.writeQuoted(welcome.session.text)
+            buffer.writeQuoted(result.session.text)
             buffer.writeText(#","user":"#)
-            buffer.writeQuoted(welcome.user.text)
+            buffer.writeQuoted(result.user.text)
             buffer.writeText(#","endpoint":"#)
-            buffer.writeQuoted(welcome.endpoint.text)
-            if let secret = welcome.newSecret {
+            buffer.writeQuoted(result.endpoint.text)
+            if let secret = result.newSecret {
                 buffer.writeText(#","secret":"#)
                 buffer.writeQuoted(secret)
             }
             buffer.writeText(#","heartbeat":"#)
-            buffer.writeDecimal(welcome.heartbeat.nanoseconds / 1_000_000_000)
+            buffer.writeDecimal(result.heartbeat.nanoseconds / 1_000_000_000)
             buffer.writeText(#","serverTime":"#)
-            buffer.writeQuoted(welcome.serverTime.text)
+            buffer.writeQuoted(result.serverTime.text)
             buffer.writeText(#","resumed":{"#)
-            for (index, resumed) in welcome.resumed.enumerated() {
+            for (index, resumed) in result.resumed.enumerated() {
                 if index > 0 { buffer.writeText(",") }
                 buffer.writeQuoted(resumed.stream.text)
-                buffer.writeText(resumed.isWhole ? #":"ok""# : #":"reset""#)
+                buffer.writeText(resumed.isContinued ? #":"ok""# : #":"reset""#)
             }
             buffer.writeText("}}}")
         }
@@ -89,7 +89,7 @@ extension OutboundFrame {
     }
 
     /// `{"id":4,"result":{"expiresIn":900}}`, in seconds.
-    static func tokenTaken(_ id: Int64, expiresIn seconds: Int64) -> Self {
+    static func tokenAccepted(_ id: Int64, expiresIn seconds: Int64) -> Self {
         Self { buffer in
             buffer.writeText(#"{"id":"#)
             buffer.writeDecimal(id)
@@ -100,16 +100,16 @@ extension OutboundFrame {
     }
 }
 
-/// What the answer to a hello says.
-struct Welcome: Sendable {
+/// The result of a hello.
+struct HelloResult: Sendable {
     var session: SessionID
     var user: UserID
     var endpoint: EndpointID
     var newSecret: String?
     var heartbeat: TimeAmount
     var serverTime: Timestamp
-    /// The streams that the hello wanted to resume, and whether each could be continued.
-    var resumed: [(stream: StreamName, isWhole: Bool)]
+    /// The streams of the hello, and whether each is continued.
+    var resumed: [(stream: StreamName, isContinued: Bool)]
 }
 
 extension ByteBuffer {

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// One JSON message of the server's, with the header that makes it a WebSocket text frame (RFC 6455 section 5.2).
+/// One JSON message of the server, with the header of a WebSocket text frame (RFC 6455 section 5.2).
 ///
 /// Frames to a client are not masked, so the same bytes go to everyone: a frame is encoded once and shared.
 struct OutboundFrame: Sendable, Hashable {
@@ -20,23 +20,23 @@ struct OutboundFrame: Sendable, Hashable {
         return text
     }
 
-    private static let longestHeader = 10
+    private static let maxHeaderLength = 10
     private static let finalText: UInt8 = 0x81
 
     /// Lets `write` append the JSON text.
     init(expecting capacity: Int = 256, _ write: (inout ByteBuffer) -> Void) {
-        var buffer = ByteBufferAllocator().buffer(capacity: capacity + Self.longestHeader)
-        // The header's length depends on the payload's, which is not known yet: leave room, and put it right before.
-        buffer.writeRepeatingByte(0, count: Self.longestHeader)
+        var buffer = ByteBufferAllocator().buffer(capacity: capacity + Self.maxHeaderLength)
+        // The header's length depends on the payload's, which is not known yet: reserve the maximum.
+        buffer.writeRepeatingByte(0, count: Self.maxHeaderLength)
         write(&buffer)
-        let length = buffer.readableBytes - Self.longestHeader
+        let length = buffer.readableBytes - Self.maxHeaderLength
         let start: Int
         switch length {
         case ..<126:
-            start = Self.longestHeader - 2
+            start = Self.maxHeaderLength - 2
             buffer.setInteger(UInt8(truncatingIfNeeded: length), at: start + 1)
         case ..<65536:
-            start = Self.longestHeader - 4
+            start = Self.maxHeaderLength - 4
             buffer.setInteger(126 as UInt8, at: start + 1)
             buffer.setInteger(UInt16(truncatingIfNeeded: length), at: start + 2)
         default:

@@ -3,7 +3,7 @@ import Model
 import NIOCore
 import Synchronization
 
-/// The changes that one commit made to one stream: of one epoch, dense and in order.
+/// The changes of one commit to one stream: of one epoch, without gaps and in order.
 ///
 /// All listeners of all loops share the frame, which the first of them encodes.
 final class StreamBatch: Sendable {
@@ -25,7 +25,7 @@ final class StreamBatch: Sendable {
 
     var position: Position { Position(epoch: epoch, sequence: last) }
 
-    /// Roughly how much memory holding on to the batch costs.
+    /// Roughly the batch's size in memory.
     var weight: Int { changes.reduce(64) { $0 + $1.data.utf8.count } }
 
     /// The frame that carries all of the changes.
@@ -44,8 +44,8 @@ final class StreamBatch: Sendable {
         return .changes(changes.drop { $0.position.sequence <= sequence }, of: stream)
     }
 
-    /// Sorts what was committed by stream, in the order in which the streams first appear. What is not dense or of another
-    /// epoch begins another batch.
+    /// Groups the changes of a commit by stream, in the order in which the streams first appear. A gap or another epoch
+    /// starts a new batch.
     static func batches(of changes: [Change]) -> [StreamBatch] {
         if changes.count == 1 { return [StreamBatch(changes)].compactMap { $0 } }
         var runs: [[Change]] = []

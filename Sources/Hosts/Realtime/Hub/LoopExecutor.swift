@@ -2,8 +2,8 @@ import NIOCore
 
 /// Runs tasks on an event loop, between its other work.
 ///
-/// A request is read, run and answered by one thread: on the global executor each of its steps would wake another thread,
-/// which costs more than most requests do. What takes long has threads of its own and only resumes here.
+/// One thread reads a request, runs it and sends the result: on the global executor each step would wake another
+/// thread, which costs more than most requests. Long operations have threads of their own and only resume here.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
 

@@ -21,28 +21,28 @@ package struct Presence: Hashable, Sendable {
     }
 }
 
-/// Counts the sessions of each user and decides when others hear of it: a user is there with the first session, and gone
-/// a grace after the last one, so that a page that reloads does not blink. Users who hide are never there.
+/// Counts the sessions of each user and decides when to publish presence: a user is online from the first session on,
+/// and offline a grace period after the last one, so that a page reload is not visible. Hidden users are never online.
 ///
-/// Sessions come and go on every loop, but only one loop settles what is announced: what it publishes is then in the
-/// order in which it was decided, and the last event is the truth.
-final class PresenceBoard: Sendable {
+/// Sessions start and end on every loop, but only one loop publishes presence, so that events are in the order of the
+/// decisions, and the last event is correct.
+final class PresenceRegistry: Sendable {
     private struct Entry {
         var sessions = 0
         var isShown = true
-        /// What listeners were told last.
+        /// What was published last.
         var isAnnounced = false
-        /// When the last session went.
+        /// When the last session ended.
         var left: (at: NIODeadline, wallClock: Timestamp)?
     }
 
-    private struct Board {
+    private struct State {
         var entries: [UserID: Entry] = [:]
-        /// Users whose last session went, in the order in which their grace ends.
+        /// Users whose last session has ended, in the order in which their grace periods end.
         var leaving: [(user: UserID, graceEnds: NIODeadline)] = []
     }
 
-    private let board = Mutex(Board())
+    private let state = Mutex(State())
     private let grace: TimeAmount
 
     init(grace: TimeAmount) {
@@ -50,60 +50,60 @@ final class PresenceBoard: Sendable {
     }
 
     func presence(of user: UserID) -> Presence {
-        board.withLock { Presence(online: $0.entries[user]?.isAnnounced ?? false) }
+        state.withLock { Presence(online: $0.entries[user]?.isAnnounced ?? false) }
     }
 
-    /// A session of the user became live.
+    /// A session of the user has become live.
     func arrived(_ user: UserID, isShown: Bool) {
-        board.withLock { board in
-            board.entries[user, default: Entry()].sessions += 1
-            board.entries[user]?.isShown = isShown
-            board.entries[user]?.left = nil
+        state.withLock { state in
+            state.entries[user, default: Entry()].sessions += 1
+            state.entries[user]?.isShown = isShown
+            state.entries[user]?.left = nil
         }
     }
 
-    /// A session of the user is over.
+    /// A session of the user has ended.
     func left(_ user: UserID, at now: NIODeadline, wallClock: Timestamp) {
-        board.withLock { board in
-            guard var entry = board.entries[user] else { return }
+        state.withLock { state in
+            guard var entry = state.entries[user] else { return }
             entry.sessions -= 1
             if entry.sessions <= 0 {
                 entry.left = (now, wallClock)
-                board.leaving.append((user, now + grace))
+                state.leaving.append((user, now + grace))
             }
-            board.entries[user] = entry
+            state.entries[user] = entry
         }
     }
 
-    /// The user decided whether others see them.
+    /// The user has changed whether others see their presence.
     func setShown(_ isShown: Bool, of user: UserID) {
-        board.withLock { $0.entries[user]?.isShown = isShown }
+        state.withLock { $0.entries[user]?.isShown = isShown }
     }
 
-    /// Decides what listeners are to be told of one user now.
-    func settle(_ user: UserID, at now: NIODeadline) -> Presence? {
-        board.withLock { settle(user, at: now, on: &$0) }
+    /// The presence of a user to publish now; nil when it has not changed.
+    func update(_ user: UserID, at now: NIODeadline) -> Presence? {
+        state.withLock { update(user, at: now, on: &$0) }
     }
 
-    /// Decides what listeners are to be told of users whose grace is over.
+    /// The presences to publish of users whose grace period has ended.
     func sweep(at now: NIODeadline) -> [(user: UserID, presence: Presence)] {
-        board.withLock { board in
-            let due = Array(board.leaving.prefix { $0.graceEnds <= now })
-            board.leaving.removeFirst(due.count)
+        state.withLock { state in
+            let due = Array(state.leaving.prefix { $0.graceEnds <= now })
+            state.leaving.removeFirst(due.count)
             return due.compactMap { user, _ in
-                settle(user, at: now, on: &board).map { (user, $0) }
+                update(user, at: now, on: &state).map { (user, $0) }
             }
         }
     }
 
-    private func settle(_ user: UserID, at now: NIODeadline, on board: inout Board) -> Presence? {
-        guard var entry = board.entries[user] else { return nil }
+    private func update(_ user: UserID, at now: NIODeadline, on state: inout State) -> Presence? {
+        guard var entry = state.entries[user] else { return nil }
         let isGone = entry.left.map { $0.at + grace <= now } ?? false
         let isOnline = entry.isShown && !isGone
-        let hasNews = entry.isAnnounced != isOnline
+        let hasChanged = entry.isAnnounced != isOnline
         entry.isAnnounced = isOnline
-        board.entries[user] = isGone ? nil : entry
-        guard hasNews else { return nil }
+        state.entries[user] = isGone ? nil : entry
+        guard hasChanged else { return nil }
         return Presence(online: isOnline, lastSeenAt: isGone && entry.isShown ? entry.left?.wallClock : nil)
     }
 }

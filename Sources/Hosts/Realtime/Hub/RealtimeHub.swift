@@ -4,22 +4,21 @@ package import Model
 package import NIOCore
 import Synchronization
 
-/// Where committed changes meet the sessions that listen to them.
+/// Delivers committed changes to the sessions that listen to them.
 ///
-/// Sessions are sharded by event loop: a shard's sessions, queues and timers belong to its loop alone. What other threads
-/// need to know stands beside it under small locks: which streams a shard listens to, and in the directory which
-/// sessions a user or an endpoint has. Everything done to sessions from outside travels as a command through the shard's
-/// mailbox, so it happens in the order in which it was asked for: what is published or attached before a request's
-/// answer is returned reaches the socket before the answer does.
+/// Sessions are sharded by event loop: a shard's sessions, queues and timers belong to its loop alone. Data for other
+/// threads is under small locks: which streams a shard listens to, and the directory of the sessions of users and
+/// endpoints. Other threads change sessions only by commands in the shard's mailbox, which are performed in order: what
+/// is published or attached before a request returns reaches the socket before the request's result.
 ///
-/// All methods may be called on any thread and, but for `shutdown`, return at once.
+/// All methods may be called on any thread and, except `shutdown`, return at once.
 package final class RealtimeHub: Sendable {
     let rules: SessionRules
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     let bus: any EventBus
     let directory = SessionDirectory()
-    let presences: PresenceBoard
+    let presences: PresenceRegistry
     let counters = RealtimeCounters()
     let shards: [SessionShard]
     var limits: RealtimeLimits { rules.limits }
@@ -27,8 +26,8 @@ package final class RealtimeHub: Sendable {
     private let lastNumber = Atomic<UInt64>(0)
 
     /// - Parameters:
-    ///   - eventLoopGroup: The group that serves the doors' channels: there is one shard for each of its loops.
-    ///   - bus: Changes and events come from here, and presence is published on it.
+    ///   - eventLoopGroup: The group of the transports' channels: there is one shard for each of its loops.
+    ///   - bus: The source of changes and events; presence is published on it.
     ///   - clock: Wall time.
     package init(
         eventLoopGroup: any EventLoopGroup, bus: any EventBus, limits: RealtimeLimits = RealtimeLimits(),
@@ -37,7 +36,7 @@ package final class RealtimeHub: Sendable {
         self.clock = clock
         self.logger = logger
         self.bus = bus
-        presences = PresenceBoard(grace: limits.presenceGrace)
+        presences = PresenceRegistry(grace: limits.presenceGrace)
         rules = SessionRules(limits: limits)
         shards = eventLoopGroup.makeIterator().enumerated().map { SessionShard(index: $0.offset, loop: $0.element) }
         bus.subscribe { [weak self] message in
@@ -64,13 +63,13 @@ extension RealtimeHub {
         shards[session.shard].post(.attach(stream, session: session.number))
     }
 
-    /// Lets every session forget a stream that is over, once it has sent what was published before.
+    /// Lets every session forget a stream that has ended, once it has sent what was published before.
     package func detach(stream: StreamName) {
         for shard in shards { shard.post(.detach(stream)) }
     }
 
-    /// Stops a stream for an endpoint that may no longer see it: its session gets `reset` with the reason `access`. What
-    /// is published afterwards does not reach it.
+    /// Stops a stream for an endpoint that may no longer see it: its session gets `reset` with the reason `access`.
+    /// What is published afterwards does not reach it.
     package func drop(endpoint: EndpointID, from stream: StreamName) {
         guard let session = directory.session(of: endpoint) else { return }
         shards[session.shard].post(.drop(stream, session: session.number))
@@ -96,8 +95,8 @@ extension RealtimeHub {
         for shard in shards { shard.post(.end(.user(user), .revoked)) }
     }
 
-    /// Ends all sessions with `bye` 4000 and a time to come back that differs for each; refuses new ones. Returns when the
-    /// last connection is closed, which takes at most `RealtimeLimits.farewell` and a sweep.
+    /// Ends all sessions with `bye` 4000 and a random reconnection delay; rejects new ones. Returns when the last
+    /// connection is closed, which takes at most `RealtimeLimits.closeTimeout` and a sweep.
     package func shutdown() async {
         isShuttingDown.store(true, ordering: .sequentiallyConsistent)
         for shard in shards {
@@ -109,8 +108,8 @@ extension RealtimeHub {
 
 // Sessions.
 extension RealtimeHub {
-    /// Opens a session for a connection that lives on `loop`, where this must be called; nil when the loop is none of the
-    /// hub's.
+    /// Opens a session for a connection on `loop`. To be called on that loop; nil when the loop does not belong to the
+    /// hub.
     func open(
         on loop: any EventLoop, transport: any SessionTransport, services: RealtimeServices
     ) -> Session? {
@@ -119,7 +118,7 @@ extension RealtimeHub {
         let session = Session(
             id: SessionID.make(at: clock()), number: number, hub: self, shard: shard, transport: transport,
             services: services)
-        shard.sessions.enter(session)
+        shard.sessions.add(session)
         if isShuttingDown.load(ordering: .sequentiallyConsistent) { session.end(.shuttingDown) }
         return session
     }
@@ -127,33 +126,34 @@ extension RealtimeHub {
 
 // Presence.
 extension RealtimeHub {
-    /// Whether others see the user as there. `lastSeenAt` is left to whoever keeps it.
+    /// The user's presence as others see it, without `lastSeenAt`.
     package func presence(of user: UserID) -> Presence {
         presences.presence(of: user)
     }
 
-    /// Follows the user's setting: whoever is not shown is never there.
+    /// Applies the user's setting: a hidden user is never online.
     package func setPresenceShown(_ isShown: Bool, of user: UserID) {
         presences.setShown(isShown, of: user)
-        settlePresence(of: user)
+        publishPresence(of: user)
     }
 
-    /// Keeps a user's presence from another one, as after blocking them: to that one the user goes now and stays away.
+    /// Hides a user's presence from another one, as after blocking: to that one the user goes offline and stays
+    /// offline.
     package func hidePresence(of user: UserID, from other: UserID) {
-        let gone = EphemeralEvent(stream: .presence(user), data: Presence(online: false).json)
-        let event = StreamEvent(gone)
+        let offline = EphemeralEvent(stream: .presence(user), data: Presence(online: false).json)
+        let event = StreamEvent(offline)
         for shard in Set(directory.sessions(of: other).map(\.shard)) {
             shards[shard].post(.conclude(event, for: other))
         }
     }
 
-    /// A session of the user became live.
+    /// A session of the user has become live.
     func presenceArrived(_ user: UserID, isShown: Bool) {
         presences.arrived(user, isShown: isShown)
-        settlePresence(of: user)
+        publishPresence(of: user)
     }
 
-    /// A live session of the user is over.
+    /// A live session of the user has ended.
     func presenceLeft(_ user: UserID, at now: NIODeadline) {
         presences.left(user, at: now, wallClock: clock())
         guard let loop = shards.first?.loop else { return }
@@ -164,42 +164,42 @@ extension RealtimeHub {
         }
     }
 
-    /// Presence is settled on one loop, so that it is published in the order in which it was decided.
-    private func settlePresence(of user: UserID) {
+    /// Presence is published on one loop, so that it is published in the order of the decisions.
+    private func publishPresence(of user: UserID) {
         guard let loop = shards.first?.loop else { return }
         loop.execute {
-            guard let news = self.presences.settle(user, at: loop.now) else { return }
-            self.bus.publish(EphemeralEvent(stream: .presence(user), data: news.json))
+            guard let presence = self.presences.update(user, at: loop.now) else { return }
+            self.bus.publish(EphemeralEvent(stream: .presence(user), data: presence.json))
         }
     }
 }
 
-// What the bus brings.
+// Delivery from the bus.
 extension RealtimeHub {
-    /// Called on the store's writer thread: what is encoded is encoded later, on a loop that has a listener.
+    /// Called on the store's writer thread: frames are encoded later, on a loop that has a listener.
     private func deliver(_ changes: [Change]) {
         let batches = StreamBatch.batches(of: changes)
         for shard in shards {
-            shard.post(batches.filter { shard.isListened($0.stream) }.map { .changed($0) })
+            shard.post(batches.filter { shard.isListened($0.stream) }.map { .receiveChanges($0) })
         }
     }
 
     private func deliver(_ event: EphemeralEvent) {
         let shared = StreamEvent(event)
         for shard in shards where shard.isListened(event.stream) {
-            shard.post(.happened(shared))
+            shard.post(.receiveEvent(shared))
         }
     }
 }
 
 extension RealtimeHub {
-    /// What was counted since the start, and what there is now (of queues: at the latest sweep).
-    package var figures: RealtimeFigures {
-        var figures = counters.figures
+    /// The counters since the start, and the current state (of queues: at the latest sweep).
+    package var stats: RealtimeStats {
+        var stats = counters.stats
         for shard in shards {
-            figures.queuedBytes += shard.queuedBytes.load(ordering: .relaxed)
-            figures.laggingStreams += shard.laggingStreams.load(ordering: .relaxed)
+            stats.queuedBytes += shard.queuedBytes.load(ordering: .relaxed)
+            stats.laggingStreams += shard.laggingStreams.load(ordering: .relaxed)
         }
-        return figures
+        return stats
     }
 }

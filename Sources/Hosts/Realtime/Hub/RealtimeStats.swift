@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What the realtime host counted since it started, and what it holds now: read by the metrics page.
-package struct RealtimeFigures: Sendable, Hashable {
+/// The counters of the realtime host since its start, and its current state, for metrics.
+package struct RealtimeStats: Sendable, Hashable {
     /// Connections open now, live or not.
     package var sessions = 0
     /// Bytes queued now in sessions whose client reads too slowly.
@@ -11,13 +11,13 @@ package struct RealtimeFigures: Sendable, Hashable {
     package var framesIn = 0
     package var framesOut = 0
     package var bytesOut = 0
-    /// Events that gave way to newer ones since a client was too slow, in streams that keep their order.
+    /// Events of ordered streams that were dropped because a client was too slow.
     package var eventsDropped = 0
     /// Byes by reason, such as `slow`.
     package var byes: [String: Int] = [:]
 }
 
-/// The counters behind the figures. Each is written on many loops and read seldom, so relaxed atomics do.
+/// The counters behind the statistics. Each is written on many loops and rarely read, so relaxed atomics suffice.
 final class RealtimeCounters: Sendable {
     let sessions = Atomic(0)
     let framesIn = Atomic(0)
@@ -30,16 +30,16 @@ final class RealtimeCounters: Sendable {
         byes.withLock { $0[bye, default: 0] += 1 }
     }
 
-    var figures: RealtimeFigures {
-        var figures = RealtimeFigures()
-        figures.sessions = sessions.load(ordering: .relaxed)
-        figures.framesIn = framesIn.load(ordering: .relaxed)
-        figures.framesOut = framesOut.load(ordering: .relaxed)
-        figures.bytesOut = bytesOut.load(ordering: .relaxed)
-        figures.eventsDropped = eventsDropped.load(ordering: .relaxed)
+    var stats: RealtimeStats {
+        var stats = RealtimeStats()
+        stats.sessions = sessions.load(ordering: .relaxed)
+        stats.framesIn = framesIn.load(ordering: .relaxed)
+        stats.framesOut = framesOut.load(ordering: .relaxed)
+        stats.bytesOut = bytesOut.load(ordering: .relaxed)
+        stats.eventsDropped = eventsDropped.load(ordering: .relaxed)
         let counted = byes.withLock { $0 }
-        for bye in Bye.all { figures.byes[bye.reason] = counted[bye] ?? 0 }
-        return figures
+        for bye in Bye.all { stats.byes[bye.reason] = counted[bye] ?? 0 }
+        return stats
     }
 }
 

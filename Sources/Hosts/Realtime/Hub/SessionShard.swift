@@ -2,11 +2,12 @@ import Model
 import NIOCore
 import Synchronization
 
-/// The part of the hub that belongs to one event loop, as other threads see it: its mailbox, and the names of the streams
-/// that its sessions listen to.
+/// The part of the hub that belongs to one event loop, as other threads see it: its mailbox, and the streams that its
+/// sessions listen to.
 ///
-/// A publisher looks into the names first, so that a commit that nobody here listens to costs a hash and no wake-up. A
-/// session enters a name before it reads the stream, so every change is either in what it reads or in the mailbox.
+/// A publisher checks the streams first, so that a commit without listeners here costs only a hash lookup and no
+/// wake-up. A session subscribes before it reads the stream, so every change is either in what it reads or in the
+/// mailbox.
 final class SessionShard: Sendable {
     private struct Mailbox {
         var commands: [ShardCommand] = []
@@ -20,7 +21,7 @@ final class SessionShard: Sendable {
     /// Written by the sweep, read by the metrics page.
     let queuedBytes = Atomic(0)
     let laggingStreams = Atomic(0)
-    /// Runs the questions of the shard's sessions.
+    /// Runs the asynchronous operations of the shard's sessions.
     let executor: LoopExecutor
     private let mailbox = Mutex(Mailbox())
     private let confined: NIOLoopBoundBox<ShardSessions>
@@ -35,7 +36,7 @@ final class SessionShard: Sendable {
     /// The shard's sessions: only on its loop.
     var sessions: ShardSessions { confined.value }
 
-    /// Puts commands into the mailbox; the loop is woken once for all that it has not taken yet.
+    /// Puts commands into the mailbox, and wakes the loop unless it was woken already.
     func post(_ commands: [ShardCommand]) {
         guard !commands.isEmpty else { return }
         let mustSchedule = mailbox.withLock { mailbox in
@@ -64,7 +65,7 @@ final class SessionShard: Sendable {
     }
 }
 
-// Who listens to what.
+// Subscriptions.
 extension SessionShard {
     func isListened(_ stream: StreamName) -> Bool {
         listeners.withLock { $0[stream] != nil }

@@ -3,11 +3,11 @@ import Model
 import NIOCore
 import Synchronization
 
-/// The sessions of one event loop, and what happens to them there.
+/// The sessions of one event loop. Used on that loop only.
 final class ShardSessions {
-    /// Deadlines are kept to within this.
-    static let sweepEvery: TimeAmount = .milliseconds(500)
-    /// A sweep that comes so much later than planned finds that the loop did not run.
+    /// The precision of deadlines.
+    static let sweepInterval: TimeAmount = .milliseconds(500)
+    /// A sweep that is later than this shows that the loop did not run.
     static let lateness: TimeAmount = .seconds(1)
 
     private let loop: any EventLoop
@@ -15,7 +15,7 @@ final class ShardSessions {
     private var sweeper: RepeatedTask?
     private var lastSweep: NIODeadline
     private var whenEmpty: [EventLoopPromise<Void>] = []
-    /// Sessions that wrote something during the mailbox's draining: each is flushed once.
+    /// Sessions that wrote something while the mailbox was drained: each is flushed once.
     private var unflushed: [Session] = []
     private var isDraining = false
     private var scratch: [SessionAction] = []
@@ -25,12 +25,12 @@ final class ShardSessions {
         lastSweep = loop.now
     }
 
-    func enter(_ session: Session) {
+    func add(_ session: Session) {
         sessions[session.number] = session
         guard sweeper == nil else { return }
         lastSweep = loop.now
         let shard = NIOLoopBound(session.shard, eventLoop: loop)
-        sweeper = loop.scheduleRepeatedTask(initialDelay: Self.sweepEvery, delay: Self.sweepEvery) { _ in
+        sweeper = loop.scheduleRepeatedTask(initialDelay: Self.sweepInterval, delay: Self.sweepInterval) { _ in
             shard.value.sessions.sweep(shard.value)
         }
     }
@@ -52,7 +52,7 @@ final class ShardSessions {
         return promise.futureResult
     }
 
-    /// Does what other threads asked for, in order.
+    /// Performs the commands of other threads in order.
     func perform(_ commands: [ShardCommand], listeners: (StreamName) -> [UInt64]) {
         isDraining = true
         for command in commands { perform(command, listeners: listeners) }
@@ -62,12 +62,12 @@ final class ShardSessions {
 
     private func perform(_ command: ShardCommand, listeners: (StreamName) -> [UInt64]) {
         switch command {
-        case .changed(let batch):
-            for number in listeners(batch.stream) { sessions[number]?.changed(batch) }
-        case .happened(let event):
+        case .receiveChanges(let batch):
+            for number in listeners(batch.stream) { sessions[number]?.receiveChanges(batch) }
+        case .receiveEvent(let event):
             for number in listeners(event.event.stream) {
                 guard let session = sessions[number], event.isFor(session.principal?.endpoint) else { continue }
-                session.happened(event)
+                session.receiveEvent(event)
             }
         case .attach(let stream, let number):
             sessions[number]?.attach(stream)
@@ -97,7 +97,7 @@ final class ShardSessions {
         let now = loop.now
         let stall = now - lastSweep
         lastSweep = now
-        if stall > Self.sweepEvery + Self.lateness {
+        if stall > Self.sweepInterval + Self.lateness {
             for session in sessions.values { session.extend(by: stall, at: now) }
         }
         var heartbeat: OutboundFrame?
@@ -118,9 +118,9 @@ final class ShardSessions {
     }
 }
 
-// What sessions share, because they take turns.
+// Resources that sessions share, since only one runs at a time.
 extension ShardSessions {
-    func flushSoon(_ session: Session) {
+    func scheduleFlush(_ session: Session) {
         if isDraining {
             unflushed.append(session)
         } else {
@@ -128,12 +128,12 @@ extension ShardSessions {
         }
     }
 
-    /// An empty array with room, for a session's actions.
+    /// An empty array with capacity, for a session's actions.
     func takeScratch() -> [SessionAction] {
         exchange(&scratch, with: [])
     }
 
-    func giveBack(_ actions: inout [SessionAction]) {
+    func returnScratch(_ actions: inout [SessionAction]) {
         actions.removeAll(keepingCapacity: true)
         swap(&scratch, &actions)
     }

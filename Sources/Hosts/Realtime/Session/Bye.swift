@@ -1,4 +1,4 @@
-/// Why the server ends a session: in the `bye` frame, and then as the code that closes the WebSocket.
+/// Why the server ends a session: the `bye` frame, and the close code of the WebSocket.
 package enum Bye: Hashable, Sendable {
     case shuttingDown
     case unauthenticated
@@ -11,7 +11,7 @@ package enum Bye: Hashable, Sendable {
     case rateLimited
     case internalError
 
-    /// Codes of 4000 and up are the protocol's own (RFC 6455 section 7.4.2); 1011 is RFC 6455's for the server's fault.
+    /// Codes from 4000 on are the protocol's own (RFC 6455 section 7.4.2); 1011 is RFC 6455's code for a server error.
     package var code: Int {
         switch self {
         case .shuttingDown: 4000
@@ -42,8 +42,8 @@ package enum Bye: Hashable, Sendable {
         }
     }
 
-    /// Milliseconds within which clients are to come back, spread so that they do not come at once; nil where they must
-    /// not come back with the same credentials or the same endpoint.
+    /// The range, in milliseconds, from which a client's random reconnection delay is taken; nil when it must not
+    /// reconnect with the same credentials or the same endpoint.
     var retryWithin: ClosedRange<Int64>? {
         switch self {
         case .shuttingDown: 500...5000

@@ -1,30 +1,30 @@
 import Bus
 import Model
 
-/// One stream as one session listens to it.
+/// A session's subscription to one stream.
 ///
-/// The stream is first read from the store; what is published meanwhile is held. Then the held changes that the reading
-/// covers are dropped, and the others follow it, so that nothing is missed and nothing comes twice. From there on the
-/// listener is live: each batch must continue where the last one ended. A hole, or a client that is too slow to be sent
-/// everything, leads back to reading, now from the position that was reached.
+/// The stream is first read from the store, while published changes are held. Then the held changes that the reading
+/// includes are dropped, and the others are sent after it, so that nothing is lost or duplicated. From there on the
+/// listener is live: each batch must continue where the last one ended. After a gap, or when the client was too slow,
+/// the stream is read again from the position that was reached.
 ///
 ///     reading --opened--> live --hole--> reading
 ///                          live --congested--> lagging --drained--> reading
 struct Listening {
     enum State {
-        /// The store is asked; what is published meanwhile is held.
+        /// The stream is being read from the store; published changes are held.
         indirect case reading(Reading)
         /// Everything up to here was sent, or is queued to be sent.
         case live(Position)
-        /// The client is too slow: nothing more is queued until the queue has drained. Nil: it has nothing yet.
+        /// The client is too slow: nothing more is queued until the queue has drained. nil: it has nothing yet.
         case lagging(Position?)
-        /// The snapshot of a stream without a log was sent, events follow.
+        /// The snapshot of a stream without a log was sent; events follow.
         case ephemeral
     }
 
-    /// A question to the store that is not answered yet.
+    /// A pending read from the store.
     struct Reading {
-        /// Tells this reading's answer from those of readings that were given up.
+        /// Distinguishes this reading's result from those of abandoned readings.
         var ticket: UInt32
         /// What the listener has; nil for nothing.
         var after: Position?
@@ -32,11 +32,11 @@ struct Listening {
         var heldBytes = 0
         /// More was published than may be held, so the stream must be read again.
         var hasOverflowed = false
-        /// Of a stream whose events keep their order, more than one.
+        /// Held events: more than one only for a stream with ordered events.
         var heldEvents: [StreamEvent] = []
-        /// The `listen` frames to answer when the reading is sent.
+        /// The `listen` frames whose results are sent after the reading.
         var listenIDs: [Int64] = []
-        /// The client asked again, for what comes after another position.
+        /// The client listened again, after another position.
         var next: Next?
 
         struct Next {
@@ -46,7 +46,7 @@ struct Listening {
     }
 
     var state: State
-    /// The stream is over: it is forgotten once it is live, so that its last changes still arrive.
+    /// The stream has ended: it is forgotten once it is live, so that its last changes still arrive.
     var isEnding = false
 
     /// What to do with a batch that was published.
@@ -54,12 +54,12 @@ struct Listening {
         case nothing
         /// Send its changes after the sequence.
         case send(after: Int64)
-        /// Something before it is missing: read the stream from here. The batch was committed before it was published, so
+        /// Earlier changes are missing: read the stream from here. The batch was committed before it was published, so
         /// the reading contains it.
         case read(after: Position)
     }
 
-    /// Takes a batch in. `isCongested` tells that the session has more queued than it should.
+    /// Handles a published batch. `isCongested`: the session's queue is over its soft limit.
     mutating func receive(_ batch: StreamBatch, isCongested: Bool, holdingAtMost limit: Int) -> Delivery {
         switch state {
         case .reading(var reading):
@@ -81,13 +81,13 @@ struct Listening {
         }
     }
 
-    /// The `listen` frames that are not answered yet.
+    /// The `listen` frames without a result yet.
     var unansweredIDs: [Int64] {
         guard case .reading(let reading) = state else { return [] }
         return reading.listenIDs + (reading.next?.listenIDs ?? [])
     }
 
-    /// Whether everything up to `position` was sent. Another epoch than the stream's own is never waited for.
+    /// Whether everything up to `position` was sent. A position of another epoch counts as reached.
     func hasReached(_ position: Position) -> Bool {
         switch state {
         case .reading, .lagging: false
@@ -98,7 +98,7 @@ struct Listening {
 }
 
 extension Listening.Reading {
-    /// Keeps an event until the snapshot was sent: the latest, or so many in order. Returns how many gave way.
+    /// Holds an event until the snapshot is sent: the latest, or up to `limit` in order. Returns how many were dropped.
     mutating func hold(_ event: StreamEvent, atMost limit: Int) -> Int {
         guard event.event.stream.kind == .orderedEvents else {
             heldEvents = [event]
@@ -110,7 +110,8 @@ extension Listening.Reading {
         return 1
     }
 
-    /// Keeps what is published while the store is read, within a bound: what does not fit is read again later.
+    /// Holds changes that are published while the store is read, up to a limit: beyond it the stream is read again
+    /// later.
     mutating func hold(_ batch: StreamBatch, atMost limit: Int) {
         guard !hasOverflowed else { return }
         heldBytes += batch.weight

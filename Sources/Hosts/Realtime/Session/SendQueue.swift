@@ -1,10 +1,10 @@
 import DequeModule
 import Model
 
-/// What a session has to send while its client reads too slowly.
+/// Frames of a session that wait because its client reads too slowly.
 ///
-/// While the transport takes frames, nothing is here. Else answers, snapshots and changes wait in order and are counted
-/// in bytes, and of each stream of events the latest one waits, or some in their order.
+/// It is empty while the transport is writable. Otherwise results, snapshots and changes wait in order, limited in
+/// bytes. Of each stream of events only the latest one waits, or some in their order.
 struct SendQueue {
     private var frames: Deque<OutboundFrame> = []
     private var events: [StreamName: OutboundFrame] = [:]
@@ -18,14 +18,14 @@ struct SendQueue {
         bytes += frame.count
     }
 
-    /// Puts an event in the place of the one of its stream that waits.
+    /// Replaces the waiting event of a stream.
     mutating func replace(_ frame: OutboundFrame, of stream: StreamName) {
         if let previous = events.updateValue(frame, forKey: stream) { bytes -= previous.count }
         bytes += frame.count
     }
 
-    /// Puts an event behind those of its stream that wait. More than `count` of them, or than `limit` bytes, do not: the
-    /// oldest give way. Returns how many did.
+    /// Appends an event to the waiting ones of its stream, and drops the oldest over `count` events or `limit` bytes.
+    /// Returns how many were dropped.
     mutating func append(_ frame: OutboundFrame, of stream: StreamName, atMost count: Int, bytes limit: Int) -> Int {
         var waiting = ordered.removeValue(forKey: stream) ?? []
         waiting.append(frame)
@@ -46,7 +46,7 @@ struct SendQueue {
         for frame in ordered.removeValue(forKey: stream) ?? [] { bytes -= frame.count }
     }
 
-    /// The next frame to send: those in order first, then events, whose streams are in no order.
+    /// The next frame to send: ordered frames first, then events, in any order of streams.
     mutating func next() -> OutboundFrame? {
         let frame = frames.popFirst() ?? events.popFirst()?.value ?? nextOrdered()
         if let frame { bytes -= frame.count }

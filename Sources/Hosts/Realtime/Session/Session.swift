@@ -1,10 +1,11 @@
 import Model
 import NIOCore
 
-/// One realtime connection: the machine that decides, and the hands that do what it says. Belongs to one event loop.
+/// One realtime connection: a `SessionMachine` that decides, and the code that performs its actions. Belongs to one
+/// event loop.
 ///
-/// The machine is asked first and let go of, then its actions are performed in order. What takes time runs in a task that
-/// lives as long as the question, and comes back to the loop with the answer: an idle session has no task and no timer.
+/// The machine runs first, then its actions are performed in order. Asynchronous operations run in a task of their own
+/// and return to the loop with the result: an idle session has no task and no timer.
 final class Session {
     typealias AdmittedHello = (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant)
 
@@ -16,12 +17,12 @@ final class Session {
     private let transport: any SessionTransport
     private var machine: SessionMachine
     private var showsPresence = false
-    /// The hello was admitted before the session was opened: over server-sent events.
+    /// The hello, if it was admitted before the session was opened: over server-sent events.
     private var admitted: AdmittedHello?
-    private var isEntered = false
+    private var isRegistered = false
     private var isLive = false
     /// When to give up on a transport that was asked to close.
-    private var farewellEnds: NIODeadline?
+    private var closeDeadline: NIODeadline?
     private var isPerforming = false
     private var mustFlush = false
 
@@ -45,12 +46,12 @@ final class Session {
     private var now: NIODeadline { shard.loop.now }
 }
 
-// What the door brings.
+// Input from the transport.
 extension Session {
     /// A whole message of the client.
     func receive(_ text: [UInt8]) {
         hub.counters.framesIn.add(1)
-        // Before the parsing, which is what a flood would cost.
+        // Before the parsing, which is the cost of a flood.
         guard admitsFrame() else { return }
         do {
             receive(try ClientFrame.parse(text, resumptions: hub.limits.listens))
@@ -69,7 +70,7 @@ extension Session {
         run { machine, actions in machine.receive(frame, at: now, into: &actions) }
     }
 
-    /// A frame of the transport that is no message: a sign of life, which counts like a message all the same.
+    /// A control frame of the transport: it shows that the client is alive, and counts like a message.
     func receiveControlFrame() {
         _ = admitsFrame()
     }
@@ -84,34 +85,34 @@ extension Session {
         run { machine, actions in machine.end(bye, into: &actions) }
     }
 
-    /// The transport takes frames again, or no longer.
+    /// The transport's writability has changed.
     func transportChanged() {
         guard !isPerforming else { return }
         run { machine, actions in machine.setTransportWritable(transport.isWritable, at: now, into: &actions) }
     }
 
-    /// The transport fails and says why by itself; it is given a little time.
+    /// The transport fails with a close code of its own; it gets some time to close.
     func fail() {
         run { machine, actions in machine.close(into: &actions) }
-        farewellEnds = now + hub.limits.farewell
-        leave()
+        closeDeadline = now + hub.limits.closeTimeout
+        unregister()
     }
 
     func transportClosed() {
         run { machine, actions in machine.close(into: &actions) }
-        leave()
+        unregister()
         shard.sessions.remove(self)
     }
 }
 
-// What the hub brings.
+// Input from the hub.
 extension Session {
-    func changed(_ batch: StreamBatch) {
-        run { machine, actions in machine.changed(batch, at: now, into: &actions) }
+    func receiveChanges(_ batch: StreamBatch) {
+        run { machine, actions in machine.receiveChanges(batch, at: now, into: &actions) }
     }
 
-    func happened(_ event: StreamEvent) {
-        run { machine, actions in machine.happened(event, into: &actions) }
+    func receiveEvent(_ event: StreamEvent) {
+        run { machine, actions in machine.receiveEvent(event, into: &actions) }
     }
 
     func attach(_ stream: StreamName) {
@@ -130,13 +131,13 @@ extension Session {
         run { machine, actions in machine.conclude(event, into: &actions) }
     }
 
-    /// The loop did not run for so long: what clients sent meanwhile is read from now on.
+    /// Extends the client's deadlines by the time that the loop did not run, since nothing was read meanwhile.
     func extend(by stall: TimeAmount, at now: NIODeadline) { machine.extend(by: stall, at: now) }
 
-    /// Does what is due. The heartbeat is the same for all sessions of a sweep.
+    /// Handles due deadlines. The heartbeat frame is shared by all sessions of a sweep.
     func sweep(at now: NIODeadline, heartbeat: () -> OutboundFrame) {
-        if let farewellEnds {
-            if now >= farewellEnds { transport.abort() }
+        if let closeDeadline {
+            if now >= closeDeadline { transport.abort() }
             return
         }
         guard now >= machine.clock.nextCheck else { return }
@@ -147,13 +148,13 @@ extension Session {
     }
 }
 
-// Deciding and doing.
+// Running the machine and performing its actions.
 extension Session {
     private func run(_ body: (inout SessionMachine, inout [SessionAction]) -> Void) {
         var actions = shard.sessions.takeScratch()
         body(&machine, &actions)
         perform(actions)
-        shard.sessions.giveBack(&actions)
+        shard.sessions.returnScratch(&actions)
     }
 
     private func perform(_ actions: [SessionAction]) {
@@ -161,12 +162,12 @@ extension Session {
         isPerforming = true
         for action in actions { perform(action) }
         isPerforming = false
-        // What is written fills the transport before it is flushed: from here on the machine must queue.
+        // Writes may fill the transport before it is flushed: the machine then has to queue.
         if machine.isTransportWritable, !transport.isWritable { transportChanged() }
-        if mustFlush { shard.sessions.flushSoon(self) }
+        if mustFlush { shard.sessions.scheduleFlush(self) }
     }
 
-    /// Lets what was sent go out; then goes on with the queue for as long as the transport takes frames.
+    /// Flushes the transport; then continues with the queue while the transport is writable.
     func flush() {
         guard mustFlush else { return }
         mustFlush = false
@@ -174,7 +175,7 @@ extension Session {
         transport.flush()
         isPerforming = false
         let isWritable = transport.isWritable
-        if isWritable != machine.isTransportWritable || (isWritable && machine.hasBacklog) { transportChanged() }
+        if isWritable != machine.isTransportWritable || (isWritable && machine.hasQueuedFrames) { transportChanged() }
     }
 
     private func perform(_ action: SessionAction) {
@@ -186,11 +187,11 @@ extension Session {
         case .unsubscribe(let stream): shard.unsubscribe(number, from: stream)
         case .open(let stream, let after, let ticket): open(stream, after: after, ticket: ticket)
         case .perform(let id, let name, let params): request(id, name, params)
-        case .enter: enter()
+        case .register: register()
         case .becomeLive: becomeLive()
-        case .reportHeard: report { $0.heard(endpoint: $1, user: $2, session: $3) }
+        case .reportAlive: report { $0.alive(endpoint: $1, user: $2, session: $3) }
         case .dropped(let count): hub.counters.eventsDropped.add(count)
-        case .end(let bye): sayBye(bye)
+        case .end(let bye): sendBye(bye)
         }
     }
 
@@ -201,26 +202,26 @@ extension Session {
         mustFlush = true
     }
 
-    private func sayBye(_ bye: Bye) {
+    private func sendBye(_ bye: Bye) {
         hub.counters.count(bye)
         let retryAfter = bye.retryWithin.map { Int64.random(in: $0) }
         send(.bye(bye, retryAfter: retryAfter))
         mustFlush = false
-        farewellEnds = now + hub.limits.farewell
-        leave()
+        closeDeadline = now + hub.limits.closeTimeout
+        unregister()
         transport.close(bye)
     }
 }
 
-// Coming and going.
+// Registration.
 extension Session {
     private var address: SessionAddress { SessionAddress(shard: shard.index, number: number) }
 
-    private func enter() {
+    private func register() {
         guard let principal = machine.principal, let endpoint = principal.endpoint else { return }
-        isEntered = true
+        isRegistered = true
         guard
-            let older = hub.directory.enter(
+            let older = hub.directory.register(
                 address, user: principal.user, endpoint: endpoint, signIn: principal.signIn)
         else { return }
         hub.shards[older.shard].post(.end(.session(older.number), .replaced))
@@ -233,37 +234,37 @@ extension Session {
         report { $0.attached(endpoint: $1, user: $2, session: $3) }
     }
 
-    /// Nobody finds the session any more.
-    private func leave() {
+    /// Removes the session from the directory.
+    private func unregister() {
         guard let principal = machine.principal, let endpoint = principal.endpoint else { return }
-        if isEntered { hub.directory.leave(address, user: principal.user, endpoint: endpoint) }
-        isEntered = false
+        if isRegistered { hub.directory.unregister(address, user: principal.user, endpoint: endpoint) }
+        isRegistered = false
         guard isLive else { return }
         isLive = false
         hub.presenceLeft(principal.user, at: now)
         report { $0.detached(endpoint: $1, user: $2, session: $3) }
     }
 
-    private func report(_ tell: (any SessionObserver, EndpointID, UserID, SessionID) -> Void) {
+    private func report(_ notify: (any SessionObserver, EndpointID, UserID, SessionID) -> Void) {
         guard let principal = machine.principal, let endpoint = principal.endpoint else { return }
-        tell(services.observer, endpoint, principal.user, id)
+        notify(services.observer, endpoint, principal.user, id)
     }
 }
 
-// Questions to the rest of the server.
+// Asynchronous calls to the server's services.
 extension Session {
     private func authenticate(_ hello: Hello) {
         let services = services
         let origin = transport.origin
         let admitted = exchange(&admitted, with: nil)
-        ask {
+        runTask {
             await Problem.catching {
                 if let admitted { return admitted }
                 try services.authenticator.admit(from: origin)
                 return try await services.authenticator.admit(
                     token: hello.token, endpoint: hello.endpoint, secret: hello.secret)
             }
-        } answer: { session, result in
+        } completion: { session, result in
             let result = result.flatMap { session.checkSessionCount($0) }
             let admission = result.flatMap { principal, expiresAt, grant in
                 services.notRevoked(principal).map {
@@ -277,7 +278,7 @@ extension Session {
         }
     }
 
-    /// Refuses one session too many of a user; one that takes the place of its endpoint's older one is not more.
+    /// Rejects a session over its user's limit; one that replaces its endpoint's older session does not count.
     private func checkSessionCount(_ hello: AdmittedHello) -> Result<AdmittedHello, Problem> {
         let limit = hub.limits.sessionsPerUser
         guard hub.directory.sessions(of: hello.principal.user).count >= limit,
@@ -289,23 +290,23 @@ extension Session {
 
     private func verify(_ id: Int64, _ token: String) {
         let services = services
-        ask {
+        runTask {
             await Problem.catching { try await services.authenticator.authenticate(token: token) }
-        } answer: { session, result in
+        } completion: { session, result in
             let verified = result.flatMap { principal, expiresAt in
                 services.notRevoked(principal).map { (principal: $0, expires: session.deadline(of: expiresAt)) }
             }
             session.run { machine, actions in machine.verified(id, verified, at: session.now, into: &actions) }
-            if session.isEntered { session.hub.directory.note(session.principal?.signIn, of: session.address) }
+            if session.isRegistered { session.hub.directory.setSignIn(session.principal?.signIn, of: session.address) }
         }
     }
 
     private func open(_ stream: StreamName, after: Position?, ticket: UInt32) {
         guard let principal = machine.principal else { return }
         let services = services
-        ask {
+        runTask {
             await Problem.catching { try await services.source.open(stream, after: after, for: principal) }
-        } answer: { session, result in
+        } completion: { session, result in
             session.run { machine, actions in
                 machine.opened(
                     stream, ticket: ticket, result, at: session.now, wallClock: session.hub.clock(), into: &actions)
@@ -317,35 +318,35 @@ extension Session {
         guard let principal = machine.principal else { return }
         let services = services
         let origin = transport.origin
-        ask {
+        runTask {
             await services.handler.handle(name, params: params, principal: principal, from: origin)
-        } answer: { session, answer in
-            session.run { machine, actions in machine.answered(id, answer, at: session.now, into: &actions) }
+        } completion: { session, result in
+            session.run { machine, actions in machine.performed(id, result, at: session.now, into: &actions) }
         }
     }
 
-    /// Runs a question in a task of its own, on the loop between its other work, and brings the answer back.
-    private func ask<Answer: Sendable>(
-        _ question: @escaping @Sendable () async -> Answer, answer: @escaping @Sendable (Session, Answer) -> Void
+    /// Runs an operation in a task of its own, on the loop between its other work, and completes on the loop.
+    private func runTask<Value: Sendable>(
+        _ operation: @escaping @Sendable () async -> Value, completion: @escaping @Sendable (Session, Value) -> Void
     ) {
         let loop = shard.loop
         let session = NIOLoopBound(self, eventLoop: loop)
         Task(executorPreference: shard.executor) {
-            let found = await question()
-            // Not at once, though this is the loop: what the question led to stands in the loop's queue already.
-            loop.execute { answer(session.value, found) }
+            let value = await operation()
+            // Not directly, although this is the loop: effects of the operation are in the loop's queue already.
+            loop.execute { completion(session.value, value) }
         }
     }
 
-    /// Wall time as a moment of the loop's clock.
+    /// Converts wall time to the loop's clock.
     private func deadline(of timestamp: Timestamp) -> NIODeadline {
         now + .milliseconds(timestamp.milliseconds(since: hub.clock()))
     }
 }
 
 extension RealtimeServices {
-    /// The principal, unless it was revoked since it was authenticated. To be asked on the session's loop in the same
-    /// turn that gives the session the principal: a revocation that comes later then finds the session.
+    /// The principal, unless it was revoked since it was authenticated. To be called on the session's loop in the same
+    /// turn that sets the session's principal: a later revocation then finds the session.
     fileprivate func notRevoked(_ principal: Principal) -> Result<Principal, Problem> {
         Result {
             try authenticator.checkNotRevoked(principal)
@@ -363,8 +364,8 @@ extension Problem {
         }
     }
 
-    /// Errors that are no problems are the server's own fault; their text is not for clients.
+    /// Other errors than problems are internal; their text is not for clients.
     fileprivate static func wrapping(_ error: any Error) -> Problem {
-        error as? Problem ?? Problem(.internalError, "The server could not do this; it may work later.")
+        error as? Problem ?? Problem(.internalError, "Internal server error; try again later.")
     }
 }

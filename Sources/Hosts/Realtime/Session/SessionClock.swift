@@ -1,52 +1,52 @@
 import NIOCore
 
-/// The moments that a session's deadlines count from, and the earliest moment at which one of them may be due.
+/// The times from which a session's deadlines count, and the earliest time at which one of them may be due.
 ///
-/// Sessions have no timers of their own: a shard sweeps over all of its sessions and advances those that are due.
+/// Sessions have no timers of their own: a shard sweeps all of its sessions and advances those that are due.
 struct SessionClock {
     private(set) var opened: NIODeadline
     var tokenExpires: NIODeadline = .distantFuture
     private(set) var nextCheck: NIODeadline
-    private(set) var lastHeard: NIODeadline
+    private(set) var lastActivity: NIODeadline
     private var lastReported: NIODeadline
     private var nextHeartbeat: NIODeadline = .distantFuture
-    /// When the client last took some of what waits for it, and how much it had taken then.
-    private var progressed: NIODeadline
-    private var taken = 0
+    /// When the client last received queued bytes, and how many it had received then.
+    private var lastProgress: NIODeadline
+    private var sent = 0
     private var windowOpened: NIODeadline
     private var inboundInWindow = 0
 
-    private static let reportEvery: TimeAmount = .seconds(1)
+    private static let reportInterval: TimeAmount = .seconds(1)
     private static let window: TimeAmount = .seconds(1)
 
     init(at now: NIODeadline) {
         opened = now
         nextCheck = now
-        lastHeard = now
+        lastActivity = now
         lastReported = now
-        progressed = now
+        lastProgress = now
         windowOpened = now
     }
 
-    /// Lets the next sweep look at the session.
-    mutating func mustAdvance() {
+    /// Makes the next sweep check the session.
+    mutating func scheduleCheck() {
         nextCheck = opened
     }
 
-    /// Notes a sign of life; returns whether it is time to pass it on.
-    mutating func hear(at now: NIODeadline) -> Bool {
-        lastHeard = now
-        guard now >= lastReported + Self.reportEvery else { return false }
+    /// Notes activity of the client; returns whether it is time to report it.
+    mutating func noteActivity(at now: NIODeadline) -> Bool {
+        lastActivity = now
+        guard now >= lastReported + Self.reportInterval else { return false }
         lastReported = now
         return true
     }
 
-    /// The client is read again: while it was not, its silence was ours.
-    mutating func readAgain(at now: NIODeadline) {
-        lastHeard = max(lastHeard, now)
+    /// The client is read again: its silence until now was caused by the server.
+    mutating func resumeReading(at now: NIODeadline) {
+        lastActivity = max(lastActivity, now)
     }
 
-    /// Counts a frame; returns how many there were within the last second or so.
+    /// Counts a frame; returns how many there were within about the last second.
     mutating func countInbound(at now: NIODeadline) -> Int {
         if now >= windowOpened + Self.window {
             windowOpened = now
@@ -58,11 +58,11 @@ struct SessionClock {
 
     mutating func becameLive(at now: NIODeadline, _ limits: RealtimeLimits) {
         nextHeartbeat = now + limits.heartbeat
-        mustAdvance()
+        scheduleCheck()
     }
 
     func isSilent(at now: NIODeadline, _ limits: RealtimeLimits) -> Bool {
-        now >= lastHeard + limits.silence
+        now >= lastActivity + limits.silence
     }
 
     /// Whether a heartbeat is due; the next one is then due an interval later.
@@ -72,33 +72,32 @@ struct SessionClock {
         return true
     }
 
-    /// The transport stopped taking frames: from now on the client must make progress.
+    /// The transport is no longer writable: from now on the client must make progress.
     mutating func blocked(at now: NIODeadline) {
-        progressed = now
-        mustAdvance()
+        lastProgress = now
+        scheduleCheck()
     }
 
-    /// Whether the client, for which something waits, has taken nothing for too long. `taken` counts all bytes since the
+    /// Whether the client has received nothing for too long although something waits. `sent` counts all bytes since the
     /// start.
-    mutating func isStalled(taken: Int, at now: NIODeadline, _ limits: RealtimeLimits) -> Bool {
-        if taken > self.taken {
-            self.taken = taken
-            progressed = now
+    mutating func isStalled(sent: Int, at now: NIODeadline, _ limits: RealtimeLimits) -> Bool {
+        if sent > self.sent {
+            self.sent = sent
+            lastProgress = now
         }
-        return now >= progressed + limits.stall
+        return now >= lastProgress + limits.stall
     }
 
-    /// Nobody read what came for so long until now: clients have as much time left as they had before. A token does not live
-    /// longer for it.
+    /// Extends the deadlines by the time in which the server read nothing. A token's expiry stays.
     mutating func extend(by stall: TimeAmount, at now: NIODeadline) {
         opened = min(opened + stall, now)
-        lastHeard = min(lastHeard + stall, now)
-        progressed = min(progressed + stall, now)
+        lastActivity = min(lastActivity + stall, now)
+        lastProgress = min(lastProgress + stall, now)
     }
 
-    /// Plans the next check: soon while something waits, else when the earliest deadline is due.
+    /// Schedules the next check: at once while something waits, otherwise at the earliest deadline.
     mutating func plan(at now: NIODeadline, isBusy: Bool, _ limits: RealtimeLimits) {
-        nextCheck = isBusy ? now : min(tokenExpires, lastHeard + limits.silence, nextHeartbeat)
+        nextCheck = isBusy ? now : min(tokenExpires, lastActivity + limits.silence, nextHeartbeat)
     }
 
     mutating func plan(at deadline: NIODeadline) {

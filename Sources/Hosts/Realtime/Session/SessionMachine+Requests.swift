@@ -1,18 +1,18 @@
 import Model
 import NIOCore
 
-// Answers to requests.
+// Results of requests.
 extension SessionMachine {
-    /// Answers `perform`. A result follows the changes it caused: it waits for each stream that the session listens to
-    /// until that has been sent up to the result's position.
-    mutating func answered(
-        _ id: Int64, _ answer: RequestAnswer, at now: NIODeadline, into actions: inout [SessionAction]
+    /// Completes `perform`. A result follows the changes that it caused: it waits until each stream that the session
+    /// listens to was sent up to the result's position.
+    mutating func performed(
+        _ id: Int64, _ result: RequestResult, at now: NIODeadline, into actions: inout [SessionAction]
     ) {
         if case .over = phase { return }
-        switch answer {
+        switch result {
         case .problem(let problem):
             requestsInFlight -= 1
-            refuse(id, problem, into: &actions)
+            reject(id, problem, into: &actions)
         case .result(let json, let positions):
             let frame = OutboundFrame.result(id, json, positions: positions)
             let needs = positions.filter { listens[$0.key]?.hasReached($0.value) == false }
@@ -20,13 +20,13 @@ extension SessionMachine {
                 requestsInFlight -= 1
                 send(frame, into: &actions)
             } else {
-                waiting.append(WaitingAnswer(frame: frame, needs: needs.map { ($0.key, $0.value) }, since: now))
-                clock.mustAdvance()
+                pendingResults.append(PendingResult(frame: frame, needs: needs.map { ($0.key, $0.value) }, since: now))
+                clock.scheduleCheck()
             }
         }
     }
 
-    /// Answers `verify`: the session goes on with the newer token of the same user.
+    /// Completes `verify`: the session continues with the newer token of the same user.
     mutating func verified(
         _ id: Int64, _ result: Result<(principal: Principal, expires: NIODeadline), Problem>, at now: NIODeadline,
         into actions: inout [SessionAction]
@@ -35,40 +35,41 @@ extension SessionMachine {
         requestsInFlight -= 1
         switch result {
         case .failure(let problem):
-            refuse(id, problem, into: &actions)
+            reject(id, problem, into: &actions)
         case .success(let (newer, expires)):
             guard newer.user == principal?.user else {
-                return refuse(id, Problem(.forbidden, "The token is another user's.", field: "token"), into: &actions)
+                return reject(
+                    id, Problem(.forbidden, "The token belongs to another user.", field: "token"), into: &actions)
             }
             principal?.signIn = newer.signIn
             clock.tokenExpires = expires
-            clock.mustAdvance()
+            clock.scheduleCheck()
             let seconds = max(0, (expires - now).nanoseconds / 1_000_000_000)
-            send(.tokenTaken(id, expiresIn: seconds), into: &actions)
+            send(.tokenAccepted(id, expiresIn: seconds), into: &actions)
         }
     }
 
-    /// Sends the results whose changes have all been sent, in the order in which they came.
-    mutating func releaseAnswers(into actions: inout [SessionAction]) {
-        guard !waiting.isEmpty else { return }
-        var kept: [WaitingAnswer] = []
-        for var answer in exchange(&waiting, with: []) {
-            answer.needs.removeAll { listens[$0.stream]?.hasReached($0.position) ?? true }
-            if answer.needs.isEmpty {
+    /// Sends the results whose changes have all been sent, in order.
+    mutating func releaseResults(into actions: inout [SessionAction]) {
+        guard !pendingResults.isEmpty else { return }
+        var kept: [PendingResult] = []
+        for var result in exchange(&pendingResults, with: []) {
+            result.needs.removeAll { listens[$0.stream]?.hasReached($0.position) ?? true }
+            if result.needs.isEmpty {
                 requestsInFlight -= 1
-                send(answer.frame, into: &actions)
+                send(result.frame, into: &actions)
             } else {
-                kept.append(answer)
+                kept.append(result)
             }
         }
         if case .over = phase { return }
-        waiting = kept
+        pendingResults = kept
     }
 }
 
 // Time.
 extension SessionMachine {
-    /// The server did not run for so long until now, and read nothing.
+    /// Extends deadlines by the time in which the server did not run and read nothing.
     mutating func extend(by stall: TimeAmount, at now: NIODeadline) {
         clock.extend(by: stall, at: now)
         if case .awaitingHello(let deadline) = phase {
@@ -76,7 +77,7 @@ extension SessionMachine {
         }
     }
 
-    /// Does what is due. `unsent` is how many bytes the transport still holds.
+    /// Handles due deadlines. `unsent` is how many bytes the transport still buffers.
     mutating func advance(
         to now: NIODeadline, unsent: Int, heartbeat: @autoclosure () -> OutboundFrame,
         into actions: inout [SessionAction]
@@ -92,16 +93,16 @@ extension SessionMachine {
             clock.plan(at: deadline)
         case .live:
             if now >= clock.tokenExpires { return end(.unauthenticated, into: &actions) }
-            // A client that does not read is not read either: the stall below is what ends it then.
+            // A client that does not read is not read either: the stall below ends its session.
             if isTransportWritable, clock.isSilent(at: now, limits) { return end(.idle, into: &actions) }
-            let isBlocked = !isTransportWritable || hasBacklog
-            if isBlocked, clock.isStalled(taken: handedOver &- unsent, at: now, limits) {
+            let isBlocked = !isTransportWritable || hasQueuedFrames
+            if isBlocked, clock.isStalled(sent: handedOver &- unsent, at: now, limits) {
                 return end(.slow, into: &actions)
             }
             if clock.takeHeartbeat(at: now, limits), !isBlocked { send(heartbeat(), into: &actions) }
-            readForWaitingAnswers(at: now, into: &actions)
+            readForPendingResults(at: now, into: &actions)
             catchUp(into: &actions)
-            clock.plan(at: now, isBusy: isBlocked || !waiting.isEmpty || isLagging, limits)
+            clock.plan(at: now, isBusy: isBlocked || !pendingResults.isEmpty || isLagging, limits)
         }
     }
 
@@ -109,19 +110,19 @@ extension SessionMachine {
         listens.values.contains { if case .lagging = $0.state { true } else { false } }
     }
 
-    /// A change that a result waits for and that was never published here is read from the store instead.
-    private mutating func readForWaitingAnswers(at now: NIODeadline, into actions: inout [SessionAction]) {
+    /// Reads changes from the store that a result waits for and that were not published in time.
+    private mutating func readForPendingResults(at now: NIODeadline, into actions: inout [SessionAction]) {
         var late: [StreamName] = []
-        for index in waiting.indices where now >= waiting[index].since + limits.answerDelay {
-            waiting[index].since = now
-            late += waiting[index].needs.map(\.stream)
+        for index in pendingResults.indices where now >= pendingResults[index].since + limits.resultTimeout {
+            pendingResults[index].since = now
+            late += pendingResults[index].needs.map(\.stream)
         }
         for stream in Set(late) {
             if case .live(let position) = listens[stream]?.state { read(stream, after: position, into: &actions) }
         }
     }
 
-    /// How many streams lag, for the figures.
+    /// How many streams lag, for the statistics.
     var laggingStreams: Int {
         listens.values.reduce(0) { count, listening in
             if case .lagging = listening.state { count + 1 } else { count }

@@ -2,14 +2,14 @@ import Bus
 import Model
 import NIOCore
 
-// Listening: what the client asks for.
+// Listening at the client's request.
 extension SessionMachine {
     mutating func listen(_ id: Int64, to stream: StreamName, after: Position?, into actions: inout [SessionAction]) {
         if var listening = listens[stream] {
             if case .reading(var reading) = listening.state {
                 var next = reading.next ?? Listening.Reading.Next(after: after, listenIDs: [])
                 guard next.listenIDs.count < limits.requestsInFlight else {
-                    return refuse(id, .tooManyRequests(limits), into: &actions)
+                    return reject(id, .tooManyRequests(limits), into: &actions)
                 }
                 next.after = after
                 next.listenIDs.append(id)
@@ -20,9 +20,9 @@ extension SessionMachine {
                 read(stream, after: after, listenIDs: [id], into: &actions)
             }
         } else if listens.count >= limits.listens {
-            refuse(
-                id, .invalid("listen.stream", "A session listens to at most \(limits.listens) streams."), into: &actions
-            )
+            reject(
+                id, .invalid("listen.stream", "A session can listen to at most \(limits.listens) streams."),
+                into: &actions)
         } else {
             actions.append(.subscribe(stream))
             listens[stream] = Listening(state: .lagging(nil))
@@ -33,22 +33,24 @@ extension SessionMachine {
     mutating func unlisten(_ id: Int64, from stream: StreamName, into actions: inout [SessionAction]) {
         let unanswered = listens[stream]?.unansweredIDs ?? []
         forget(stream, into: &actions)
-        for id in unanswered { refuse(id, Problem(.conflict, "The stream was unlistened to."), into: &actions) }
+        for id in unanswered {
+            reject(id, Problem(.conflict, "The client stopped listening to the stream."), into: &actions)
+        }
         send(.done(id), into: &actions)
-        releaseAnswers(into: &actions)
+        releaseResults(into: &actions)
     }
 }
 
-// Listening: what others decide for the client.
+// Listening at the server's request.
 extension SessionMachine {
-    /// Listens to a stream unasked: its snapshot comes, unless the session listens already.
+    /// Listens to a stream and sends its snapshot, unless the session listens already.
     mutating func attach(_ stream: StreamName, into actions: inout [SessionAction]) {
         switch phase {
         case .live:
             guard listens[stream] == nil else { return }
             actions.append(.subscribe(stream))
             listens[stream] = Listening(state: .lagging(nil))
-            if isCongested { return clock.mustAdvance() }
+            if isCongested { return clock.scheduleCheck() }
             read(stream, after: nil, into: &actions)
         case .resuming(var resuming):
             guard listens[stream] == nil, !resuming.attached.contains(stream) else { return }
@@ -59,41 +61,41 @@ extension SessionMachine {
         }
     }
 
-    /// Forgets a stream that is over, once everything in it was sent.
+    /// Forgets a stream that has ended, once everything in it was sent.
     mutating func detach(_ stream: StreamName, into actions: inout [SessionAction]) {
         guard var listening = listens[stream] else { return }
         switch listening.state {
         case .live, .ephemeral:
             forget(stream, into: &actions)
-            releaseAnswers(into: &actions)
+            releaseResults(into: &actions)
         case .reading, .lagging:
             listening.isEnding = true
             listens[stream] = listening
         }
     }
 
-    /// Forgets a stream at once that the client may no longer see, and tells it so.
+    /// Forgets a stream at once that the client may no longer see, and sends a reset.
     mutating func drop(_ stream: StreamName, into actions: inout [SessionAction]) {
         guard listens[stream] != nil else { return }
-        if case .resuming(var resuming) = phase, resuming.wanted.contains(stream) {
+        if case .resuming(var resuming) = phase, resuming.requested.contains(stream) {
             resuming.dropped.insert(stream)
             if resuming.openings[stream] != nil { resuming.openings[stream] = .failure(.notFound("stream")) }
             phase = .resuming(resuming)
             return
         }
-        loseAccess(stream, .notFound("stream"), into: &actions)
+        revokeAccess(stream, .notFound("stream"), into: &actions)
     }
 }
 
-// Listening: what is published.
+// Published changes and events.
 extension SessionMachine {
-    mutating func changed(_ batch: StreamBatch, at now: NIODeadline, into actions: inout [SessionAction]) {
+    mutating func receiveChanges(_ batch: StreamBatch, at now: NIODeadline, into actions: inout [SessionAction]) {
         guard listens[batch.stream] != nil else { return }
         deliver(batch, into: &actions)
-        if !waiting.isEmpty { releaseAnswers(into: &actions) }
+        if !pendingResults.isEmpty { releaseResults(into: &actions) }
     }
 
-    mutating func happened(_ event: StreamEvent, into actions: inout [SessionAction]) {
+    mutating func receiveEvent(_ event: StreamEvent, into actions: inout [SessionAction]) {
         let stream = event.event.stream
         guard var listening = listens[stream] else { return }
         switch listening.state {
@@ -124,7 +126,7 @@ extension SessionMachine {
         }
     }
 
-    /// Hands a batch to its listening; returns whether the stream must now be read.
+    /// Passes a batch to its listening; returns whether the stream is being read now.
     @discardableResult
     private mutating func deliver(_ batch: StreamBatch, into actions: inout [SessionAction]) -> Bool {
         let stream = batch.stream
@@ -145,7 +147,7 @@ extension SessionMachine {
 
 // Reading the store.
 extension SessionMachine {
-    /// Begins to read a stream that the session listens to.
+    /// Starts to read a stream that the session listens to.
     mutating func read(
         _ stream: StreamName, after: Position?, listenIDs: [Int64] = [], into actions: inout [SessionAction]
     ) {
@@ -159,7 +161,7 @@ extension SessionMachine {
         actions.append(.open(stream, after: after, ticket: reading.ticket))
     }
 
-    /// Answers `open`.
+    /// Completes `open`.
     mutating func opened(
         _ stream: StreamName, ticket: UInt32, _ result: Result<StreamOpening, Problem>, at now: NIODeadline,
         wallClock: Timestamp, into actions: inout [SessionAction]
@@ -171,7 +173,7 @@ extension SessionMachine {
         catchUp(into: &actions)
     }
 
-    /// Sends what was read and then what was held, and goes on from there.
+    /// Sends what was read and then what was held, and continues from there.
     mutating func finishReading(
         _ stream: StreamName, _ result: Result<StreamOpening, Problem>, at now: NIODeadline,
         into actions: inout [SessionAction]
@@ -192,14 +194,14 @@ extension SessionMachine {
         if case .over = phase { return }
         listens[stream] = listening
         for event in reading.heldEvents { sendEvent(event.frame, of: stream, into: &actions) }
-        // A new reading begins after these were published, and so contains the rest of them.
+        // A new reading begins after these were published, so it contains the rest of them.
         for batch in reading.held where deliver(batch, into: &actions) { break }
         for id in reading.listenIDs { send(.listening(id, to: stream, at: position), into: &actions) }
         continueListening(stream, after: reading, into: &actions)
-        releaseAnswers(into: &actions)
+        releaseResults(into: &actions)
     }
 
-    /// Sends what was read, or as much of a long catching up as there is room for; returns the position that was reached.
+    /// Sends what was read, or as many changes as there is space for; returns the position that was reached.
     private mutating func send(
         _ opening: StreamOpening, of stream: StreamName, into actions: inout [SessionAction]
     ) -> Position {
@@ -215,26 +217,26 @@ extension SessionMachine {
             send(.snapshot(json, of: stream, at: position), into: &actions)
             return position
         case .changes(let changes, let position):
-            let hasRoom = isTransportWritable && queue.isEmpty
-            var room = hasRoom ? limits.hardQueueBytes / 4 : limits.softQueueBytes - queue.bytes
+            let hasSpace = isTransportWritable && queue.isEmpty
+            var space = hasSpace ? limits.hardQueueBytes / 4 : limits.softQueueBytes - queue.bytes
             var rest = changes[...]
             while !rest.isEmpty {
-                let frame = rest.prefixToSend(atMost: min(room, limits.softQueueBytes))
+                let frame = rest.prefixToSend(atMost: min(space, limits.softQueueBytes))
                 guard let last = frame.last else {
                     return Position(epoch: position.epoch, sequence: (rest.first?.position.sequence ?? 1) - 1)
                 }
                 rest = rest.dropFirst(frame.count)
                 let encoded = OutboundFrame.changes(frame, of: stream)
-                room -= encoded.count
+                space -= encoded.count
                 send(encoded, into: &actions)
                 if rest.isEmpty { break }
-                if room <= 0 { return last.position }
+                if space <= 0 { return last.position }
             }
             return position
         }
     }
 
-    /// Decides whether a stream that was just read must be read again, or is over.
+    /// Decides whether a stream that was just read must be read again, or has ended.
     private mutating func continueListening(
         _ stream: StreamName, after reading: Listening.Reading, into actions: inout [SessionAction]
     ) {
@@ -255,25 +257,25 @@ extension SessionMachine {
         }
     }
 
-    /// The client's own wish is answered with the problem. Elsewhere, what may not be seen any more is reset, and what
-    /// cannot be read now ends the session, which may come back: a stream is never left behind in silence.
+    /// A client's own `listen` is rejected with the problem. Otherwise, a stream that may no longer be seen is reset,
+    /// and one that cannot be read now ends the session, which may reconnect: a stream is never dropped silently.
     private mutating func failReading(
         _ stream: StreamName, _ reading: Listening.Reading, _ problem: Problem, into actions: inout [SessionAction]
     ) {
         let isDenied = problem.kind == .notFound || problem.kind == .forbidden
         if !reading.listenIDs.isEmpty || reading.next != nil {
-            loseAccess(stream, problem, into: &actions)
+            revokeAccess(stream, problem, into: &actions)
         } else if isDenied {
             let isUnseen = reading.after == nil || listens[stream]?.isEnding == true
-            if isUnseen { forget(stream, into: &actions) } else { loseAccess(stream, problem, into: &actions) }
+            if isUnseen { forget(stream, into: &actions) } else { revokeAccess(stream, problem, into: &actions) }
         } else {
             return end(.internalError, into: &actions)
         }
-        releaseAnswers(into: &actions)
+        releaseResults(into: &actions)
     }
 
-    /// Forgets a stream with `reset` where the client has some of it, and with the problem where it asked.
-    private mutating func loseAccess(_ stream: StreamName, _ problem: Problem, into actions: inout [SessionAction]) {
+    /// Forgets a stream: sends `reset` if the client has some of it, and the problem for pending `listen` frames.
+    private mutating func revokeAccess(_ stream: StreamName, _ problem: Problem, into actions: inout [SessionAction]) {
         guard let listening = listens[stream] else { return }
         let ids = listening.unansweredIDs
         var isKnown = true
@@ -282,8 +284,8 @@ extension SessionMachine {
         }
         forget(stream, into: &actions)
         if isKnown { send(.reset(stream, .access), into: &actions) }
-        for id in ids { refuse(id, problem, into: &actions) }
-        releaseAnswers(into: &actions)
+        for id in ids { reject(id, problem, into: &actions) }
+        releaseResults(into: &actions)
     }
 
     mutating func forget(_ stream: StreamName, into actions: inout [SessionAction]) {
@@ -292,10 +294,10 @@ extension SessionMachine {
         actions.append(.unsubscribe(stream))
     }
 
-    /// Reads lagging streams, a few at a time, when the queue has room again.
+    /// Reads lagging streams, a few at a time, when the queue has space again.
     mutating func catchUp(into actions: inout [SessionAction]) {
         guard case .live = phase, isTransportWritable, queue.bytes < limits.softQueueBytes / 2 else { return }
-        for (stream, listening) in listens where readings < limits.readsAtOnce {
+        for (stream, listening) in listens where readings < limits.concurrentReads {
             if case .lagging(let position) = listening.state { read(stream, after: position, into: &actions) }
         }
     }
@@ -311,14 +313,14 @@ extension StreamOpening {
 }
 
 extension ArraySlice<Change> {
-    /// The changes that go into one frame: as many as fit, or a first one that fits nowhere, as long as there is any room.
-    fileprivate func prefixToSend(atMost room: Int) -> Self {
-        guard room > 0 else { return [] }
+    /// The changes for one frame: as many as fit, or a single larger one as long as there is any space.
+    fileprivate func prefixToSend(atMost space: Int) -> Self {
+        guard space > 0 else { return [] }
         var bytes = 0
         var count = 0
         for change in self {
             bytes += change.data.utf8.count
-            if count > 0, bytes > room { break }
+            if count > 0, bytes > space { break }
             count += 1
         }
         return prefix(count)

@@ -1,11 +1,11 @@
 import Model
 import NIOCore
 
-/// One realtime session as a value: frames, answers, changes and moments come in, actions go out.
+/// One realtime session as a value: its input is frames, results, changes and the time, its output is actions.
 ///
-/// It has no door to the world. The host that owns it performs the actions in their order and brings back what they
-/// lead to; the time is an argument. A session awaits its hello, verifies it, reads the streams that the client resumes,
-/// and is then live until somebody ends it:
+/// It does no input or output itself. The host that owns it performs the actions in order and reports their results;
+/// the time is an argument. A session awaits its hello, verifies it, reads the streams that the client resumes, and is
+/// then live until it ends:
 ///
 ///     awaitingHello --hello--> authenticating --authenticated--> resuming --opened (all)--> live --…--> over
 struct SessionMachine: ~Copyable {
@@ -17,20 +17,20 @@ struct SessionMachine: ~Copyable {
         case over
     }
 
-    /// The hello was good; the streams that it resumes are being read.
+    /// The hello was accepted; the streams that it resumes are being read.
     struct Resuming {
         var id: Int64
         var newSecret: String?
-        var wanted: [StreamName]
+        var requested: [StreamName]
         var openings: [StreamName: Result<StreamOpening, Problem>] = [:]
-        /// Streams that others attached meanwhile: their snapshots come after the hello's answer.
+        /// Streams that the server attached meanwhile: their snapshots follow the hello's result.
         var attached: [StreamName] = []
-        /// Streams that the client lost the access to meanwhile.
+        /// Streams to which the client has lost access meanwhile.
         var dropped: Set<StreamName> = []
     }
 
-    /// A result that waits for changes it caused.
-    struct WaitingAnswer {
+    /// A result that waits for the changes that it caused.
+    struct PendingResult {
         var frame: OutboundFrame
         var needs: [(stream: StreamName, position: Position)]
         var since: NIODeadline
@@ -39,23 +39,23 @@ struct SessionMachine: ~Copyable {
     let session: SessionID
     let rules: SessionRules
     var phase: Phase
-    /// Who this is, from the hello on; with the endpoint.
+    /// The user and the endpoint, from the hello on.
     var principal: Principal?
     var listens: [StreamName: Listening] = [:]
-    /// Frames that came between the hello and its answer.
-    var early: [ClientFrame] = []
-    var waiting: [WaitingAnswer] = []
+    /// Frames that were received between the hello and its result.
+    var deferredFrames: [ClientFrame] = []
+    var pendingResults: [PendingResult] = []
     var requestsInFlight = 0
-    /// Readings of the store under way.
+    /// Pending reads from the store.
     var readings = 0
     var tickets: UInt32 = 0
     var queue = SendQueue()
     var clock: SessionClock
-    /// Whether the transport takes frames now; what it does not take is queued.
+    /// Whether the transport is writable now; otherwise frames are queued.
     var isTransportWritable = true
     /// Bytes given to the transport since the start.
     var handedOver = 0
-    var faults = 0
+    var invalidFrames = 0
 
     var limits: RealtimeLimits { rules.limits }
 
@@ -76,47 +76,47 @@ final class SessionRules: Sendable {
     }
 }
 
-/// What a machine asks of its host.
+/// An action that the machine's host has to perform.
 enum SessionAction {
-    /// Give the frame to the transport.
+    /// Pass the frame to the transport.
     case send(OutboundFrame)
-    /// Verify the token, then the endpoint; answer with `authenticated`.
+    /// Verify the token, then the endpoint; complete with `authenticated`.
     case authenticate(Hello)
-    /// Verify a newer token; answer with `verified`.
+    /// Verify a newer token; complete with `verified`.
     case verify(id: Int64, token: String)
     /// Route what is published on the stream to this session from now on.
     case subscribe(StreamName)
     case unsubscribe(StreamName)
-    /// Read the stream; answer with `opened`.
+    /// Read the stream; complete with `opened`.
     case open(StreamName, after: Position?, ticket: UInt32)
-    /// Run the request; answer with `answered`.
+    /// Run the request; complete with `performed`.
     case perform(id: Int64, name: String, params: [UInt8])
-    /// Enter the session under its user and endpoint, so that others can find it.
-    case enter
-    /// The session is live: tell whoever watches.
+    /// Register the session under its user and endpoint.
+    case register
+    /// Notify the observer that the session is live.
     case becomeLive
-    /// Tell whoever watches that the client is there.
-    case reportHeard
-    /// Count events that a slow client does not get.
+    /// Notify the observer that the client is alive.
+    case reportAlive
+    /// Count events that were dropped for a slow client.
     case dropped(Int)
-    /// Say bye and close.
+    /// Send bye and close.
     case end(Bye)
 }
 
-// What comes from the client.
+// Input from the client.
 extension SessionMachine {
-    /// Counts a frame of the client, message or not, before it is looked at. Returns false when there were too many
-    /// within a second: the session then ends.
+    /// Counts a frame of the client, message or not, before it is parsed. Returns false when there were too many within
+    /// a second: the session then ends.
     mutating func admitFrame(at now: NIODeadline, into actions: inout [SessionAction]) -> Bool {
-        hear(at: now, into: &actions)
+        noteActivity(at: now, into: &actions)
         guard clock.countInbound(at: now) > limits.inboundPerSecond else { return true }
         end(.rateLimited, into: &actions)
         return false
     }
 
-    /// The client sent a frame, which was admitted.
+    /// Handles an admitted frame of the client.
     mutating func receive(_ frame: ClientFrame, at now: NIODeadline, into actions: inout [SessionAction]) {
-        hear(at: now, into: &actions)
+        noteActivity(at: now, into: &actions)
         switch (phase, frame) {
         case (.over, _), (_, .heartbeat):
             return
@@ -124,31 +124,31 @@ extension SessionMachine {
             phase = .authenticating(id: id, resume: hello.resume)
             actions.append(.authenticate(hello))
         case (.awaitingHello, _):
-            refuse(frame.id, Problem(.unauthenticated, "Say hello first."), into: &actions)
+            reject(frame.id, Problem(.unauthenticated, "The first frame must be a hello."), into: &actions)
         case (_, .hello(let id, _)):
-            refuse(id, .invalid("hello", "This session has said hello already."), into: &actions)
+            reject(id, .invalid("hello", "The session has received a hello already."), into: &actions)
         case (.authenticating, _), (.resuming, _):
-            guard early.count < limits.requestsInFlight else {
-                return refuse(frame.id, .tooManyRequests(limits), into: &actions)
+            guard deferredFrames.count < limits.requestsInFlight else {
+                return reject(frame.id, .tooManyRequests(limits), into: &actions)
             }
-            early.append(frame)
+            deferredFrames.append(frame)
         case (.live, _):
             perform(frame, into: &actions)
         }
     }
 
-    /// The client sent something that is no frame.
-    mutating func receive(_ fault: FrameFault, at now: NIODeadline, into actions: inout [SessionAction]) {
-        hear(at: now, into: &actions)
+    /// Handles an invalid message of the client.
+    mutating func receive(_ error: FrameError, at now: NIODeadline, into actions: inout [SessionAction]) {
+        noteActivity(at: now, into: &actions)
         if case .over = phase { return }
-        faults += 1
-        refuse(fault.id, fault.problem, into: &actions)
-        if faults > limits.faults { end(.protocolError, into: &actions) }
+        invalidFrames += 1
+        reject(error.id, error.problem, into: &actions)
+        if invalidFrames > limits.invalidFrames { end(.protocolError, into: &actions) }
     }
 
-    private mutating func hear(at now: NIODeadline, into actions: inout [SessionAction]) {
+    private mutating func noteActivity(at now: NIODeadline, into actions: inout [SessionAction]) {
         let mayReport = if case .live = phase { true } else { false }
-        if clock.hear(at: now), mayReport { actions.append(.reportHeard) }
+        if clock.noteActivity(at: now), mayReport { actions.append(.reportAlive) }
     }
 
     mutating func perform(_ frame: ClientFrame, into actions: inout [SessionAction]) {
@@ -167,7 +167,7 @@ extension SessionMachine {
 
     private mutating func admitRequest(_ id: Int64, into actions: inout [SessionAction]) -> Bool {
         guard requestsInFlight < limits.requestsInFlight else {
-            refuse(id, .tooManyRequests(limits), into: &actions)
+            reject(id, .tooManyRequests(limits), into: &actions)
             return false
         }
         requestsInFlight += 1
@@ -175,21 +175,21 @@ extension SessionMachine {
     }
 }
 
-// What goes to the client.
+// Output to the client.
 extension SessionMachine {
-    /// Sends a frame, or queues it behind others; a client that leaves too much unread is let go.
+    /// Sends a frame, or queues it; ends the session when too much is queued.
     mutating func send(_ frame: OutboundFrame, into actions: inout [SessionAction]) {
         if case .over = phase { return }
         if isTransportWritable, queue.isEmpty {
             handOver(frame, into: &actions)
         } else {
             queue.append(frame)
-            clock.mustAdvance()
+            clock.scheduleCheck()
             if queue.bytes > limits.hardQueueBytes { end(.slow, into: &actions) }
         }
     }
 
-    /// Sends an event, or lets it wait: in the place of an older one of its stream, or behind those that wait.
+    /// Sends an event, or queues it: it replaces the older one of its stream, or follows those that wait.
     mutating func sendEvent(_ frame: OutboundFrame, of stream: StreamName, into actions: inout [SessionAction]) {
         if isTransportWritable, queue.isEmpty { return send(frame, into: &actions) }
         if stream.kind == .orderedEvents {
@@ -199,20 +199,20 @@ extension SessionMachine {
         } else {
             queue.replace(frame, of: stream)
         }
-        clock.mustAdvance()
+        clock.scheduleCheck()
     }
 
-    mutating func refuse(_ id: Int64?, _ problem: Problem, into actions: inout [SessionAction]) {
+    mutating func reject(_ id: Int64?, _ problem: Problem, into actions: inout [SessionAction]) {
         send(.error(id, problem), into: &actions)
     }
 
-    /// The transport takes frames, or no longer. When it does, the queue is emptied piece by piece: the host calls again
-    /// as long as the transport goes on taking and `hasBacklog`.
+    /// The transport is writable, or no longer. When it is, part of the queue is sent: the host calls again while the
+    /// transport stays writable and `hasQueuedFrames`.
     mutating func setTransportWritable(_ isWritable: Bool, at now: NIODeadline, into actions: inout [SessionAction]) {
         let wasWritable = isTransportWritable
         isTransportWritable = isWritable
         guard isWritable else { return clock.blocked(at: now) }
-        if !wasWritable { clock.readAgain(at: now) }
+        if !wasWritable { clock.resumeReading(at: now) }
         var sent = 0
         while sent < limits.softQueueBytes, let frame = queue.next() {
             sent += frame.count
@@ -221,27 +221,27 @@ extension SessionMachine {
         catchUp(into: &actions)
     }
 
-    var hasBacklog: Bool { !queue.isEmpty }
+    var hasQueuedFrames: Bool { !queue.isEmpty }
 
     /// Whether so much is queued that streams lag instead.
     var isCongested: Bool { queue.bytes >= limits.softQueueBytes }
 
-    /// Ends the session. What is queued is not sent any more: the client resumes and gets it then.
+    /// Ends the session. Queued frames are dropped: the client gets them when it resumes.
     mutating func end(_ bye: Bye, into actions: inout [SessionAction]) {
         if case .over = phase { return }
         close(into: &actions)
         actions.append(.end(bye))
     }
 
-    /// The transport is gone, or is about to be.
+    /// The transport is closed, or about to be.
     mutating func close(into actions: inout [SessionAction]) {
         if case .over = phase { return }
         phase = .over
         for stream in listens.keys { actions.append(.unsubscribe(stream)) }
         listens = [:]
         queue.removeAll()
-        early = []
-        waiting = []
+        deferredFrames = []
+        pendingResults = []
     }
 
     private mutating func handOver(_ frame: OutboundFrame, into actions: inout [SessionAction]) {

@@ -1,14 +1,14 @@
-/// What carries a session's frames: a WebSocket, or a stream of server-sent events. Lives on the session's event loop.
+/// Transports a session's frames: a WebSocket, or a stream of server-sent events. Lives on the session's event loop.
 protocol SessionTransport: AnyObject {
-    /// Where the client is, and whom it thinks it speaks to.
+    /// The client's address, and the host that it addressed.
     var origin: SessionOrigin { get }
-    /// Whether frames go out rather than pile up.
+    /// Whether frames are sent at once instead of being buffered.
     var isWritable: Bool { get }
-    /// Bytes that were given to the transport and are not out yet.
+    /// Bytes that the transport still buffers.
     var unsentBytes: Int { get }
     func send(_ frame: OutboundFrame)
     func flush()
-    /// Sends what was given, and then closes as the bye says.
+    /// Sends buffered frames, and then closes with the bye's code.
     func close(_ bye: Bye)
     /// Closes at once.
     func abort()

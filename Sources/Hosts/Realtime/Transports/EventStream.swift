@@ -2,9 +2,9 @@ import DequeModule
 package import NIOCore
 import Synchronization
 
-/// A session's frames as server-sent events (WHATWG HTML section 9.2): the body of one answer, pulled by whoever writes it.
+/// A session's frames as server-sent events (WHATWG HTML section 9.2): the body of one HTTP response.
 ///
-/// Frames wait here up to a bound; then the session queues them itself, as it does behind a slow WebSocket.
+/// Frames are buffered here up to a limit; beyond it the session queues them itself, as for a slow WebSocket.
 package final class EventStream: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
 
@@ -16,11 +16,11 @@ package final class EventStream: AsyncSequence, Sendable {
         var waiter: CheckedContinuation<ByteBuffer?, Never>?
     }
 
-    private static let bound = 64 * 1024
+    private static let maxBufferedBytes = 64 * 1024
 
     private let state = Mutex(State())
     private let loop: any EventLoop
-    /// Called on the loop when there is room again, and when the reader is gone.
+    /// Called on the loop when there is space again, and when the reader is gone.
     private let changed: @Sendable (Change) -> Void
 
     enum Change { case drained, abandoned }
@@ -35,7 +35,7 @@ package final class EventStream: AsyncSequence, Sendable {
     }
 
     var unsentBytes: Int { state.withLock { $0.bytes } }
-    var isWritable: Bool { state.withLock { $0.bytes < Self.bound && !$0.isFinished } }
+    var isWritable: Bool { state.withLock { $0.bytes < Self.maxBufferedBytes && !$0.isFinished } }
 
     /// `data: {…}` and an empty line; frames have no line breaks in them.
     func send(_ frame: OutboundFrame) {
@@ -71,7 +71,7 @@ package final class EventStream: AsyncSequence, Sendable {
 
     package struct Iterator: AsyncIteratorProtocol {
         fileprivate let stream: EventStream
-        /// Tells the session when nobody reads any more, however the answer's writer ended.
+        /// Notifies the session when nobody reads any more, however the response's writer ended.
         private let reader: Reader
 
         fileprivate init(stream: EventStream) {
@@ -95,8 +95,8 @@ package final class EventStream: AsyncSequence, Sendable {
     private func next() async -> ByteBuffer? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (answer, hasDrained) = take(for: continuation)
-                if let answer { continuation.resume(returning: answer) }
+                let (element, hasDrained) = take(for: continuation)
+                if let element { continuation.resume(returning: element) }
                 if hasDrained { loop.execute { self.changed(.drained) } }
             }
         } onCancel: {
@@ -104,9 +104,9 @@ package final class EventStream: AsyncSequence, Sendable {
         }
     }
 
-    /// What the reader gets now (a nil inside means that the stream is over), or nothing yet, when it waits.
+    /// The next element (an inner nil means that the stream has ended), or nil when the reader has to wait.
     private func take(for continuation: CheckedContinuation<ByteBuffer?, Never>) -> (
-        answer: ByteBuffer??, drained: Bool
+        element: ByteBuffer??, drained: Bool
     ) {
         state.withLock { state in
             guard let chunk = state.chunks.popFirst() else {
@@ -114,9 +114,9 @@ package final class EventStream: AsyncSequence, Sendable {
                 state.waiter = continuation
                 return (nil, false)
             }
-            let wasFull = state.bytes >= Self.bound
+            let wasFull = state.bytes >= Self.maxBufferedBytes
             state.bytes -= chunk.readableBytes
-            return (.some(chunk), wasFull && state.bytes < Self.bound)
+            return (.some(chunk), wasFull && state.bytes < Self.maxBufferedBytes)
         }
     }
 

@@ -2,11 +2,12 @@ package import Model
 package import NIOCore
 import Synchronization
 
-/// Realtime for clients behind proxies that let no WebSocket through: frames come as server-sent events, and each of the
-/// client's frames is a POST of its own.
+/// Realtime for clients behind proxies that block WebSockets: the server's frames are server-sent events, and each
+/// frame of the client is a POST request.
 ///
-/// Knows no HTTP: the routes `POST /v1/realtime/sse` and `POST /v1/realtime/sse/{session}` call `open` and `post`.
-package final class EventStreamDoor: Sendable {
+/// It is independent of HTTP: the routes `POST /v1/realtime/sse` and `POST /v1/realtime/sse/{session}` call `open` and
+/// `post`.
+package final class EventStreamHandler: Sendable {
     private let hub: RealtimeHub
     private let services: RealtimeServices
     private let lastLoop = Atomic(0)
@@ -17,11 +18,11 @@ package final class EventStreamDoor: Sendable {
         self.services = services
     }
 
-    /// Opens a session with the inner object of a hello; the answer to it has the id 0 and is the first frame.
+    /// Opens a session with the inner object of a hello; its result has the id 0 and is the first frame.
     ///
     /// - Parameter receive: Receives the body, after the client's address was admitted.
     ///
-    /// Throws `Problem`: a hello that cannot be read or is not admitted is a plain HTTP error.
+    /// Throws `Problem`: an invalid or rejected hello is a plain HTTP error.
     package func open(
         from origin: SessionOrigin, hello receive: () async throws -> ByteBuffer
     ) async throws -> EventStream {
@@ -45,11 +46,11 @@ package final class EventStreamDoor: Sendable {
         }.get()
     }
 
-    /// Hands a frame of the client to its session, on whose stream the answer comes.
+    /// Passes a frame of the client to its session, which sends the result on its stream.
     package func post(_ frame: ByteBuffer, to id: SessionID, principal: Principal) async throws {
         let text = try Self.text(frame)
         guard text.count <= hub.limits.inboundBytes else {
-            throw Problem(.payloadTooLarge, "A frame has at most \(hub.limits.inboundBytes) bytes.")
+            throw Problem(.payloadTooLarge, "A frame can have at most \(hub.limits.inboundBytes) bytes.")
         }
         guard let bound = sessions.withLock({ $0[id] }) else { throw Problem.notFound("session", field: "session") }
         try await bound.eventLoop.submit {
@@ -74,7 +75,7 @@ private final class EventStreamTransport: SessionTransport {
     let origin: SessionOrigin
     private let box: NIOLoopBoundBox<Attachment?>
 
-    /// What to let go of at the end.
+    /// What to release at the end.
     private struct Attachment {
         var session: Session
         var ended: () -> Void
@@ -109,7 +110,7 @@ private final class EventStreamTransport: SessionTransport {
     /// Each frame reaches the reader when it is sent.
     func flush() {}
 
-    /// The bye is the last event; the answer then ends when it has been read.
+    /// The bye is the last event; the response ends when it has been read.
     func close(_ bye: Bye) { stream.finish() }
 
     func abort() {

@@ -7,13 +7,13 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 import NIOWebSocket
 
-/// The HTTP server's connections: those whose first request opens a realtime session become WebSockets, all others go to
-/// the responder.
+/// The HTTP server's connections: those whose first request opens a realtime session become WebSockets, all others are
+/// passed to the responder.
 ///
 ///     HTTPServerBuilder { responder in UpgradeChannel(responder: responder, hub: hub, services: services, …) }
 ///
-/// Wrapped in Hummingbird's `.tls` it serves `wss` too. A WebSocket leaves the server's task at once: from there on it is a
-/// channel handler.
+/// Wrapped in Hummingbird's `.tls` it serves `wss` too. A WebSocket needs no task of the server: it is only a channel
+/// handler.
 package struct UpgradeChannel: ServerChildChannel {
     package enum Value: ServerChildChannelValue {
         case pending(any Channel, EventLoopFuture<Protocols>)
@@ -25,7 +25,7 @@ package struct UpgradeChannel: ServerChildChannel {
         }
     }
 
-    /// What a connection speaks after its first request.
+    /// The protocol of a connection after its first request.
     package enum Protocols: Sendable {
         case http(HTTP1Channel.Value)
         case realtime
@@ -38,7 +38,7 @@ package struct UpgradeChannel: ServerChildChannel {
     private let addresses: ClientAddresses
     private let pace: TransferPace
 
-    /// What a plain `GET /v1/realtime` is answered with.
+    /// The response to a plain `GET /v1/realtime`.
     package static let upgradeRequired = Problem(
         .upgradeRequired, "Open a WebSocket here, or POST a hello to /v1/realtime/sse for server-sent events.")
 
@@ -46,10 +46,10 @@ package struct UpgradeChannel: ServerChildChannel {
     private static let firstRequestTimeout: TimeAmount = .seconds(5)
 
     /// - Parameters:
-    ///   - responder: Answers all that is no WebSocket; also a plain `GET /v1/realtime`, which ought to be 426.
+    ///   - responder: Handles all other requests; also a plain `GET /v1/realtime`, which should be 426.
     ///   - configuration: Of the HTTP connections, such as their idle timeout.
-    ///   - addresses: Tell where the client of a session is.
-    ///   - pace: How fast bodies and responses must move.
+    ///   - addresses: Determine the address of a session's client.
+    ///   - pace: The minimum rate of bodies and responses.
     package init(
         responder: @escaping HTTPChannelHandler.Responder, configuration: HTTP1Channel.Configuration = .init(),
         hub: RealtimeHub, services: RealtimeServices, origins: AllowedOrigins,
@@ -79,7 +79,7 @@ package struct UpgradeChannel: ServerChildChannel {
             let future = try pipeline.configureUpgradableHTTPServerPipeline(configuration: configuration)
             let upgradeHandler = try pipeline.handler(type: NIOTypedHTTPServerUpgradeHandler<Protocols>.self)
             try pipeline.addHandler(
-                FirstRequestGate(origins: origins, patience: Self.firstRequestTimeout),
+                UpgradeHeadFilter(origins: origins, timeout: Self.firstRequestTimeout),
                 position: .before(upgradeHandler))
             return .pending(channel, future)
         }
@@ -103,13 +103,13 @@ package struct UpgradeChannel: ServerChildChannel {
     }
 }
 
-/// NIO's WebSocket handshake, with the session's own handler after it in the place of NIO's frame handlers.
+/// NIO's WebSocket handshake, followed by the session's own handler instead of NIO's frame handlers.
 private struct RealtimeUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     let hub: RealtimeHub
     let services: RealtimeServices
     let addresses: ClientAddresses
     private let handshake = NIOTypedWebSocketServerUpgrader<UpgradeChannel.Protocols>(
-        // The gate has looked at the request already.
+        // `UpgradeHeadFilter` has checked the request already.
         shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
         upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededFuture(.realtime) })
 
@@ -137,7 +137,7 @@ private struct RealtimeUpgrader: NIOTypedHTTPServerProtocolUpgrader {
                 address: addresses.client(of: channel) { upgradeRequest.headers[$0] },
                 host: upgradeRequest.headers.first(name: "host"))
             try channel.pipeline.syncOperations.addHandler(
-                WebSocketDoor(hub: hub, services: services, origin: origin))
+                WebSocketHandler(hub: hub, services: services, origin: origin))
             return .realtime
         }
     }

@@ -1,7 +1,7 @@
 import Model
 import NIOHTTP1
 
-/// Which browsers' pages may open a realtime session: those of this server's own address, and those that are listed.
+/// The origins whose pages may open a realtime session: this server's own, and those that are listed.
 package struct AllowedOrigins: Sendable {
     private let origins: Set<String>
     private let allowsAll: Bool
@@ -12,7 +12,7 @@ package struct AllowedOrigins: Sendable {
         allowsAll = origins.contains("*")
     }
 
-    /// Programs that are no browsers send no origin.
+    /// Clients other than browsers send no origin.
     package func allows(origin: String?, host: String?) -> Bool {
         guard let origin = origin?.lowercased(), !allowsAll else { return true }
         if origins.contains(origin) { return true }
@@ -21,14 +21,14 @@ package struct AllowedOrigins: Sendable {
     }
 }
 
-/// What becomes of the first request of a connection.
+/// What to do with the first request of a connection.
 enum UpgradeDecision: Equatable {
     /// It opens a realtime session.
     case upgrade
-    /// It is an HTTP request like others. An `Upgrade` it may carry, such as `h2c`, is ignored (RFC 9110 section 7.8).
+    /// It is an ordinary HTTP request. Any other `Upgrade`, such as `h2c`, is ignored (RFC 9110 section 7.8).
     case http
-    /// It wanted to open a session and may not.
-    case refuse(Problem, headers: HTTPHeaders)
+    /// It may not open a session.
+    case reject(Problem, headers: HTTPHeaders)
 
     static let path = "/v1/realtime"
 
@@ -44,23 +44,23 @@ enum UpgradeDecision: Equatable {
         guard head.version == .http1_1,
             headers[canonicalForm: "connection"].contains(where: { $0.lowercased() == "upgrade" })
         else {
-            self = .refuse(.invalid("Connection", "An upgrade needs HTTP/1.1 and Connection: Upgrade."), headers: [:])
+            self = .reject(.invalid("Connection", "An upgrade needs HTTP/1.1 and Connection: Upgrade."), headers: [:])
             return
         }
         guard headers["sec-websocket-version"] == ["13"] else {
-            self = .refuse(
-                Problem(.upgradeRequired, "This address speaks version 13 of WebSocket."),
+            self = .reject(
+                Problem(.upgradeRequired, "Only version 13 of WebSocket is supported."),
                 headers: ["Sec-WebSocket-Version": "13"])
             return
         }
         let keys = headers["sec-websocket-key"]
         guard keys.count == 1, let key = keys.first, Self.isKey(key) else {
-            self = .refuse(.invalid("Sec-WebSocket-Key", "The key must be 16 bytes in base64."), headers: [:])
+            self = .reject(.invalid("Sec-WebSocket-Key", "The key must be 16 bytes in base64."), headers: [:])
             return
         }
         guard origins.allows(origin: headers.first(name: "origin"), host: headers.first(name: "host")) else {
-            self = .refuse(
-                Problem(.forbidden, "Pages of this origin may not connect; http.allowedOrigins lists those that may."),
+            self = .reject(
+                Problem(.forbidden, "Pages of this origin may not connect; add it to http.allowedOrigins."),
                 headers: [:])
             return
         }

@@ -2,29 +2,29 @@ import Model
 import NIOCore
 import NIOHTTP1
 
-/// Stands before NIO's upgrade handler until the first request's head has passed.
+/// Filters the head of the first request before NIO's upgrade handler.
 ///
-/// That handler loses the head of a request whose `Upgrade` nobody accepts, so such an `Upgrade` is taken out here, and
-/// whoever may not open a session is answered here. Connections that say nothing, as browsers open them in advance, are
-/// closed after a while, and at once when the server quiesces.
-final class FirstRequestGate: ChannelInboundHandler, RemovableChannelHandler {
+/// That handler loses the head of a request whose `Upgrade` is not accepted, so such an `Upgrade` header is removed
+/// here, and requests that may not open a session are rejected here. Connections without a request, as browsers open
+/// them in advance, are closed after a timeout, and at once when the server quiesces.
+final class UpgradeHeadFilter: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private let origins: AllowedOrigins
-    private let patience: TimeAmount
+    private let timeout: TimeAmount
     private var timer: Scheduled<Void>?
-    private var hasRefused = false
+    private var hasRejected = false
 
-    init(origins: AllowedOrigins, patience: TimeAmount) {
+    init(origins: AllowedOrigins, timeout: TimeAmount) {
         self.origins = origins
-        self.patience = patience
+        self.timeout = timeout
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        timer = context.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+        timer = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -37,7 +37,7 @@ final class FirstRequestGate: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !hasRefused else { return }
+        guard !hasRejected else { return }
         guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
         timer?.cancel()
         switch UpgradeDecision(head, origins: origins) {
@@ -46,13 +46,13 @@ final class FirstRequestGate: ChannelInboundHandler, RemovableChannelHandler {
         case .http:
             if head.headers.contains(name: "upgrade") {
                 head.headers.remove(name: "upgrade")
-                // The parser takes what follows an upgrade for another protocol: this connection ends with its answer.
+                // The parser expects another protocol after an upgrade: this connection ends with its response.
                 head.headers.replaceOrAdd(name: "connection", value: "close")
             }
             pass(head, context)
-        case .refuse(let problem, let headers):
-            hasRefused = true
-            refuse(problem, headers, context)
+        case .reject(let problem, let headers):
+            hasRejected = true
+            reject(problem, headers, context)
         }
     }
 
@@ -61,7 +61,7 @@ final class FirstRequestGate: ChannelInboundHandler, RemovableChannelHandler {
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 
-    private func refuse(_ problem: Problem, _ headers: HTTPHeaders, _ context: ChannelHandlerContext) {
+    private func reject(_ problem: Problem, _ headers: HTTPHeaders, _ context: ChannelHandlerContext) {
         var body = ByteBuffer()
         body.writeProblem(problem)
         var head = HTTPResponseHead(

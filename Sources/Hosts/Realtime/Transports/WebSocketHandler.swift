@@ -2,13 +2,13 @@ import NIOCore
 
 /// A session's WebSocket, from the upgrade on: one handler for both directions, on raw bytes.
 ///
-/// Frames go out as they were encoded for everybody; NIO's own frame encoder and decoder are not used, since they would
-/// enforce little of RFC 6455 and cost memory in every idle connection. No task belongs to the connection.
+/// Frames are sent as they were encoded once for all; NIO's own frame encoder and decoder are not used, since they
+/// enforce little of RFC 6455 and cost memory in every idle connection. The connection has no task.
 ///
-/// What a client makes the server send is bounded by what it reads: a socket that takes no bytes is not read, and at most
-/// one pong waits to be sent, for the latest ping. What it sends after the close frame is read up to `closingBytes`, enough
-/// for what was on its way before its own; the rest stays in the kernel until the connection ends.
-final class WebSocketDoor: ChannelDuplexHandler {
+/// Output that a client causes is limited by what it reads: a socket that is not writable is not read, and at most one
+/// pong waits to be sent, for the latest ping. After the close frame `closingBytes` more are read, enough for what the
+/// client sent before its own close frame; the rest stays in the kernel until the connection ends.
+final class WebSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -20,10 +20,10 @@ final class WebSocketDoor: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var state = State.open
     /// The payload of the latest ping, until its pong is written.
-    private var owedPong: ByteBuffer?
-    /// A pong was written and has not left for the network.
+    private var pendingPong: ByteBuffer?
+    /// A pong was written and is not flushed yet.
     private var isPongUnsent = false
-    /// The channel wanted to read while it could not write.
+    /// A read was requested while the channel was not writable.
     private var isReadHeld = false
     /// How much came after the close frame was sent.
     private var bytesAfterClose = 0
@@ -33,7 +33,7 @@ final class WebSocketDoor: ChannelDuplexHandler {
         case open
         /// A close frame was sent; the client's is awaited.
         case closing
-        /// The client broke the rules: what it still sends is not read any more.
+        /// The client violated the protocol: its further bytes are ignored.
         case failed
     }
 
@@ -61,7 +61,7 @@ final class WebSocketDoor: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// The session holds its transport and the transport its session: this is where they let go.
+    /// Breaks the reference cycle of the session and its transport.
     private func forget() {
         context = nil
         session?.transportClosed()
@@ -79,18 +79,18 @@ final class WebSocketDoor: ChannelDuplexHandler {
         }
         reader.append(bytes)
         do {
-            while let event = try reader.next() { take(event, context) }
+            while let event = try reader.next() { handle(event, context) }
         } catch {
             fail(with: error, context)
         }
     }
 
-    private func take(_ event: WebSocketEvent, _ context: ChannelHandlerContext) {
+    private func handle(_ event: WebSocketEvent, _ context: ChannelHandlerContext) {
         switch (event, state) {
         case (.text(let text), .open):
             session?.receive(text)
         case (.ping(let payload), .open):
-            owedPong = payload
+            pendingPong = payload
             session?.receiveControlFrame()
         case (.pong, .open), (.smallFragment, .open):
             session?.receiveControlFrame()
@@ -102,8 +102,8 @@ final class WebSocketDoor: ChannelDuplexHandler {
         }
     }
 
-    /// Fails the connection (section 7.1.7). It is closed for writing only, and for reading when the client has seen that:
-    /// closing at once, with bytes of the client's unread, could lose the close frame on its way.
+    /// Fails the connection (section 7.1.7). It is closed for writing only, and for reading once the client has
+    /// noticed: closing at once, with unread bytes of the client, could lose the close frame.
     private func fail(with code: WebSocketCode, _ context: ChannelHandlerContext) {
         sendClose(code)
         state = .failed
@@ -112,7 +112,7 @@ final class WebSocketDoor: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        sendOwedPong(context)
+        sendPendingPong(context)
         context.fireChannelReadComplete()
     }
 
@@ -127,7 +127,7 @@ final class WebSocketDoor: ChannelDuplexHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         session?.transportChanged()
-        sendOwedPong(context)
+        sendPendingPong(context)
         if isReadHeld, context.channel.isWritable {
             isReadHeld = false
             context.read()
@@ -149,7 +149,7 @@ final class WebSocketDoor: ChannelDuplexHandler {
     }
 }
 
-extension WebSocketDoor: SessionTransport {
+extension WebSocketHandler: SessionTransport {
     var isWritable: Bool { context?.channel.isWritable ?? false }
 
     var unsentBytes: Int {
@@ -175,23 +175,23 @@ extension WebSocketDoor: SessionTransport {
 }
 
 // Control frames.
-extension WebSocketDoor {
+extension WebSocketHandler {
     private enum Control: UInt8 {
         case close = 0x88
         case pong = 0x8A
     }
 
-    /// Answers the latest ping (section 5.5.3), once the pong before has left.
-    private func sendOwedPong(_ context: ChannelHandlerContext) {
+    /// Responds to the latest ping (section 5.5.3), once the previous pong was sent.
+    private func sendPendingPong(_ context: ChannelHandlerContext) {
         guard case .open = state, !isPongUnsent, context.channel.isWritable,
-            let payload = exchange(&owedPong, with: nil)
+            let payload = exchange(&pendingPong, with: nil)
         else { return }
         isPongUnsent = true
         let promise = context.eventLoop.makePromise(of: Void.self)
         promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in
             guard let self else { return }
             isPongUnsent = false
-            if let context = self.context { sendOwedPong(context) }
+            if let context = self.context { sendPendingPong(context) }
         }
         write(.pong, payload, promise)
     }
@@ -208,7 +208,7 @@ extension WebSocketDoor {
         context.writeAndFlush(wrapOutboundOut(frame), promise: promise)
     }
 
-    /// Sends the one close frame of this side (section 5.5.1).
+    /// Sends this side's only close frame (section 5.5.1).
     private func sendClose(_ code: WebSocketCode, reason: String = "") {
         guard case .open = state else { return }
         state = .closing

@@ -1,18 +1,18 @@
 package import NIOCore
 
-/// What a client sent over its WebSocket.
+/// Something that a client sent over its WebSocket.
 package enum WebSocketEvent: Equatable {
-    /// A whole text message, valid UTF-8.
+    /// A complete text message, valid UTF-8.
     case text([UInt8])
     case ping(ByteBuffer)
     case pong
-    /// A fragment of a message that is not whole yet and that carries next to nothing: work for little, so it counts.
+    /// A small fragment of an incomplete message: it counts as a message, since it costs work for little content.
     case smallFragment
-    /// The client closes; the code to answer with.
+    /// The client closes; the code to respond with.
     case close(WebSocketCode)
 }
 
-/// Why a connection is closed, of the codes of RFC 6455 section 7.4.1.
+/// A close code of RFC 6455 section 7.4.1.
 package struct WebSocketCode: Error, Hashable {
     package let number: UInt16
 
@@ -23,8 +23,8 @@ package struct WebSocketCode: Error, Hashable {
     package static let messageTooBig = Self(number: 1009)
 }
 
-/// Takes the bytes of a client's WebSocket apart (RFC 6455 section 5), without extensions: what breaks the rules is thrown
-/// as the code to close with.
+/// Parses the bytes of a client's WebSocket (RFC 6455 section 5), without extensions. Throws the close code for a
+/// violation of the protocol.
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -36,14 +36,14 @@ package struct WebSocketCode: Error, Hashable {
 ///     | Masking key (32)              | Payload …                     |
 ///     +-------------------------------+-------------------------------+
 ///
-/// A message is bounded as soon as its length is announced, fragments included, so that nothing is kept in the hope of an
-/// end. Between messages the reader holds no memory.
+/// The size of a message, fragments included, is checked as soon as a frame's header is read. Between messages the
+/// reader holds no memory.
 package struct WebSocketReader {
-    /// Clients that cut a long message into pieces make them of some kilobytes.
+    /// Clients that split a long message send fragments of some kilobytes.
     private static let smallFragment = 1024
 
     private let limit: Int
-    /// Bytes that are no whole frame yet.
+    /// Bytes of an incomplete frame.
     private var pending: ByteBuffer?
     /// The payload of a fragmented message so far.
     private var fragments: [UInt8]?
@@ -56,13 +56,13 @@ package struct WebSocketReader {
         if pending == nil {
             pending = bytes
         } else {
-            // Or what was read already would stay for as long as pieces end within a frame.
+            // Otherwise bytes that were read already would stay while chunks end within a frame.
             pending?.discardReadBytes()
             pending?.writeImmutableBuffer(bytes)
         }
     }
 
-    /// Memory that is held between two pieces.
+    /// Memory that is held between two chunks.
     var heldByteCount: Int {
         (pending?.storageCapacity ?? 0) + (fragments?.capacity ?? 0)
     }
@@ -72,12 +72,12 @@ package struct WebSocketReader {
         while var buffer = pending {
             guard let frame = try Self.frame(from: &buffer, atMost: limit - (fragments?.count ?? 0)) else { return nil }
             pending = buffer.readableBytes > 0 ? buffer : nil
-            if let event = try take(frame) { return event }
+            if let event = try handle(frame) { return event }
         }
         return nil
     }
 
-    private mutating func take(_ frame: Frame) throws(WebSocketCode) -> WebSocketEvent? {
+    private mutating func handle(_ frame: Frame) throws(WebSocketCode) -> WebSocketEvent? {
         switch frame.opcode {
         case .text:
             guard fragments == nil else { throw .protocolError }
@@ -107,7 +107,7 @@ package struct WebSocketReader {
         return text
     }
 
-    /// RFC 6455 sections 5.5.1 and 7.4: a code that may be sent, and a reason in UTF-8. It is answered with the same code.
+    /// RFC 6455 sections 5.5.1 and 7.4: a code that may be sent, and a reason in UTF-8. The response has the same code.
     private static func closeCode(_ payload: [UInt8]) throws(WebSocketCode) -> WebSocketCode {
         guard payload.count != 1 else { throw .protocolError }
         guard payload.count >= 2 else { return .normal }
@@ -140,20 +140,20 @@ extension WebSocketReader {
         var payload: [UInt8]
     }
 
-    private static let longestControl = 125
+    private static let maxControlPayload = 125
 
-    /// Takes a frame off the buffer; nil, and nothing taken, when it is not all there.
+    /// Reads a frame from the buffer; nil, and nothing is read, when it is incomplete.
     private static func frame(from buffer: inout ByteBuffer, atMost limit: Int) throws(WebSocketCode) -> Frame? {
         var reader = buffer
         guard let first: UInt8 = reader.readInteger() else { return nil }
-        // No extension was agreed on, so the reserved bits and opcodes mean nothing (section 5.2).
+        // No extension was negotiated, so reserved bits and opcodes are invalid (section 5.2).
         guard first & 0x70 == 0, let opcode = Opcode(rawValue: first & 0x0F) else { throw .protocolError }
         let isFinal = first & 0x80 != 0
         guard let second: UInt8 = reader.readInteger() else { return nil }
-        // A client masks all its frames (section 5.1).
+        // A client must mask all frames (section 5.1).
         guard second & 0x80 != 0 else { throw .protocolError }
         let short = second & 0x7F
-        if opcode.isControl, !isFinal || short > longestControl { throw .protocolError }
+        if opcode.isControl, !isFinal || short > maxControlPayload { throw .protocolError }
         guard let length = try length(short, from: &reader) else { return nil }
         guard length <= limit || opcode.isControl else { throw .messageTooBig }
         guard let key = reader.readBytes(length: 4), var payload = reader.readBytes(length: length) else { return nil }
@@ -162,7 +162,7 @@ extension WebSocketReader {
         return Frame(isFinal: isFinal, opcode: opcode, payload: payload)
     }
 
-    /// The payload's length, in the shortest form that fits it (section 5.2); nil when it is not all there.
+    /// The payload's length, in the shortest form that fits it (section 5.2); nil when it is incomplete.
     private static func length(_ short: UInt8, from reader: inout ByteBuffer) throws(WebSocketCode) -> Int? {
         switch short {
         case 126:

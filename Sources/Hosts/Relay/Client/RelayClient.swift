@@ -3,11 +3,11 @@ import OpenSSLCrypto
 package import TURN
 package import Wire
 
-/// A TURN client on a real connection that asks one thing at a time and waits for the answer.
+/// A TURN client on a real connection that sends one request at a time and waits for the response.
 package struct RelayClient: ~Copyable {
     package enum Failure: Error, Hashable {
         case connection(RelayConnection.Failure)
-        /// Connected, but nobody answered.
+        /// Connected, but no response arrived.
         case silent
         case refused(TURNClient.Request, UInt16)
         case credentialsRefused
@@ -24,29 +24,31 @@ package struct RelayClient: ~Copyable {
 
     package init(
         _ connection: consuming RelayConnection, _ credential: TURNClient.Credential,
-        patience: TURNClient.Patience = TURNClient.Patience()
+        retransmissionSchedule: TURNClient.RetransmissionSchedule = TURNClient.RetransmissionSchedule()
     ) throws(Failure) {
         guard let authentication = OpenSSLAuthentication(), let seed = OpenSSLRandom.integer() else {
-            throw .connection(.other("OpenSSL has no memory"))
+            throw .connection(.other("OpenSSL is out of memory"))
         }
         let isReliable = connection.transport == .tcp || connection.transport == .tls
         self.connection = connection
-        client = TURNClient(credential, isReliable: isReliable, patience: patience, seed: seed, authentication)
+        client = TURNClient(
+            credential, isReliable: isReliable, retransmissionSchedule: retransmissionSchedule, seed: seed,
+            authentication)
     }
 
     package var local: TransportAddress { connection.local }
-    /// As the server told it.
+    /// The realm of the server's challenge.
     package var realm: String { client.realm }
 
-    package mutating func ask(_ request: TURNClient.Request) throws(Failure) -> TURNClient.Answer {
+    package mutating func ask(_ request: TURNClient.Request) throws(Failure) -> TURNClient.Response {
         try send(client.begin(request, at: SystemClock.now()))
         while true {
             let deadline = client.deadline ?? SystemClock.now()
             if let message = try receive(until: deadline) {
                 switch client.receive(message.span.bytes, at: SystemClock.now()) {
                 case .nothing: break
-                case .send(let again): try send(again)
-                case .answered(let answer): return answer
+                case .send(let retry): try send(retry)
+                case .answered(let response): return response
                 case .refused(let error): throw .refused(request, error)
                 case .credentialsRefused: throw .credentialsRefused
                 case .payload(let range, let channel): keep(message, range, channel)
@@ -54,7 +56,7 @@ package struct RelayClient: ~Copyable {
             }
             switch client.advance(to: SystemClock.now()) {
             case .wait: break
-            case .send(let again): try send(again)
+            case .send(let retransmission): try send(retransmission)
             case .timedOut: throw .silent
             }
         }

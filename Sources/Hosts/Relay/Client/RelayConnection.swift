@@ -3,9 +3,9 @@ package import OpenSSLCrypto
 import TURN
 package import Wire
 
-/// A client's connection to a relay, over any of the four transports, for tools that wait for each answer.
+/// A client's connection to a relay, over any of the four transports, for tools that wait for each response.
 ///
-/// Messages go in and come out whole: streams are cut into them, and what is encrypted is decrypted.
+/// It sends and receives complete messages: it removes the framing of streams and the encryption of TLS and DTLS.
 package struct RelayConnection: ~Copyable {
     package enum Failure: Error, Hashable {
         case refused
@@ -13,7 +13,7 @@ package struct RelayConnection: ~Copyable {
         case timedOut
         case closed
         case other(String)
-        /// The connection was there, but no secured one came of it: OpenSSL's words, or nil for silence.
+        /// Connected, but the TLS or DTLS handshake failed: OpenSSL's message, or nil for a timeout.
         case handshake(String?)
     }
 
@@ -23,20 +23,20 @@ package struct RelayConnection: ~Copyable {
     package let transport: Flow.Transport
     /// This end's address.
     package let local: TransportAddress
-    /// What the server showed, over TLS and DTLS.
-    package private(set) var certificate: ShownCertificate?
+    /// The server's certificate, over TLS and DTLS.
+    package private(set) var certificate: PeerCertificate?
     private let socket: ClientSocket
     private let security: InspectingClient?
-    /// Decrypted bytes of a stream that are no whole message yet.
+    /// Decrypted bytes of a stream that are not a complete message yet.
     private var stream: [UInt8] = []
 
     private var isStream: Bool { transport == .tcp || transport == .tls }
 
-    /// Connects, and shakes hands where that belongs to it.
+    /// Connects, and performs the handshake of TLS or DTLS.
     ///
     /// - Parameters:
-    ///   - name: what clients call the server, for its certificate; nil: its address.
-    ///   - authorities: a PEM file of authorities to trust beside the system's.
+    ///   - name: the server's name, to check its certificate; nil: its address.
+    ///   - authorities: a PEM file of authorities to trust in addition to the system's.
     package static func open(
         _ transport: Flow.Transport, to server: TransportAddress, name: String? = nil, authorities: String? = nil,
         milliseconds: Int32 = 3_000
@@ -52,7 +52,7 @@ package struct RelayConnection: ~Copyable {
         }
         var connection = RelayConnection(
             transport, try connect(isStream ? .stream : .datagram, server, milliseconds), security)
-        try connection.shakeHands()
+        try connection.handshake()
         connection.certificate = security?.certificate(for: name ?? "\(server.address)")
         return connection
     }
@@ -74,15 +74,15 @@ package struct RelayConnection: ~Copyable {
         }
     }
 
-    private func shakeHands() throws(Failure) {
+    private func handshake() throws(Failure) {
         guard let security else { return }
         let start = SystemClock.now()
         while true {
             let step = security.handshake()
-            try pour(security)
+            try sendPending(security)
             switch step {
             case .done: return
-            case .failed(let words): throw .handshake(words)
+            case .failed(let message): throw .handshake(message)
             case .waiting: break
             }
             guard SystemClock.now().nanoseconds(since: start) < Self.handshakeMilliseconds * 1_000_000 else {
@@ -105,11 +105,11 @@ package struct RelayConnection: ~Copyable {
     /// Sends one message.
     package func send(_ message: [UInt8]) throws(Failure) {
         guard let security else { return try write(message) }
-        if case .failed(let words) = security.write(message) { throw .other(words) }
-        try pour(security)
+        if case .failed(let reason) = security.write(message) { throw .other(reason) }
+        try sendPending(security)
     }
 
-    private func pour(_ security: InspectingClient) throws(Failure) {
+    private func sendPending(_ security: InspectingClient) throws(Failure) {
         let bytes = security.takeOutgoing()
         if !bytes.isEmpty { try write(bytes) }
     }
@@ -160,7 +160,7 @@ package struct RelayConnection: ~Copyable {
     private mutating func takeMessage() throws(Failure) -> [UInt8]? {
         switch StreamFraming.next(stream.span.bytes) {
         case .incomplete: return nil
-        case .malformed: throw .other("what comes back is not TURN")
+        case .malformed: throw .other("the response is not TURN")
         case .frame(let count):
             let message = Array(stream.prefix(count))
             stream.removeFirst(min(count, stream.count))
@@ -177,7 +177,7 @@ extension RelayConnection.Failure {
             case .unreachable: .unreachable
             case .timedOut: .timedOut
             case .closed: .closed
-            case .other(let words): .other(words)
+            case .other(let message): .other(message)
             }
     }
 }

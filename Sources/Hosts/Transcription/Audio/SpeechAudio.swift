@@ -1,4 +1,4 @@
-/// Sound to be written down: mono PCM at 16 kHz, which is what speech engines want and what `RecordedVoice` makes.
+/// Audio to be transcribed: mono PCM at 16 kHz, which speech engines expect and `RecordedVoice` produces.
 package struct SpeechAudio: Hashable, Sendable {
     package static let samplesPerSecond = 16_000
     static let samplesPerMillisecond = 16
@@ -12,7 +12,7 @@ package struct SpeechAudio: Hashable, Sendable {
     package var milliseconds: Int64 { Int64(samples.count / Self.samplesPerMillisecond) }
     package var duration: Duration { .milliseconds(milliseconds) }
 
-    /// The samples as bytes, the low one first.
+    /// The samples as little-endian bytes.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(samples.count * 2)

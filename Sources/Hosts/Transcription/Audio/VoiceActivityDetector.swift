@@ -1,6 +1,6 @@
-/// A piece of sound in which somebody speaks.
+/// A segment of audio that contains speech.
 package struct Utterance: Hashable, Sendable {
-    /// Milliseconds from where the gate began.
+    /// Milliseconds since the detector's beginning.
     package var start: Int64
     package var audio: SpeechAudio
 
@@ -10,19 +10,20 @@ package struct Utterance: Hashable, Sendable {
     }
 }
 
-/// Lets through what may be speech, in pieces, and drops silence and steady noise, of which speech engines make words.
+/// Splits audio into segments that may be speech, and drops silence and steady noise, in which speech engines find
+/// words.
 ///
-/// Sound is judged in frames of 20 ms. A frame is loud when it stands out of the noise, whose level is the quietest of the
-/// last seconds. An utterance goes from shortly before the first loud frame until half a second without one. It is
-/// dropped when it was no more than a click, or when it had neither a pitch nor the ups and downs of speech: noise that
-/// sets in. One that grows too long is cut where it is quietest.
+/// It analyses frames of 20 ms. A frame is loud when it is above the noise floor, which is the quietest level of the
+/// last seconds. An utterance lasts from shortly before the first loud frame until half a second without one. It is
+/// dropped when it was only a click, or when it had neither the pitch nor the varying level of speech: noise that has
+/// started. An utterance that becomes too long is split where it is quietest.
 ///
 /// It holds one utterance at most.
-package struct VoiceGate: Sendable {
+package struct VoiceActivityDetector: Sendable {
     package struct Limits: Hashable, Sendable {
-        /// An utterance is never longer.
-        package var longest: Duration = .seconds(15)
-        /// Without voice, after which an utterance has ended.
+        /// The maximum duration of an utterance.
+        package var maxDuration: Duration = .seconds(15)
+        /// The time without voice that ends an utterance.
         package var pause: Duration = .milliseconds(500)
 
         package init() {}
@@ -34,81 +35,81 @@ package struct VoiceGate: Sendable {
         var isVoiced: Bool
     }
 
-    /// Quieter than this is silence, whatever is quieter still, in decibels.
-    private static let quietest = -55.0
-    /// By how much voices stand out of noise.
+    /// Below this level everything is silence, in decibels.
+    private static let silenceLevel = -55.0
+    /// How far voices are above the noise floor, in decibels.
     private static let margin = 8.0
-    /// Kept before the first loud frame and behind the last: consonants begin and end softly.
-    private static let edge = 10
-    private static let fewestLoud = 4
-    private static let fewestVoiced = 3
-    /// Decibels by which the levels of speech differ from each other; those of noise do within one.
-    private static let livelySpread = 3.0
+    /// Frames kept before the first loud frame and after the last: consonants begin and end softly.
+    private static let paddingFrames = 10
+    private static let minLoudFrames = 4
+    private static let minVoicedFrames = 3
+    /// The minimum standard deviation of the levels of speech, in decibels; that of noise is below one.
+    private static let minLevelDeviation = 3.0
 
-    private let longest: Int
+    private let maxFrames: Int
     private let pause: Int
     private var floor = NoiseFloor()
-    /// What came of the next frame.
+    /// The beginning of the next frame.
     private var partial: [Int16] = []
-    /// The sound of `frames`.
+    /// The samples of `frames`.
     private var samples: [Int16] = []
     private var frames: [Frame] = []
-    /// Where `samples` begins, in samples since the gate did.
+    /// Where `samples` begins, in samples since the detector's beginning.
     private var position: Int64 = 0
     private var isSpeaking = false
     private var quietCount = 0
-    /// Pieces of sound that nobody spoke in, though they were loud.
+    /// Loud segments that were dropped because they are not speech.
     package private(set) var droppedCount = 0
 
     package init(_ limits: Limits = Limits()) {
         let frame = Duration.milliseconds(VoiceFrame.milliseconds)
-        longest = max(Int(limits.longest / frame), 50)
+        maxFrames = max(Int(limits.maxDuration / frame), 50)
         pause = max(Int(limits.pause / frame), 1)
     }
 
-    /// How much came, in milliseconds.
+    /// How much audio was received, in milliseconds.
     package var milliseconds: Int64 {
         (position + Int64(samples.count + partial.count)) / Int64(SpeechAudio.samplesPerMillisecond)
     }
 
-    /// Whether somebody speaks now, as far as is known.
-    package var isOpen: Bool { isSpeaking }
+    /// Whether somebody seems to be speaking now.
+    package var isActive: Bool { isSpeaking }
 
-    /// Takes what comes next, however long, and returns what was spoken to its end.
-    package mutating func take(_ sound: some Sequence<Int16>) -> [Utterance] {
+    /// Processes the next samples, and returns the utterances that have ended.
+    package mutating func take(_ samples: some Sequence<Int16>) -> [Utterance] {
         var utterances: [Utterance] = []
-        for sample in sound {
+        for sample in samples {
             partial.append(sample)
-            if partial.count == VoiceFrame.length { takeFrame(into: &utterances) }
+            if partial.count == VoiceFrame.length { processFrame(into: &utterances) }
         }
         return utterances
     }
 
-    /// There was no sound until so many milliseconds from the beginning: what was being said has ended.
+    /// Skips silence up to a time since the beginning, which ends the current utterance.
     package mutating func skip(to milliseconds: Int64) -> [Utterance] {
         guard milliseconds > self.milliseconds else { return [] }
         let utterances = finish()
-        // A time that is none, such as of a clock gone wrong, must not overflow what is counted from it.
+        // An absurd time, such as of a broken clock, must not overflow the position.
         position = max(min(milliseconds, 1 << 40) * Int64(SpeechAudio.samplesPerMillisecond), position)
         return utterances
     }
 
-    /// Nothing more comes for now.
+    /// Ends the audio for now, and returns the utterances that have ended.
     package mutating func finish() -> [Utterance] {
         var utterances: [Utterance] = []
         if !partial.isEmpty {
             let rest = partial.count
             partial += repeatElement(0, count: VoiceFrame.length - rest)
-            takeFrame(into: &utterances)
+            processFrame(into: &utterances)
         }
         if isSpeaking { end(into: &utterances) }
         drop(frames.count)
         return utterances
     }
 
-    private mutating func takeFrame(into utterances: inout [Utterance]) {
+    private mutating func processFrame(into utterances: inout [Utterance]) {
         let level = VoiceFrame.level(of: partial[...])
-        floor.take(level)
+        floor.update(level)
         let isLoud = level > threshold
         samples += partial
         partial.removeAll(keepingCapacity: true)
@@ -121,48 +122,49 @@ package struct VoiceGate: Sendable {
             quietCount += 1
         }
         if !isSpeaking {
-            drop(frames.count - Self.edge)
+            drop(frames.count - Self.paddingFrames)
         } else if quietCount >= pause {
             end(into: &utterances)
-            drop(frames.count - Self.edge)
-        } else if frames.count >= longest {
-            cut(into: &utterances)
+            drop(frames.count - Self.paddingFrames)
+        } else if frames.count >= maxFrames {
+            split(into: &utterances)
         }
     }
 
-    /// Somebody goes on speaking: what is behind the quietest place of the second half begins the next utterance.
-    private mutating func cut(into utterances: inout [Utterance]) {
+    /// Splits an utterance that goes on at the quietest frame of its second half.
+    private mutating func split(into utterances: inout [Utterance]) {
         let half = frames.count / 2
         func loudness(at index: Int) -> Double {
             let around = frames[max(index - 2, 0)..<min(index + 3, frames.count)]
             return around.reduce(0) { $0 + $1.level } / Double(around.count)
         }
         let quietest = (half..<frames.count).min { loudness(at: $0) < loudness(at: $1) } ?? frames.count
-        give(quietest, into: &utterances)
+        emit(quietest, into: &utterances)
         drop(quietest)
         isSpeaking = frames.contains { $0.isLoud }
     }
 
     private mutating func end(into utterances: inout [Utterance]) {
-        give(frames.count - max(quietCount - Self.edge, 0), into: &utterances)
+        emit(frames.count - max(quietCount - Self.paddingFrames, 0), into: &utterances)
         isSpeaking = false
     }
 
-    private var threshold: Double { max(floor.level + Self.margin, Self.quietest) }
+    private var threshold: Double { max(floor.level + Self.margin, Self.silenceLevel) }
 
-    /// Appends the first frames as an utterance, when they are speech.
-    private mutating func give(_ count: Int, into utterances: inout [Utterance]) {
+    /// Appends the first frames as an utterance, if they are speech.
+    private mutating func emit(_ count: Int, into utterances: inout [Utterance]) {
         guard count > 0, count <= frames.count else { return }
-        // What was loud when little was known of the noise may be noise, as is known now.
+        // Frames that were loud before the noise floor was known may be noise.
         let loud = frames.prefix(count).filter { $0.isLoud && $0.level > threshold }
-        guard loud.count >= Self.fewestLoud,
-            loud.count(where: \.isVoiced) >= Self.fewestVoiced || Self.spread(loud.map(\.level)) > Self.livelySpread
+        guard loud.count >= Self.minLoudFrames,
+            loud.count(where: \.isVoiced) >= Self.minVoicedFrames
+                || Self.standardDeviation(loud.map(\.level)) > Self.minLevelDeviation
         else {
             droppedCount += 1
             return
         }
         let first = frames.firstIndex { $0.level > threshold } ?? 0
-        let skipped = max(first - Self.edge, 0) * VoiceFrame.length
+        let skipped = max(first - Self.paddingFrames, 0) * VoiceFrame.length
         utterances.append(
             Utterance(
                 start: (position + Int64(skipped)) / Int64(SpeechAudio.samplesPerMillisecond),
@@ -178,8 +180,7 @@ package struct VoiceGate: Sendable {
         position += Int64(gone)
     }
 
-    /// The standard deviation.
-    private static func spread(_ levels: [Double]) -> Double {
+    private static func standardDeviation(_ levels: [Double]) -> Double {
         guard levels.count > 1 else { return 0 }
         let mean = levels.reduce(0, +) / Double(levels.count)
         return (levels.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(levels.count)).squareRoot()

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// What is told from 20 ms of sound: how loud it is, and whether it has a pitch, as voices do and noise has not.
+/// Analyses 20 ms of audio: how loud it is, and whether it has a pitch, as voices have and noise has not.
 struct VoiceFrame {
     /// Samples at 16 kHz.
     static let length = 320
     static let milliseconds: Int64 = 20
 
-    /// In decibels below full scale, a constant offset taken away; never below -96, which is what 16 bits can tell.
+    /// In decibels relative to full scale, without DC offset; never below -96, the range of 16 bits.
     static func level(of samples: ArraySlice<Int16>) -> Double {
         guard !samples.isEmpty else { return -96 }
         var sum = 0.0
@@ -21,7 +21,7 @@ struct VoiceFrame {
         return max(10 * log10(max(variance, 0.01) / (32_768 * 32_768)), -96)
     }
 
-    /// Whether 40 ms repeat themselves at a pitch of 60 to 400 Hz. Four samples are made one first: pitch is low.
+    /// Whether 40 ms of audio are periodic at a pitch of 60 to 400 Hz. Averages four samples first, since pitch is low.
     static func isVoiced(_ samples: some RandomAccessCollection<Int16>) -> Bool {
         var coarse: [Double] = []
         coarse.reserveCapacity(samples.count / 4)

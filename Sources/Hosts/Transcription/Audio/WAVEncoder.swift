@@ -1,4 +1,4 @@
-/// Writes sound as a WAV file: a RIFF header of 44 bytes and PCM of 16 bits, which everything reads.
+/// Writes audio as a WAV file: a RIFF header of 44 bytes and PCM of 16 bits.
 ///
 /// ```
 /// "RIFF" size "WAVE" | "fmt " 16, PCM, 1 channel, rate, bytes/s, bytes/sample, 16 bits | "data" size, samples
@@ -8,7 +8,7 @@ package enum WAVEncoder {
 
     package static func encode(_ audio: SpeechAudio) -> [UInt8] {
         let rate = UInt32(SpeechAudio.samplesPerSecond)
-        // What does not fit the header's 32 bits (37 hours) is far beyond what is transcribed in one piece.
+        // What does not fit the header's 32 bits (37 hours) is far longer than what is transcribed at a time.
         let size = UInt32(clamping: audio.samples.count * 2)
         var file: [UInt8] = []
         file.reserveCapacity(headerLength + audio.samples.count * 2)

@@ -2,9 +2,9 @@ internal import CSpawn
 internal import Foundation
 internal import Glibc
 
-/// A program that was started, with our ends of its three pipes.
+/// A child process, with this process's ends of its three pipes.
 ///
-/// Whoever has it must `wait` for it once; until then its number belongs to nobody else.
+/// Its owner must `wait` for it once; until then its process ID is not reused.
 final class ChildProcess {
     let pid: pid_t
     /// -1 when closed.
@@ -19,7 +19,7 @@ final class ChildProcess {
             var pair: [Int32] = [-1, -1]
             guard pipe2(&pair, O_CLOEXEC) == 0 else {
                 for end in ends { Glibc.close(end) }
-                throw .unreachable("no pipe could be made: \(String(cString: strerror(errno)))")
+                throw .unreachable("cannot create a pipe: \(String(cString: strerror(errno)))")
             }
             ends += pair
         }
@@ -35,7 +35,7 @@ final class ChildProcess {
             closeAll()
             switch status {
             case ENOENT, EACCES, ENOEXEC, ENOTDIR: throw .programMissing(program)
-            default: throw .unreachable("the program could not be started: \(String(cString: strerror(status)))")
+            default: throw .unreachable("the program cannot be started: \(String(cString: strerror(status)))")
             }
         }
     }
@@ -64,17 +64,17 @@ final class ChildProcess {
         return result != 0 || info.si_signo == SIGCHLD
     }
 
-    /// Ends it and its children; only before `wait`.
+    /// Kills it and its children; only before `wait`.
     func killGroup() { _ = kill(-pid, SIGKILL) }
 
-    /// How it ended, as wait(2) tells it.
+    /// Its wait(2) status.
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         return status
     }
 
-    /// What nice(1) adds: beside a thread that is busy with calls it has a tenth of the processor.
+    /// As nice(1) adds: next to a busy thread of calls the program gets a tenth of the processor.
     private static let niceness: Int32 = 10
 
     private static func spawn(
@@ -86,7 +86,7 @@ final class ChildProcess {
         posix_spawn_file_actions_adddup2(&actions, standard.0, 0)
         posix_spawn_file_actions_adddup2(&actions, standard.1, 1)
         posix_spawn_file_actions_adddup2(&actions, standard.2, 2)
-        // Sockets of calls are not its business.
+        // The program inherits no sockets.
         posix_spawn_file_actions_addclosefrom_np(&actions, 3)
 
         var attributes = posix_spawnattr_t()
@@ -109,7 +109,7 @@ final class ChildProcess {
         let status = withCStrings(arguments) { arguments in
             withCStrings(environment) { posix_spawnp(&pid, program, &actions, &attributes, arguments, $0) }
         }
-        // Calls are not to wait for it. A refusal changes nothing.
+        // Calls come first. A failure is ignored.
         if status == 0 { addNiceness(to: pid) }
         return (status, pid)
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// What programs write: JSON as `TranscriptAnswer` reads it, a line of JSON for each utterance as pocketsphinx 5 writes
-/// them, words with their times as pocketsphinx 0.8 writes them with `-time yes`, or just text.
+/// Parses the output of programs: JSON as `TranscriptResponse` reads it, a line of JSON for each utterance as
+/// pocketsphinx 5 writes them, words with their times as pocketsphinx 0.8 writes them with `-time yes`, or plain text.
 ///
 /// ```
 /// {"b":0.180,"d":1.560,"p":1.000,"t":"go on","w":[{"b":0.180,"d":0.210,"p":0.9,"t":"go"},…]}
@@ -11,61 +11,62 @@ internal import Foundation
 /// go 0.180 0.390 0.097826
 /// on 0.400 0.760 0.187910
 /// ```
-enum CommandAnswer {
+enum CommandOutput {
     static func read(
-        _ output: [UInt8], language: String?, soundOf length: Int64
+        _ output: [UInt8], language: String?, duration length: Int64
     ) throws(TranscriptionFailure) -> Transcript {
         let text = String(decoding: output, as: UTF8.self)
         let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty }
-        var answer: TranscriptAnswer
+        var response: TranscriptResponse
         if lines.first?.hasPrefix("{") == true {
             if let utterances = utterances(inJSON: lines) {
-                answer = utterances
+                response = utterances
             } else {
-                var transcript = try TranscriptAnswer.read(output, soundOf: length)
+                var transcript = try TranscriptResponse.read(output, duration: length)
                 transcript.language = transcript.language ?? language
                 return transcript
             }
         } else {
-            answer = utterances(inWords: lines, soundOf: length) ?? TranscriptAnswer(text: text)
+            response = utterances(inWords: lines, duration: length) ?? TranscriptResponse(text: text)
         }
-        answer.language = language
-        return try answer.transcript(soundOf: length)
+        response.language = language
+        return try response.transcript(duration: length)
     }
 
-    private struct Heard: Decodable {
+    private struct JSONUtterance: Decodable {
         var b: Double
         var d: Double
         var t: String
-        var w: [Heard]?
+        var w: [JSONUtterance]?
 
-        var isWord: Bool { CommandAnswer.isWord(t) }
+        var isWord: Bool { CommandOutput.isWord(t) }
     }
 
-    private static func utterances(inJSON lines: [String]) -> TranscriptAnswer? {
-        var segments: [TranscriptAnswer.Segment] = []
+    private static func utterances(inJSON lines: [String]) -> TranscriptResponse? {
+        var segments: [TranscriptResponse.Segment] = []
         for line in lines {
-            guard let heard = try? JSONDecoder().decode(Heard.self, from: Data(line.utf8)) else { return nil }
-            let words = (heard.w ?? []).filter(\.isWord)
-            let start = words.first?.b ?? heard.b
-            let end = words.last.map { $0.b + $0.d } ?? heard.b + heard.d
-            segments.append(.init(start: start, end: end, text: heard.t))
+            guard let utterance = try? JSONDecoder().decode(JSONUtterance.self, from: Data(line.utf8))
+            else { return nil }
+            let words = (utterance.w ?? []).filter(\.isWord)
+            let start = words.first?.b ?? utterance.b
+            let end = words.last.map { $0.b + $0.d } ?? utterance.b + utterance.d
+            segments.append(.init(start: start, end: end, text: utterance.t))
         }
-        return TranscriptAnswer(segments: segments)
+        return TranscriptResponse(segments: segments)
     }
 
-    /// Something that pocketsphinx took for said at a stretch.
+    /// An utterance in the output of pocketsphinx 0.8.
     private struct Utterance {
-        var segment: TranscriptAnswer.Segment
+        var segment: TranscriptResponse.Segment
         /// With the pauses around the words.
         var begin: Double?
         var end = 0.0
         var hasWords = false
     }
 
-    /// Nil where no line tells the time of a word: it is all text.
-    private static func utterances(inWords lines: [String], soundOf length: Int64) -> TranscriptAnswer? {
+    /// nil when no line has the time of a word: the output is plain text.
+    private static func utterances(inWords lines: [String], duration length: Int64) -> TranscriptResponse? {
         var utterances: [Utterance] = []
         var hasTimes = false
         for line in lines {
@@ -86,13 +87,14 @@ enum CommandAnswer {
             utterances.append(utterance)
         }
         guard hasTimes else { return nil }
-        moveBack(&utterances, soundOf: length)
-        return TranscriptAnswer(segments: utterances.map(\.segment))
+        moveBack(&utterances, duration: length)
+        return TranscriptResponse(segments: utterances.map(\.segment))
     }
 
-    /// Pocketsphinx 0.8 loses count when somebody speaks as soon as the sound begins: all times of that utterance are later
-    /// then, by up to its length. Utterances follow each other and end with the sound, so it is known by how much.
-    private static func moveBack(_ utterances: inout [Utterance], soundOf length: Int64) {
+    /// Corrects a bug of pocketsphinx 0.8: when somebody speaks as soon as the audio begins, all times of that
+    /// utterance are too late, by up to its length. Utterances follow each other and end with the audio, so the shift
+    /// is known.
+    private static func moveBack(_ utterances: inout [Utterance], duration length: Int64) {
         var limit = Double(length) / 1000
         for index in utterances.indices.reversed() {
             guard let begin = utterances[index].begin else { continue }

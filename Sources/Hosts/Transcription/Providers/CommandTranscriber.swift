@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// Has a program of this machine write down what is said.
+/// Transcribes with a local program.
 ///
-/// The program gets a WAV file where its arguments hold `{file}`, else PCM (16 bits, 16 kHz, mono, the low byte first) on
-/// standard input; `{language}` stands for the language, where it is known. It writes the text on standard output, as it
-/// is, or in one of the forms that `CommandAnswer` knows. No shell reads any of it.
+/// The program gets a WAV file where its arguments contain `{file}`, otherwise PCM (16 bits, 16 kHz, mono,
+/// little-endian) on standard input; `{language}` stands for the language, where it is known. It writes plain text to
+/// standard output, or one of the formats of `CommandOutput`. No shell is involved.
 package struct CommandTranscriber: Transcriber {
-    private static let largestAnswer = 4 << 20
+    private static let maxResponseSize = 4 << 20
 
     private let arguments: [String]
 
-    /// - Parameter arguments: the program, by path or by name, and what it is told.
+    /// - Parameter arguments: the program, by path or by name, and its arguments.
     package init(_ arguments: [String]) {
         self.arguments = arguments
     }
@@ -28,7 +28,7 @@ package struct CommandTranscriber: Transcriber {
 
     package var program: String { arguments.first ?? "" }
 
-    /// Whether there is such a program now. It may come and go: the first use says so, too.
+    /// Whether the program is installed now. A later use may still fail.
     package var isInstalled: Bool {
         if program.contains("/") { return FileManager.default.isExecutableFile(atPath: program) }
         guard !program.isEmpty else { return false }
@@ -44,8 +44,8 @@ package struct CommandTranscriber: Transcriber {
         let run = ProgramRun(
             arguments.map { $0.replacing("{language}", with: language ?? "") },
             input: hasFile ? .file(WAVEncoder.encode(audio), placeholder: "{file}") : .stream(audio.bytes),
-            largestOutput: Self.largestAnswer, deadline: deadline)
+            maxOutputSize: Self.maxResponseSize, deadline: deadline)
         let output = try await run.output()
-        return try CommandAnswer.read(output, language: language, soundOf: audio.milliseconds)
+        return try CommandOutput.read(output, language: language, duration: audio.milliseconds)
     }
 }

@@ -1,6 +1,6 @@
-/// Work that is cancelled when it takes too long.
+/// Cancels work that takes too long.
 enum Deadline {
-    /// What `work` returns, which must heed that its task is cancelled; `timedOut` when that was at the deadline.
+    /// Returns the result of `work`, which must react to cancellation; throws `timedOut` at the deadline.
     static func race<Value: Sendable>(
         _ deadline: ContinuousClock.Instant,
         _ work: @escaping @Sendable () async throws(TranscriptionFailure) -> Value
@@ -10,7 +10,7 @@ enum Deadline {
                 do throws(TranscriptionFailure) { return .success(try await work()) } catch { return .failure(error) }
             }
             group.addTask {
-                // Nil: the whole of it was cancelled, which the work tells.
+                // nil: the surrounding task was cancelled, and the work's own result counts.
                 do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return nil }
                 return .failure(.timedOut)
             }

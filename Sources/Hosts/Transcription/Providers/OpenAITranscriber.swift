@@ -1,27 +1,27 @@
 internal import Foundation
 internal import Synchronization
 
-/// Any service that speaks OpenAI's `POST …/audio/transcriptions`: hosted, vLLM, whisper.cpp's server, speaches.
+/// Any service with OpenAI's `POST …/audio/transcriptions`: hosted, vLLM, whisper.cpp's server, speaches.
 ///
-/// It asks for `verbose_json`, which has the language and the times of segments. A service or a model that does not know it
-/// is asked for `json` from then on.
+/// It requests `verbose_json`, which has the language and the times of segments. When a service or a model does not
+/// support it, it requests `json` from then on.
 package struct OpenAITranscriber: Transcriber {
-    private static let largestAnswer = 4 << 20
+    private static let maxResponseSize = 4 << 20
 
-    private enum Form: String {
+    private enum ResponseFormat: String {
         case verbose = "verbose_json"
         case plain = "json"
     }
 
-    private final class Memory: Sendable {
-        let form = Mutex(Form.verbose)
+    private final class State: Sendable {
+        let format = Mutex(ResponseFormat.verbose)
     }
 
     private let url: String
     private let model: String
     private let key: String?
-    private let door = ProviderDoor()
-    private let memory = Memory()
+    private let client = ProviderClient()
+    private let state = State()
 
     /// - Parameters:
     ///   - url: of the service, up to its version (`https://api.openai.com/v1`), or of the endpoint itself.
@@ -40,50 +40,50 @@ package struct OpenAITranscriber: Transcriber {
         _ audio: SpeechAudio, language: String?, deadline: ContinuousClock.Instant
     ) async throws(TranscriptionFailure) -> Transcript {
         let file = WAVEncoder.encode(audio)
-        let form = memory.form.withLock { $0 }
-        var answer = try await ask(for: form, file, language, deadline)
-        if form == .verbose, Self.isAboutForm(answer) {
-            answer = try await ask(for: .plain, file, language, deadline)
-            if answer.status == 200 { memory.form.withLock { $0 = .plain } }
+        let format = state.format.withLock { $0 }
+        var response = try await request(format, file, language, deadline)
+        if format == .verbose, Self.rejectsFormat(response) {
+            response = try await request(.plain, file, language, deadline)
+            if response.status == 200 { state.format.withLock { $0 = .plain } }
         }
-        guard answer.status == 200 else {
-            throw .refused(status: answer.status, reason: reason(answer.body), retryAfter: answer.retryAfter)
+        guard response.status == 200 else {
+            throw .refused(status: response.status, reason: reason(response.body), retryAfter: response.retryAfter)
         }
-        var transcript = try TranscriptAnswer.read(answer.body, soundOf: audio.milliseconds)
+        var transcript = try TranscriptResponse.read(response.body, duration: audio.milliseconds)
         transcript.language = transcript.language ?? language
         return transcript
     }
 
-    /// Services differ in how they refuse a form that they do not know; all of them name it.
-    private static func isAboutForm(_ answer: ProviderDoor.Answer) -> Bool {
-        guard [400, 415, 422].contains(answer.status) else { return false }
-        let words = String(decoding: answer.body, as: UTF8.self)
-        return words.contains("response_format") || words.contains(Form.verbose.rawValue)
+    /// Services differ in how they reject an unknown response format; all of them name it.
+    private static func rejectsFormat(_ response: ProviderClient.Response) -> Bool {
+        guard [400, 415, 422].contains(response.status) else { return false }
+        let text = String(decoding: response.body, as: UTF8.self)
+        return text.contains("response_format") || text.contains(ResponseFormat.verbose.rawValue)
     }
 
-    /// Some services repeat the key that they refuse.
+    /// Removes the API key, which some services repeat when they reject it.
     private func reason(_ body: [UInt8]) -> String {
-        let reason = ProviderDoor.reason(body)
+        let reason = ProviderClient.reason(body)
         guard let key, !key.isEmpty else { return reason }
         return reason.replacing(key, with: "…")
     }
 
-    private func ask(
-        for form: Form, _ file: [UInt8], _ language: String?, _ deadline: ContinuousClock.Instant
-    ) async throws(TranscriptionFailure) -> ProviderDoor.Answer {
+    private func request(
+        _ format: ResponseFormat, _ file: [UInt8], _ language: String?, _ deadline: ContinuousClock.Instant
+    ) async throws(TranscriptionFailure) -> ProviderClient.Response {
         var body = MultipartForm()
         body.add("model", model)
-        body.add("response_format", form.rawValue)
+        body.add("response_format", format.rawValue)
         if let language { body.add("language", language) }
         body.add("file", file: "speech.wav", type: "audio/wav", file)
         var headers = [("Content-Type", body.contentType), ("Accept", "application/json")]
         if let key, !key.isEmpty { headers.append(("Authorization", "Bearer \(key)")) }
-        return try await door.post(
-            body.encoded(), to: url, headers: headers, largestAnswer: Self.largestAnswer, deadline: deadline)
+        return try await client.post(
+            body.encoded(), to: url, headers: headers, maxResponseSize: Self.maxResponseSize, deadline: deadline)
     }
 }
 
-/// `multipart/form-data` (RFC 7578). Names and values are the operator's, so that nothing is escaped.
+/// `multipart/form-data` (RFC 7578). Names and values come from the operator, so nothing is escaped.
 struct MultipartForm {
     private let boundary: String
     private var bytes: [UInt8] = []

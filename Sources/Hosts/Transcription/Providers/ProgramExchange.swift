@@ -1,46 +1,46 @@
 internal import Glibc
 
-/// Feeds a program and reads what it says, until it ended, or should have.
+/// Writes a program's input and reads its output, until it ends or its deadline passes.
 struct ProgramExchange {
-    enum End {
+    enum Outcome {
         case ended
-        case tooLate
-        case tooMuch
+        case timedOut
+        case outputTooLarge
     }
 
-    /// Of what it complains about, the end is kept.
-    private static let complaintLength = 2_000
+    /// Only the end of standard error is kept.
+    private static let maxErrorOutputLength = 2_000
 
     private let process: ChildProcess
-    private let largestOutput: Int
+    private let maxOutputSize: Int
     private let feed: [UInt8]
     private var fed = 0
     private var errors: [UInt8] = []
-    private var room = [UInt8](repeating: 0, count: 65_536)
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
     private(set) var output: [UInt8] = []
 
-    init(_ process: ChildProcess, feeding bytes: [UInt8], largestOutput: Int) {
+    init(_ process: ChildProcess, feeding bytes: [UInt8], maxOutputSize: Int) {
         self.process = process
         feed = bytes
-        self.largestOutput = largestOutput
+        self.maxOutputSize = maxOutputSize
         if bytes.isEmpty { process.closeInput() }
     }
 
-    var complaint: String {
-        String(decoding: errors.suffix(Self.complaintLength), as: UTF8.self).trimmed
+    var errorOutput: String {
+        String(decoding: errors.suffix(Self.maxErrorOutputLength), as: UTF8.self).trimmed
     }
 
-    mutating func run(until deadline: ContinuousClock.Instant) -> End {
-        // Whether it ended is looked at now and then: a child of its own may hold the pipes open, and it may have closed
-        // them long before.
+    mutating func run(until deadline: ContinuousClock.Instant) -> Outcome {
+        // The process is polled: a child of its own may keep the pipes open, and it may have closed them long before it
+        // ends.
         var pause: Int64 = 2
         var hasEnded = false
         while true {
             let left = ContinuousClock.now.duration(to: deadline)
-            guard left > .zero else { return .tooLate }
+            guard left > .zero else { return .timedOut }
             if !hasEnded, process.hasEnded {
                 hasEnded = true
-                // What it left behind would go on to write.
+                // Children that it left behind could go on writing.
                 process.killGroup()
             }
             var waits = [
@@ -48,32 +48,34 @@ struct ProgramExchange {
                 pollfd(fd: process.errors, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: process.input, events: Int16(POLLOUT), revents: 0),
             ]
-            let patience = hasEnded ? .zero : min(.milliseconds(pause), left)
-            let ready = poll(&waits, 3, Int32(clamping: Int64(patience / .milliseconds(1))))
+            let timeout = hasEnded ? .zero : min(.milliseconds(pause), left)
+            let ready = poll(&waits, 3, Int32(clamping: Int64(timeout / .milliseconds(1))))
             pause = ready == 0 ? min(pause * 2, 100) : 2
             if waits[0].revents != 0 { readOutput() }
             if waits[1].revents != 0 { readErrors() }
             if waits[2].revents != 0 { write() }
-            if output.count > largestOutput { return .tooMuch }
+            if output.count > maxOutputSize { return .outputTooLarge }
             // What was in the pipe when it ended still counts.
             if hasEnded, ready == 0 || waits[0].revents & Int16(POLLIN) == 0 { return .ended }
         }
     }
 
     private mutating func readOutput() {
-        let count = read(process.output, &room, room.count)
+        let count = read(process.output, &buffer, buffer.count)
         if count > 0 {
-            output += room.prefix(count)
+            output += buffer.prefix(count)
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
             process.closeOutput()
         }
     }
 
     private mutating func readErrors() {
-        let count = read(process.errors, &room, room.count)
+        let count = read(process.errors, &buffer, buffer.count)
         if count > 0 {
-            errors += room.prefix(count)
-            if errors.count > 8 * Self.complaintLength { errors.removeFirst(errors.count - Self.complaintLength) }
+            errors += buffer.prefix(count)
+            if errors.count > 8 * Self.maxErrorOutputLength {
+                errors.removeFirst(errors.count - Self.maxErrorOutputLength)
+            }
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
             process.closeErrors()
         }
@@ -85,7 +87,7 @@ struct ProgramExchange {
             return Glibc.write(process.input, base + fed, bytes.count - fed)
         }
         if count > 0 { fed += count }
-        // One that does not want all of it may still answer.
+        // A program that does not read all of its input may still write output.
         if fed >= feed.count || (count < 0 && errno != EAGAIN && errno != EINTR) { process.closeInput() }
     }
 }

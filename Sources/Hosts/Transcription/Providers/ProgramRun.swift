@@ -2,15 +2,16 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// One run of a program, with nothing of this process but its `PATH`, `HOME` and `LANG`, in a process group of its own.
+/// One run of a program, with only `PATH`, `HOME` and `LANG` of this process's environment, in a process group of its
+/// own.
 ///
-/// A thread feeds it, reads both of its outputs at once, so that neither fills up, and kills the whole group when it is
-/// too late, too much, or not wanted any more, and in any case when the program itself has ended: what it left behind
-/// would hold the pipes. (A child that made itself a session is out of reach, but is not waited for.)
+/// A thread writes its input, reads both of its outputs at once, so that neither fills up, and kills the whole group at
+/// the deadline, when the output is too large, on cancellation, and in any case when the program itself has ended: its
+/// children would keep the pipes open. (A child with a session of its own cannot be killed, but nothing waits for it.)
 final class ProgramRun: Sendable {
     enum Input: Sendable {
         case stream([UInt8])
-        /// A file, which only this user can read, whose path stands in the arguments where the placeholder was.
+        /// A file that only this user can read; its path replaces the placeholder in the arguments.
         case file([UInt8], placeholder: String)
     }
 
@@ -24,18 +25,18 @@ final class ProgramRun: Sendable {
 
     private let arguments: [String]
     private let input: Input
-    private let largestOutput: Int
+    private let maxOutputSize: Int
     private let deadline: ContinuousClock.Instant
     private let phase = Mutex(Phase.waiting)
 
-    init(_ arguments: [String], input: Input, largestOutput: Int, deadline: ContinuousClock.Instant) {
+    init(_ arguments: [String], input: Input, maxOutputSize: Int, deadline: ContinuousClock.Instant) {
         self.arguments = arguments
         self.input = input
-        self.largestOutput = largestOutput
+        self.maxOutputSize = maxOutputSize
         self.deadline = deadline
     }
 
-    /// What it wrote on standard output, when it ended by itself and without an error.
+    /// The standard output of a program that exited with status 0.
     func output() async throws(TranscriptionFailure) -> [UInt8] {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<[UInt8], _>, Never>) in
@@ -51,10 +52,10 @@ final class ProgramRun: Sendable {
         return try result.get()
     }
 
-    /// The thread notices by the ends of the pipes.
+    /// The thread notices that the pipes are closed.
     private func stop() {
         phase.withLock { phase in
-            // Only while it was not waited for is the number still its own.
+            // The process ID is valid only until it was waited for.
             if case .running(let pid) = phase { _ = kill(-pid, SIGKILL) }
             phase = .stopped
         }
@@ -72,7 +73,7 @@ final class ProgramRun: Sendable {
     }
 
     private func run(_ arguments: [String], feeding bytes: [UInt8]) throws(TranscriptionFailure) -> [UInt8] {
-        // A program that does not read its input must not end this one; the mask ends with the thread.
+        // A program that does not read its input must not kill this process; the mask ends with the thread.
         var mask = sigset_t()
         sigemptyset(&mask)
         sigaddset(&mask, SIGPIPE)
@@ -84,7 +85,7 @@ final class ProgramRun: Sendable {
             phase = .running(process.pid)
             return process
         }
-        var exchange = ProgramExchange(process, feeding: bytes, largestOutput: largestOutput)
+        var exchange = ProgramExchange(process, feeding: bytes, maxOutputSize: maxOutputSize)
         let end = exchange.run(until: deadline)
         let status = phase.withLock { phase -> Int32? in
             process.killGroup()
@@ -95,18 +96,18 @@ final class ProgramRun: Sendable {
         }
         guard let status else { throw .cancelled }
         switch end {
-        case .tooLate: throw .timedOut
-        case .tooMuch: throw .answerTooLarge(limit: largestOutput)
+        case .timedOut: throw .timedOut
+        case .outputTooLarge: throw .responseTooLarge(limit: maxOutputSize)
         case .ended:
             guard status != 0 else { return exchange.output }
             let signal = status & 0x7F
             throw .programFailed(
-                signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal), complaint: exchange.complaint)
+                signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal), errorOutput: exchange.errorOutput)
         }
     }
 }
 
-/// A directory that nobody else can look into. Whoever made it removes it.
+/// A temporary directory that only this user can read. Its creator removes it.
 private struct PrivateFolder {
     private let path: String
 
@@ -114,7 +115,7 @@ private struct PrivateFolder {
         var template = Array(
             FileManager.default.temporaryDirectory.appending(path: "switchboard-XXXXXX").path.utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw .unreachable("no temporary directory could be made: \(String(cString: strerror(errno)))")
+            throw .unreachable("cannot create a temporary directory: \(String(cString: strerror(errno)))")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -126,7 +127,7 @@ private struct PrivateFolder {
         do {
             try Data(bytes).write(to: URL(filePath: file))
         } catch {
-            throw .unreachable("the temporary directory cannot be written to")
+            throw .unreachable("cannot write to the temporary directory")
         }
         return file
     }

@@ -4,28 +4,28 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// Requests to providers over HTTP, with which nothing is trusted: no redirect is followed, the answer has a bound and the
-/// whole exchange a deadline, however slowly it trickles in.
-final class ProviderDoor: Sendable {
-    struct Answer: Sendable {
+/// HTTP requests to providers, which are not trusted: no redirect is followed, the size of the response is limited, and
+/// the whole exchange has a deadline.
+final class ProviderClient: Sendable {
+    struct Response: Sendable {
         var status: Int
         var body: [UInt8]
         var retryAfter: Duration?
     }
 
-    /// What is said about a failure is no longer.
-    private static let longestReason = 200
-    private static let largestRefusal = 64 << 10
+    /// The maximum length of an error message.
+    private static let maxReasonLength = 200
+    private static let maxErrorBodySize = 64 << 10
 
     private let client: HTTPClient
 
-    /// - Parameter addresses: what names lead to, in place of what the resolver says.
+    /// - Parameter addresses: the addresses of host names, instead of the resolver's.
     init(addresses: [String: String] = [:]) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .seconds(10)
-        // A refused connection is told at once: what is tried again is the queue's to decide.
+        // A refused connection fails at once: the queue decides about retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.dnsOverride = addresses
         client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
@@ -34,9 +34,9 @@ final class ProviderDoor: Sendable {
     deinit { client.shutdown { _ in } }
 
     func post(
-        _ body: [UInt8], to url: String, headers: [(String, String)], largestAnswer: Int,
+        _ body: [UInt8], to url: String, headers: [(String, String)], maxResponseSize: Int,
         deadline: ContinuousClock.Instant
-    ) async throws(TranscriptionFailure) -> Answer {
+    ) async throws(TranscriptionFailure) -> Response {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         for (name, value) in headers { request.headers.add(name: name, value: value) }
@@ -45,58 +45,58 @@ final class ProviderDoor: Sendable {
         let prepared = request
         let client = client
         return try await Deadline.race(deadline) { () async throws(TranscriptionFailure) in
-            try await Self.exchange(prepared, client, largestAnswer)
+            try await Self.exchange(prepared, client, maxResponseSize)
         }
     }
 
     private static func exchange(
-        _ request: HTTPClientRequest, _ client: HTTPClient, _ largestAnswer: Int
-    ) async throws(TranscriptionFailure) -> Answer {
+        _ request: HTTPClientRequest, _ client: HTTPClient, _ maxResponseSize: Int
+    ) async throws(TranscriptionFailure) -> Response {
         do {
-            // The race has the deadline; this one only has to be later.
+            // `Deadline.race` enforces the deadline; this timeout only has to be later.
             let response = try await client.execute(request, timeout: .hours(24))
             let isSuccess = (200..<300).contains(response.status.code)
             var body: [UInt8] = []
             for try await part in response.body {
-                if isSuccess, body.count + part.readableBytes > largestAnswer {
-                    throw TranscriptionFailure.answerTooLarge(limit: largestAnswer)
+                if isSuccess, body.count + part.readableBytes > maxResponseSize {
+                    throw TranscriptionFailure.responseTooLarge(limit: maxResponseSize)
                 }
                 body += part.readableBytesView
-                // Of a refusal the beginning says enough.
-                if !isSuccess, body.count > largestRefusal { break }
+                // The beginning of an error response is enough.
+                if !isSuccess, body.count > maxErrorBodySize { break }
             }
-            let patience = response.headers.first(name: "Retry-After").flatMap { Int64($0) }
-            return Answer(
+            let retryAfter = response.headers.first(name: "Retry-After").flatMap { Int64($0) }
+            return Response(
                 status: Int(response.status.code), body: body,
-                retryAfter: patience.flatMap { (0...86_400).contains($0) ? .seconds($0) : nil })
+                retryAfter: retryAfter.flatMap { (0...86_400).contains($0) ? .seconds($0) : nil })
         } catch let failure as TranscriptionFailure {
             throw failure
         } catch is CancellationError {
             throw .cancelled
         } catch let error as HTTPClientError where error == .cancelled {
             throw .cancelled
-        } catch let error as HTTPClientError where isOfTime(error) {
-            throw .unreachable("it did not answer")
+        } catch let error as HTTPClientError where isTimeout(error) {
+            throw .unreachable("it did not respond")
         } catch {
-            throw .unreachable(words(for: error))
+            throw .unreachable(message(for: error))
         }
     }
 
-    private static func isOfTime(_ error: HTTPClientError) -> Bool {
+    private static func isTimeout(_ error: HTTPClientError) -> Bool {
         [.connectTimeout, .readTimeout, .writeTimeout, .tlsHandshakeTimeout, .deadlineExceeded].contains(error)
     }
 
-    private static func words(for error: any Error) -> String {
+    private static func message(for error: any Error) -> String {
         switch error {
-        case is NIOConnectionError, is IOError: "the connection was refused or broke"
+        case is NIOConnectionError, is IOError: "the connection was refused or lost"
         case let error as HTTPClientError where error == .remoteConnectionClosed: "it closed the connection"
-        default: String("\(error)".prefix(longestReason))
+        default: String("\(error)".prefix(maxReasonLength))
         }
     }
 
-    /// What a refusal says: the message within JSON as most services write it, else its first words.
+    /// The message of an error response: from JSON as most services write it, otherwise its first characters.
     static func reason(_ body: [UInt8]) -> String {
-        struct Refusal: Decodable {
+        struct ErrorBody: Decodable {
             struct Message: Decodable {
                 var message: String
 
@@ -113,10 +113,10 @@ final class ProviderDoor: Sendable {
             var detail: String?
             var message: String?
         }
-        let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(body))
+        let errorBody = try? JSONDecoder().decode(ErrorBody.self, from: Data(body))
         let text =
-            refusal.flatMap { $0.error?.message ?? $0.detail ?? $0.message }
-            ?? String(decoding: body.prefix(4 * longestReason), as: UTF8.self)
-        return String(TranscriptAnswer.tidied(text).prefix(longestReason))
+            errorBody.flatMap { $0.error?.message ?? $0.detail ?? $0.message }
+            ?? String(decoding: body.prefix(4 * maxReasonLength), as: UTF8.self)
+        return String(TranscriptResponse.normalized(text).prefix(maxReasonLength))
     }
 }

@@ -2,10 +2,10 @@ internal import Glibc
 internal import NIOPosix
 internal import Synchronization
 
-/// The addresses of a name, as the system resolves it.
+/// Resolves host names with the system's resolver.
 ///
-/// getaddrinfo(3) cannot be interrupted: it runs on a pool of threads, and when nobody waits any more its answer goes
-/// nowhere.
+/// getaddrinfo(3) cannot be interrupted: it runs on a thread pool, and its result is dropped when nobody waits any
+/// more.
 final class SystemResolver: Sendable {
     private enum State {
         case fresh
@@ -21,11 +21,11 @@ final class SystemResolver: Sendable {
             await withCheckedContinuation { continuation in
                 resolver.wait(continuation)
                 NIOThreadPool.singleton.submit { state in
-                    if case .active = state { resolver.give(lookUp(host)) } else { resolver.give(nil) }
+                    if case .active = state { resolver.finish(lookUp(host)) } else { resolver.finish(nil) }
                 }
             }
         } onCancel: {
-            resolver.give(nil)
+            resolver.finish(nil)
         }
         guard let found else { throw .cancelled }
         return found
@@ -42,7 +42,7 @@ final class SystemResolver: Sendable {
         if let done { continuation.resume(returning: done) }
     }
 
-    private func give(_ found: [String]?) {
+    private func finish(_ found: [String]?) {
         let waiting = state.withLock { state -> CheckedContinuation<[String]?, Never>? in
             switch state {
             case .done: return nil

@@ -1,21 +1,21 @@
-/// Why there is no transcript, in words that can be shown to the one who asked for it.
+/// Why there is no transcript. Its description can be shown to users.
 package enum TranscriptionFailure: Error, Hashable, Sendable {
-    /// The operator chose no provider.
+    /// The operator has configured no provider.
     case notConfigured
     case timedOut
-    /// The provider said no, with a status of HTTP.
+    /// The provider responded with an HTTP error.
     case refused(status: Int, reason: String, retryAfter: Duration?)
-    /// What came is no transcript: what was wrong with it.
-    case badAnswer(String)
+    /// The response is not a valid transcript, and why.
+    case invalidResponse(String)
     /// In bytes.
-    case answerTooLarge(limit: Int)
+    case responseTooLarge(limit: Int)
     case unreachable(String)
-    /// The webhook's name leads to an address within the operator's network, which has to be allowed.
-    case addressRefused(String)
-    /// It is not installed, or may not be run.
+    /// The webhook's name resolves to a private address, which is not allowed by the configuration.
+    case addressNotAllowed(String)
+    /// The program is not installed or not executable.
     case programMissing(String)
-    /// How it ended, and the end of what it wrote on standard error, which may name files: for the log.
-    case programFailed(ProgramEnding, complaint: String)
+    /// The exit status and the end of standard error, which may name files: for the log only.
+    case programFailed(ProgramEnding, errorOutput: String)
     case queueFull
     case tooLong(limit: Duration)
     case cancelled
@@ -26,38 +26,38 @@ package enum TranscriptionFailure: Error, Hashable, Sendable {
         case signal(Int32)
     }
 
-    /// Whether the same request may well have another answer soon, so that it is made again without being asked.
-    package var isWorthARetry: Bool {
+    /// Whether an automatic retry of the same request may succeed soon.
+    package var isRetryable: Bool {
         switch self {
         case .timedOut, .unreachable: true
         case .refused(let status, _, _): [408, 425, 429, 500, 502, 503, 504].contains(status)
-        case .notConfigured, .badAnswer, .answerTooLarge, .addressRefused, .programMissing, .programFailed, .queueFull,
-            .tooLong, .cancelled, .shutDown:
+        case .notConfigured, .invalidResponse, .responseTooLarge, .addressNotAllowed, .programMissing, .programFailed,
+            .queueFull, .tooLong, .cancelled, .shutDown:
             false
         }
     }
 
-    /// Whether a person who tries again later may have luck without changing anything.
-    package var mayBeTriedAgain: Bool {
+    /// Whether a user's later retry may succeed without any change.
+    package var mayRetryLater: Bool {
         switch self {
-        case .notConfigured, .tooLong, .addressRefused: false
-        case .timedOut, .refused, .badAnswer, .answerTooLarge, .unreachable, .programMissing, .programFailed,
+        case .notConfigured, .tooLong, .addressNotAllowed: false
+        case .timedOut, .refused, .invalidResponse, .responseTooLarge, .unreachable, .programMissing, .programFailed,
             .queueFull,
             .cancelled, .shutDown:
             true
         }
     }
 
-    /// A stable name of the kind, for answers of the API and labels of metrics.
+    /// A stable name of the kind, for responses of the API and labels of metrics.
     package var kind: String {
         switch self {
         case .notConfigured: "provider_not_configured"
         case .timedOut: "timed_out"
         case .refused: "refused"
-        case .badAnswer: "bad_answer"
-        case .answerTooLarge: "answer_too_large"
+        case .invalidResponse: "bad_answer"
+        case .responseTooLarge: "answer_too_large"
         case .unreachable: "unreachable"
-        case .addressRefused: "address_refused"
+        case .addressNotAllowed: "address_refused"
         case .programMissing: "program_missing"
         case .programFailed: "program_failed"
         case .queueFull: "queue_full"
@@ -71,20 +71,20 @@ package enum TranscriptionFailure: Error, Hashable, Sendable {
 extension TranscriptionFailure: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .notConfigured: "No provider of transcription is configured."
+        case .notConfigured: "No transcription provider is configured."
         case .timedOut: "The transcription took too long."
         case .refused(let status, let reason, _):
-            "The provider of transcription refused with status \(status)\(reason.isEmpty ? "." : ": \(reason)")"
-        case .badAnswer(let what): "The provider of transcription gave a bad answer: \(what)."
-        case .answerTooLarge(let limit): "The provider of transcription answered more than \(limit) bytes."
-        case .unreachable(let why): "The provider of transcription cannot be reached: \(why)."
-        case .addressRefused(let address):
-            "The provider of transcription is at the private address \(address), which is not allowed."
-        case .programMissing(let name): "The program of transcription, \(name), cannot be run."
-        case .programFailed(.exit(let code), _): "The program of transcription failed with exit code \(code)."
-        case .programFailed(.signal(let number), _): "The program of transcription was ended by signal \(number)."
-        case .queueFull: "Too much waits to be transcribed; try again later."
-        case .tooLong(let limit): "Longer than \(limit.components.seconds) seconds, which is what is transcribed."
+            "The transcription provider returned status \(status)\(reason.isEmpty ? "." : ": \(reason)")"
+        case .invalidResponse(let what): "The transcription provider returned an invalid response: \(what)."
+        case .responseTooLarge(let limit): "The transcription provider returned more than \(limit) bytes."
+        case .unreachable(let why): "The transcription provider cannot be reached: \(why)."
+        case .addressNotAllowed(let address):
+            "The transcription provider has the private address \(address), which is not allowed."
+        case .programMissing(let name): "The transcription program \(name) cannot be run."
+        case .programFailed(.exit(let code), _): "The transcription program failed with exit code \(code)."
+        case .programFailed(.signal(let number), _): "The transcription program was killed by signal \(number)."
+        case .queueFull: "Too many transcriptions are waiting; try again later."
+        case .tooLong(let limit): "Audio longer than \(limit.components.seconds) seconds is not transcribed."
         case .cancelled: "The transcription was cancelled."
         case .shutDown: "The server is stopping."
         }

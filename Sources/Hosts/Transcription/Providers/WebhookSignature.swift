@@ -1,8 +1,8 @@
 internal import Crypto
 internal import Foundation
 
-/// How webhooks are signed: HMAC-SHA256 over the time and the body, so that neither can be changed, nor an old request
-/// be sent again.
+/// Signs webhooks: HMAC-SHA256 over the timestamp and the body, so that neither can be changed, nor an old request be
+/// replayed.
 package enum WebhookSignature {
     package static func sign(_ body: [UInt8], at timestamp: Int64, secret: String) -> String {
         var code = HMAC<SHA256>(key: SymmetricKey(data: Data(secret.utf8)))

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An address of the operator's own: it gets the sound as a WAV file and answers JSON as `TranscriptAnswer` reads it.
+/// The operator's own webhook: it gets the audio as a WAV file and responds with JSON as `TranscriptResponse` reads it.
 ///
 /// ```
 /// POST /hook
@@ -9,14 +9,14 @@ internal import Foundation
 /// Switchboard-Signature: v1=<hex of HMAC-SHA256 over the timestamp, a full stop, and the body>
 /// Switchboard-Language: en            (where it is known)
 /// ```
-/// Who receives it computes the same, compares without haste, and refuses timestamps that are some minutes old. The body
-/// is the file itself, so that it is signed as it is and no third larger.
+/// The receiver computes the same signature, compares it in constant time, and rejects timestamps that are some minutes
+/// old. The body is the file itself, which is a third smaller than Base64.
 ///
-/// Whoever may write this address into a configuration shall not reach the operator's network with it: unless that is
-/// allowed, the name must lead to public addresses alone, and the one that was looked at is the one that is connected to,
-/// whatever the resolver says a moment later. Redirects are refused.
+/// This URL must not give access to the operator's network: unless that is allowed, the name must resolve to public
+/// addresses alone, and the connection goes to the address that was checked, whatever the resolver says a moment later.
+/// Redirects are not followed.
 package struct WebhookTranscriber: Transcriber {
-    private static let largestAnswer = 4 << 20
+    private static let maxResponseSize = 4 << 20
 
     private let url: String
     private let host: String
@@ -26,7 +26,7 @@ package struct WebhookTranscriber: Transcriber {
     private let resolver: PublicAddress.Resolver
 
     /// - Parameters:
-    ///   - url: nil is returned where it is none of http or https with a plain name or address.
+    ///   - url: an http or https URL with a plain name or address; the initializer returns nil for any other.
     ///   - now: seconds since 1970, for the signature.
     package init?(
         url: String, secret: String, allowsPrivate: Bool,
@@ -55,8 +55,8 @@ package struct WebhookTranscriber: Transcriber {
         self.resolver = resolver
     }
 
-    /// Only such names are the same to everybody who reads them: the client must find the address under the name that was
-    /// looked up.
+    /// Other characters could be normalized differently: the client must find the address under the name that was
+    /// resolved.
     private static func isPlain(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-_.:[]".utf8.contains(byte)
     }
@@ -75,15 +75,15 @@ package struct WebhookTranscriber: Transcriber {
             ("Switchboard-Signature", WebhookSignature.sign(body, at: timestamp, secret: secret)),
         ]
         if let language { headers.append(("Switchboard-Language", language)) }
-        // For each request one of its own, which knows the address that was looked at and no other.
-        let door = ProviderDoor(addresses: [host: address])
-        let answer = try await door.post(
-            body, to: url, headers: headers, largestAnswer: Self.largestAnswer, deadline: deadline)
-        guard answer.status == 200 else {
+        // Each request has a client of its own, which knows only the address that was checked.
+        let client = ProviderClient(addresses: [host: address])
+        let response = try await client.post(
+            body, to: url, headers: headers, maxResponseSize: Self.maxResponseSize, deadline: deadline)
+        guard response.status == 200 else {
             throw .refused(
-                status: answer.status, reason: ProviderDoor.reason(answer.body), retryAfter: answer.retryAfter)
+                status: response.status, reason: ProviderClient.reason(response.body), retryAfter: response.retryAfter)
         }
-        var transcript = try TranscriptAnswer.read(answer.body, soundOf: audio.milliseconds)
+        var transcript = try TranscriptResponse.read(response.body, duration: audio.milliseconds)
         transcript.language = transcript.language ?? language
         return transcript
     }

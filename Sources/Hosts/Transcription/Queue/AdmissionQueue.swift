@@ -1,21 +1,21 @@
 internal import DequeModule
 
-/// Who has to be served first.
+/// Jobs of a higher priority run first.
 package enum TranscriptionPriority: Int, Hashable, Sendable, CaseIterable {
-    /// Captions of a call that goes on: later they are worth nothing.
+    /// Captions of an ongoing call, which are useless when they are late.
     case live
     /// Voice messages and recordings.
     case recorded
 }
 
-/// Who waits for a provider, and for how many it works: pure decisions, in the order of priority and then of coming.
+/// Decides which jobs run: in the order of priority, then of arrival. It has no side effects.
 ///
-/// A job is in it from when it came until it is done, also while it waits to be tried again: so that its length bounds
-/// everything that is held for jobs. While there are captions, one slot is kept for them where there are several: a
-/// recording takes so long that they would come too late behind it.
-struct WaitingLine {
-    /// How long captions are expected to go on after the last one.
-    static let captionsLast: Duration = .seconds(60)
+/// A job is in the queue from its arrival until it is done, also while it waits for a retry, so that the queue's length
+/// limits the memory of all jobs. While there are captions, one of several slots is reserved for them: a recording
+/// takes so long that captions behind it would be late.
+struct AdmissionQueue {
+    /// For how long after the last caption a slot stays reserved.
+    static let captionReservation: Duration = .seconds(60)
 
     private struct Job {
         var priority: TranscriptionPriority
@@ -31,7 +31,7 @@ struct WaitingLine {
 
     /// - Parameters:
     ///   - slots: how many run at a time.
-    ///   - length: how many there may be beside those.
+    ///   - length: how many may wait in addition.
     init(slots: Int, length: Int) {
         self.slots = max(slots, 1)
         self.length = max(length, 0)
@@ -39,12 +39,12 @@ struct WaitingLine {
 
     var waitingCount: Int { jobs.count - running.count }
 
-    /// When the one came that has waited longest and does not run.
+    /// When the oldest waiting job arrived.
     var oldest: ContinuousClock.Instant? {
         jobs.lazy.filter { !running.contains($0.key) }.map(\.value.since).min()
     }
 
-    /// A new job: whether there is room for it at all.
+    /// Adds a new job. False when the queue is full.
     mutating func admit(_ id: UInt64, _ priority: TranscriptionPriority, at now: ContinuousClock.Instant) -> Bool {
         guard jobs.count < slots + length else { return false }
         jobs[id] = Job(priority: priority, since: now)
@@ -52,8 +52,8 @@ struct WaitingLine {
         return true
     }
 
-    /// An admitted job wants to run: whether it may now, or waits until `release` or `leave` name it.
-    mutating func wantsSlot(_ id: UInt64, at now: ContinuousClock.Instant) -> Bool {
+    /// Requests a slot for an admitted job. False when it has to wait until `release` or `remove` returns it.
+    mutating func acquireSlot(_ id: UInt64, at now: ContinuousClock.Instant) -> Bool {
         guard let job = jobs[id] else { return false }
         if hasSlot(for: job.priority, at: now) {
             running.insert(id)
@@ -63,7 +63,7 @@ struct WaitingLine {
         return false
     }
 
-    /// A job does not run any more, though it may again: which ones run now.
+    /// Frees the slot of a job, which may run again. Returns the jobs that run now.
     mutating func release(_ id: UInt64, at now: ContinuousClock.Instant) -> [UInt64] {
         running.remove(id)
         var started: [UInt64] = []
@@ -76,8 +76,8 @@ struct WaitingLine {
         return started
     }
 
-    /// A job is done, or not wanted any more: which ones run now.
-    mutating func leave(_ id: UInt64, at now: ContinuousClock.Instant) -> [UInt64] {
+    /// Removes a job that is done or cancelled. Returns the jobs that run now.
+    mutating func remove(_ id: UInt64, at now: ContinuousClock.Instant) -> [UInt64] {
         guard let job = jobs.removeValue(forKey: id) else { return [] }
         waiting[job.priority]?.removeAll { $0 == id }
         return release(id, at: now)
@@ -85,7 +85,7 @@ struct WaitingLine {
 
     private func hasSlot(for priority: TranscriptionPriority, at now: ContinuousClock.Instant) -> Bool {
         guard running.count < slots else { return false }
-        let hasCaptions = lastCaption.map { $0.duration(to: now) < Self.captionsLast } ?? false
+        let hasCaptions = lastCaption.map { $0.duration(to: now) < Self.captionReservation } ?? false
         guard priority == .recorded, hasCaptions, slots > 1 else { return true }
         return running.count { jobs[$0]?.priority == .recorded } < slots - 1
     }

@@ -1,53 +1,53 @@
-/// Writes down a sound of any length, a voice message or the track of a recording, without ever holding more of it than
-/// one piece.
+/// Transcribes audio of any length, a voice message or the track of a recording, with only one segment in memory.
 ///
-/// The voice gate cuts it where nobody speaks, so that silence costs nothing and words stay whole; each piece passes the
-/// queue by itself, and what they say is joined with the times of the whole. Who decodes the sound waits while a piece is
-/// written down. When a piece fails all of it has, and trying again asks only for what the cache has not.
+/// The voice activity detector splits it where nobody speaks, so that silence costs nothing and words stay whole. Each
+/// segment goes through the queue by itself, and the transcripts are joined with the times of the whole. The decoder
+/// waits while a segment is transcribed. When a segment fails the whole transcription fails; a retry requests only what
+/// is not in the cache.
 package struct LongTranscription: Sendable {
     private let queue: TranscriptionQueue
     private let language: String?
-    private let patience: Duration
-    private var gate: VoiceGate
+    private let timeout: Duration
+    private var detector: VoiceActivityDetector
     private var parts: [(start: Int64, transcript: Transcript)] = []
 
     /// - Parameters:
-    ///   - longestPiece: what a provider is given at a time.
-    ///   - patience: for each piece, waiting and retries included.
+    ///   - maxSegmentDuration: of the audio that a provider gets at a time.
+    ///   - timeout: for each segment, waiting and retries included.
     package init(
-        _ queue: TranscriptionQueue, language: String? = nil, longestPiece: Duration = .seconds(60),
-        within patience: Duration = .seconds(300)
+        _ queue: TranscriptionQueue, language: String? = nil, maxSegmentDuration: Duration = .seconds(60),
+        within timeout: Duration = .seconds(300)
     ) {
         self.queue = queue
         self.language = language
-        self.patience = patience
-        var limits = VoiceGate.Limits()
-        limits.longest = longestPiece
-        // Engines hear better what they hear together.
+        self.timeout = timeout
+        var limits = VoiceActivityDetector.Limits()
+        limits.maxDuration = maxSegmentDuration
+        // Engines recognize longer segments better.
         limits.pause = .seconds(2)
-        gate = VoiceGate(limits)
+        detector = VoiceActivityDetector(limits)
     }
 
-    /// Takes what comes next, at 16 kHz.
+    /// Adds the next samples, at 16 kHz.
     package mutating func take(_ samples: some Sequence<Int16>) async throws(TranscriptionFailure) {
-        try await writeDown(gate.take(samples))
+        try await transcribe(detector.take(samples))
     }
 
-    /// There was no sound until so many milliseconds from the beginning.
+    /// Skips silence up to a time since the beginning.
     package mutating func skip(to milliseconds: Int64) async throws(TranscriptionFailure) {
-        try await writeDown(gate.skip(to: milliseconds))
+        try await transcribe(detector.skip(to: milliseconds))
     }
 
-    /// Nothing more comes: all that was said.
+    /// Ends the audio and returns the whole transcript.
     package mutating func finish() async throws(TranscriptionFailure) -> Transcript {
-        try await writeDown(gate.finish())
+        try await transcribe(detector.finish())
         return Transcript(joining: parts)
     }
 
-    private mutating func writeDown(_ utterances: [Utterance]) async throws(TranscriptionFailure) {
+    private mutating func transcribe(_ utterances: [Utterance]) async throws(TranscriptionFailure) {
         for utterance in utterances {
             let transcript = try await queue.transcribe(
-                utterance.audio, language: language, priority: .recorded, within: patience)
+                utterance.audio, language: language, priority: .recorded, within: timeout)
             parts.append((utterance.start, transcript))
         }
     }

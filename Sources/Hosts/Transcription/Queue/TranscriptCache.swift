@@ -2,14 +2,14 @@ internal import Crypto
 internal import DequeModule
 internal import Synchronization
 
-/// What a transcript is found by: the sound, who wrote it down, and in which language it was said to be.
+/// The cache key of a transcript: the audio, the provider, and the requested language.
 package struct TranscriptKey: Hashable, Sendable {
     /// SHA-256, in hexadecimal digits.
     package let digest: String
 
     package init(_ audio: SpeechAudio, identity: String, language: String?) {
         var hash = SHA256()
-        // Lengths before texts: no two keys are written alike.
+        // Length prefixes keep different keys from having the same bytes.
         for text in [identity, language ?? ""] {
             hash.update(data: Array("\(text.utf8.count) ".utf8))
             hash.update(data: Array(text.utf8))
@@ -20,13 +20,13 @@ package struct TranscriptKey: Hashable, Sendable {
     }
 }
 
-/// Where transcripts are kept so that nobody pays for one twice. Whoever keeps them in a database writes one of these.
+/// Stores transcripts so that nobody pays for one twice.
 package protocol TranscriptCache: Sendable {
     func transcript(for key: TranscriptKey) async -> Transcript?
     func keep(_ transcript: Transcript, for key: TranscriptKey) async
 }
 
-/// Keeps the latest, so many of them and no more bytes of text than told.
+/// Keeps the latest transcripts, up to a number and a total size.
 package final class MemoryTranscriptCache: TranscriptCache {
     private struct State {
         var transcripts: [TranscriptKey: Transcript] = [:]

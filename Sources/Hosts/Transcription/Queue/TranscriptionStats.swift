@@ -1,13 +1,13 @@
-/// What a queue of transcription does and did, for whoever watches it.
-package struct TranscriptionFigures: Hashable, Sendable {
-    /// Jobs that wait, for a turn or to be tried again.
+/// The statistics of a transcription queue.
+package struct TranscriptionStats: Hashable, Sendable {
+    /// Jobs that wait for a slot or for a retry.
     package var waiting = 0
     package var running = 0
-    /// How long the oldest of those that wait has been there.
+    /// The age of the oldest waiting job.
     package var oldest: Duration = .zero
     /// By `TranscriptionFailure.kind`, `done` or `cached`.
     package var outcomes: [String: UInt64] = [:]
     package var retries: UInt64 = 0
-    /// Of the sound that was transcribed, not counting what was cached.
+    /// The duration of the transcribed audio, without what came from the cache.
     package var milliseconds: Int64 = 0
 }

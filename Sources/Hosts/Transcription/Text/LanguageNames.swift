@@ -1,12 +1,12 @@
-/// Whisper names languages in English; everything else here is written as BCP 47 says.
+/// Maps Whisper's English names of languages to BCP 47 tags.
 enum LanguageNames {
-    /// The code of a language that a provider named, or nil when it is no name.
-    static func code(_ told: String) -> String? {
-        let name = told.lowercased()
+    /// The BCP 47 tag of a language that a provider named, or nil when it is not a name.
+    static func code(_ language: String) -> String? {
+        let name = language.lowercased()
         if let code = codes[name] { return code }
         let isName = (2...35).contains(name.utf8.count) && name.utf8.allSatisfy { $0 < 0x80 }
         guard isName, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) else { return nil }
-        return told
+        return language
     }
 
     private static let codes: [String: String] = [

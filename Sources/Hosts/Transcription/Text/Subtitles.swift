@@ -1,9 +1,8 @@
-/// Transcripts as files for people and players: plain text, SRT, and WebVTT (W3C, "WebVTT: The Web Video Text Tracks
-/// Format").
+/// Formats transcripts as plain text, SRT, and WebVTT (W3C, "WebVTT: The Web Video Text Tracks Format").
 package enum Subtitles {
-    /// What fits a screen: two lines of 42 characters.
-    private static let lineLength = 42
-    private static let linesForEach = 2
+    /// A screen shows two lines of 42 characters.
+    private static let maxLineLength = 42
+    private static let linesPerCue = 2
 
     struct Cue: Hashable {
         var start: Int64
@@ -12,13 +11,13 @@ package enum Subtitles {
         var speaker: String?
     }
 
-    /// A line for each segment, behind the name of who says it.
+    /// A line for each segment, with the speaker's name first.
     package static func plain(_ transcript: Transcript) -> String {
         named(transcript).segments.map { $0.text + "\n" }.joined()
     }
 
-    /// SRT knows no escapes, and players take what stands in angle brackets for markup: those become quotation marks that
-    /// look like them. Nor does it know speakers: their names stand before what they say.
+    /// SRT has no escapes, and players interpret angle brackets as markup: they become similar quotation marks. It has
+    /// no speakers either: their names are part of the text.
     package static func srt(_ transcript: Transcript) -> String {
         var file = ""
         for (number, cue) in cues(of: named(transcript)).enumerated() {
@@ -44,7 +43,7 @@ package enum Subtitles {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 
-    /// With the names in the text, and without segments that say nothing.
+    /// Puts the speakers' names into the text, and removes empty segments.
     private static func named(_ transcript: Transcript) -> Transcript {
         var transcript = transcript
         transcript.segments = transcript.segments.compactMap { segment in
@@ -58,7 +57,7 @@ package enum Subtitles {
         return transcript
     }
 
-    /// Segments that fill more than a screen become several cues, which share their time by how much they hold.
+    /// Splits segments longer than a screen into several cues, with times in proportion to their text.
     static func cues(of transcript: Transcript) -> [Cue] {
         transcript.segments.flatMap { segment -> [Cue] in
             let lines = folded(segment.text)
@@ -67,8 +66,8 @@ package enum Subtitles {
             let total = Int64(lines.reduce(0) { $0 + $1.count })
             guard total > 0 else { return [] }
             var spoken: Int64 = 0
-            return stride(from: 0, to: lines.count, by: linesForEach).map { first in
-                let shown = Array(lines[first..<min(first + linesForEach, lines.count)])
+            return stride(from: 0, to: lines.count, by: linesPerCue).map { first in
+                let shown = Array(lines[first..<min(first + linesPerCue, lines.count)])
                 let begin = start + length * spoken / total
                 spoken += Int64(shown.reduce(0) { $0 + $1.count })
                 // A cue must end after it begins.
@@ -79,20 +78,20 @@ package enum Subtitles {
         }
     }
 
-    /// Lines as long as may be; a word that is longer by itself, as in languages without spaces, is broken.
+    /// Wraps lines; a word longer than a line, as in languages without spaces, is broken.
     private static func folded(_ text: String) -> [String] {
         var lines: [String] = []
         var line = ""
         for word in words(of: text) {
             var rest = Substring(word)
-            if !line.isEmpty, line.count + 1 + rest.count <= lineLength {
+            if !line.isEmpty, line.count + 1 + rest.count <= maxLineLength {
                 line += " " + rest
                 continue
             }
             if !line.isEmpty { lines.append(line) }
-            while rest.count > lineLength {
-                lines.append(String(rest.prefix(lineLength)))
-                rest = rest.dropFirst(lineLength)
+            while rest.count > maxLineLength {
+                lines.append(String(rest.prefix(maxLineLength)))
+                rest = rest.dropFirst(maxLineLength)
             }
             line = String(rest)
         }
@@ -102,7 +101,7 @@ package enum Subtitles {
 
     private static func line(_ text: String) -> String { words(of: text).joined(separator: " ") }
 
-    /// Line ends within a cue would end it.
+    /// Splits at any white space, since a line break would end a cue.
     private static func words(of text: String) -> [String] {
         text.split(whereSeparator: \.isWhitespace).map(String.init)
     }

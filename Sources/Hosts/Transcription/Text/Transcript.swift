@@ -1,14 +1,14 @@
-/// What was said, when, and in which language.
+/// A transcript: text with times and a language.
 ///
-/// Segments are in the order in which they begin. They may touch, and where people speak at once they may overlap. There
-/// is one at least when there is any text. It is `Codable`, so that it can be stored as it is.
+/// Segments are ordered by their start. They overlap where several people speak at once. There is at least one when
+/// there is any text. The type is `Codable` so that it can be stored as it is.
 package struct Transcript: Hashable, Sendable, Codable {
     package struct Segment: Hashable, Sendable, Codable {
-        /// Milliseconds from the beginning of the sound.
+        /// Milliseconds since the beginning of the audio.
         package var start: Int64
         package var end: Int64
         package var text: String
-        /// The name of who says it, where several do.
+        /// The speaker's name, where there are several.
         package var speaker: String?
 
         package init(start: Int64, end: Int64, text: String, speaker: String? = nil) {
@@ -19,7 +19,7 @@ package struct Transcript: Hashable, Sendable, Codable {
         }
     }
 
-    /// As BCP 47 writes it, such as `en`, where the provider told; a name that is not known here stays as it was told.
+    /// A BCP 47 tag such as `en`, if the provider reported a language; an unknown name stays as it was reported.
     package var language: String?
     package var text: String
     package var segments: [Segment]
@@ -30,9 +30,9 @@ package struct Transcript: Hashable, Sendable, Codable {
         self.segments = segments
     }
 
-    /// What was heard in parts of a longer sound, each beginning so many milliseconds after it did.
+    /// Joins the transcripts of parts, each with its start in milliseconds.
     ///
-    /// The language is the one that most of the text is in.
+    /// The language is that of most of the text.
     package init(joining parts: [(start: Int64, transcript: Transcript)]) {
         let parts = parts.sorted { $0.start < $1.start }
         var lengths: [String: Int] = [:]

@@ -1,14 +1,15 @@
 internal import Foundation
 
-/// What a provider answered: JSON of the form that OpenAI calls `verbose_json`, of which all but `text` may be missing.
+/// The response of a provider: JSON of the format that OpenAI calls `verbose_json`, of which all but `text` is
+/// optional.
 ///
 /// ```json
 /// {"text": "Go on.", "language": "english", "segments": [{"start": 0.0, "end": 0.8, "text": " Go on."}]}
 /// ```
-/// It may lie. What has no sense is refused; what real engines do (segments that end after the sound did, that overlap a
-/// little, that are empty) is put right.
-struct TranscriptAnswer: Decodable {
-    private static let mostSegments = 50_000
+/// It is not trusted. Invalid responses are rejected; known flaws of real engines (segments that end after the audio,
+/// that overlap a little, that are empty) are corrected.
+struct TranscriptResponse: Decodable {
+    private static let maxSegments = 50_000
 
     struct Segment: Decodable {
         var start: Double
@@ -20,55 +21,55 @@ struct TranscriptAnswer: Decodable {
     var language: String?
     var segments: [Segment]?
 
-    static func read(_ bytes: [UInt8], soundOf length: Int64) throws(TranscriptionFailure) -> Transcript {
-        let answer: TranscriptAnswer
+    static func read(_ bytes: [UInt8], duration length: Int64) throws(TranscriptionFailure) -> Transcript {
+        let response: TranscriptResponse
         do {
-            answer = try JSONDecoder().decode(TranscriptAnswer.self, from: Data(bytes))
+            response = try JSONDecoder().decode(TranscriptResponse.self, from: Data(bytes))
         } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
-            throw .badAnswer("\(path(context)) is of another type than it should be")
+            throw .invalidResponse("\(path(context)) has the wrong type")
         } catch DecodingError.keyNotFound(let key, let context) {
-            throw .badAnswer("\(path(context)) has no \(key.stringValue)")
+            throw .invalidResponse("\(path(context)) has no \(key.stringValue)")
         } catch {
-            throw .badAnswer("no JSON")
+            throw .invalidResponse("not JSON")
         }
-        return try answer.transcript(soundOf: length)
+        return try response.transcript(duration: length)
     }
 
-    /// - Parameter length: of the sound, in milliseconds.
-    func transcript(soundOf length: Int64) throws(TranscriptionFailure) -> Transcript {
-        let told = segments ?? []
-        guard text != nil || segments != nil else { throw .badAnswer("it has no text") }
-        guard told.count <= Self.mostSegments else { throw .badAnswer("it has \(told.count) segments") }
+    /// - Parameter length: the duration of the audio, in milliseconds.
+    func transcript(duration length: Int64) throws(TranscriptionFailure) -> Transcript {
+        let reported = segments ?? []
+        guard text != nil || segments != nil else { throw .invalidResponse("it has no text") }
+        guard reported.count <= Self.maxSegments else { throw .invalidResponse("it has \(reported.count) segments") }
         var checked: [Transcript.Segment] = []
-        var begun = 0.0
-        for (number, segment) in told.enumerated() {
+        var lastStart = 0.0
+        for (number, segment) in reported.enumerated() {
             guard segment.start.isFinite, segment.end.isFinite, segment.start >= 0 else {
-                throw .badAnswer("segment \(number) has times that are none")
+                throw .invalidResponse("segment \(number) has invalid times")
             }
-            guard segment.end >= segment.start, segment.start >= begun else {
-                throw .badAnswer("the times of segment \(number) run backwards")
+            guard segment.end >= segment.start, segment.start >= lastStart else {
+                throw .invalidResponse("the times of segment \(number) run backwards")
             }
-            begun = segment.start
-            let words = Self.tidied(segment.text)
-            if !words.isEmpty {
+            lastStart = segment.start
+            let text = Self.normalized(segment.text)
+            if !text.isEmpty {
                 checked.append(
-                    .init(start: Self.within(segment.start, length), end: Self.within(segment.end, length), text: words)
+                    .init(start: Self.within(segment.start, length), end: Self.within(segment.end, length), text: text)
                 )
             }
         }
-        var whole = Self.tidied(text ?? "")
+        var whole = Self.normalized(text ?? "")
         if whole.isEmpty { whole = checked.map(\.text).joined(separator: " ") }
         if checked.isEmpty, !whole.isEmpty { checked = [.init(start: 0, end: length, text: whole)] }
         return Transcript(language: language.flatMap(LanguageNames.code), text: whole, segments: checked)
     }
 
-    /// Seconds as milliseconds of a sound; engines that hear in windows of half a minute end after it did.
+    /// Converts seconds to milliseconds within the audio; engines that work in windows of half a minute may exceed it.
     private static func within(_ seconds: Double, _ length: Int64) -> Int64 {
         Int64(min((seconds * 1000).rounded(), Double(length)))
     }
 
-    /// Without control characters, and with single spaces.
-    static func tidied(_ text: String) -> String {
+    /// Removes control characters and repeated white space.
+    static func normalized(_ text: String) -> String {
         let printable = String(
             String.UnicodeScalarView(
                 text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))

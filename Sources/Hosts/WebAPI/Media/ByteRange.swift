@@ -1,12 +1,12 @@
-/// Which part of a file a request asks for (RFC 9110 section 14).
+/// The part of a file that a request asks for (RFC 9110 section 14).
 enum ByteRange: Hashable, Sendable {
     case whole
     case part(Range<Int>)
     /// Beyond the file's end.
     case unsatisfiable
 
-    /// Reads `Range` for a file of so many bytes. One range is served; what cannot be read, is of another unit, or asks for
-    /// several is answered with the whole, as section 14.2 allows.
+    /// Parses `Range` for a file of `byteCount` bytes. A single range is served; for a header that is not valid, has
+    /// another unit, or lists several ranges, the whole file is served, as section 14.2 allows.
     init(_ header: String?, byteCount: Int) {
         guard let header, let equals = header.firstIndex(of: "="),
             header[..<equals].lowercased() == "bytes"
@@ -39,7 +39,7 @@ enum ByteRange: Hashable, Sendable {
         case value(Int)
     }
 
-    /// Nil for what is no number. More than any file has is the most there can be.
+    /// Nil if the text is not a number. A number that overflows is clamped.
     private static func number(_ text: Substring) -> Number? {
         guard !text.isEmpty else { return .absent }
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }

@@ -1,17 +1,17 @@
 import MediaFiles
 
-/// A part of a file on its way to a client, who gets it only for as long as a check passes.
+/// A part of a file that is sent to a client for as long as a check passes.
 package struct FileBody: Sendable {
     let file: StoredFile
     let range: Range<Int>
-    /// How often is checked.
+    /// The interval between checks.
     let interval: Duration
-    /// Throws when the client may not have the file any more.
+    /// Throws if the client may no longer have the file.
     let check: @Sendable () async throws -> Void
 
-    /// Hands the bytes over in pieces, each when the one before was taken. Nothing that is read from the file leaves more
-    /// than `interval` after the last check: to a client that reads slowly, the check comes before each piece.
-    func send(_ take: ([UInt8]) async throws -> Void) async throws {
+    /// Writes the bytes in chunks, each after the previous one was written. No chunk is written more than `interval`
+    /// after the last check: for a client that reads slowly, the check runs before each chunk.
+    func send(_ write: ([UInt8]) async throws -> Void) async throws {
         let clock = ContinuousClock()
         var checked = clock.now
         try await file.read(range) { bytes in
@@ -19,7 +19,7 @@ package struct FileBody: Sendable {
                 try await check()
                 checked = clock.now
             }
-            try await take(bytes)
+            try await write(bytes)
         }
     }
 }

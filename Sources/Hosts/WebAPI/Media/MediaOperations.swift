@@ -4,16 +4,16 @@ package import Model
 package import Storage
 import Tokens
 
-/// Serves media files at the addresses that `MediaLinks` makes, to players, which send no token.
+/// Serves media files at the URLs of `MediaLinks`, to players, which send no token.
 ///
-/// The signature says that the user might have the file when the address was made. Whether that still holds is asked
-/// each time, and each second while a file is on its way: whether the account and the sign-in are what they were, and, of a
-/// checker for the kind of thing that the file belongs to, whether the user may have it.
+/// The signature proves that the user had access to the file when the URL was signed. Whether they still have access is
+/// checked for each request, and each second while a file is sent: the account must be active, the sign-in valid, and
+/// the checker for the kind of resource that the file belongs to must agree.
 package struct MediaOperations: Sendable {
-    /// Whether a user may have the files of a resource now.
+    /// Whether a user currently has access to the files of a resource.
     package typealias Checker = @Sendable (_ resource: String, UserID, StoreTransaction) throws -> Bool
 
-    /// How long a file goes on after the right to it has ended.
+    /// How long a file may still be sent after the access has ended.
     private static let interval = Duration.seconds(1)
 
     let files: MediaFiles
@@ -33,43 +33,48 @@ package struct MediaOperations: Sendable {
     package var all: [DocumentOperation] { [operation("media.get", .get), operation("media.head", .head)] }
 
     private func operation(_ name: String, _ method: HTTPRequest.Method) -> DocumentOperation {
-        let about = [
-            ("ETag", "Of the file, which never changes."), ("Accept-Ranges", "bytes"),
-            ("Content-Disposition", "A name to save it under."),
+        let fileHeaders = [
+            ("ETag", "The file's, which never changes."), ("Accept-Ranges", "bytes"),
+            ("Content-Disposition", "A file name for saving."),
         ]
         return DocumentOperation(
             name: name, method: method, path: MediaLinks.path,
             summary: method == .get
-                ? "A media file, at the address that a document has for it." : "The same without the bytes.",
+                ? "A media file, at the URL that a document has for it." : "The same, without the content.",
             tag: "media", isPublic: true, signer: { Principal(user: try ticket(of: $0).user) },
             parameters: [
                 .path("file", .identifier, "The file."),
-                .query("user", .identifier, isRequired: true, "For whom the address was made."),
-                .query("session", .identifier, "With whose end the address ends."),
+                .query("user", .identifier, isRequired: true, "The user that the URL was signed for."),
+                .query("session", .identifier, "The session whose end invalidates the URL."),
                 .query("expires", .integer(0...(1 << 40)), isRequired: true, "Seconds since 1970."),
-                .query("signature", .text(), isRequired: true, "The server's, of all of that."),
+                .query("signature", .text(), isRequired: true, "The server's signature of these parameters."),
             ],
             headers: [
-                ("Range", false, "One range of bytes."), ("If-Range", false, "The ETag that the range is of."),
-                ("If-None-Match", false, "An ETag: 304 when it is this file's."),
+                ("Range", false, "One range of bytes."),
+                ("If-Range", false, "The ETag of the file that the range is from."),
+                ("If-None-Match", false, "An ETag; the response is 304 if it is this file's."),
             ],
             outcomes: [
-                .init(status: 200, meaning: "The file.", contentType: "audio/ogg", schema: .anything, headers: about),
                 .init(
-                    status: 206, meaning: "The range.", contentType: "audio/ogg", schema: .anything,
-                    headers: about + [("Content-Range", "Which part of how many bytes.")]),
-                .init(status: 304, meaning: "The client has it."),
+                    status: 200, description: "The file.", contentType: "audio/ogg", schema: .anything,
+                    headers: fileHeaders),
                 .init(
-                    status: 416, meaning: "The range begins beyond the end.",
-                    headers: [("Content-Range", "How many bytes there are.")]),
+                    status: 206, description: "The range.", contentType: "audio/ogg", schema: .anything,
+                    headers: fileHeaders + [("Content-Range", "The range, and the size of the file.")]),
+                .init(status: 304, description: "The client's copy is current."),
+                .init(
+                    status: 416, description: "The range is not satisfiable.",
+                    headers: [("Content-Range", "The size of the file.")]),
             ],
             problems: [.notFound]
         ) { request in
-            try await answer(request, isHead: method == .head)
+            try await respond(to: request, isHead: method == .head)
         }
     }
 
-    private func answer(_ request: DocumentOperation.Request, isHead: Bool) async throws -> DocumentOperation.Answer {
+    private func respond(
+        to request: DocumentOperation.Request, isHead: Bool
+    ) async throws -> DocumentOperation.Output {
         let ticket = try ticket(of: request)
         let media = try await media(of: ticket)
         let tag = "\"\(media.id)\""
@@ -81,7 +86,7 @@ package struct MediaOperations: Sendable {
             return .init(status: 304, headers: headers)
         }
         let file = try await files.open(media.id)
-        // A range of another file than the client has begun with is of no use to it.
+        // If the client has another version of the file, a range of this one is of no use.
         let isSame = request.headers[.ifRange].map { $0 == tag } ?? true
         switch ByteRange(isSame ? request.headers[.range] : nil, byteCount: file.byteCount) {
         case .whole:
@@ -96,7 +101,7 @@ package struct MediaOperations: Sendable {
         }
     }
 
-    /// The file, for as long as the ticket's owner may have it.
+    /// The file, if the ticket's owner has access to it.
     private func media(of ticket: MediaTicket) async throws -> MediaFile {
         try await store.read { [checkers] store in
             guard try store.isSignedIn(ticket.user, by: ticket.signIn), let media = try store.mediaFile(ticket.file),
@@ -108,9 +113,8 @@ package struct MediaOperations: Sendable {
 
     private func body(
         of file: StoredFile, for ticket: MediaTicket, _ range: Range<Int>, status: Int, _ contentType: String,
-        _ headers: HTTPFields,
-        isHead: Bool
-    ) -> DocumentOperation.Answer {
+        _ headers: HTTPFields, isHead: Bool
+    ) -> DocumentOperation.Output {
         var headers = headers
         guard isHead else {
             let guarded = FileBody(file: file, range: range, interval: Self.interval) {
@@ -135,7 +139,7 @@ package struct MediaOperations: Sendable {
         let ticket = MediaTicket(file: file, user: user, signIn: signIn, expires: expires)
         guard links.accepts(ticket, signature: signature, at: Timestamp.systemClock()) else {
             throw Problem(
-                .forbidden, "This address has run out, or is not one of this server's: ask for the document again.",
+                .forbidden, "This URL has expired, or was not signed by this server: fetch the document again.",
                 field: "signature")
         }
         return ticket

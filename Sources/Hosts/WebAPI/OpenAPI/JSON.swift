@@ -1,4 +1,4 @@
-/// A JSON text in the making, for documents that are put together once: the OpenAPI description and problem documents.
+/// A JSON value, for documents that are built once: the OpenAPI description and problem documents.
 package indirect enum JSON: Sendable, Hashable {
     case null
     case boolean(Bool)
@@ -6,7 +6,7 @@ package indirect enum JSON: Sendable, Hashable {
     case number(Double)
     case text(String)
     case array([JSON])
-    /// Members keep the order in which they were given.
+    /// Members keep their order.
     case object([(String, JSON)])
     /// JSON text that is already encoded.
     case raw(String)

@@ -6,7 +6,7 @@ extension OpenAPIDocument {
         let headers: [JSON] = operation.headers.map { header in
             .object([
                 ("name", .text(header.name)), ("in", "header"), ("required", .boolean(header.isRequired)),
-                ("description", .text(header.meaning)), ("schema", Schema.text().json),
+                ("description", .text(header.description)), ("schema", Schema.text().json),
             ])
         }
         var members: [(String, JSON)] = [
@@ -24,10 +24,10 @@ extension OpenAPIDocument {
                 ))
         }
         let outcomes = operation.outcomes.map { outcome -> (String, JSON) in
-            var members: [(String, JSON)] = [("description", .text(outcome.meaning))]
+            var members: [(String, JSON)] = [("description", .text(outcome.description))]
             if !outcome.headers.isEmpty {
-                let headers = outcome.headers.map { name, meaning in
-                    (name, JSON.object([("description", .text(meaning)), ("schema", Schema.text().json)]))
+                let headers = outcome.headers.map { name, description in
+                    (name, JSON.object([("description", .text(description)), ("schema", Schema.text().json)]))
                 }
                 members.append(("headers", .object(headers)))
             }

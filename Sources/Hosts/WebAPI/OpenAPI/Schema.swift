@@ -1,4 +1,4 @@
-/// What a JSON value may look like, as JSON Schema 2020-12 in an OpenAPI 3.1 document.
+/// The schema of a JSON value: JSON Schema 2020-12 in an OpenAPI 3.1 document.
 package indirect enum Schema: Sendable {
     case text(minimum: Int? = nil, maximum: Int? = nil, pattern: String? = nil)
     case identifier
@@ -11,7 +11,7 @@ package indirect enum Schema: Sendable {
     case map(Schema)
     case object([Member])
     case either([Schema])
-    /// A schema that stands in the document's components under this name.
+    /// A reference to a schema in the document's components.
     case named(String)
     case anything
 
@@ -19,14 +19,14 @@ package indirect enum Schema: Sendable {
         let name: String
         let schema: Schema
         let isRequired: Bool
-        let meaning: String?
+        let description: String?
 
-        package static func required(_ name: String, _ schema: Schema, _ meaning: String? = nil) -> Self {
-            Self(name: name, schema: schema, isRequired: true, meaning: meaning)
+        package static func required(_ name: String, _ schema: Schema, _ description: String? = nil) -> Self {
+            Self(name: name, schema: schema, isRequired: true, description: description)
         }
 
-        package static func optional(_ name: String, _ schema: Schema, _ meaning: String? = nil) -> Self {
-            Self(name: name, schema: schema, isRequired: false, meaning: meaning)
+        package static func optional(_ name: String, _ schema: Schema, _ description: String? = nil) -> Self {
+            Self(name: name, schema: schema, isRequired: false, description: description)
         }
     }
 
@@ -81,10 +81,11 @@ package indirect enum Schema: Sendable {
                     "properties",
                     .object(
                         members.map { member in
-                            guard let meaning = member.meaning, case .object(let inner) = member.schema.json else {
+                            guard let description = member.description, case .object(let inner) = member.schema.json
+                            else {
                                 return (member.name, member.schema.json)
                             }
-                            return (member.name, .object(inner + [("description", .text(meaning))]))
+                            return (member.name, .object(inner + [("description", .text(description))]))
                         })
                 ))
         }

@@ -1,6 +1,6 @@
 import Calls
 
-/// The shapes that several operations share.
+/// The schemas that several operations share.
 package enum Schemas {
     package static let all: [(String, Schema)] = [
         ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
@@ -33,14 +33,14 @@ package enum Schemas {
     private static let me = Schema.object([
         .required("id", .identifier), .optional("email", .text()), .required("displayName", .text()),
         photoURL, .required("languages", .list(.text())),
-        .required("callWaiting", .boolean, "Whether a second call rings while one is going on."),
-        .required("presence", .choice(["everyone", "nobody"]), "Who sees whether this user is there."),
+        .required("callWaiting", .boolean, "Whether a second call rings during a call."),
+        .required("presence", .choice(["everyone", "nobody"]), "Who sees whether this user is online."),
         .required("createdAt", .time),
     ])
 
     private static let signIn = Schema.object([
         .required("user", .named("Me")), .required("session", .named("Session")), .required("accessToken", .text()),
-        .required("refreshToken", .text(), "Good for one refresh; the answer brings the next."),
+        .required("refreshToken", .text(), "Valid for one refresh; the response contains the next."),
         .required("expiresIn", .integer(), "Seconds until the access token expires."),
     ])
 
@@ -57,7 +57,7 @@ package enum Schemas {
     private static let call = Schema.object([
         .required("id", .identifier), .optional("conversationID", .identifier),
         .required("kind", .choice(["audio", "video"])), .required("mode", .choice(["direct", "gateway"])),
-        .optional("gatewayEpoch", .integer(), "In gateway mode: another one means that legs are to be joined again."),
+        .optional("gatewayEpoch", .integer(), "In gateway mode: legs must be joined again when it changes."),
         .required("status", .choice(["ringing", "active", "ended"])), .optional("endReason", .choice(endReasons)),
         .optional("endedBy", .identifier), .required("version", .integer(), "Grows with every change of the call."),
         .required("caller", .identifier), .required("createdAt", .time), .optional("answeredAt", .time),
@@ -68,77 +68,80 @@ package enum Schemas {
                 .required("id", .identifier), .required("by", .identifier), .required("since", .time),
                 .optional("until", .time, "When it ends by itself."),
             ]),
-            "While what is said is recorded: every participant is to be shown that."),
+            "Present while the call is recorded, which every participant must be shown."),
         .optional(
             "recordingEnded", .choice(recordingEnds),
-            "Why it is not recorded any more, where nobody ended that: it was as long as may be, it could not go on, or the server stopped."
+            "Why the recording ended, if nobody ended it: it reached the maximum length, it failed, or the server "
+                + "stopped."
         ),
-        .optional("recorded", .boolean, "There are recordings of it, or were."),
+        .optional("recorded", .boolean, "Whether recordings of it exist, or existed."),
         .optional(
             "captions",
             .object([
                 .required("by", .identifier), .required("since", .time),
-                .optional("failure", .text(), "Why there are none at the moment."),
+                .optional("failure", .text(), "Why there are currently none."),
             ]),
-            "While what is said is written down: every participant is to be shown that. `caption` in the call's stream tells it."
+            "Present while the call has captions, which every participant must be shown. `caption` in the call's "
+                + "stream reports it."
         ),
         .required("participants", .list(.named("Participant"))),
     ])
 
     private static let recording = Schema.object([
         .required("id", .identifier), .required("call", .identifier),
-        .required("by", .identifier, "Who began it."),
+        .required("by", .identifier, "Who started it."),
         .required(
             "status", .choice(["ongoing", "complete", "failed", "interrupted"]),
-            "What failed, or was interrupted when the server stopped, can be heard as far as it goes."),
+            "A recording that failed, or was interrupted when the server stopped, can be played as far as it goes."),
         .required("startedAt", .time), .optional("endedAt", .time), .optional("failure", .text(), "Why it failed."),
-        .optional("reason", .choice(recordingEnds), "Why it ended, where nobody ended it, nor the call."),
+        .optional(
+            "reason", .choice(recordingEnds), "Why it ended, if neither a user nor the end of the call ended it."),
         .required("tracks", .list(.named("RecordedTrack"))),
-        .optional("mix", .named("RecordingMix"), "All tracks in one file; absent until somebody asks for it."),
+        .optional("mix", .named("RecordingMix"), "All tracks in one file; absent until it is requested."),
     ])
 
     private static let recordingEnds = Recording.EndReason.allCases.map(\.rawValue)
 
     private static let recordingMix = Schema.object([
         .required("status", .choice(["pending", "complete", "failed"])),
-        .optional("failure", .text(), "Why it failed. Ask again to have it tried again."),
+        .optional("failure", .text(), "Why it failed. Request it again to retry."),
         .optional("durationMs", .integer()), .optional("byteCount", .integer()),
         .optional("audio", .named("MediaLink"), "Ogg with Opus, once it is complete."),
     ])
 
-    /// Told in the streams of calls alone.
+    /// Published only in the streams of calls.
     private static let caption = Schema.object([
         .required("user", .identifier, "Who said it."),
         .required("source", .choice(["microphone", "camera", "screen"])),
         .required("startedAt", .time, "When it was said."), .required("durationMs", .integer()),
-        .required("text", .text()), .optional("language", .text(), "As BCP 47 writes it."),
+        .required("text", .text()), .optional("language", .text(), "A BCP 47 language tag."),
     ])
 
     private static let recordedTrack = Schema.object([
-        .required("user", .identifier, "Who is heard."), .required("endpoint", .identifier),
+        .required("user", .identifier, "The speaker."), .required("endpoint", .identifier),
         .required("source", .choice(["microphone", "camera", "screen"])),
-        .required("offsetMs", .integer(), "From the beginning of the recording to that of the file."),
-        .optional("durationMs", .integer(), "Absent while it is written."), .optional("byteCount", .integer()),
+        .required("offsetMs", .integer(), "From the start of the recording to the start of the file."),
+        .optional("durationMs", .integer(), "Absent while it is being recorded."), .optional("byteCount", .integer()),
         .optional(
             "audio", .named("MediaLink"),
-            "Ogg with Opus, as it was sent; absent while it is written, and when nothing can be heard."),
+            "Ogg with Opus, as it was sent; absent while it is being recorded, and if there is no audio."),
     ])
 
     private static let recordingTranscript = Schema.object([
         .required(
             "status", .choice(["pending", "complete", "failed"]),
-            "Pending while a track is being written down; failed when one has failed, whatever the others say."),
-        .optional("language", .text(), "That most of the words are in, as BCP 47 writes it."),
+            "Pending while a track is being transcribed; failed if any track has failed."),
+        .optional("language", .text(), "The language of most of the words, as a BCP 47 tag."),
         .required(
             "segments",
             .list(
                 .object([
-                    .required("start", .integer(), "Milliseconds from the beginning of the recording."),
+                    .required("start", .integer(), "Milliseconds from the start of the recording."),
                     .required("end", .integer()), .required("text", .text()),
-                    .required("user", .identifier, "Who says it."),
+                    .required("user", .identifier, "The speaker."),
                     .required("source", .choice(["microphone", "camera", "screen"])),
-                    .required("track", .integer(), "Where it stands in the recording's `tracks`, from 0."),
-                ])), "In the order in which they begin, as far as they are known."),
+                    .required("track", .integer(), "The index in the recording's `tracks`, from 0."),
+                ])), "Ordered by start, as far as they are known."),
         .required(
             "tracks",
             .list(
@@ -147,8 +150,8 @@ package enum Schemas {
                     .required("source", .choice(["microphone", "camera", "screen"])),
                     .required("status", .choice(["pending", "complete", "failed"])),
                     .optional("failure", transcriptionFailure),
-                ])), "Those that can be heard."),
-        .optional("failure", transcriptionFailure, "What stood in the way of the first track that failed."),
+                ])), "The tracks with audio."),
+        .optional("failure", transcriptionFailure, "Why the first failed track failed."),
     ])
 
     private static let participant = Schema.object([
@@ -157,7 +160,8 @@ package enum Schemas {
         .required(
             "state",
             .choice(["invited", "ringing", "joined", "left", "declined", "busy", "missed", "unreachable"])),
-        .optional("ringDeadline", .time), .optional("remainingMs", .integer(), "Ringing left when this was written."),
+        .optional("ringDeadline", .time),
+        .optional("remainingMs", .integer(), "The remaining ring time when this was written."),
         .optional("joinedAt", .time), .optional("leftAt", .time), .optional("detachedAt", .time),
         .optional("reason", .choice(endReasons + ["answered_elsewhere", "declined_elsewhere", "taken_over"])),
         .required("connected", .boolean), .required("media", .named("Media")), .optional("quality", .named("Quality")),
@@ -193,38 +197,38 @@ package enum Schemas {
             "track",
             .object([
                 .required("user", .identifier), .required("endpoint", .identifier),
-                .required("mid", .text(), "The section in which that endpoint sends it."),
+                .required("mid", .text(), "The section of that endpoint's leg."),
                 .required("source", .choice(["microphone", "camera", "screen"])),
-            ]), "What it shows; absent while that is nothing."),
+            ]), "The track that it shows; absent if it shows none."),
     ])
 
     private static let voiceMessage = Schema.object([
         .required("id", .identifier), .required("from", .identifier), .required("to", .identifier),
         .required("createdAt", .time), .required("durationMs", .integer()), .required("byteCount", .integer()),
         .required("contentType", .text()),
-        .required("waveform", .list(.integer(0...100), maximum: 100), "The loudest of each of equal parts."),
-        .required("level", .integer(-127...0), "Of all of it, in decibels of full scale."),
+        .required("waveform", .list(.integer(0...100), maximum: 100), "The peak of each of equal parts."),
+        .required("level", .integer(-127...0), "The mean level, in decibels relative to full scale."),
         .required(
-            "audio", .named("MediaLink"), "Where the sound is. Not in the entries of streams, which live longer."),
-        .optional("transcript", .named("Transcript"), "What is said, where the server writes that down."),
+            "audio", .named("MediaLink"), "The URL of the audio. Not in the entries of streams, which live longer."),
+        .optional("transcript", .named("Transcript"), "The transcript, if the server transcribes voice messages."),
     ])
 
     private static let transcript = Schema.object([
         .required("status", .choice(["pending", "complete", "failed"])),
-        .optional("language", .text(), "As BCP 47 writes it, where the provider tells."),
+        .optional("language", .text(), "A BCP 47 language tag, if the provider reports one."),
         .optional("text", .text()),
         .optional(
             "segments",
             .list(
                 .object([
-                    .required("start", .integer(), "Milliseconds from the beginning."),
+                    .required("start", .integer(), "Milliseconds from the start."),
                     .required("end", .integer()), .required("text", .text()),
                 ]))),
-        .optional("failure", transcriptionFailure, "What stood in the way."),
+        .optional("failure", transcriptionFailure, "Why it failed."),
     ])
 
     private static let transcriptionFailure = Schema.object([
         .required("type", .text()), .required("detail", .text()),
-        .required("mayRetry", .boolean, "Trying again may help."),
+        .required("mayRetry", .boolean, "Whether a retry may succeed."),
     ])
 }

@@ -3,21 +3,21 @@ import HTTPTypes
 import Model
 import Storage
 
-/// Everything that can be done with calls.
+/// Operations of calls.
 package enum CallOperations {
     package static func all(_ service: CallService) -> [Operation] {
         [create(service), list(service), get(service)] + lifeCycle(service)
             + [alive(service), invite(service), signals(service), quality(service), media(service)]
     }
 
-    private static let answer = Schema.object([
+    private static let callResponse = Schema.object([
         .required("call", .named("Call")), .optional("positions", Schemas.positions),
-        .optional("duplicate", .boolean, "The request had been carried out before."),
-        .optional("joined", .boolean, "The other side was calling already: that call was accepted instead."),
+        .optional("duplicate", .boolean, "The request was already executed."),
+        .optional("joined", .boolean, "The other side was already calling: that call was accepted instead."),
     ])
     private static let callParameter = Operation.Parameter.path("call", .identifier, "The call's id.")
     private static let clientID = Schema.Member.required(
-        "clientID", .identifier, "A UUID of the client's; repeating the request with it does nothing twice.")
+        "clientID", .identifier, "A UUID from the client; a request repeated with it is executed once.")
     private static let mediaMembers: [Schema.Member] = ["audio", "video", "screen", "held"].map {
         .optional($0, .boolean)
     }
@@ -32,12 +32,13 @@ package enum CallOperations {
                 .required("kind", .choice(["audio", "video"])),
                 .optional(
                     "mode", .choice(["direct", "gateway"]),
-                    "Which way media takes; without it direct between two people, and for more the gateway, which the server must have."
+                    "How media flows; by default directly between two people, and for more through the gateway, which "
+                        + "the server must have."
                 ),
                 .optional("offer", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))])),
                 .optional("ringSeconds", .integer(10...120)), .optional("other", .choice(["hold", "end"])),
             ]),
-            answers: [.created(answer, "It rings."), .ok(answer, "It was there already.")],
+            responses: [.created(callResponse, "It rings."), .ok(callResponse, "It was created before.")],
             problems: [.notFound, .conflict, .clientIDReused], limit: .calls
         ) { request in
             let principal = try request.requireEndpoint()
@@ -54,10 +55,10 @@ package enum CallOperations {
         Operation(
             name: "calls.list", method: .get, path: "/v1/calls", summary: "The user's calls, the newest first.",
             parameters: [
-                .query("limit", .integer(1...100), "How many at most; 50 unless told."),
-                .query("cursor", .text(), "The `nextCursor` of the page before."),
+                .query("limit", .integer(1...100), "How many at most; the default is 50."),
+                .query("cursor", .text(), "The `nextCursor` of the previous page."),
             ],
-            answers: [
+            responses: [
                 .ok(.object([.required("calls", .list(.named("Call"))), .optional("nextCursor", .text())]))
             ]
         ) { request in
@@ -70,14 +71,14 @@ package enum CallOperations {
                 let calls = page.calls.map { $0.json(at: store.now) }.joined(separator: ",")
                 return "{\"calls\":[\(calls)]" + (page.next.map { ",\"nextCursor\":\"\($0)\"" } ?? "") + "}"
             }
-            return OperationAnswer(status: 200, body: Array(text.utf8))
+            return OperationResponse(status: 200, body: Array(text.utf8))
         }
     }
 
     private static func get(_ service: CallService) -> Operation {
         Operation(
             name: "calls.get", method: .get, path: "/v1/calls/{call}", summary: "One call.",
-            parameters: [callParameter], answers: [.ok(.object([.required("call", .named("Call"))]))],
+            parameters: [callParameter], responses: [.ok(.object([.required("call", .named("Call"))]))],
             problems: [.notFound]
         ) { request in
             let principal = try request.requirePrincipal()
@@ -86,7 +87,7 @@ package enum CallOperations {
             let text = try await service.store.read { store in
                 try commands.get(id, by: principal, in: store).json(at: store.now)
             }
-            return OperationAnswer(status: 200, body: Array("{\"call\":\(text)}".utf8))
+            return OperationResponse(status: 200, body: Array("{\"call\":\(text)}".utf8))
         }
     }
 
@@ -102,7 +103,8 @@ package enum CallOperations {
             Operation(
                 name: "calls.\(verb)", method: .post, path: "/v1/calls/{call}/\(verb)", summary: summary,
                 access: access,
-                parameters: [callParameter], body: body, answers: [.ok(answer)], problems: [.notFound] + problems
+                parameters: [callParameter], body: body, responses: [.ok(callResponse)],
+                problems: [.notFound] + problems
             ) { request in
                 let principal = try request.requirePrincipal()
                 let call = try request.identifier("call", of: CallID.self)
@@ -110,11 +112,11 @@ package enum CallOperations {
             }
         }
         return [
-            operation("ringing", "Say that this endpoint rings.") { call, principal, _, store, commands in
+            operation("ringing", "Report that this endpoint rings.") { call, principal, _, store, commands in
                 try commands.ringing(call, by: principal, at: store.now, in: store)
             },
             operation(
-                "accept", "Answer the call on this endpoint. One endpoint of a user wins.",
+                "accept", "Accept the call on this endpoint. Only one endpoint of a user succeeds.",
                 body: .object([
                     clientID, .optional("other", .choice(["hold", "end"])), .optional("media", .object(mediaMembers)),
                 ]), problems: [.answeredElsewhere, .callEnded, .conflict, .clientIDReused]
@@ -126,7 +128,7 @@ package enum CallOperations {
                 call, principal, _, store, commands in
                 try commands.decline(call, by: principal, at: store.now, in: store)
             },
-            operation("cancel", "Stop ringing, or hang up: whichever the state asks for.", access: .user) {
+            operation("cancel", "Stop ringing, or hang up, depending on the state.", access: .user) {
                 call, principal, _, store, commands in
                 try commands.hangUp(call, .cancel, by: principal, at: store.now, in: store)
             },
@@ -151,13 +153,13 @@ package enum CallOperations {
         Operation(
             name: "calls.alive", method: .post, path: "/v1/calls/{call}/alive",
             summary: "Report that the other side's media flows: keeps both in a call of two.", access: .endpoint,
-            parameters: [callParameter], body: .object([]), answers: [.ok(answer)],
+            parameters: [callParameter], body: .object([]), responses: [.ok(callResponse)],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere]
         ) { request in
             let principal = try request.requireEndpoint()
             let call = try request.identifier("call", of: CallID.self)
             let outcome = try await service.observe { try $1.alive(call, by: principal, at: $0.now, in: $0) }
-            return OperationAnswer(status: 200, body: Array("{\"call\":\(outcome.callJSON)}".utf8))
+            return OperationResponse(status: 200, body: Array("{\"call\":\(outcome.callJSON)}".utf8))
         }
     }
 
@@ -167,7 +169,7 @@ package enum CallOperations {
             summary: "Ring more people into the call.",
             access: .endpoint, parameters: [callParameter],
             body: .object([clientID, .required("users", .list(.identifier, minimum: 1, maximum: 49))]),
-            answers: [.ok(answer)], problems: [.notFound, .callEnded, .clientIDReused, .conflict], limit: .calls
+            responses: [.ok(callResponse)], problems: [.notFound, .callEnded, .clientIDReused, .conflict], limit: .calls
         ) { request in
             let principal = try request.requireEndpoint()
             let call = try request.identifier("call", of: CallID.self)
@@ -180,26 +182,26 @@ package enum CallOperations {
         Operation(
             name: "calls.signals", method: .post, path: "/v1/calls/{call}/signals",
             summary:
-                "Send an offer, an answer or candidates to one endpoint. What it makes void keeps its number in the "
-                + "mailbox, with the data `{\"superseded\":true}`.", access: .endpoint,
+                "Send an offer, an answer or candidates to one endpoint. Signals that it supersedes keep their number "
+                + "in the mailbox, with the data `{\"superseded\":true}`.", access: .endpoint,
             parameters: [callParameter],
             body: .object([
                 clientID, .optional("to", .identifier, "May be left out in a call of two."),
                 .required("kind", .choice(["offer", "answer", "candidates"])),
                 .required(
                     "generation", .integer(0...1_000_000),
-                    "What an offer builds on, 0 at first; else the generation of the offer."),
+                    "For an offer, the generation that it follows, at first 0; otherwise the offer's generation."),
                 .required(
                     "payload",
                     .either([
                         .object([.required("sdp", .text(minimum: 1, maximum: 262_144))]),
                         .object([
                             .required("candidates", .list(.named("Candidate"), maximum: 64)),
-                            .optional("end", .boolean, "No more will come."),
+                            .optional("end", .boolean, "There are no more candidates."),
                         ]),
                     ])),
             ]),
-            answers: [
+            responses: [
                 .ok(
                     .object([
                         .required("status", .choice(["delivered", "pending", "ignored"])),
@@ -218,15 +220,15 @@ package enum CallOperations {
             let outcome = committed.value
             var text = "{\"status\":\"\(outcome.status.rawValue)\",\"generation\":\(outcome.generation)"
             if outcome.isDuplicate { text += ",\"duplicate\":true" }
-            // The mailbox is another endpoint's: its position is no business of the sender.
-            return OperationAnswer(status: 200, body: Array((text + "}").utf8))
+            // The mailbox is another endpoint's, so its position is not for the sender.
+            return OperationResponse(status: 200, body: Array((text + "}").utf8))
         }
     }
 
     private static func quality(_ service: CallService) -> Operation {
         Operation(
             name: "calls.quality", method: .post, path: "/v1/calls/{call}/quality",
-            summary: "Report how the call was on this endpoint; also after its end.", access: .endpoint,
+            summary: "Report the call quality on this endpoint, also after its end.", access: .endpoint,
             parameters: [callParameter],
             body: .object([
                 .required("loss", .number(0...1)), .required("jitter", .number(0...60000), "Milliseconds."),
@@ -234,7 +236,7 @@ package enum CallOperations {
                 .optional("sent", .integer(0...(1 << 52)), "Bytes."),
                 .optional("received", .integer(0...(1 << 52)), "Bytes."), .optional("seconds", .number(0...1_000_000)),
             ]),
-            answers: [
+            responses: [
                 .ok(.object([.required("mos", .number(1...5))]))
             ],
             problems: [.notFound]
@@ -246,15 +248,15 @@ package enum CallOperations {
             let committed = try await service.store.write {
                 try commands.quality(call, report, by: principal, at: $0.now, in: $0)
             }
-            return OperationAnswer(status: 200, body: Array("{\"mos\":\(committed.value)}".utf8))
+            return OperationResponse(status: 200, body: Array("{\"mos\":\(committed.value)}".utf8))
         }
     }
 
     private static func media(_ service: CallService) -> Operation {
         Operation(
             name: "calls.media", method: .patch, path: "/v1/calls/{call}/participants/me",
-            summary: "Say what this endpoint sends: muted, held, with video, with the screen.", access: .endpoint,
-            parameters: [callParameter], body: .object(mediaMembers), answers: [.ok(answer)],
+            summary: "Report what this endpoint sends: muted, held, with video, with the screen.", access: .endpoint,
+            parameters: [callParameter], body: .object(mediaMembers), responses: [.ok(callResponse)],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere]
         ) { request in
             let principal = try request.requireEndpoint()
@@ -264,11 +266,11 @@ package enum CallOperations {
         }
     }
 
-    static func encode(_ committed: Committed<CallOutcome>, status: Int = 200) -> OperationAnswer {
+    static func encode(_ committed: Committed<CallOutcome>, status: Int = 200) -> OperationResponse {
         let outcome = committed.value
         var text = "{\"call\":\(outcome.callJSON)"
         if outcome.isDuplicate { text += ",\"duplicate\":true" }
         if outcome.hasJoined { text += ",\"joined\":true" }
-        return OperationAnswer(status: status, body: Array((text + "}").utf8), positions: committed.positions)
+        return OperationResponse(status: status, body: Array((text + "}").utf8), positions: committed.positions)
     }
 }

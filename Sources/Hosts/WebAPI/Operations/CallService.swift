@@ -2,7 +2,7 @@ package import Calls
 import Model
 package import Storage
 
-/// Runs call commands: one transaction each, then what follows from it outside the store.
+/// Runs call commands: one transaction each, then its effects outside the store.
 package struct CallService: Sendable {
     package let store: Store
     package let commands: CallCommands
@@ -14,8 +14,8 @@ package struct CallService: Sendable {
         self.performer = performer
     }
 
-    /// Runs a command that changes a call, and hands its effects over in the order of the commits, before anybody is
-    /// answered: so a timer is never set by the earlier of two commands after the later one has stopped it.
+    /// Runs a command that changes a call, and performs its effects in the order of the commits, before the response is
+    /// sent, so that an earlier command never sets a timer after a later one has stopped it.
     package func run(
         _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome
     ) async throws -> Committed<CallOutcome> {
@@ -27,7 +27,7 @@ package struct CallService: Sendable {
         }
     }
 
-    /// Notes what happened outside the store, which may change nothing.
+    /// Records an event from outside the store, which may change nothing.
     package func note(
         _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome?
     ) async throws {
@@ -39,7 +39,7 @@ package struct CallService: Sendable {
         }
     }
 
-    /// Runs a command that writes nothing, over a snapshot: it costs no commit.
+    /// Runs a command that writes nothing on a snapshot, without a commit.
     func observe(
         _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome
     ) async throws -> CallOutcome {
@@ -50,7 +50,7 @@ package struct CallService: Sendable {
     }
 }
 
-/// Does what follows from a committed call command. Called on the store's writer thread, and on others: it must be
+/// Performs the effects of a committed call command. Called on the store's writer thread and others, so it must be
 /// brief.
 package protocol CallEffectPerformer: Sendable {
     func perform(_ effects: [CallEffect])

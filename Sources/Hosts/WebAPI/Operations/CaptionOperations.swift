@@ -7,9 +7,9 @@ import Storage
 package enum CaptionOperations {
     private static let path = "/v1/calls/{call}/captions"
     private static let parameter = Operation.Parameter.path("call", .identifier, "The call's id.")
-    private static let answer = Schema.object([
+    private static let callResponse = Schema.object([
         .required("call", .named("Call")), .optional("positions", Schemas.positions),
-        .optional("duplicate", .boolean, "It was so before."),
+        .optional("duplicate", .boolean, "Nothing changed."),
     ])
 
     package static func all(_ service: CallService) -> [Operation] { [start(service), stop(service)] }
@@ -18,9 +18,11 @@ package enum CaptionOperations {
         Operation(
             name: "calls.caption", method: .post, path: path,
             summary:
-                "Have what is said in the call, whose mode is gateway, written down while it is said: every participant is shown that and may end it. Whoever was joined when somebody began to speak gets what they said as a `Caption`, an event of `captions:{call}`, to which the server lets joined endpoints listen.",
+                "Start live captions of a call in gateway mode, which every participant is shown and may end. "
+                + "Participants who were joined when somebody began to speak receive it as a `Caption`, an event "
+                + "of `captions:{call}`, to which the server subscribes joined endpoints.",
             access: .endpoint, parameters: [parameter], body: .object([]),
-            answers: [.ok(answer, "There are captions.")],
+            responses: [.ok(callResponse, "The call has captions.")],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .providerNotConfigured], limit: .calls
         ) { request in
             let principal = try request.requireEndpoint()
@@ -35,8 +37,8 @@ package enum CaptionOperations {
     private static func stop(_ service: CallService) -> Operation {
         Operation(
             name: "calls.stopCaptions", method: .delete, path: path,
-            summary: "End the captions of the call, if there are any. Every participant may.",
-            access: .endpoint, parameters: [parameter], answers: [.ok(answer, "There are no captions any more.")],
+            summary: "End the captions of the call, if there are any. Every participant may do so.",
+            access: .endpoint, parameters: [parameter], responses: [.ok(callResponse, "The call has no captions.")],
             problems: [.notFound, .conflict, .answeredElsewhere], limit: .signals
         ) { request in
             let principal = try request.requireEndpoint()

@@ -1,4 +1,4 @@
-/// A mid is a name, even where it looks like a number.
+/// A mid is a name, even if it looks like a number.
 private struct Mid: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -8,17 +8,17 @@ private struct Mid: CodingKey {
 }
 
 extension KeyedDecodingContainer {
-    /// An object with a word for each of some sections, by mid. The error about one that is not among `Choice` names its
-    /// section, and says what is allowed.
+    /// Decodes an object that maps mids to choices. The error for a value that is not a `Choice` names its section and
+    /// the allowed values.
     func decodeChoices<Choice>(forKey key: Key) throws -> [String: Choice]
     where Choice: RawRepresentable<String> & CaseIterable {
         var choices: [String: Choice] = [:]
-        let words = try nestedContainer(keyedBy: Mid.self, forKey: key)
-        for mid in words.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
-            guard let choice = Choice(rawValue: try words.decode(String.self, forKey: mid)) else {
+        let container = try nestedContainer(keyedBy: Mid.self, forKey: key)
+        for mid in container.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
+            guard let choice = Choice(rawValue: try container.decode(String.self, forKey: mid)) else {
                 let allowed = Choice.allCases.map(\.rawValue).joined(separator: ", ")
                 throw DecodingError.dataCorrupted(
-                    .init(codingPath: words.codingPath + [mid], debugDescription: "must be one of \(allowed)"))
+                    .init(codingPath: container.codingPath + [mid], debugDescription: "must be one of \(allowed)"))
             }
             choices[mid.stringValue] = choice
         }

@@ -1,13 +1,13 @@
 package import Calls
 package import Model
 
-/// Gets legs with the media gateway for endpoints that are in calls.
+/// Provides legs with the media gateway to endpoints in calls.
 package protocol LegService: Sendable {
-    /// Answers an offer of the principal's endpoint; throws a `Problem` where it cannot.
+    /// Answers an offer of the principal's endpoint. Throws a `Problem` if it fails.
     func answer(_ request: OfferLeg, in call: CallID, by principal: Principal) async throws -> AnsweredLeg
 
-    /// Takes what the principal's endpoint wants in video slots of its leg; answers what it wants then in all of them.
-    func want(_ request: WantSlots, in call: CallID, by principal: Principal) async throws -> [SlotWish]
+    /// Sets the preferred quality of video slots of the endpoint's leg. Returns the preferences of all of them.
+    func setPreferences(_ request: WantSlots, in call: CallID, by principal: Principal) async throws -> [SlotPreference]
 }
 
 /// The body of `calls.leg`.
@@ -47,7 +47,7 @@ package struct WantSlots: Hashable, Sendable, Decodable {
     }
 }
 
-/// A leg as it was agreed on, and how far its endpoint's mailbox has come with what the slots show.
+/// A leg that was answered, and the position of its endpoint's mailbox after the slots were written.
 package struct AnsweredLeg: Hashable, Sendable {
     package var sdp: String
     package var outcome: LegOutcome

@@ -2,11 +2,11 @@ package import Accounts
 import HTTPTypes
 package import Model
 
-/// One's own profile, other people, and whom one has blocked.
+/// Operations of the user's own profile, of other users' profiles, and of blocks.
 package enum ProfileOperations {
     /// - Parameters:
-    ///   - presenceChanged: told when a user changes who sees them.
-    ///   - blocked: told when a user (the first) has blocked another.
+    ///   - presenceChanged: called when a user changes who sees their presence.
+    ///   - blocked: called when a user (the first) has blocked another.
     package static func all(
         _ accounts: AccountCommands, _ photos: PhotoService,
         presenceChanged: @escaping @Sendable (UserID, Bool) -> Void,
@@ -16,7 +16,7 @@ package enum ProfileOperations {
     }
 
     private static let limit = Operation.Parameter.query("limit", .integer(1...100), "How many at most.")
-    private static let cursor = Operation.Parameter.query("cursor", .text(), "The `nextCursor` of the page before.")
+    private static let cursor = Operation.Parameter.query("cursor", .text(), "The `nextCursor` of the previous page.")
     private static let userList = Schema.object([
         .required("users", .list(.named("User"))), .optional("nextCursor", .text()),
     ])
@@ -34,21 +34,21 @@ package enum ProfileOperations {
     ) -> [Operation] {
         [
             Operation(
-                name: "me.get", method: .get, path: "/v1/me", summary: "One's own profile and settings.",
-                answers: [.ok(.named("Me"))]
+                name: "me.get", method: .get, path: "/v1/me", summary: "The user's own profile and settings.",
+                responses: [.ok(.named("Me"))]
             ) { request in
                 try .json(try await accounts.me(request.requirePrincipal()))
             },
             Operation(
                 name: "me.update", method: .patch, path: "/v1/me",
-                summary: "Change one's profile and settings; what is left out stays.",
+                summary: "Change the user's profile and settings; omitted members stay unchanged.",
                 body: .object([
                     .optional("displayName", Schemas.displayName),
                     .optional("photoURL", .choice([""]), "Removes the photo; `PUT /v1/me/photo` sets one."),
                     .optional("languages", Schemas.languages), .optional("callWaiting", .boolean),
                     .optional("presence", .choice(["everyone", "nobody"])),
                 ]),
-                answers: [.ok(.named("Me"))]
+                responses: [.ok(.named("Me"))]
             ) { request in
                 let principal = try request.requirePrincipal()
                 let change = try request.decode(ProfileUpdate.self)
@@ -64,12 +64,12 @@ package enum ProfileOperations {
         [
             Operation(
                 name: "users.search", method: .get, path: "/v1/users",
-                summary: "Find people by their whole e-mail address or the beginning of a word of their name.",
-                parameters: [.query("query", .text(minimum: 2, maximum: 254), "What to look for."), limit, cursor],
-                answers: [.ok(userList)], limit: .searches
+                summary: "Find users by their complete e-mail address, or by the beginning of a word of their name.",
+                parameters: [.query("query", .text(minimum: 2, maximum: 254), "The search text."), limit, cursor],
+                responses: [.ok(userList)], limit: .searches
             ) { request in
                 guard let query = request.parameters["query"] else {
-                    throw Problem.invalid("query", "Say what to look for: `?query=`.")
+                    throw Problem.invalid("query", "The query is missing: add `?query=`.")
                 }
                 let page = try await accounts.search(
                     query, by: request.requirePrincipal(), limit: request.integer("limit", in: 1...100, default: 20),
@@ -78,7 +78,7 @@ package enum ProfileOperations {
             },
             Operation(
                 name: "users.get", method: .get, path: "/v1/users/{user}", summary: "One user's profile.",
-                parameters: [.path("user", .identifier, "The user's id.")], answers: [.ok(.named("User"))],
+                parameters: [.path("user", .identifier, "The user's id.")], responses: [.ok(.named("User"))],
                 problems: [.notFound]
             ) { request in
                 _ = try request.requirePrincipal()
@@ -93,8 +93,8 @@ package enum ProfileOperations {
         let user = Operation.Parameter.path("user", .identifier, "The user's id.")
         return [
             Operation(
-                name: "blocks.list", method: .get, path: "/v1/blocks", summary: "Whom the user has blocked.",
-                parameters: [limit, cursor], answers: [.ok(userList)]
+                name: "blocks.list", method: .get, path: "/v1/blocks", summary: "The users that the user has blocked.",
+                parameters: [limit, cursor], responses: [.ok(userList)]
             ) { request in
                 let page = try await accounts.blocks(
                     of: request.requirePrincipal(), limit: request.integer("limit", in: 1...100, default: 100),
@@ -104,21 +104,21 @@ package enum ProfileOperations {
             Operation(
                 name: "blocks.add", method: .put, path: "/v1/blocks/{user}",
                 summary:
-                    "Block a user: their calls and voice messages never arrive here, and nothing tells them.",
+                    "Block a user: their calls and voice messages do not arrive, and they are not notified.",
                 parameters: [user],
                 problems: [.notFound]
             ) { request in
                 let (user, principal) = (try request.identifier("user") as UserID, try request.requirePrincipal())
                 let outcome = try await accounts.block(user, by: principal)
                 blocked(principal.user, user)
-                return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+                return OperationResponse(status: 204, body: [], positions: outcome.positions)
             },
             Operation(
                 name: "blocks.remove", method: .delete, path: "/v1/blocks/{user}", summary: "Unblock a user.",
                 parameters: [user]
             ) { request in
                 let outcome = try await accounts.unblock(request.identifier("user"), by: request.requirePrincipal())
-                return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+                return OperationResponse(status: 204, body: [], positions: outcome.positions)
             },
         ]
     }

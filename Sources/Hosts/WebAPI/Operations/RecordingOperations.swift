@@ -4,7 +4,7 @@ package import MediaFiles
 import Model
 import Storage
 
-/// Recordings of calls, with where their files are.
+/// Recordings of calls, and the URLs of their files.
 package struct RecordingService: Sendable {
     let calls: CallService
     let files: MediaFiles
@@ -18,7 +18,7 @@ package struct RecordingService: Sendable {
         self.mixing = mixing
     }
 
-    /// Whether a user may have the files of a recording now.
+    /// Checks whether a user currently has access to the files of a recording.
     package var checker: MediaOperations.Checker {
         let commands = calls.commands
         return { resource, user, store in
@@ -29,7 +29,7 @@ package struct RecordingService: Sendable {
     }
 }
 
-/// What can be done with recordings of calls.
+/// Operations of recordings of calls.
 package enum RecordingOperations {
     package static func all(_ service: RecordingService) -> [Operation] {
         [start(service), stop(service), list(service), get(service), remove(service), mix(service)]
@@ -37,24 +37,24 @@ package enum RecordingOperations {
 
     private static let callParameter = Operation.Parameter.path("call", .identifier, "The call's id.")
     private static let parameter = Operation.Parameter.path("recording", .identifier, "The recording's id.")
-    private static let called = Schema.object([
+    private static let callResponse = Schema.object([
         .required("call", .named("Call")), .optional("positions", Schemas.positions),
-        .optional("duplicate", .boolean, "It was so before."),
+        .optional("duplicate", .boolean, "Nothing changed."),
     ])
 
     private static func start(_ service: RecordingService) -> Operation {
         Operation(
             name: "calls.record", method: .post, path: "/v1/calls/{call}/recording",
             summary:
-                "Record what is said in the call, whose mode is gateway: every participant is shown that, and may end it.",
+                "Record the audio of a call in gateway mode, which every participant is shown and may end.",
             access: .endpoint, parameters: [callParameter], body: .object([]),
-            answers: [.ok(called, "It is being recorded.")],
+            responses: [.ok(callResponse, "The call is being recorded.")],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .quotaExceeded, .unavailable],
             limit: .calls
         ) { request in
             let principal = try request.requireEndpoint()
             let call = try request.identifier("call", of: CallID.self)
-            try await service.files.checkRoom()
+            try await service.files.checkFreeSpace()
             return CallOperations.encode(
                 try await service.calls.run { store, commands in
                     try commands.record(call, as: .make(at: store.now), by: principal, at: store.now, in: store)
@@ -65,8 +65,9 @@ package enum RecordingOperations {
     private static func stop(_ service: RecordingService) -> Operation {
         Operation(
             name: "calls.stopRecording", method: .delete, path: "/v1/calls/{call}/recording",
-            summary: "End the recording of the call, if there is one. Every participant may.",
-            access: .endpoint, parameters: [callParameter], answers: [.ok(called, "It is not recorded any more.")],
+            summary: "End the recording of the call, if there is one. Every participant may do so.",
+            access: .endpoint, parameters: [callParameter],
+            responses: [.ok(callResponse, "The call is not being recorded.")],
             problems: [.notFound, .conflict, .answeredElsewhere], limit: .signals
         ) { request in
             let principal = try request.requireEndpoint()
@@ -82,9 +83,10 @@ package enum RecordingOperations {
         Operation(
             name: "calls.recordings", method: .get, path: "/v1/calls/{call}/recordings",
             summary:
-                "The recordings of a call during which the user was joined, in the order in which they began. A recording belongs whole to everybody who was joined at any moment of it.",
+                "The recordings of a call during which the user was joined, ordered by start. A recording belongs as a "
+                + "whole to every user who was joined at any time during it.",
             parameters: [callParameter],
-            answers: [.ok(.object([.required("recordings", .list(.named("Recording")))]))], problems: [.notFound]
+            responses: [.ok(.object([.required("recordings", .list(.named("Recording")))]))], problems: [.notFound]
         ) { request in
             let principal = try request.requirePrincipal()
             let call = try request.identifier("call", of: CallID.self)
@@ -98,15 +100,15 @@ package enum RecordingOperations {
                 }
                 return writer.text
             }
-            return OperationAnswer(status: 200, body: Array(text.utf8))
+            return OperationResponse(status: 200, body: Array(text.utf8))
         }
     }
 
     private static func get(_ service: RecordingService) -> Operation {
         Operation(
             name: "recordings.get", method: .get, path: "/v1/recordings/{recording}",
-            summary: "A recording: who was heard when, and where their files are.",
-            parameters: [parameter], answers: [.ok(.object([.required("recording", .named("Recording"))]))],
+            summary: "A recording: its speakers and times, and the URLs of the files.",
+            parameters: [parameter], responses: [.ok(.object([.required("recording", .named("Recording"))]))],
             problems: [.notFound]
         ) { request in
             let principal = try request.requirePrincipal()
@@ -121,7 +123,7 @@ package enum RecordingOperations {
                 }
                 return writer.text
             }
-            return OperationAnswer(status: 200, body: Array(text.utf8))
+            return OperationResponse(status: 200, body: Array(text.utf8))
         }
     }
 
@@ -129,7 +131,8 @@ package enum RecordingOperations {
         Operation(
             name: "recordings.remove", method: .delete, path: "/v1/recordings/{recording}",
             summary:
-                "Remove a recording that the user began, and its files. `recording.removed` in the streams of all to whom it belongs tells them.",
+                "Remove a recording that the user started, and its files. `recording.removed` in the streams of all "
+                + "users that it belongs to reports it.",
             parameters: [parameter], problems: [.notFound, .forbidden, .conflict]
         ) { request in
             let principal = try request.requirePrincipal()
@@ -139,7 +142,7 @@ package enum RecordingOperations {
                 try commands.removeRecording(id, by: principal, in: store)
             }.value
             service.mixing.forget(id)
-            // What cannot be removed now belongs to nothing, and goes with the next start.
+            // A file that cannot be removed now is an orphan, which the next start removes.
             for file in removed.files { try? await service.files.remove(file) }
             return .noContent
         }

@@ -3,15 +3,15 @@ import HTTPTypes
 package import Model
 import Storage
 
-/// What relay credentials are for: the relay enforces it from the user name alone.
+/// The purpose of relay credentials, which is encoded in the user name and enforced by the relay.
 package enum RelayScope: Hashable, Sendable {
-    /// A live call that the user rings for or is in: until the user is out of it.
+    /// A live call in which the user is ringing or joined, until the user has left it.
     case call(CallID)
-    /// Voice messages that the media gateway records: nothing but the gateway is reached.
+    /// Recording voice messages: only the media gateway can be reached.
     case gateway
-    /// Trying the relay: eight allocations for a minute, at 64 kB/s.
+    /// Testing the relay: eight allocations for a minute, at 64 kB/s.
     case test
-    /// An app with signalling of its own, where the operator allows that.
+    /// An app with its own signalling, if the operator allows that.
     case open
 
     var name: String {
@@ -26,13 +26,13 @@ package enum RelayScope: Hashable, Sendable {
     static let names = ["call", "gateway", "test", "open"]
 }
 
-/// Hands out ICE servers with credentials that name their user and what they are for.
+/// Issues ICE servers with credentials for a user and a purpose.
 package struct ICEServerIssuer: Sendable {
-    /// How long a credential may be used for a new allocation. An allocation for a call goes on until its user is out of the
-    /// call (RFC 8656 refreshes), one for anything else ends with the credential.
+    /// How long a credential may be used for new allocations. An allocation for a call may be refreshed until its user
+    /// has left the call, any other ends with the credential.
     private static let callSeconds: Int64 = 600
     private static let testSeconds: Int64 = 60
-    /// No credential is good for longer: so long are revocations kept.
+    /// The maximum lifetime of a credential, and so how long revocations are kept.
     package static let maximumLifetimeSeconds: Int64 = 1920
 
     private let address: String?
@@ -41,26 +41,26 @@ package struct ICEServerIssuer: Sendable {
     private let isOpen: @Sendable () -> Bool
     private let tlsPorts: @Sendable () -> [Int]
     private let isCertified: @Sendable (String) -> Bool
-    private let mint: Mint
+    private let sign: Signer
 
-    /// Makes an ephemeral credential for a user and a scope, until a moment in seconds since 1970.
-    package typealias Mint =
+    /// Signs an ephemeral credential for a user and a scope, which expires at a time in seconds since 1970.
+    package typealias Signer =
         @Sendable (_ user: String, _ scope: RelayScope, _ expiresAt: Int64) -> (
             username: String, password: String
         )?
 
     /// - Parameters:
-    ///   - address: what clients reach the relay by; nil: the host that their request came in on.
+    ///   - address: the address at which clients reach the relay; nil means the host of their request.
     ///   - port: of STUN and TURN over UDP and TCP.
-    ///   - gatewaySeconds: how long a voice message may take, from asking for credentials to its end.
-    ///   - isOpen: whether credentials for no purpose are those of an app with signalling of its own, else for a test.
-    ///   - tlsPorts: of TURN over TLS at the time.
-    ///   - isCertified: whether the relay's certificate is good for a name or address.
+    ///   - gatewaySeconds: how long a voice message may take, from the request for credentials to its end.
+    ///   - isOpen: whether credentials without a purpose have the scope `open`; otherwise it is `test`.
+    ///   - tlsPorts: the current ports of TURN over TLS.
+    ///   - isCertified: whether the relay's certificate is valid for a name or address.
     package init(
         address: String?, port: Int, gatewaySeconds: Int64, isOpen: @escaping @Sendable () -> Bool,
         tlsPorts: @escaping @Sendable () -> [Int],
         isCertified: @escaping @Sendable (String) -> Bool,
-        mint: @escaping Mint
+        sign: @escaping Signer
     ) {
         self.address = address
         self.port = port
@@ -68,10 +68,10 @@ package struct ICEServerIssuer: Sendable {
         self.isOpen = isOpen
         self.tlsPorts = tlsPorts
         self.isCertified = isCertified
-        self.mint = mint
+        self.sign = sign
     }
 
-    struct Answer: Encodable {
+    struct ResponseBody: Encodable {
         struct Server: Encodable {
             var urls: [String]
             var username: String?
@@ -84,8 +84,8 @@ package struct ICEServerIssuer: Sendable {
         var expiresAt: Timestamp
     }
 
-    /// What credentials are for that are asked for without a purpose.
-    var standardScope: RelayScope { isOpen() ? .open : .test }
+    /// The scope of credentials that are requested without a purpose.
+    var defaultScope: RelayScope { isOpen() ? .open : .test }
 
     private func seconds(_ scope: RelayScope) -> Int64 {
         switch scope {
@@ -95,20 +95,20 @@ package struct ICEServerIssuer: Sendable {
         }
     }
 
-    func answer(for user: UserID, _ scope: RelayScope, host: String?, at now: Timestamp) throws -> Answer {
+    func issue(for user: UserID, _ scope: RelayScope, host: String?, at now: Timestamp) throws -> ResponseBody {
         guard let address = address ?? host else {
-            throw Problem.invalid("Host", "Say which host you address, or have relay.externalAddress configured.")
+            throw Problem.invalid("Host", "Send a Host header, or have relay.externalAddress configured.")
         }
         let lifetime = seconds(scope)
         let expiresAt = now.adding(seconds: lifetime)
-        guard let credential = mint(user.text, scope, expiresAt.milliseconds / 1000) else {
-            throw Problem(.internalError, "No credential could be made.")
+        guard let credential = sign(user.text, scope, expiresAt.milliseconds / 1000) else {
+            throw Problem(.internalError, "The credential could not be signed.")
         }
         let authority = Self.authority(address, port)
-        // TLS clients compare the name that they were told with the certificate.
+        // TLS clients compare the name in the URL with the certificate.
         let certified = [address, host].compactMap { $0 }.first(where: isCertified) ?? address
         let secure = tlsPorts().map { "turns:\(Self.authority(certified, $0))?transport=tcp" }
-        return Answer(
+        return ResponseBody(
             iceServers: [
                 .init(urls: ["stun:\(authority)"]),
                 .init(
@@ -123,7 +123,7 @@ package struct ICEServerIssuer: Sendable {
 }
 
 package enum RelayOperations {
-    /// `GET /v1/ice-servers`; without a relay in this process it is not there to be asked for.
+    /// `GET /v1/ice-servers`, which fails without a relay in this process.
     package static func all(issuer: ICEServerIssuer?, calls: CallService) -> [Operation] {
         [
             Operation(
@@ -132,31 +132,32 @@ package enum RelayOperations {
                 parameters: [
                     .query(
                         "call", .identifier,
-                        "A live call that the user rings for or is in: what is relayed for it ends when the user is out of it."
+                        "A live call in which the user is ringing or joined; its allocations end when the user has "
+                            + "left it."
                     ),
                     .query(
                         "scope", .choice(["gateway", "test"]),
-                        "Instead of a call: gateway, to record a voice message (nothing but the media gateway is reached), or "
-                            + "test, to try the relay (eight allocations for a minute, at 64 kB/s). Without either it is test, "
-                            + "or open where relay.credentials says so."),
+                        "Instead of a call: gateway, to record a voice message (only the media gateway can be "
+                            + "reached), or test, to test the relay (eight allocations for a minute, at 64 kB/s). The "
+                            + "default is test, or open if relay.credentials is open."),
                 ],
-                answers: [
+                responses: [
                     .ok(
                         .object([
                             .required("iceServers", .list(.named("ICEServer"))),
-                            .required("scope", .choice(RelayScope.names), "What the credentials are for."),
+                            .required("scope", .choice(RelayScope.names), "The purpose of the credentials."),
                             .required("lifetime", .integer(), "Seconds."), .required("expiresAt", .time),
                         ]))
                 ],
                 problems: [.providerNotConfigured, .notFound, .conflict, .callEnded], limit: .credentials
             ) { request in
                 guard let issuer else {
-                    throw Problem(.providerNotConfigured, "This server runs without the relay role and knows no relay.")
+                    throw Problem(.providerNotConfigured, "This server runs without a relay.")
                 }
                 let principal = try request.requirePrincipal()
                 let now = Timestamp.systemClock()
                 let scope = try await scope(of: request, issuer, calls, principal, at: now)
-                return try .json(issuer.answer(for: principal.user, scope, host: request.host, at: now))
+                return try .json(issuer.issue(for: principal.user, scope, host: request.host, at: now))
             }
         ]
     }
@@ -174,7 +175,7 @@ package enum RelayOperations {
             return .call(id)
         }
         switch named {
-        case nil: return issuer.standardScope
+        case nil: return issuer.defaultScope
         case "gateway": return .gateway
         case "test": return .test
         default: throw Problem.invalid("scope", "Allowed: gateway, test.")

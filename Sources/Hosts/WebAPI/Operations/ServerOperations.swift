@@ -2,7 +2,7 @@ import HTTPTypes
 import Model
 package import Voice
 
-/// What a client may know before anybody signed in.
+/// Information about the server, available without signing in.
 package enum ServerOperations {
     private struct About: Encodable {
         var name = "Switchboard"
@@ -20,7 +20,7 @@ package enum ServerOperations {
 
     /// - Parameters:
     ///   - records: whether voice messages can be recorded here.
-    ///   - keys: the JSON Web Key Set by which others verify our access tokens.
+    ///   - keys: the JSON Web Key Set with which others verify the server's access tokens.
     package static func all(
         version: String, signUp: String, voice: VoiceRules, records: Bool, transcribes: Bool,
         keys: @escaping @Sendable () -> String
@@ -31,9 +31,9 @@ package enum ServerOperations {
             transcribes: transcribes)
         return [
             Operation(
-                name: "server.get", method: .get, path: "/v1/server", summary: "What this server is.", access: .anyone,
-                isRealtime: false,
-                answers: [
+                name: "server.get", method: .get, path: "/v1/server", summary: "Information about this server.",
+                access: .anyone, isRealtime: false,
+                responses: [
                     .ok(
                         .object([
                             .required("name", .text()), .required("version", .text()),
@@ -42,20 +42,23 @@ package enum ServerOperations {
                                 "voice",
                                 .object([
                                     .required("maxSeconds", .integer()), .required("maxBytes", .integer()),
-                                    .required("recording", .boolean, "Whether one can be recorded here, by an offer."),
+                                    .required(
+                                        "recording", .boolean,
+                                        "Whether voice messages can be recorded with an offer."),
                                 ]),
-                                "Bounds of a voice message."),
+                                "Limits of voice messages."),
                             .required(
                                 "transcribes", .boolean,
-                                "Voice messages are written down, and recordings where that is asked for."),
+                                "Whether voice messages are transcribed, and recordings on request."),
                         ]))
                 ]
             ) { _ in try .json(about) },
             Operation(
                 name: "server.keys", method: .get, path: "/.well-known/jwks.json",
-                summary: "The public keys of our access tokens (RFC 7517).", access: .anyone, isRealtime: false,
-                answers: [.ok(.object([.required("keys", .list(.object([])))]))]
-            ) { _ in OperationAnswer(status: 200, body: Array(keys().utf8)) },
+                summary: "The public keys of the server's access tokens (RFC 7517).", access: .anyone,
+                isRealtime: false,
+                responses: [.ok(.object([.required("keys", .list(.object([])))]))]
+            ) { _ in OperationResponse(status: 200, body: Array(keys().utf8)) },
         ]
     }
 }

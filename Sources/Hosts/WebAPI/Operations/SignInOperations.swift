@@ -2,7 +2,7 @@ package import Accounts
 import HTTPTypes
 import Model
 
-/// Signing up, in and out, and what a user has signed in on.
+/// Operations to sign up, in and out, and the user's sessions and devices.
 package enum SignInOperations {
     package static func all(_ accounts: AccountCommands) -> [Operation] {
         [signUp(accounts), signIn(accounts), refresh(accounts), password(accounts)]
@@ -10,21 +10,21 @@ package enum SignInOperations {
     }
 
     private static let device = Schema.object([
-        .optional("id", .identifier, "What an earlier sign-in on this installation was told."),
+        .optional("id", .identifier, "The device id from an earlier sign-in on this installation."),
         .required("name", .text(minimum: 1, maximum: 80)), .required("platform", .text(minimum: 1, maximum: 40)),
     ])
 
     private static func signUp(_ accounts: AccountCommands) -> Operation {
         Operation(
-            name: "accounts.create", method: .post, path: "/v1/accounts", summary: "Sign up, and sign in at once.",
+            name: "accounts.create", method: .post, path: "/v1/accounts", summary: "Sign up, and sign in.",
             access: .anyone, isRealtime: false,
             body: .object([
                 .required("email", Schemas.email), .required("password", Schemas.password),
                 .required("displayName", Schemas.displayName), .optional("languages", Schemas.languages),
-                .optional("invite", .text(maximum: 128), "Where accounts.signUp is `invite`."),
+                .optional("invite", .text(maximum: 128), "Required if accounts.signUp is `invite`."),
                 .optional("device", device),
             ]),
-            answers: [.created(.named("SignIn"))], problems: [.conflict, .forbidden], limit: .signUps
+            responses: [.created(.named("SignIn"))], problems: [.conflict, .forbidden], limit: .signUps
         ) { request in
             try .json(try await accounts.signUp(request.decode(SignUpRequest.self)), status: 201)
         }
@@ -37,7 +37,7 @@ package enum SignInOperations {
             body: .object([
                 .required("email", .text()), .required("password", .text()), .optional("device", device),
             ]),
-            answers: [.created(.named("SignIn"))], problems: [.unauthenticated, .forbidden]
+            responses: [.created(.named("SignIn"))], problems: [.unauthenticated, .forbidden]
         ) { request in
             let body = try request.decode(SignInRequest.self)
             return try .json(try await accounts.signIn(body, from: request.clientAddress), status: 201)
@@ -49,9 +49,9 @@ package enum SignInOperations {
     private static func refresh(_ accounts: AccountCommands) -> Operation {
         Operation(
             name: "sessions.refresh", method: .post, path: "/v1/sessions/refresh",
-            summary: "Trade a refresh token for the next pair of tokens.", access: .anyone, isRealtime: false,
+            summary: "Exchange a refresh token for the next pair of tokens.", access: .anyone, isRealtime: false,
             body: .object([.required("refreshToken", .text())]),
-            answers: [
+            responses: [
                 .ok(
                     .object([
                         .required("accessToken", .text()), .required("refreshToken", .text()),
@@ -71,20 +71,20 @@ package enum SignInOperations {
     private static func password(_ accounts: AccountCommands) -> Operation {
         Operation(
             name: "me.password", method: .post, path: "/v1/me/password",
-            summary: "Change the password; every other session ends.",
+            summary: "Change the password, and end all other sessions.",
             body: .object([.required("currentPassword", .text()), .required("newPassword", Schemas.password)]),
             problems: [.conflict]
         ) { request in
             let body = try request.decode(Password.self)
             let outcome = try await accounts.changePassword(
                 of: request.requirePrincipal(), from: body.currentPassword, to: body.newPassword)
-            return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+            return OperationResponse(status: 204, body: [], positions: outcome.positions)
         }
     }
 
     private static let page = [
-        Operation.Parameter.query("limit", .integer(1...100), "How many at most; 100 unless told."),
-        .query("cursor", .text(), "The `nextCursor` of the page before."),
+        Operation.Parameter.query("limit", .integer(1...100), "How many at most; the default is 100."),
+        .query("cursor", .text(), "The `nextCursor` of the previous page."),
     ]
 
     private struct SessionList: Encodable {
@@ -96,8 +96,8 @@ package enum SignInOperations {
         [
             Operation(
                 name: "sessions.list", method: .get, path: "/v1/sessions",
-                summary: "Where the user is signed in, latest use first: at most 64.", parameters: page,
-                answers: [
+                summary: "The user's sessions, most recently used first; at most 64.", parameters: page,
+                responses: [
                     .ok(
                         .object([.required("sessions", .list(.named("Session"))), .optional("nextCursor", .text())]))
                 ]
@@ -109,7 +109,7 @@ package enum SignInOperations {
             },
             Operation(
                 name: "sessions.revoke", method: .delete, path: "/v1/sessions/{session}",
-                summary: "Sign out there: the session's sockets close and its tokens are void.",
+                summary: "End a session: its sockets are closed and its tokens are revoked.",
                 parameters: [
                     .path(
                         "session", .either([.identifier, .choice(["current"])]), "The session's id, or `current`.")
@@ -118,7 +118,7 @@ package enum SignInOperations {
                 let id: SignInID? =
                     request.parameters["session"] == "current" ? nil : try request.identifier("session")
                 let outcome = try await accounts.endSession(id, of: request.requirePrincipal())
-                return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+                return OperationResponse(status: 204, body: [], positions: outcome.positions)
             },
         ]
     }
@@ -132,8 +132,9 @@ package enum SignInOperations {
         [
             Operation(
                 name: "devices.list", method: .get, path: "/v1/devices",
-                summary: "Installations the user signed in on, latest use first: at most 64.", parameters: page,
-                answers: [
+                summary: "Installations that the user signed in on, most recently used first; at most 64.",
+                parameters: page,
+                responses: [
                     .ok(.object([.required("devices", .list(.named("Device"))), .optional("nextCursor", .text())]))
                 ]
             ) { request in
@@ -144,12 +145,12 @@ package enum SignInOperations {
             },
             Operation(
                 name: "devices.revoke", method: .delete, path: "/v1/devices/{device}",
-                summary: "Forget an installation and end its sessions.",
+                summary: "Remove an installation and end its sessions.",
                 parameters: [.path("device", .identifier, "The device's id.")], problems: [.notFound]
             ) { request in
                 let outcome = try await accounts.removeDevice(
                     request.identifier("device"), of: request.requirePrincipal())
-                return OperationAnswer(status: 204, body: [], positions: outcome.positions)
+                return OperationResponse(status: 204, body: [], positions: outcome.positions)
             },
         ]
     }

@@ -4,7 +4,7 @@ import HTTPTypes
 import MediaFiles
 import Model
 
-/// One's own photo, and everybody's as pages show them. The picture itself comes and goes only over HTTP.
+/// Setting one's own photo, and serving the photos of all users. Images are only transferred over HTTP.
 package enum PhotoOperations {
     private static let types = ImageFile.Format.allCases.map(\.contentType)
 
@@ -18,25 +18,27 @@ package enum PhotoOperations {
         DocumentOperation(
             name: "me.setPhoto", method: .put, path: "/v1/me/photo",
             summary:
-                "Set one's photo: a still JPEG, PNG or WebP of at most \(PhotoService.sideLimit) x \(PhotoService.sideLimit) pixels and \(PhotoService.byteLimit) bytes. It is not decoded; places, cameras and texts in it are removed, colours and orientation kept.",
+                "Set one's photo: a still JPEG, PNG or WebP of at most \(PhotoService.sideLimit) x "
+                + "\(PhotoService.sideLimit) pixels and \(PhotoService.byteLimit) bytes. It is not decoded; "
+                + "location, camera and text metadata are removed, colours and orientation are kept.",
             tag: "me", bodyTypes: types, bodySchema: .anything, bodyLimit: PhotoService.byteLimit,
             outcomes: [
                 .init(
-                    status: 200, meaning: "The profile with the photo's address.", contentType: "application/json",
+                    status: 200, description: "The profile with the photo's URL.", contentType: "application/json",
                     schema: .named("Me"))
             ], problems: [.quotaExceeded], limit: .photos
         ) { request in
             let outcome = try await service.set(by: request.requirePrincipal(), receiving: request.receive)
-            let answer = try OperationAnswer.json(outcome.value, positions: outcome.positions)
+            let response = try OperationResponse.json(outcome.value, positions: outcome.positions)
             return .init(
-                status: answer.status, body: .bytes(answer.bodyWithPositions), contentType: "application/json")
+                status: response.status, body: .bytes(response.bodyWithPositions), contentType: "application/json")
         }
     }
 
     private static func remove(_ service: PhotoService) -> Operation {
         Operation(
             name: "me.removePhoto", method: .delete, path: "/v1/me/photo", summary: "Remove one's photo.",
-            answers: [.ok(.named("Me"))]
+            responses: [.ok(.named("Me"))]
         ) { request in
             let outcome = try await service.remove(by: request.requirePrincipal())
             return try .json(outcome.value, positions: outcome.positions)
@@ -49,16 +51,16 @@ package enum PhotoOperations {
         DocumentOperation(
             name: name, method: method, path: PhotoAddress.prefix + "{photo}",
             summary: method == .get
-                ? "A photo, at the address that a profile has for it; it needs no token."
-                : "The same without the bytes.",
+                ? "A photo, at the URL that a profile has for it. It needs no token."
+                : "The same, without the content.",
             tag: "media", isPublic: true, parameters: [.path("photo", .identifier, "The photo.")],
-            headers: [("If-None-Match", false, "An ETag: 304 when it is this photo's.")],
+            headers: [("If-None-Match", false, "An ETag; the response is 304 if it is this photo's.")],
             outcomes: [
                 .init(
-                    status: 200, meaning: "The photo, which never changes.", contentType: types.first,
+                    status: 200, description: "The photo, which never changes.", contentType: types.first,
                     otherContentTypes: Array(types.dropFirst()), schema: .anything,
-                    headers: [("ETag", "Of the photo."), ("Cache-Control", "For ever.")]),
-                .init(status: 304, meaning: "The client has it."),
+                    headers: [("ETag", "The photo's."), ("Cache-Control", "Unlimited.")]),
+                .init(status: 304, description: "The client's copy is current."),
             ],
             problems: [.notFound]
         ) { request in
@@ -66,7 +68,7 @@ package enum PhotoOperations {
             let tag = "\"\(about.id)\""
             var headers: HTTPFields = [
                 .eTag: tag, .cacheControl: "public, max-age=31536000, immutable",
-                // Opened by itself it is a picture and nothing else, whatever a browser finds in it.
+                // Opened directly, it is only an image, whatever a browser detects in it.
                 .contentSecurityPolicy: "default-src 'none'; sandbox",
             ]
             if let tags = request.headers[.ifNoneMatch], tags == "*" || tags.contains(tag) {
@@ -76,7 +78,7 @@ package enum PhotoOperations {
                 headers[.contentLength] = String(file.byteCount)
                 return .init(status: 200, contentType: about.contentType, headers: headers)
             }
-            // Whoever was shown the address may have it, now and later.
+            // Anyone who knows the URL has access, now and later.
             let body = FileBody(file: file, range: 0..<file.byteCount, interval: .seconds(60)) {}
             return .init(status: 200, body: .file(body), contentType: about.contentType, headers: headers)
         }

@@ -4,11 +4,11 @@ package import MediaFiles
 package import Model
 package import Storage
 
-/// Photos of users, with everything around their commands: uploads are read, and lie in files.
+/// Photos of users: runs their commands, parses uploads, and stores files.
 package struct PhotoService: Sendable {
-    /// Bytes of an upload.
+    /// Maximum bytes of an upload.
     static let byteLimit = 512 * 1024
-    /// Pixels of a side.
+    /// Maximum pixels of a side.
     static let sideLimit = 2048
 
     let store: Store
@@ -22,7 +22,7 @@ package struct PhotoService: Sendable {
         self.files = files
     }
 
-    /// Takes an upload for the principal's photo. What it replaces is removed.
+    /// Receives the principal's new photo. The previous one is removed.
     func set(
         by principal: Principal, receiving receive: () async throws -> [UInt8]
     ) async throws -> AccountOutcome<OwnProfile> {
@@ -51,7 +51,7 @@ package struct PhotoService: Sendable {
         return outcome
     }
 
-    /// A photo of somebody whose account is not disabled.
+    /// A photo of a user whose account is not disabled.
     func photo(_ id: FileID) async throws -> (about: MediaFile, file: StoredFile) {
         let about = try await store.read { store in
             guard let found = try store.mediaFile(id), found.kind == .photo, let user = UserID(found.resource),
@@ -62,7 +62,7 @@ package struct PhotoService: Sendable {
         return (about, try await files.open(id))
     }
 
-    /// Removes the file of a photo that is nobody's any more. What cannot be removed goes at the next start.
+    /// Removes the file of a photo that is no longer used. If that fails, it is removed at the next start.
     func discard(_ file: FileID?) async {
         if let file { try? await files.remove(file) }
     }

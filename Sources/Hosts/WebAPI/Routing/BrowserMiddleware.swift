@@ -3,8 +3,8 @@ import Hummingbird
 package import HummingbirdCore
 import Model
 
-/// What browsers need around every answer: CORS for the configured origins (Fetch standard, section 3.2), headers that
-/// keep a page from being framed or sniffed, and a problem document where no route was found.
+/// Adds what browsers need to every response: CORS for the configured origins (Fetch standard, section 3.2), headers
+/// against framing and content sniffing, and a problem document if no route was found.
 package struct BrowserMiddleware: RouterMiddleware {
     package typealias Context = WebContext
 
@@ -20,7 +20,7 @@ package struct BrowserMiddleware: RouterMiddleware {
         if request.method == .options {
             response = preflight(for: origin)
             // RFC 9725 section 4.1.
-            if MediaDoor.isDoor(path: request.uri.path) { response.headers[.name("Accept-Post")] = DoorOperations.sdp }
+            if WHIPKind.isWHIP(path: request.uri.path) { response.headers[.name("Accept-Post")] = WHIPOperations.sdp }
         } else {
             do {
                 response = try await next(request, context)

@@ -3,11 +3,11 @@ package import HTTPTypes
 package import MediaFiles
 package import Model
 
-/// Something that a client can ask for whose bodies are not JSON, and which only HTTP has: other standards say what it
-/// looks like, or it is bytes. It stands in `/openapi.json` beside the operations.
+/// An operation whose bodies are not JSON, such as SDP or a file, and which is only available over HTTP. It is listed
+/// in `/openapi.json` beside the other operations.
 package struct DocumentOperation: Sendable {
     package struct Request: Sendable {
-        /// Absent where nobody has to say who asks.
+        /// Nil for an operation without authentication.
         package var principal: Principal?
         /// Path and query parameters by name.
         package var parameters: [String: String]
@@ -24,7 +24,7 @@ package struct DocumentOperation: Sendable {
 
         func text() async throws -> String { String(decoding: try await receive(), as: UTF8.self) }
 
-        /// The media type that the client says, without parameters.
+        /// The media type of the body, without parameters.
         var mediaType: String? { headers.mediaType }
 
         func identifier<Entity>(
@@ -38,7 +38,7 @@ package struct DocumentOperation: Sendable {
         }
     }
 
-    package struct Answer: Sendable {
+    package struct Output: Sendable {
         package enum Body: Sendable {
             case none
             case bytes([UInt8])
@@ -48,22 +48,22 @@ package struct DocumentOperation: Sendable {
 
         package var status: Int
         package var body = Body.none
-        /// Of the body, when there is one.
+        /// The media type of the body, if there is one.
         package var contentType: String?
         package var headers: HTTPFields = [:]
     }
 
-    /// An answer other than a problem, as the description has it.
+    /// A response other than a problem, for the OpenAPI description.
     package struct Outcome: Sendable {
         var status: Int
-        var meaning: String
+        var description: String
         var contentType: String?
-        /// Others that the body may have as well.
+        /// Other media types that the body may have.
         var otherContentTypes: [String] = []
         var schema = Schema.text()
-        /// Another body that it may have, of another shape.
+        /// Another body that the response may have, with another schema.
         var alternative: (contentType: String, schema: Schema)?
-        /// Names and meanings.
+        /// Names and descriptions.
         var headers: [(String, String)] = []
     }
 
@@ -71,26 +71,27 @@ package struct DocumentOperation: Sendable {
     let method: HTTPRequest.Method
     let path: String
     let summary: String
-    /// Under which it stands in the description.
+    /// The tag in the OpenAPI description.
     var tag = "calls"
     var isPublic = false
-    /// Of an operation without an access token: for whom its address was signed. Throws a `Problem` when it is not good.
+    /// For an operation without an access token: the principal that its URL was signed for. Throws a `Problem` if the
+    /// signature is not valid.
     var signer: (@Sendable (Request) throws -> Principal)?
     var parameters: [Operation.Parameter] = []
-    /// Request headers, with whether they are required and what they mean.
-    var headers: [(name: String, isRequired: Bool, meaning: String)] = []
-    /// The media types of the body; none: there is no body.
+    /// Request headers, whether they are required, and their descriptions.
+    var headers: [(name: String, isRequired: Bool, description: String)] = []
+    /// The media types of the body; empty if there is no body.
     var bodyTypes: [String] = []
     var bodySchema = Schema.text()
     var bodyLimit = RouteTable.maximumBody
-    /// Of media types that have another.
+    /// Limits of media types that have another limit.
     var bodyLimits: [String: Int] = [:]
     var outcomes: [Outcome]
     var problems: [Problem.Kind] = []
     var limit: RequestLimit = .requests
-    var run: @Sendable (Request) async throws -> Answer
+    var run: @Sendable (Request) async throws -> Output
 
-    /// Every problem that it can answer.
+    /// Every problem that it can respond with.
     var possibleProblems: [Problem.Kind] {
         var kinds: [Problem.Kind] = [.invalidRequest, .forbidden, .internalError, .unavailable]
         if !isPublic { kinds.append(.unauthenticated) }

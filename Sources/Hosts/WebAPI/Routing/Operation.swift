@@ -1,15 +1,15 @@
 package import HTTPTypes
 import Model
 
-/// One thing that a client can ask for: the row of the route table from which the REST route, the realtime request and
-/// the OpenAPI description all come.
+/// An operation of the API: the row of the route table from which the REST route, the realtime request and the OpenAPI
+/// description are derived.
 package struct Operation: Sendable {
-    /// Who may ask. What they may then do is decided inside the command.
+    /// Who may call the operation. Further permissions are checked by its command.
     package enum Access: Sendable {
         case anyone
         /// A verified access token.
         case user
-        /// A verified access token and a proved endpoint.
+        /// A verified access token and an authenticated endpoint.
         case endpoint
     }
 
@@ -19,34 +19,34 @@ package struct Operation: Sendable {
         let isInPath: Bool
         let isRequired: Bool
         let schema: Schema
-        let meaning: String
+        let description: String
 
-        static func path(_ name: String, _ schema: Schema = .identifier, _ meaning: String) -> Self {
-            Self(name: name, isInPath: true, isRequired: true, schema: schema, meaning: meaning)
+        static func path(_ name: String, _ schema: Schema = .identifier, _ description: String) -> Self {
+            Self(name: name, isInPath: true, isRequired: true, schema: schema, description: description)
         }
 
         static func query(
-            _ name: String, _ schema: Schema, isRequired: Bool = false, _ meaning: String
+            _ name: String, _ schema: Schema, isRequired: Bool = false, _ description: String
         ) -> Self {
-            Self(name: name, isInPath: false, isRequired: isRequired, schema: schema, meaning: meaning)
+            Self(name: name, isInPath: false, isRequired: isRequired, schema: schema, description: description)
         }
     }
 
-    /// An answer other than a problem.
-    package struct Answer: Sendable {
+    /// A response other than a problem.
+    package struct Success: Sendable {
         let status: Int
-        let meaning: String
+        let description: String
         let schema: Schema?
 
-        static func ok(_ schema: Schema, _ meaning: String = "Done.") -> Self {
-            Self(status: 200, meaning: meaning, schema: schema)
+        static func ok(_ schema: Schema, _ description: String = "Done.") -> Self {
+            Self(status: 200, description: description, schema: schema)
         }
 
-        static func created(_ schema: Schema, _ meaning: String = "Made.") -> Self {
-            Self(status: 201, meaning: meaning, schema: schema)
+        static func created(_ schema: Schema, _ description: String = "Created.") -> Self {
+            Self(status: 201, description: description, schema: schema)
         }
 
-        static let noContent = Self(status: 204, meaning: "Done; there is nothing to say.", schema: nil)
+        static let noContent = Self(status: 204, description: "Done. There is no content.", schema: nil)
     }
 
     /// The name of the realtime request, such as `calls.accept`; also the OpenAPI operation id.
@@ -59,16 +59,16 @@ package struct Operation: Sendable {
     var isRealtime = true
     var parameters: [Parameter] = []
     var body: Schema?
-    var answers: [Answer] = [.noContent]
-    /// The problems that this operation adds to those that every one has.
+    var responses: [Success] = [.noContent]
+    /// The problems of this operation, besides those of every operation.
     var problems: [Problem.Kind] = []
     var limit: RequestLimit = .requests
-    var run: @Sendable (OperationRequest) async throws -> OperationAnswer
+    var run: @Sendable (OperationRequest) async throws -> OperationResponse
 }
 
-/// Which of the configured rate limits an operation counts against, per user (or per address, without a user).
+/// The configured rate limit that an operation counts against, per user (or per address, without a user).
 package enum RequestLimit: String, Sendable, CaseIterable {
-    /// Whatever comes from one address, with or without a user: counted first, so that nothing is checked for who only floods.
+    /// All requests from one address, with or without a user. Counted first, so that a flood costs no further checks.
     case address
     case requests
     case calls
@@ -78,6 +78,6 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case photos
     case credentials
     case signUps
-    /// Too cheap to count for a user.
+    /// No limit for users, for cheap operations.
     case none
 }

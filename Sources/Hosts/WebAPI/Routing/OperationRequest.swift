@@ -1,16 +1,16 @@
 import FoundationEssentials
 package import Model
 
-/// A request as an operation sees it, whichever door it came through.
+/// A request to an operation, over REST or realtime.
 package struct OperationRequest: Sendable {
     package var principal: Principal?
     /// Path and query parameters by name.
     package var parameters: [String: String]
-    /// The JSON body; empty when there is none.
+    /// The JSON body; empty if there is none.
     package var body: [UInt8]
-    /// The client's address as limits count it.
+    /// The client's address for rate limits.
     package var clientAddress: String
-    /// The host that the client addressed, without the port, when it said one.
+    /// The host that the client addressed, without the port, if known.
     package var host: String?
 
     package init(
@@ -23,7 +23,7 @@ package struct OperationRequest: Sendable {
         self.host = host
     }
 
-    /// The principal of an operation that asks for one.
+    /// The principal of an operation that requires one.
     func requirePrincipal() throws -> Principal {
         guard let principal else {
             throw Problem.noAccessToken
@@ -31,7 +31,7 @@ package struct OperationRequest: Sendable {
         return principal
     }
 
-    /// The principal with its endpoint, for what only a running client can do.
+    /// The principal with its endpoint, for operations of clients.
     func requireEndpoint() throws -> Principal {
         let principal = try requirePrincipal()
         guard principal.endpoint != nil else {
@@ -50,8 +50,8 @@ package struct OperationRequest: Sendable {
         return identifier
     }
 
-    func integer(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws -> Int {
-        guard let text = parameters[name] else { return standard }
+    func integer(_ name: String, in range: ClosedRange<Int>, default defaultValue: Int) throws -> Int {
+        guard let text = parameters[name] else { return defaultValue }
         guard let number = Int(text), range.contains(number) else {
             throw Problem.invalid(
                 name, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
@@ -59,7 +59,7 @@ package struct OperationRequest: Sendable {
         return number
     }
 
-    /// Decodes the body, and says which member is wrong when it cannot.
+    /// Decodes the body. Its error names the member that is wrong.
     func decode<Body: Decodable>(_ type: Body.Type) throws -> Body {
         do {
             return try JSONDecoder().decode(type, from: Data(body.isEmpty ? Array("{}".utf8) : body))
@@ -69,7 +69,7 @@ package struct OperationRequest: Sendable {
     }
 
     private static func problem(for error: DecodingError) -> Problem {
-        func place(_ path: [any CodingKey]) -> String {
+        func fieldPath(_ path: [any CodingKey]) -> String {
             path.reduce(into: "") { text, key in
                 if let index = key.intValue {
                     text += "[\(index)]"
@@ -80,27 +80,27 @@ package struct OperationRequest: Sendable {
         }
         switch error {
         case .keyNotFound(let key, let context):
-            let field = place(context.codingPath + [key])
+            let field = fieldPath(context.codingPath + [key])
             return .invalid(field, "\(field) is missing.")
         case .valueNotFound(_, let context):
-            let field = place(context.codingPath)
+            let field = fieldPath(context.codingPath)
             return .invalid(field, "\(field) must not be null.")
         case .typeMismatch(let type, let context):
-            let field = place(context.codingPath)
+            let field = fieldPath(context.codingPath)
             return .invalid(
-                field.isEmpty ? "body" : field, "\(field.isEmpty ? "The body" : field) must be \(word(for: type)).")
+                field.isEmpty ? "body" : field, "\(field.isEmpty ? "The body" : field) must be \(typeName(for: type)).")
         case .dataCorrupted(let context):
-            let field = place(context.codingPath)
+            let field = fieldPath(context.codingPath)
             return field.isEmpty
                 ? .invalid("body", "The body must be a JSON object.")
                 : .invalid(field, "\(field) \(context.debugDescription).")
-        @unknown default: return .invalid("body", "The body is not what this request takes.")
+        @unknown default: return .invalid("body", "The body does not match this request.")
         }
     }
 
-    private static func word(for type: Any.Type) -> String {
+    private static func typeName(for type: Any.Type) -> String {
         switch type {
-        case is String.Type: "a text"
+        case is String.Type: "a string"
         case is Bool.Type: "true or false"
         case is any BinaryInteger.Type: "a whole number"
         case is any BinaryFloatingPoint.Type: "a number"

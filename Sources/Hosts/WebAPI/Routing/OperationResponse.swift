@@ -1,12 +1,12 @@
 import FoundationEssentials
 package import Model
 
-/// What an operation answers, before a door dresses it.
-package struct OperationAnswer: Sendable {
+/// The response of an operation, independent of REST and realtime.
+package struct OperationResponse: Sendable {
     package var status: Int
-    /// JSON text, or nothing.
+    /// JSON text, or empty.
     package var body: [UInt8]
-    /// How far the streams have come that this write changed. The route table leaves out those that are not the asker's.
+    /// The new positions of the streams that this write changed. The route table removes those of other users.
     package var positions: [StreamName: Position]
 
     package init(status: Int, body: [UInt8], positions: [StreamName: Position] = [:]) {
@@ -25,7 +25,7 @@ package struct OperationAnswer: Sendable {
         return Self(status: status, body: Array(try encoder.encode(value)), positions: positions)
     }
 
-    /// The body for a REST client: the positions stand in it, since there is no frame around it.
+    /// The body for a REST client, which includes the positions, since there is no frame around it.
     package var bodyWithPositions: [UInt8] {
         guard !positions.isEmpty, body.last == UInt8(ascii: "}") else { return body }
         var result = Array(body.dropLast())

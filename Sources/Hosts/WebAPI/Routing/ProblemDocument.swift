@@ -15,10 +15,10 @@ extension Problem {
 
     static let schema = Schema.object([
         .required("type", .choice(Problem.Kind.allCases.map(\.rawValue)), "Stable, for programs."),
-        .required("title", .text(), "The kind of problem in words."),
+        .required("title", .text(), "A short summary of the problem type."),
         .required("status", .integer(400...599)),
-        .required("detail", .text(), "What happened this time."),
-        .optional("field", .text(), "The member of the request that is at fault."),
-        .optional("retryAfter", .integer(), "Milliseconds after which it may be tried again."),
+        .required("detail", .text(), "What happened in this case."),
+        .optional("field", .text(), "The member of the request that caused the problem."),
+        .optional("retryAfter", .integer(), "Milliseconds after which the request may be retried."),
     ])
 }

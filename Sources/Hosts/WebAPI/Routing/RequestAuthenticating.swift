@@ -1,29 +1,29 @@
 package import Model
 
-/// What the route table asks of the server before it runs an operation.
-package protocol RequestGate: Sendable {
-    /// Admits a request over HTTP before its body is read: the bucket of its address, its credential, the bucket of its
-    /// user, and its endpoint, which is registered on its first use, in this order.
+/// Authenticates requests and applies rate limits, before the route table runs an operation.
+package protocol RequestAuthenticating: Sendable {
+    /// Admits a request over HTTP before its body is read. Checks, in this order: the rate limit of its address, its
+    /// credential, the rate limit of its user, and its endpoint, which is registered on its first use.
     ///
-    /// Returns who asks, nil where nobody has to say. Throws a `Problem`.
+    /// Returns the principal; nil for an operation without authentication. Throws a `Problem`.
     func admit(_ request: AdmissionRequest) async throws -> Principal?
-    /// Counts a request of a realtime session, whose token and endpoint were checked when it began; throws `rate_limited`
-    /// when there were too many.
+    /// Counts a request of a realtime session, whose token and endpoint were checked when it began. Throws
+    /// `rate_limited` if there were too many.
     func admit(_ limit: RequestLimit, of principal: Principal) throws
 }
 
-/// What a request says of itself before its body.
+/// The parts of a request that are checked before its body is read.
 package struct AdmissionRequest: Sendable {
     package enum Credential: Sendable {
-        /// The operation is for everybody.
+        /// The operation needs no authentication.
         case none
-        /// The `Authorization` header, where there is one.
+        /// The `Authorization` header, if there is one.
         case accessToken(authorization: String?)
-        /// The address was made for a user and signed. Throws a `Problem` when it is not good.
+        /// The URL is signed for a user. Throws a `Problem` if the signature is not valid.
         case signature(verify: @Sendable () throws -> Principal)
     }
 
-    /// The `Switchboard-Endpoint` header, where there is one.
+    /// The `Switchboard-Endpoint` header, if there is one.
     package enum Endpoint: Sendable {
         case ignored
         case optional(String?)
@@ -37,9 +37,9 @@ package struct AdmissionRequest: Sendable {
         }
     }
 
-    /// Which of the user's limits it counts against; without a user, of the address's.
+    /// The limit that it counts against: of the user, or of the address without a user.
     package var limit: RequestLimit
-    /// Where the client is, as limits count it.
+    /// The client's address for rate limits.
     package var address: String
     package var credential: Credential
     package var endpoint: Endpoint

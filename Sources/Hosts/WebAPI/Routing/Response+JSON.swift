@@ -6,7 +6,7 @@ package import Model
 package import NIOCore
 
 extension Response {
-    /// An answer with a JSON body, or with none.
+    /// A response with a JSON body, or without a body.
     package init(json body: [UInt8], status: Int) {
         self.init(json: ByteBuffer(bytes: body), status: status)
     }
@@ -32,13 +32,13 @@ extension Response {
             body: .init(byteBuffer: ByteBuffer(string: problem.document.encoded)))
     }
 
-    /// An answer in whatever form its standard has it.
-    init(_ answer: DocumentOperation.Answer) {
-        var headers = answer.headers
+    /// The response of a document operation.
+    init(_ output: DocumentOperation.Output) {
+        var headers = output.headers
         if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
-        if let type = answer.contentType { headers[.contentType] = type }
+        if let type = output.contentType { headers[.contentType] = type }
         let body: ResponseBody
-        switch answer.body {
+        switch output.body {
         case .none: body = .init()
         case .bytes(let bytes): body = .init(byteBuffer: ByteBuffer(bytes: bytes))
         case .file(let file):
@@ -47,19 +47,19 @@ extension Response {
                 try await writer.finish(nil)
             }
         }
-        self.init(status: .init(code: answer.status), headers: headers, body: body)
+        self.init(status: .init(code: output.status), headers: headers, body: body)
     }
 
     static func methodNotAllowed(allowed: [HTTPRequest.Method]) -> Response {
         let names = allowed.map(\.rawValue).joined(separator: ", ")
-        var response = Response(problem: Problem(.methodNotAllowed, "This path takes \(names)."))
+        var response = Response(problem: Problem(.methodNotAllowed, "This path accepts \(names)."))
         response.headers[.allow] = names
         return response
     }
 }
 
 extension Request {
-    /// The host that the client addressed, without its port; brackets of IPv6 stay off.
+    /// The host that the client addressed, without its port and without brackets of IPv6.
     package var hostName: String? {
         head.authority.flatMap { HostName.withoutPort($0) }
     }

@@ -7,28 +7,28 @@ package import Model
 import NIOCore
 import Storage
 
-/// The one table of everything that a client can ask for. It registers the REST routes, answers realtime requests of the
-/// same names, and prints `/openapi.json`, so that the three cannot drift.
+/// The table of all operations. It registers the REST routes, handles realtime requests of the same names, and
+/// generates `/openapi.json`, so that the three cannot drift apart.
 package struct RouteTable: Sendable {
-    /// A body may be this large: an SDP is at most 256 KiB, and JSON escapes may double it.
+    /// The maximum size of a body: an SDP is at most 256 KiB, and JSON escapes may double it.
     static let maximumBody = 640 * 1024
-    /// For so long a body may come; one of which nothing comes ends earlier, with its connection.
-    private static let longestBody = Duration.seconds(300)
+    /// How long a body may take to arrive. The idle timeout of the connection ends a stalled one earlier.
+    private static let maxBodyDuration = Duration.seconds(300)
 
     package let operations: [Operation]
     private let documents: [DocumentOperation]
     package let openAPI: String
     private let byName: [String: Operation]
-    private let gate: any RequestGate
+    private let authenticator: any RequestAuthenticating
     private let logger: Logger
 
     package init(
         operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)], version: String,
-        gate: any RequestGate, logger: Logger
+        authenticator: any RequestAuthenticating, logger: Logger
     ) {
         self.operations = operations
         self.documents = documents
-        self.gate = gate
+        self.authenticator = authenticator
         self.logger = logger
         byName = Dictionary(
             operations.filter(\.isRealtime).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -59,17 +59,17 @@ package struct RouteTable: Sendable {
         }
     }
 
-    /// Answers a realtime request: `params` holds what REST has in path, query and body.
+    /// Handles a realtime request. `params` contains what REST has in path, query and body.
     package func handle(_ name: String, params: [UInt8], principal: Principal, clientAddress: String, host: String?)
-        async -> Result<OperationAnswer, Problem>
+        async -> Result<OperationResponse, Problem>
     {
         guard let operation = byName[name] else {
-            return .failure(.invalid("request", "There is no request \(name.prefix(64))."))
+            return .failure(.invalid("request", "Unknown request \(name.prefix(64))."))
         }
         var request = OperationRequest(
             principal: principal, parameters: [:], body: params, clientAddress: clientAddress, host: host)
         do {
-            try gate.admit(operation.limit, of: principal)
+            try authenticator.admit(operation.limit, of: principal)
             if !operation.parameters.isEmpty {
                 request.parameters = try request.decode(RealtimeParameters.self).values
             }
@@ -81,20 +81,20 @@ package struct RouteTable: Sendable {
 
     private func respond(to request: Request, context: WebContext, with operation: Operation) async -> Response {
         do {
-            var asked = OperationRequest(
+            var operationRequest = OperationRequest(
                 principal: nil, parameters: [:], body: [], clientAddress: context.clientAddress, host: request.hostName)
             for parameter in operation.parameters {
-                asked.parameters[parameter.name] = Self.value(of: parameter, request, context)
+                operationRequest.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
-            asked.principal = try await gate.admit(
+            operationRequest.principal = try await authenticator.admit(
                 AdmissionRequest(
                     limit: operation.limit, address: context.clientAddress,
                     credential: operation.access == .anyone
                         ? .none : .accessToken(authorization: request.headers[.authorization]),
                     endpoint: Self.endpoint(of: request, for: operation)))
-            if operation.body != nil { asked.body = try await Self.body(of: request) }
-            let answer = try await run(operation, asked)
-            return Response(json: answer.bodyWithPositions, status: answer.status)
+            if operation.body != nil { operationRequest.body = try await Self.body(of: request) }
+            let response = try await run(operation, operationRequest)
+            return Response(json: response.bodyWithPositions, status: response.status)
         } catch {
             return Response(problem: problem(for: error, in: operation.name))
         }
@@ -106,17 +106,17 @@ package struct RouteTable: Sendable {
         do {
             let types = operation.bodyTypes
             let limit = request.headers.mediaType.flatMap { operation.bodyLimits[$0] } ?? operation.bodyLimit
-            var asked = DocumentOperation.Request(
+            var documentRequest = DocumentOperation.Request(
                 principal: nil, parameters: [:], headers: request.headers, host: request.hostName,
                 receive: { try await Self.body(of: request, types: types, limit: limit) })
             for parameter in operation.parameters {
-                asked.parameters[parameter.name] = Self.value(of: parameter, request, context)
+                documentRequest.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
-            asked.principal = try await gate.admit(
+            documentRequest.principal = try await authenticator.admit(
                 AdmissionRequest(
                     limit: operation.limit, address: context.clientAddress,
-                    credential: Self.credential(of: request, for: operation, asked)))
-            return Response(try await operation.run(asked))
+                    credential: Self.credential(of: request, for: operation, documentRequest)))
+            return Response(try await operation.run(documentRequest))
         } catch {
             return Response(problem: problem(for: error, in: operation.name))
         }
@@ -127,12 +127,12 @@ package struct RouteTable: Sendable {
             ? context.parameters.get(parameter.name) : request.uri.queryParameters.get(parameter.name)
     }
 
-    private func run(_ operation: Operation, _ request: OperationRequest) async throws -> OperationAnswer {
-        var answer = try await operation.run(request)
-        answer.positions = answer.positions.filter { stream, _ in
+    private func run(_ operation: Operation, _ request: OperationRequest) async throws -> OperationResponse {
+        var response = try await operation.run(request)
+        response.positions = response.positions.filter { stream, _ in
             request.principal.map { stream.isOwn(of: $0) } ?? false
         }
-        return answer
+        return response
     }
 
     private static func endpoint(of request: Request, for operation: Operation) -> AdmissionRequest.Endpoint {
@@ -145,9 +145,9 @@ package struct RouteTable: Sendable {
     }
 
     private static func credential(
-        of request: Request, for operation: DocumentOperation, _ asked: DocumentOperation.Request
+        of request: Request, for operation: DocumentOperation, _ documentRequest: DocumentOperation.Request
     ) -> AdmissionRequest.Credential {
-        if let signer = operation.signer { return .signature { try signer(asked) } }
+        if let signer = operation.signer { return .signature { try signer(documentRequest) } }
         return operation.isPublic ? .none : .accessToken(authorization: request.headers[.authorization])
     }
 
@@ -169,23 +169,25 @@ package struct RouteTable: Sendable {
     }
 
     private static func anyBody(of request: Request, limit: Int) async throws -> [UInt8] {
-        let tooLarge = Problem(.payloadTooLarge, "The body may have \(limit) bytes.", field: "body")
-        // What is said to be too large need not come first.
+        let tooLarge = Problem(.payloadTooLarge, "The body may have at most \(limit) bytes.", field: "body")
+        // A Content-Length above the limit is rejected before the body is read.
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
-        let deadline = ContinuousClock.now + longestBody
+        let deadline = ContinuousClock.now + maxBodyDuration
         var buffer = ByteBuffer()
         do {
             for try await part in request.body {
                 guard buffer.readableBytes + part.readableBytes <= limit else { throw tooLarge }
-                guard ContinuousClock.now < deadline else { throw Problem.invalid("body", "It came too slowly.") }
+                guard ContinuousClock.now < deadline else {
+                    throw Problem.invalid("body", "The body arrived too slowly.")
+                }
                 buffer.writeImmutableBuffer(part)
             }
             return Array(buffer: buffer)
         } catch let problem as Problem {
             throw problem
         } catch {
-            // The client is gone, in the middle of what it said.
-            throw Problem.invalid("body", "It breaks off.")
+            // The client has disconnected in the middle of the body.
+            throw Problem.invalid("body", "The body ended early.")
         }
     }
 
@@ -200,7 +202,7 @@ package struct RouteTable: Sendable {
             return error.problem
         }
         logger.error("operation failed", metadata: ["operation": "\(operation)", "error": "\(error)"])
-        return Problem(.internalError, "The server could not do this. It has been logged.")
+        return Problem(.internalError, "An internal error occurred. It has been logged.")
     }
 }
 
@@ -211,7 +213,7 @@ private struct RealtimeParameters: Decodable {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            // Nearly all of them are texts, and an attempt that fails costs as much as the rest of the decoding.
+            // Nearly all of them are strings, and a failed attempt costs as much as the rest of the decoding.
             if let text = try? container.decode(String.self) {
                 self = .value(text)
             } else {

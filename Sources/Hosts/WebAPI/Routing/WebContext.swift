@@ -4,10 +4,10 @@ package import HummingbirdCore
 import Logging
 package import NIOCore
 
-/// The context of a request, with the address that it came from.
+/// The context of a request, with the client's address.
 package struct WebContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The client's address as limits count it, or `-` where it is not known. `ClientAddressMiddleware` finds it out.
+    /// The client's address for rate limits, or `-` if it is not known. `ClientAddressMiddleware` sets it.
     package fileprivate(set) var clientAddress = "-"
     fileprivate let channel: any Channel
 
@@ -17,10 +17,10 @@ package struct WebContext: RequestContext {
     }
 }
 
-/// Finds out where the client of a request is, which behind proxies stands in its headers.
+/// Determines the client's address of a request, which behind proxies is in a header.
 package struct ClientAddressMiddleware: RouterMiddleware {
     package typealias Context = WebContext
-    /// The address as limits count it, from the connection and from the lines of a header by its name.
+    /// Returns the address for rate limits, from the connection and from the values of a header by its name.
     package typealias Finder = @Sendable (any Channel, _ header: (String) -> [String]) -> String
 
     private let find: Finder
@@ -41,6 +41,6 @@ package struct ClientAddressMiddleware: RouterMiddleware {
 extension HTTPField.Name {
     package static var switchboardEndpoint: Self { name("Switchboard-Endpoint") }
 
-    // The names below are tokens of RFC 9110, so that the fallback is never taken.
+    // All names are valid tokens (RFC 9110), so the fallback is never used.
     static func name(_ text: String) -> Self { Self(text) ?? .accept }
 }

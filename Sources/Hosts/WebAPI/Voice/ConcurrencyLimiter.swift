@@ -2,9 +2,9 @@ import Dispatch
 import Model
 import Synchronization
 
-/// Runs work that takes the processor for long: so much at a time that calls go on undisturbed, with a short queue before
-/// it. Who finds the queue full is told to come back.
-package final class BoundedWork: Sendable {
+/// Runs CPU-intensive work with limited concurrency, so that calls are not disturbed, and with a short queue. Work is
+/// rejected with a retry time if the queue is full.
+package final class ConcurrencyLimiter: Sendable {
     private struct State {
         var running = 0
         var waiting: [CheckedContinuation<Void, any Error>] = []
@@ -12,15 +12,15 @@ package final class BoundedWork: Sendable {
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "bounded-work", qos: .utility, attributes: .concurrent)
-    private let atATime: Int
-    private let mostWaiting: Int
+    private let maxConcurrent: Int
+    private let maxWaiting: Int
 
-    package init(atATime: Int, mostWaiting: Int) {
-        self.atATime = max(1, atATime)
-        self.mostWaiting = max(0, mostWaiting)
+    package init(maxConcurrent: Int, maxWaiting: Int) {
+        self.maxConcurrent = max(1, maxConcurrent)
+        self.maxWaiting = max(0, maxWaiting)
     }
 
-    /// How much waits for its turn.
+    /// How much work is queued.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -31,34 +31,34 @@ package final class BoundedWork: Sendable {
         }
     }
 
-    private enum Turn {
-        case now
-        case later
-        case never
+    private enum Admission {
+        case run
+        case wait
+        case reject
     }
 
     private func enter() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let turn = state.withLock { state -> Turn in
-                if state.running < atATime {
+            let admission = state.withLock { state -> Admission in
+                if state.running < maxConcurrent {
                     state.running += 1
-                    return .now
+                    return .run
                 }
-                guard state.waiting.count < mostWaiting else { return .never }
+                guard state.waiting.count < maxWaiting else { return .reject }
                 state.waiting.append(continuation)
-                return .later
+                return .wait
             }
-            switch turn {
-            case .now: continuation.resume()
-            case .later: break
-            case .never:
+            switch admission {
+            case .run: continuation.resume()
+            case .wait: break
+            case .reject:
                 continuation.resume(
-                    throwing: Problem(.unavailable, "The server is busy with others' files.", retryAfter: 2000))
+                    throwing: Problem(.unavailable, "The server is busy with other files.", retryAfter: 2000))
             }
         }
     }
 
-    /// Hands the turn on, if somebody waits for it.
+    /// Resumes the next waiter, or frees the slot.
     private func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }

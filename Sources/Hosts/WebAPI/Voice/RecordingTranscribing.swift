@@ -2,17 +2,18 @@ package import Calls
 package import Model
 package import Storage
 
-/// Writes down what is said in recordings.
+/// Transcribes recordings.
 package protocol RecordingTranscribing: Sendable {
-    /// Whether a provider is there.
+    /// Whether a provider is configured.
     var isConfigured: Bool { get }
-    /// Begins with tracks whose transcripts are pending; everybody is told when that is done.
-    func transcribe(_ tracks: [UnwrittenTrack])
-    /// A whole transcript as a file.
+    /// Begins to transcribe tracks whose transcripts are pending. All users of the recording are notified when it is
+    /// done.
+    func transcribe(_ tracks: [UntranscribedTrack])
+    /// A complete transcript as the text of a file.
     func text(of transcript: RecordingTranscript, _ names: [UserID: String], as format: TranscriptFormat) -> String
 }
 
-/// Transcripts of recordings with who writes them.
+/// Transcripts of recordings, and their transcriber.
 package struct RecordingTranscriptService: Sendable {
     let store: Store
     let commands: CallCommands
@@ -24,17 +25,17 @@ package struct RecordingTranscriptService: Sendable {
         self.transcribing = transcribing
     }
 
-    /// Begins to write a recording down, as far as that was not begun before.
+    /// Begins to transcribe a recording, except for tracks that were begun before.
     func ask(for id: RecordingID, by principal: Principal) async throws -> Committed<RecordingTranscript> {
         let (commands, transcribing) = (commands, transcribing)
         return try await store.write { store in
             _ = try commands.recording(id, by: principal, in: store)
             guard transcribing.isConfigured else {
-                throw Problem(.providerNotConfigured, "This server has no provider of transcription.")
+                throw Problem(.providerNotConfigured, "This server has no transcription provider.")
             }
-            return try commands.askForTranscript(of: id, by: principal, in: store)
-        } committed: { asked in
-            transcribing.transcribe(asked.1)
+            return try commands.requestTranscript(of: id, by: principal, in: store)
+        } committed: { requested in
+            transcribing.transcribe(requested.1)
         }.map(\.0)
     }
 }

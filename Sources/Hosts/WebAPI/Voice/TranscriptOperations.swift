@@ -3,10 +3,10 @@ import Model
 import Storage
 import Voice
 
-extension FileTranscript: WrittenDown {}
-extension RecordingTranscript: WrittenDown {}
+extension FileTranscript: TranscriptDocument {}
+extension RecordingTranscript: TranscriptDocument {}
 
-/// What was said in voice messages, and in recordings of calls.
+/// Transcripts of voice messages, and of recordings of calls.
 package enum TranscriptOperations {
     package static func all(_ voice: VoiceService, _ recordings: RecordingTranscriptService) -> [Operation] {
         requests(voice).all + requests(recordings).all
@@ -23,15 +23,16 @@ package enum TranscriptOperations {
             try await service.store.read { try service.commands.transcript(of: id, by: principal, in: $0) }
         }
         return TranscriptRequests(
-            words: .init(
+            texts: .init(
                 tag: "voice", path: "/v1/voice-messages/{message}/transcript", parameter: "message",
-                parameterMeaning: "The voice message's id.", schema: "Transcript",
-                reading: "What is said in a voice message.",
+                parameterDescription: "The voice message's id.", schema: "Transcript",
+                reading: "The transcript of a voice message.",
                 asking:
-                    "Have a voice message written down, or try that again after it failed. `voice.transcribed` in both users' streams tells what became of it.",
-                saving: "What is said in a voice message as plain text, SRT or WebVTT.", problems: [.notFound]),
+                    "Transcribe a voice message, or retry after a failure. `voice.transcribed` in both users' streams "
+                    + "reports the result.",
+                saving: "The transcript of a voice message as plain text, SRT or WebVTT.", problems: [.notFound]),
             read: read,
-            ask: { try await service.askForTranscript(of: $0, by: $1) },
+            ask: { try await service.requestTranscript(of: $0, by: $1) },
             file: { id, principal in
                 let transcript = try await read(id, principal)
                 return (transcript, { service.text(of: transcript, as: $0) })
@@ -42,13 +43,14 @@ package enum TranscriptOperations {
         _ service: RecordingTranscriptService
     ) -> TranscriptRequests<Entities.Recording, RecordingTranscript> {
         TranscriptRequests(
-            words: .init(
+            texts: .init(
                 tag: "recordings", path: "/v1/recordings/{recording}/transcript", parameter: "recording",
-                parameterMeaning: "The recording's id.", schema: "RecordingTranscript",
-                reading: "What was said in a recording, and by whom, as far as it is written down.",
+                parameterDescription: "The recording's id.", schema: "RecordingTranscript",
+                reading: "The transcript of a recording, with its speakers, as far as it is transcribed.",
                 asking:
-                    "Have a recording written down, or those of its tracks again of which that failed. `recording.transcribed` in the streams of all to whom it belongs tells what became of it.",
-                saving: "What was said in a recording, and by whom, as plain text, SRT or WebVTT.",
+                    "Transcribe a recording, or retry the tracks that failed. `recording.transcribed` in the streams "
+                    + "of all users that it belongs to reports the result.",
+                saving: "The transcript of a recording, with its speakers, as plain text, SRT or WebVTT.",
                 problems: [.notFound, .conflict]),
             read: { id, principal in
                 try await service.store.read { try service.commands.transcript(of: id, by: principal, in: $0) }

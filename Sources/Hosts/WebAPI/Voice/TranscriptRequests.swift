@@ -2,72 +2,72 @@ import HTTPTypes
 import Model
 import Storage
 
-/// What a transcript of whatever kind tells of itself.
-protocol WrittenDown: Encodable, Sendable {
+/// A transcript of any kind.
+protocol TranscriptDocument: Encodable, Sendable {
     var status: FileTranscript.Status { get }
     var failure: FileTranscript.Failure? { get }
 }
 
-/// The requests by which a transcript is read, asked for and saved as a file: the same for whatever has one.
-struct TranscriptRequests<Entity, Transcript: WrittenDown>: Sendable {
-    /// What the documents of the requests say of it.
-    struct Words: Sendable {
-        /// The first part of the operations' names.
+/// The operations that read, request and download a transcript, which are the same for every kind of resource.
+struct TranscriptRequests<Entity, Transcript: TranscriptDocument>: Sendable {
+    /// The paths and descriptions of the operations.
+    struct Texts: Sendable {
+        /// The prefix of the operations' names.
         let tag: String
         let path: String
         let parameter: String
-        let parameterMeaning: String
+        let parameterDescription: String
         let schema: String
         let reading: String
         let asking: String
         let saving: String
-        /// Why it may be refused to read it or to ask for it.
+        /// The problems of reading and requesting the transcript.
         let problems: [Problem.Kind]
     }
 
     typealias ID = Identifier<Entity>
 
-    let words: Words
+    let texts: Texts
     let read: @Sendable (ID, Principal) async throws -> Transcript
     let ask: @Sendable (ID, Principal) async throws -> Committed<Transcript>
-    /// The transcript, and what makes a file of it.
+    /// Returns the transcript, and a function that formats it as a file.
     let file: @Sendable (ID, Principal) async throws -> (Transcript, @Sendable (TranscriptFormat) -> String)
 
-    private struct Answer: Encodable {
+    private struct ResponseBody: Encodable {
         let transcript: Transcript
     }
 
     private var parameter: Operation.Parameter {
-        .path(words.parameter, .identifier, words.parameterMeaning)
+        .path(texts.parameter, .identifier, texts.parameterDescription)
     }
 
-    private var answer: Schema {
-        .object([.required("transcript", .named(words.schema)), .optional("positions", Schemas.positions)])
+    private var responseSchema: Schema {
+        .object([.required("transcript", .named(texts.schema)), .optional("positions", Schemas.positions)])
     }
 
     var all: [Operation] { [getting, asking] }
 
     private var getting: Operation {
         Operation(
-            name: words.tag + ".transcript", method: .get, path: words.path, summary: words.reading,
-            parameters: [parameter], answers: [.ok(answer)], problems: words.problems
-        ) { [read, name = words.parameter] request in
+            name: texts.tag + ".transcript", method: .get, path: texts.path, summary: texts.reading,
+            parameters: [parameter], responses: [.ok(responseSchema)], problems: texts.problems
+        ) { [read, name = texts.parameter] request in
             let principal = try request.requirePrincipal()
-            return try .json(Answer(transcript: try await read(try request.identifier(name), principal)))
+            return try .json(ResponseBody(transcript: try await read(try request.identifier(name), principal)))
         }
     }
 
     private var asking: Operation {
         Operation(
-            name: words.tag + ".transcribe", method: .post, path: words.path, summary: words.asking,
+            name: texts.tag + ".transcribe", method: .post, path: texts.path, summary: texts.asking,
             parameters: [parameter], body: .object([]),
-            answers: [.ok(answer, "As it is now: pending, or complete if it was written down before.")],
-            problems: words.problems + [.providerNotConfigured], limit: .voiceMessages
-        ) { [ask, name = words.parameter] request in
+            responses: [.ok(responseSchema, "Its current state: pending, or complete if it was transcribed before.")],
+            problems: texts.problems + [.providerNotConfigured], limit: .voiceMessages
+        ) { [ask, name = texts.parameter] request in
             let principal = try request.requirePrincipal()
             let committed = try await ask(try request.identifier(name), principal)
             return try .json(
-                Answer(transcript: committed.value),
+                ResponseBody(transcript: committed.value),
                 positions: committed.positions.filter { $0.key == .user(principal.user) })
         }
     }
@@ -75,15 +75,15 @@ struct TranscriptRequests<Entity, Transcript: WrittenDown>: Sendable {
     var saving: DocumentOperation {
         let formats = Schema.choice(TranscriptFormat.allCases.map(\.rawValue))
         return DocumentOperation(
-            name: words.tag + ".transcriptFile", method: .get, path: words.path + "/{format}",
-            summary: words.saving, tag: words.tag,
+            name: texts.tag + ".transcriptFile", method: .get, path: texts.path + "/{format}",
+            summary: texts.saving, tag: texts.tag,
             parameters: [parameter, .path("format", formats, "The kind of file.")],
             outcomes: [
                 .init(
-                    status: 200, meaning: "The file.", contentType: TranscriptFormat.text.contentType,
+                    status: 200, description: "The file.", contentType: TranscriptFormat.text.contentType,
                     otherContentTypes: [TranscriptFormat.srt, .vtt].map(\.contentType))
             ], problems: [.notFound, .conflict]
-        ) { [file, name = words.parameter] request in
+        ) { [file, name = texts.parameter] request in
             let principal = try request.requirePrincipal()
             let id: ID = try request.identifier(name)
             guard let format = request.parameters["format"].flatMap(TranscriptFormat.init) else {
@@ -91,7 +91,7 @@ struct TranscriptRequests<Entity, Transcript: WrittenDown>: Sendable {
             }
             let (transcript, text) = try await file(id, principal)
             guard transcript.status == .complete else {
-                throw Problem(.conflict, transcript.failure?.detail ?? "It is not written down yet.")
+                throw Problem(.conflict, transcript.failure?.detail ?? "The transcript is not complete yet.")
             }
             return .init(status: 200, body: .bytes(Array(text(format).utf8)), contentType: format.contentType)
         }

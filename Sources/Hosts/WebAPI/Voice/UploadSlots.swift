@@ -1,10 +1,10 @@
 import Model
 import Synchronization
 
-/// How many uploads may be in memory at a time: of everybody, and of each user.
+/// Limits how many uploads may be in memory at a time, in total and for each user.
 final class UploadSlots: Sendable {
-    private static let most = 32
-    private static let mostOfAUser = 2
+    private static let maxTotal = 32
+    private static let maxPerUser = 2
 
     private struct State {
         var count = 0
@@ -15,12 +15,14 @@ final class UploadSlots: Sendable {
 
     func hold<Value>(for user: UserID, _ work: () async throws -> Value) async throws -> Value {
         let isHeld = state.withLock { state in
-            guard state.count < Self.most, state.ofUsers[user, default: 0] < Self.mostOfAUser else { return false }
+            guard state.count < Self.maxTotal, state.ofUsers[user, default: 0] < Self.maxPerUser else { return false }
             state.count += 1
             state.ofUsers[user, default: 0] += 1
             return true
         }
-        guard isHeld else { throw Problem(.unavailable, "Too much is being uploaded now.", retryAfter: 2000) }
+        guard isHeld else {
+            throw Problem(.unavailable, "Too many uploads are in progress. Try again later.", retryAfter: 2000)
+        }
         defer {
             state.withLock { state in
                 state.count -= 1

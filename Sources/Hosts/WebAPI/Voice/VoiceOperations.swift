@@ -3,82 +3,86 @@ package import Model
 import Storage
 package import Voice
 
-/// Everything that can be done with voice messages. The sound itself comes only over HTTP.
+/// Operations of voice messages. Audio is only transferred over HTTP.
 package enum VoiceOperations {
     private static let types = ["audio/ogg", "audio/webm"]
     private static let messageParameter = Operation.Parameter.path("message", .identifier, "The voice message's id.")
-    static let answer = Schema.object([
+    static let responseSchema = Schema.object([
         .required("message", .named("VoiceMessage")), .optional("positions", Schemas.positions),
-        .optional("duplicate", .boolean, "The request had been carried out before."),
+        .optional("duplicate", .boolean, "The request was already executed."),
     ])
 
     package static func all(_ service: VoiceService) -> [Operation] { [list(service), get(service), remove(service)] }
 
     /// - Parameters:
-    ///   - taking: records what is offered to be said.
-    ///   - issuer: of the ICE servers for that; nil where there is no relay.
+    ///   - recorder: records messages through the media gateway.
+    ///   - issuer: of the ICE servers for recording; nil without a relay.
     package static func documents(
-        _ service: VoiceService, _ taking: any VoiceTaking, _ issuer: ICEServerIssuer?
+        _ service: VoiceService, _ recorder: any VoiceRecordingService, _ issuer: ICEServerIssuer?
     ) -> [DocumentOperation] {
-        [create(service, taking, issuer)]
+        [create(service, recorder, issuer)]
     }
 
-    /// Who may have the file of a message: asked each time it is served.
+    /// Checks who may have the file of a message, each time it is served.
     package static func checker(_ commands: VoiceCommands) -> MediaOperations.Checker {
         { resource, user, store in
             guard let id = VoiceMessageID(resource) else { return false }
-            return try commands.mayHear(id, user, in: store)
+            return try commands.mayListen(id, user, in: store)
         }
     }
 
     private static func create(
-        _ service: VoiceService, _ taking: any VoiceTaking, _ issuer: ICEServerIssuer?
+        _ service: VoiceService, _ recorder: any VoiceRecordingService, _ issuer: ICEServerIssuer?
     ) -> DocumentOperation {
         let rules = service.commands.rules
         return DocumentOperation(
             name: "voice.create", method: .post, path: "/v1/voice-messages",
             summary:
-                "Send a voice message: a file with Opus, of at most \(rules.secondsLimit) seconds and \(rules.byteLimit) bytes. Or begin to record one with an offer that sends sound, as WHIP does it (RFC 9725).",
+                "Send a voice message: a file with Opus, of at most \(rules.secondsLimit) seconds and "
+                + "\(rules.byteLimit) bytes. Or start recording one with an offer that sends audio, as WHIP does "
+                + "(RFC 9725).",
             tag: "voice",
             parameters: [
-                .query("to", .identifier, isRequired: true, "Who is to hear it."),
+                .query("to", .identifier, isRequired: true, "The recipient."),
                 .query(
                     "clientID", .identifier,
-                    "A UUID of the client's, required with a file; repeating the request with it does nothing twice."),
+                    "A UUID from the client, required with a file; a request repeated with it is executed once."),
             ],
-            bodyTypes: types + [DoorOperations.sdp], bodySchema: .anything, bodyLimit: rules.byteLimit,
-            bodyLimits: [DoorOperations.sdp: RouteTable.maximumBody],
+            bodyTypes: types + [WHIPOperations.sdp], bodySchema: .anything, bodyLimit: rules.byteLimit,
+            bodyLimits: [WHIPOperations.sdp: RouteTable.maximumBody],
             outcomes: [
                 .init(
-                    status: 201, meaning: "It is sent, or an offer is answered and what is said is recorded.",
-                    contentType: "application/json", schema: answer,
-                    alternative: (DoorOperations.sdp, .text()),
+                    status: 201, description: "The message was sent, or an offer was answered and recording has begun.",
+                    contentType: "application/json", schema: responseSchema,
+                    alternative: (WHIPOperations.sdp, .text()),
                     headers: [
-                        ("Location", "The recording's address, where an offer is answered."),
-                        ("ETag", "Names its ICE session."),
-                        ("Accept-Patch", "What the recording's address takes by PATCH."),
+                        ("Location", "The recording's URL, if an offer was answered."),
+                        ("ETag", "Identifies its ICE session."),
+                        ("Accept-Patch", "The media type that PATCH accepts."),
                     ]),
-                .init(status: 200, meaning: "It was there already.", contentType: "application/json", schema: answer),
+                .init(
+                    status: 200, description: "It was sent before.", contentType: "application/json",
+                    schema: responseSchema),
             ],
             problems: [.notFound, .conflict, .clientIDReused, .quotaExceeded], limit: .voiceMessages
         ) { request in
-            if request.mediaType == DoorOperations.sdp {
-                return try await VoiceTakeOperations.open(taking, issuer, request)
+            if request.mediaType == WHIPOperations.sdp {
+                return try await VoiceRecordingOperations.open(recorder, issuer, request)
             }
             let principal = try request.requirePrincipal()
             let envelope = VoiceEnvelope(
                 to: try request.identifier("to"), clientID: try request.identifier("clientID"))
             let sent = try await service.send(envelope, by: principal, receiving: request.receive)
-            let answer = try await answer(sent, service, principal)
+            let response = try await response(for: sent, service, principal)
             return .init(
-                status: answer.status, body: .bytes(answer.bodyWithPositions), contentType: "application/json")
+                status: response.status, body: .bytes(response.bodyWithPositions), contentType: "application/json")
         }
     }
 
-    /// What whoever has sent a message is told.
-    static func answer(
-        _ sent: SentVoice, _ service: VoiceService, _ principal: Principal
-    ) async throws -> OperationAnswer {
+    /// The response to the sender of a message.
+    static func response(
+        for sent: SentVoice, _ service: VoiceService, _ principal: Principal
+    ) async throws -> OperationResponse {
         let document = try await service.store.read {
             try service.documents([sent.message], for: principal, in: $0)
         }
@@ -93,10 +97,10 @@ package enum VoiceOperations {
             summary: "The voice messages between the user and another, the newest first.",
             parameters: [
                 .query("with", .identifier, isRequired: true, "The other user."),
-                .query("limit", .integer(1...100), "How many at most; 50 unless told."),
-                .query("cursor", .text(), "The `nextCursor` of the page before."),
+                .query("limit", .integer(1...100), "How many at most; the default is 50."),
+                .query("cursor", .text(), "The `nextCursor` of the previous page."),
             ],
-            answers: [
+            responses: [
                 .ok(
                     .object([
                         .required("messages", .list(.named("VoiceMessage"))), .optional("nextCursor", .text()),
@@ -123,7 +127,7 @@ package enum VoiceOperations {
     private static func get(_ service: VoiceService) -> Operation {
         Operation(
             name: "voice.get", method: .get, path: "/v1/voice-messages/{message}", summary: "One voice message.",
-            parameters: [messageParameter], answers: [.ok(.object([.required("message", .named("VoiceMessage"))]))],
+            parameters: [messageParameter], responses: [.ok(.object([.required("message", .named("VoiceMessage"))]))],
             problems: [.notFound]
         ) { request in
             let principal = try request.requirePrincipal()
@@ -139,13 +143,13 @@ package enum VoiceOperations {
     private static func remove(_ service: VoiceService) -> Operation {
         Operation(
             name: "voice.remove", method: .delete, path: "/v1/voice-messages/{message}",
-            summary: "Take a voice message back, for both. Only its sender may.",
+            summary: "Delete a voice message, for both users. Only its sender may.",
             parameters: [messageParameter], problems: [.notFound]
         ) { request in
             let principal = try request.requirePrincipal()
             let id = try request.identifier("message", of: VoiceMessageID.self)
             let positions = try await service.remove(id, by: principal)
-            return OperationAnswer(status: 204, body: [], positions: positions)
+            return OperationResponse(status: 204, body: [], positions: positions)
         }
     }
 

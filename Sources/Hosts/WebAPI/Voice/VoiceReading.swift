@@ -4,61 +4,61 @@ import Foundation
 import Model
 import Voice
 
-/// What is kept of a file that somebody uploaded, or that was recorded here: its Opus packets in a new Ogg file, and what
-/// they sound like.
+/// A voice message's file, from an upload or a recording: its Opus packets in a new Ogg file, and the properties of its
+/// audio.
 ///
-/// The packets themselves stay as they are. Everything around them goes, because it is not the voice: other streams, and
-/// comments, in which recorders write where somebody was.
+/// The packets are not re-encoded. Everything else is removed: other streams, and comments, in which recorders may
+/// write the location.
 package struct VoiceReading: Sendable {
     static let contentType = "audio/ogg"
     private static let vendor = "Switchboard"
     private static let slackSeconds = 120
-    private static let fewestSamples: UInt64 = 480
+    private static let minSampleCount: UInt64 = 480
 
     let file: [UInt8]
-    let sound: VoiceSound
+    let audio: VoiceAudio
 
-    /// Reads and decodes all of it; this takes a while.
+    /// Parses and decodes an upload, which takes a while.
     ///
-    /// - Throws: a `Problem` that says what is wrong with the file.
+    /// - Throws: a `Problem` that describes what is wrong with the file.
     init(_ upload: [UInt8], _ rules: VoiceRules) throws {
         do {
             try self.init(OpusFile.read(upload.span.bytes, limit: OpusLimit(seconds: rules.secondsLimit)))
         } catch let error as ContainerError {
-            throw Problem.invalid("body", "The file cannot be taken: \(error).")
+            throw Problem.invalid("body", "The file is not valid: \(error).")
         }
     }
 
-    /// Reads and decodes what was recorded here, as far as it may be long; this takes a while.
+    /// Parses and decodes a recording of this server, up to the maximum length, which takes a while.
     ///
-    /// - Throws: a `Problem` where there is nothing to be heard.
+    /// - Throws: a `Problem` if nothing was recorded.
     init(recorded file: [UInt8], _ rules: VoiceRules) throws {
-        // The recorder ends a little later than it is told to, and files of lost connections end with silence.
+        // The recorder stops with a short delay, and files of lost connections end with silence.
         var track = try OpusFile.read(
             file.span.bytes, limit: OpusLimit(seconds: rules.secondsLimit + Self.slackSeconds))
         track.trim(to: OpusLimit(seconds: rules.secondsLimit))
-        guard track.sampleCount >= Self.fewestSamples else { throw VoiceService.nothingHeard }
+        guard track.sampleCount >= Self.minSampleCount else { throw VoiceService.nothingRecorded }
         try self.init(track)
     }
 
     private init(_ track: OpusTrack) throws {
-        guard track.sampleCount >= Self.fewestSamples else {
-            throw Problem.invalid("body", "There is no sound in this file.")
+        guard track.sampleCount >= Self.minSampleCount else {
+            throw Problem.invalid("body", "There is no audio in this file.")
         }
         let samples = try Self.decode(track)
         let waveform = Waveform(samples, count: VoiceRules.waveformCount)
         file = Self.rewrite(track)
-        sound = VoiceSound(
+        audio = VoiceAudio(
             durationMs: Int(track.sampleCount / 48), byteCount: file.count, contentType: Self.contentType,
             waveform: waveform.peaks.map { (Int($0) * 100 + 127) / 255 }, level: waveform.level)
     }
 
-    /// What is heard in a file that was kept, at 16 kHz. This takes a while.
+    /// Decodes a stored file to 16 kHz, which takes a while.
     package static func samples(of file: [UInt8], seconds: Int) throws -> [Int16] {
         try decode(OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: seconds)))
     }
 
-    /// What is heard, at 16 kHz.
+    /// Decodes a track to 16 kHz.
     private static func decode(_ track: OpusTrack) throws -> [Int16] {
         let decoder = try VoiceDecoder(.wide)
         let divisor = UInt64(decoder.rate.divisor)
@@ -70,7 +70,7 @@ package struct VoiceReading: Sendable {
             if gap > 0 { samples.append(contentsOf: repeatElement(0, count: gap)) }
             guard decoder.decode(packet.bytes, into: &samples) else {
                 let seconds = String(format: "%.1f", Double(packet.start) / 48_000)
-                throw Problem.invalid("body", "The file cannot be taken: its sound is damaged at \(seconds) s.")
+                throw Problem.invalid("body", "The file is not valid: its audio is damaged at \(seconds) s.")
             }
         }
         samples.removeFirst(min(Int(UInt64(track.head.preSkip) / divisor), samples.count))
@@ -98,8 +98,8 @@ package struct VoiceReading: Sendable {
             file += writer.append(packet.bytes, duration: packet.duration)
             end += UInt64(packet.duration)
         }
-        let heard = track.sampleCount + UInt64(track.head.preSkip)
-        file += writer.end(leavingOut: end > heard ? end - heard : 0)
+        let audibleEnd = track.sampleCount + UInt64(track.head.preSkip)
+        file += writer.end(leavingOut: end > audibleEnd ? end - audibleEnd : 0)
         return file
     }
 }

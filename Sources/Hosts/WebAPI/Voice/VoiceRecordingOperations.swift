@@ -4,16 +4,16 @@ import Model
 import SDP
 import Voice
 
-/// Voice messages that are said to the server, through a leg with its media gateway, instead of being uploaded.
-package struct VoiceTakeOperations: Sendable {
+/// Operations of voice messages that are recorded through the media gateway instead of being uploaded.
+package struct VoiceRecordingOperations: Sendable {
     private static let path = "/v1/voice-recordings"
     private static let parameter = Operation.Parameter.path("recording", .identifier, "The recording's id.")
 
-    private let taking: any VoiceTaking
+    private let recorder: any VoiceRecordingService
     private let voice: VoiceService
 
-    package init(_ taking: any VoiceTaking, _ voice: VoiceService) {
-        self.taking = taking
+    package init(_ recorder: any VoiceRecordingService, _ voice: VoiceService) {
+        self.recorder = recorder
         self.voice = voice
     }
 
@@ -25,52 +25,54 @@ package struct VoiceTakeOperations: Sendable {
         return Operation(
             name: "voice.record", method: .post, path: Self.path,
             summary:
-                "Record a voice message with an offer that sends sound, for at most \(rules.secondsLimit) seconds. An endpoint has one recording at a time, which a new one replaces; one that is not sent within ten minutes of its end is thrown away.",
+                "Record a voice message with an offer that sends audio, for at most \(rules.secondsLimit) seconds. An "
+                + "endpoint has one recording at a time, which a new one replaces; a recording that is not sent "
+                + "within ten minutes of its end is discarded.",
             access: .endpoint,
             body: .object([
-                .required("to", .identifier, "Who is to hear it; nothing is told to them before it is sent."),
+                .required("to", .identifier, "The recipient, who is not notified before the message is sent."),
                 .required(
                     "offer", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))]),
-                    "With a section that sends Opus; others are ignored."),
+                    "With a section that sends Opus; other sections are ignored."),
             ]),
-            answers: [
+            responses: [
                 .created(
                     .object([
                         .required("recording", .identifier),
                         .required("answer", .object([.required("sdp", .text())])),
-                    ]), "It is recorded from the first packet on.")
+                    ]), "Recording begins with the first packet.")
             ], problems: [.notFound, .conflict, .quotaExceeded], limit: .voiceMessages
-        ) { [taking] request in
+        ) { [recorder] request in
             let principal = try request.requireEndpoint()
             let body = try request.decode(Offer.self)
-            let made = try await taking.record(to: body.to, sdp: body.offer.sdp, by: principal)
-            return try .json(Recording(recording: made.take, answer: .init(sdp: made.sdp)), status: 201)
+            let answer = try await recorder.record(to: body.to, sdp: body.offer.sdp, by: principal)
+            return try .json(Recording(recording: answer.recording, answer: .init(sdp: answer.sdp)), status: 201)
         }
     }
 
     private var send: Operation {
         Operation(
             name: "voice.sendRecording", method: .post, path: Self.path + "/{recording}/send",
-            summary: "End a recording and send it, which a repeat does not do twice.", parameters: [Self.parameter],
-            answers: [
-                .created(VoiceOperations.answer, "It is sent."),
-                .ok(VoiceOperations.answer, "It had been sent already."),
+            summary: "End a recording and send it. A repeated request sends it once.", parameters: [Self.parameter],
+            responses: [
+                .created(VoiceOperations.responseSchema, "It was sent."),
+                .ok(VoiceOperations.responseSchema, "It was sent before."),
             ], problems: [.notFound, .conflict]
-        ) { [taking, voice] request in
+        ) { [recorder, voice] request in
             let principal = try request.requirePrincipal()
-            let id = try request.identifier("recording", of: VoiceTakeID.self)
-            return try await VoiceOperations.answer(try await taking.send(id, by: principal), voice, principal)
+            let id = try request.identifier("recording", of: VoiceRecordingID.self)
+            return try await VoiceOperations.response(for: try await recorder.send(id, by: principal), voice, principal)
         }
     }
 
     private var discard: Operation {
         Operation(
             name: "voice.discardRecording", method: .delete, path: Self.path + "/{recording}",
-            summary: "End a recording and throw it away.", parameters: [Self.parameter],
+            summary: "End a recording and discard it.", parameters: [Self.parameter],
             problems: [.notFound, .conflict]
-        ) { [taking] request in
+        ) { [recorder] request in
             let principal = try request.requirePrincipal()
-            try await taking.discard(try request.identifier("recording", of: VoiceTakeID.self), by: principal)
+            try await recorder.discard(try request.identifier("recording", of: VoiceRecordingID.self), by: principal)
             return .noContent
         }
     }
@@ -78,46 +80,46 @@ package struct VoiceTakeOperations: Sendable {
     private var patch: DocumentOperation {
         DocumentOperation(
             name: "voice.patchRecording", method: .patch, path: Self.path + "/{recording}",
-            summary: "Trickle candidates of a recording, or restart its ICE, as WHIP does (RFC 9725).", tag: "voice",
+            summary: "Trickle candidates of a recording, or restart ICE, as WHIP does (RFC 9725).", tag: "voice",
             parameters: [Self.parameter], headers: [TricklePatch.header], bodyTypes: [TricklePatch.contentType],
             outcomes: TricklePatch.outcomes,
             problems: [.notFound, .conflict, .preconditionFailed, .preconditionRequired], limit: .signals
-        ) { [taking] request in
+        ) { [recorder] request in
             let body = try await request.text()
-            let id = try request.identifier("recording", of: VoiceTakeID.self)
+            let id = try request.identifier("recording", of: VoiceRecordingID.self)
             let principal = try request.requirePrincipal()
-            let current = try taking.tag(of: id, by: principal)
+            let current = try recorder.tag(of: id, by: principal)
             guard let credentials = try TricklePatch.restart(body, request.headers[.ifMatch], current: current) else {
                 return .init(status: 204)
             }
-            let answer = try await taking.restart(
+            let answer = try await recorder.restart(
                 id, ufrag: credentials.ufrag, password: credentials.password, by: principal)
-            return try TricklePatch.answer(sdp: answer.sdp, tag: answer.tag)
+            return try TricklePatch.response(sdp: answer.sdp, tag: answer.tag)
         }
     }
 
-    /// What `POST /v1/voice-messages` does with an offer, as WHIP does it.
+    /// Handles `POST /v1/voice-messages` with an offer, as WHIP does.
     static func open(
-        _ taking: any VoiceTaking, _ issuer: ICEServerIssuer?, _ request: DocumentOperation.Request
-    ) async throws -> DocumentOperation.Answer {
+        _ recorder: any VoiceRecordingService, _ issuer: ICEServerIssuer?, _ request: DocumentOperation.Request
+    ) async throws -> DocumentOperation.Output {
         let principal = try request.requirePrincipal()
         let to: UserID = try request.identifier("to")
-        let made: VoiceTakeAnswer
+        let answer: VoiceRecordingAnswer
         do {
-            made = try await taking.record(to: to, sdp: try await request.text(), by: principal)
+            answer = try await recorder.record(to: to, sdp: try await request.text(), by: principal)
         } catch var problem as Problem where problem.field == "offer.sdp" {
             problem.field = "body"
             throw problem
         }
         var headers: HTTPFields = [
-            .location: "\(path)/\(made.take)", .eTag: "\"\(made.tag)\"",
+            .location: "\(path)/\(answer.recording)", .eTag: "\"\(answer.tag)\"",
             .name("Accept-Patch"): TricklePatch.contentType,
         ]
-        for link in DoorOperations.links(issuer, principal, .gateway, host: request.host) {
+        for link in WHIPOperations.links(issuer, principal, .gateway, host: request.host) {
             headers.append(HTTPField(name: .name("Link"), value: link))
         }
         return .init(
-            status: 201, body: .bytes(Array(made.sdp.utf8)), contentType: DoorOperations.sdp, headers: headers)
+            status: 201, body: .bytes(Array(answer.sdp.utf8)), contentType: WHIPOperations.sdp, headers: headers)
     }
 
     private struct Offer: Decodable {
@@ -126,7 +128,7 @@ package struct VoiceTakeOperations: Sendable {
     }
 
     private struct Recording: Encodable {
-        let recording: VoiceTakeID
+        let recording: VoiceRecordingID
         let answer: Answer
 
         struct Answer: Encodable { let sdp: String }

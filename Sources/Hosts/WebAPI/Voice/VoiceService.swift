@@ -5,21 +5,21 @@ package import Model
 package import Storage
 package import Voice
 
-/// Voice messages with everything around their commands: sounds are decoded and lie in files, of which links tell.
+/// Voice messages: runs their commands, decodes uploads, stores files and signs their URLs.
 package struct VoiceService: Sendable {
     package let store: Store
     package let commands: VoiceCommands
     package let links: MediaLinks
     private let files: MediaFiles
-    private let work: BoundedWork
+    private let work: ConcurrencyLimiter
     private let transcribing: any VoiceTranscribing
     private let slots = UploadSlots()
     private let decodeTime = Timer(label: "voice_decode_seconds")
     private let bytes = Counter(label: "voice_upload_bytes_total")
 
-    /// - Parameter work: where sounds are decoded.
+    /// - Parameter work: limits the decoding.
     package init(
-        store: Store, commands: VoiceCommands, files: MediaFiles, links: MediaLinks, work: BoundedWork,
+        store: Store, commands: VoiceCommands, files: MediaFiles, links: MediaLinks, work: ConcurrencyLimiter,
         transcribing: any VoiceTranscribing
     ) {
         self.transcribing = transcribing
@@ -30,7 +30,7 @@ package struct VoiceService: Sendable {
         self.work = work
     }
 
-    /// Takes an upload, which is received once it is known that it may be sent.
+    /// Sends an upload, which is received after the permission check.
     func send(
         _ envelope: VoiceEnvelope, by principal: Principal, receiving receive: () async throws -> [UInt8]
     ) async throws -> SentVoice {
@@ -51,16 +51,17 @@ package struct VoiceService: Sendable {
         }
     }
 
-    /// Sends what was recorded here. Its id does what a client's does with an upload: a repeat sends nothing twice.
+    /// Sends a recording of this server. Its id serves as the client id, so that a repeated request sends it once.
     package func send(
-        _ take: VoiceTakeID, to: UserID, by principal: Principal, receiving receive: () async throws -> [UInt8]
+        _ recording: VoiceRecordingID, to: UserID, by principal: Principal,
+        receiving receive: () async throws -> [UInt8]
     ) async throws -> SentVoice {
-        guard let clientID = ClientID(take.text) else { throw Problem.notFound("recording", field: "recording") }
+        guard let clientID = ClientID(recording.text) else { throw Problem.notFound("recording", field: "recording") }
         let envelope = VoiceEnvelope(to: to, clientID: clientID)
         do {
             return try await slots.hold(for: principal.user) {
                 let (file, rules) = (try await receive(), commands.rules)
-                return try await keep(envelope, Self.hash(of: take), by: principal) {
+                return try await keep(envelope, Self.hash(of: recording), by: principal) {
                     try VoiceReading(recorded: file, rules)
                 }
             }
@@ -70,20 +71,20 @@ package struct VoiceService: Sendable {
         }
     }
 
-    /// Whether a user may send another one anything.
+    /// Checks whether a user may send another one a message.
     package func check(to: UserID, by principal: Principal) async throws {
         let commands = commands
         try await store.read { try commands.check(to: to, by: principal, in: $0) }
     }
 
-    package static let nothingHeard = Problem.invalid(
-        "recording", "Nothing was recorded: is the microphone muted, or was nothing said yet?")
+    package static let nothingRecorded = Problem.invalid(
+        "recording", "Nothing was recorded: is the microphone muted, or did recording just begin?")
 
-    /// The message that was made of a recording, if one was.
-    package func sent(_ take: VoiceTakeID, by principal: Principal) async throws -> VoiceMessage? {
+    /// The message of a recording that was sent, if it was.
+    package func sent(_ recording: VoiceRecordingID, by principal: Principal) async throws -> VoiceMessage? {
         let commands = commands
         return try await store.read { store in
-            try commands.sent(take, bodyHash: Self.hash(of: take), by: principal, in: store)
+            try commands.sent(recording, bodyHash: Self.hash(of: recording), by: principal, in: store)
         }
     }
 
@@ -94,20 +95,20 @@ package struct VoiceService: Sendable {
         return Array(hash.finalize())
     }
 
-    private static func hash(of take: VoiceTakeID) -> [UInt8] {
-        Array(SHA256.hash(data: Array("recording \(take.text)".utf8)))
+    private static func hash(of recording: VoiceRecordingID) -> [UInt8] {
+        Array(SHA256.hash(data: Array("recording \(recording.text)".utf8)))
     }
 
-    /// Sends a sound, which `read` decodes, unless that was done before.
+    /// Decodes the audio with `read` and sends it, unless that was done before.
     private func keep(
         _ envelope: VoiceEnvelope, _ digest: [UInt8], by principal: Principal,
         read: @escaping @Sendable () throws -> VoiceReading
     ) async throws -> SentVoice {
         let commands = commands
-        let before = try await store.read {
+        let duplicate = try await store.read {
             try commands.sentBefore(envelope, bodyHash: digest, by: principal, in: $0)
         }
-        if let before { return SentVoice(message: before, isDuplicate: true) }
+        if let duplicate { return SentVoice(message: duplicate, isDuplicate: true) }
 
         let reading = try await work.run { [decodeTime] in
             let start = ContinuousClock.now
@@ -120,7 +121,7 @@ package struct VoiceService: Sendable {
         do {
             let committed = try await store.write { store in
                 let sent = try commands.send(
-                    reading.sound, in: file, envelope, bodyHash: digest, by: principal, id: .make(at: store.now),
+                    reading.audio, in: file, envelope, bodyHash: digest, by: principal, id: .make(at: store.now),
                     at: store.now, store: store)
                 if isTranscribed, !sent.isDuplicate { try store.save(.pending, of: file) }
                 return SentVoice(message: sent.message, isDuplicate: sent.isDuplicate)
@@ -131,7 +132,7 @@ package struct VoiceService: Sendable {
             } else if isTranscribed {
                 transcribing.transcribe(sent.message)
             }
-            // The position of the other's stream is no business of the sender.
+            // The position of the recipient's stream is not for the sender.
             return SentVoice(
                 message: sent.message, isDuplicate: sent.isDuplicate,
                 positions: committed.positions.filter { $0.key == .user(principal.user) })
@@ -144,25 +145,25 @@ package struct VoiceService: Sendable {
     func remove(_ id: VoiceMessageID, by principal: Principal) async throws -> [StreamName: Position] {
         let commands = commands
         let committed = try await store.write { try commands.remove(id, by: principal, in: $0) }
-        // It belongs to nothing any more: what cannot be removed goes at the next start.
+        // An orphaned file that cannot be removed now is removed at the next start.
         try? await files.remove(committed.value.file)
         return committed.positions.filter { $0.key == .user(principal.user) }
     }
 
-    /// Begins to write a message down, unless that was begun before.
-    func askForTranscript(
+    /// Begins to transcribe a message, unless that was begun before.
+    func requestTranscript(
         of id: VoiceMessageID, by principal: Principal
     ) async throws -> Committed<FileTranscript> {
         let (commands, transcribing) = (commands, transcribing)
         return try await store.write { store in
             _ = try commands.get(id, by: principal, in: store)
             guard transcribing.isConfigured else {
-                throw Problem(.providerNotConfigured, "This server has no provider of transcription.")
+                throw Problem(.providerNotConfigured, "This server has no transcription provider.")
             }
-            let asked = try commands.askForTranscript(of: id, by: principal, in: store)
-            return (asked.transcript, asked.work)
-        } committed: { asked in
-            if let message = asked.1 { transcribing.transcribe(message) }
+            let requested = try commands.requestTranscript(of: id, by: principal, in: store)
+            return (requested.transcript, requested.work)
+        } committed: { requested in
+            if let message = requested.1 { transcribing.transcribe(message) }
         }.map(\.0)
     }
 
@@ -170,7 +171,7 @@ package struct VoiceService: Sendable {
         transcribing.text(of: transcript, as: format)
     }
 
-    /// Messages as their user gets them, with what is known of what is said in them.
+    /// Messages as documents for a user, with their transcripts.
     func documents(
         _ messages: [VoiceMessage], for principal: Principal, in store: StoreTransaction
     ) throws -> [VoiceDocument] {
@@ -185,14 +186,13 @@ package struct VoiceService: Sendable {
     private func count(_ outcome: String) {
         Counter(label: "voice_uploads_total", dimensions: [("outcome", outcome)]).increment()
     }
-
 }
 
-/// A message that lies there now, and whether it had been sent before.
+/// A message that was sent, and whether it was sent before.
 package struct SentVoice: Hashable, Sendable {
     package let message: VoiceMessage
     package let isDuplicate: Bool
-    /// How far the sender's stream has come with it.
+    /// The new position of the sender's stream.
     package var positions: [StreamName: Position] = [:]
 
     package init(message: VoiceMessage, isDuplicate: Bool, positions: [StreamName: Position] = [:]) {
@@ -202,7 +202,7 @@ package struct SentVoice: Hashable, Sendable {
     }
 }
 
-/// A voice message as its user gets it, with where its sound is.
+/// A voice message as a document for a user, with the URL of its audio.
 struct VoiceDocument: Encodable {
     let message: VoiceMessage
     let audio: MediaLink

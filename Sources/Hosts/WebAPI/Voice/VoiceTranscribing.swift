@@ -1,17 +1,17 @@
 package import Model
 package import Voice
 
-/// Writes down what is said in voice messages.
+/// Transcribes voice messages.
 package protocol VoiceTranscribing: Sendable {
-    /// Whether a provider is there.
+    /// Whether a provider is configured.
     var isConfigured: Bool { get }
-    /// Begins with a message whose transcript is pending; it is told when that is done.
+    /// Begins to transcribe a message whose transcript is pending. Its users are notified when it is done.
     func transcribe(_ message: VoiceMessage)
-    /// A whole transcript as a file.
+    /// A complete transcript as the text of a file.
     func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String
 }
 
-/// Files of transcripts.
+/// File formats of transcripts.
 package enum TranscriptFormat: String, Hashable, Sendable, CaseIterable {
     case text, srt, vtt
 

@@ -2,66 +2,66 @@ import HTTPTypes
 import Model
 import SDP
 
-/// The PATCH of a session's address by which WHIP and WHEP trickle candidates and restart ICE (RFC 9725 sections 4.3.1 to
+/// The PATCH request by which WHIP and WHEP clients trickle candidates and restart ICE (RFC 9725 sections 4.3.1 to
 /// 4.3.3).
 enum TricklePatch {
     static let contentType = "application/trickle-ice-sdpfrag"
     static let header = (
         name: "If-Match", isRequired: false,
-        meaning: "The session's ETag, or * to restart ICE; without it the answer is 428."
+        description: "The session's ETag, or * to restart ICE; without it the response is 428."
     )
     static let outcomes: [DocumentOperation.Outcome] = [
-        .init(status: 204, meaning: "The candidates were heard."),
+        .init(status: 204, description: "The candidates were accepted."),
         .init(
-            status: 200, meaning: "ICE is restarted.", contentType: contentType,
-            headers: [("ETag", "Names the new ICE session.")]),
+            status: 200, description: "ICE was restarted.", contentType: contentType,
+            headers: [("ETag", "Identifies the new ICE session.")]),
     ]
 
-    /// With what ICE is to be restarted; nil where candidates were trickled.
+    /// The credentials for an ICE restart; nil if candidates were trickled.
     ///
     /// - Parameters:
     ///   - match: the request's `If-Match`.
     ///   - current: the session's tag.
     static func restart(_ body: String, _ match: String?, current: String) throws -> ICECredentials? {
-        let wish = try Self.wish(match, current: current)
+        let action = try Self.action(match, current: current)
         let fragment: TrickleFragment
         do {
             fragment = try TrickleFragment(parsing: body)
         } catch {
-            throw Problem.invalid("body", "The body is no fragment of SDP: \(error).")
+            throw Problem.invalid("body", "The body is not a valid SDP fragment: \(error).")
         }
-        guard wish == .restart else { return nil }
+        guard action == .restart else { return nil }
         guard let credentials = fragment.newCredentials else {
-            throw Problem.invalid("body", "To restart ICE, bring its new a=ice-ufrag and a=ice-pwd.")
+            throw Problem.invalid("body", "To restart ICE, send the new a=ice-ufrag and a=ice-pwd.")
         }
         return credentials
     }
 
-    /// What a restart is answered with.
-    static func answer(sdp: String, tag: String) throws -> DocumentOperation.Answer {
+    /// The response to an ICE restart.
+    static func response(sdp: String, tag: String) throws -> DocumentOperation.Output {
         .init(
             status: 200, body: .bytes(Array(try fragment(of: sdp).utf8)), contentType: contentType,
             headers: [.eTag: "\"\(tag)\""])
     }
 
-    private enum Wish {
+    private enum Action {
         case trickle, restart
     }
 
     /// RFC 9725 sections 4.3.1 to 4.3.3.
-    private static func wish(_ match: String?, current: String) throws -> Wish {
+    private static func action(_ match: String?, current: String) throws -> Action {
         guard let match else {
             throw Problem(.preconditionRequired, "Send If-Match with the session's ETag, or with *.", field: "If-Match")
         }
         if match.trimmed == "*" { return .restart }
         let tags = match.split(separator: ",").map { String($0).trimmed }
         guard tags.contains("\"\(current)\"") else {
-            throw Problem(.preconditionFailed, "ICE was restarted since: this is not its ETag.", field: "If-Match")
+            throw Problem(.preconditionFailed, "ICE was restarted since: this ETag is outdated.", field: "If-Match")
         }
         return .trickle
     }
 
-    /// The gateway's side of the new ICE session, as far as it has changed.
+    /// The gateway's side of the new ICE session: the lines that have changed.
     private static func fragment(of answer: String) throws -> String {
         guard let description = try? SessionDescription(parsing: answer),
             let tagged = description.sections.first(where: { !$0.candidates.isEmpty }) ?? description.sections.first,

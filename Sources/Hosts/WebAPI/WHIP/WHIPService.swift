@@ -1,53 +1,53 @@
 package import Model
 
-/// The two doors to a call's media for programs that speak HTTP and WebRTC and nothing of ours.
-package enum MediaDoor: String, Hashable, Sendable, CaseIterable {
-    /// WebRTC-HTTP ingestion (RFC 9725): media comes in.
+/// The protocols by which WebRTC clients exchange media with a call over plain HTTP.
+package enum WHIPKind: String, Hashable, Sendable, CaseIterable {
+    /// WebRTC-HTTP ingestion (RFC 9725): publishes media.
     case whip
-    /// WebRTC-HTTP egress (draft-ietf-wish-whep): media goes out.
+    /// WebRTC-HTTP egress (draft-ietf-wish-whep): plays media.
     case whep
 
-    static func isDoor(path: String) -> Bool {
+    static func isWHIP(path: String) -> Bool {
         path.hasPrefix("/v1/calls/") && allCases.contains { path.hasSuffix("/\($0.rawValue)") }
     }
 }
 
-/// Which session of which door.
-package struct DoorPlace: Hashable, Sendable {
-    package var door: MediaDoor
+/// The id of a session of WHIP or WHEP.
+package struct WHIPSessionID: Hashable, Sendable {
+    package var kind: WHIPKind
     package var call: CallID
-    /// The endpoint that the server made for it.
+    /// The endpoint that the server generated for it.
     package var leg: EndpointID
 
-    package init(door: MediaDoor, call: CallID, leg: EndpointID) {
-        self.door = door
+    package init(kind: WHIPKind, call: CallID, leg: EndpointID) {
+        self.kind = kind
         self.call = call
         self.leg = leg
     }
 }
 
-/// What a door's session answers to an offer, or to a restart of ICE.
-package struct DoorAnswer: Hashable, Sendable {
-    package var place: DoorPlace
+/// The answer of a session to an offer, or to an ICE restart.
+package struct WHIPAnswer: Hashable, Sendable {
+    package var id: WHIPSessionID
     package var sdp: String
-    /// Names the ICE session; it changes when ICE is restarted.
+    /// Identifies the ICE session; it changes with each ICE restart.
     package var tag: String
 
-    package init(place: DoorPlace, sdp: String, tag: String) {
-        self.place = place
+    package init(id: WHIPSessionID, sdp: String, tag: String) {
+        self.id = id
         self.sdp = sdp
         self.tag = tag
     }
 }
 
-/// Legs behind doors. Each method throws a `Problem` where it cannot do what it says.
-package protocol DoorService: Sendable {
-    /// Makes a session for the user, who joins the call through it unless they are in it already.
-    func open(_ door: MediaDoor, in call: CallID, sdp: String, by principal: Principal) async throws -> DoorAnswer
-    /// The tag of a session of the user's.
-    func tag(of place: DoorPlace, by principal: Principal) throws -> String
+/// Sessions of WHIP and WHEP. Each method throws a `Problem` if it fails.
+package protocol WHIPService: Sendable {
+    /// Creates a session for the user, who joins the call with it unless they are in it already.
+    func open(_ kind: WHIPKind, in call: CallID, sdp: String, by principal: Principal) async throws -> WHIPAnswer
+    /// The tag of one of the user's sessions.
+    func tag(of id: WHIPSessionID, by principal: Principal) throws -> String
     /// Restarts ICE with the client's new credentials.
-    func restart(_ place: DoorPlace, ufrag: String, password: String, by principal: Principal) async throws
-        -> DoorAnswer
-    func close(_ place: DoorPlace, by principal: Principal) async throws
+    func restart(_ id: WHIPSessionID, ufrag: String, password: String, by principal: Principal) async throws
+        -> WHIPAnswer
+    func close(_ id: WHIPSessionID, by principal: Principal) async throws
 }

@@ -1,13 +1,13 @@
 import Wire
 
-/// A still picture as its sender encoded it, without what else was in the file.
+/// A still image as its sender encoded it, stripped of metadata.
 ///
-/// Pixels are not decoded. The file is walked from its first byte to its end, only the parts that show the picture are
-/// copied, and everything else is left out: EXIF and XMP (places, cameras, times), comments and texts, thumbnails,
-/// other pictures, animations, and whatever follows the end.
+/// Pixels are not decoded. The file is parsed from its first byte to its end, only the parts that are needed to show
+/// the image are copied, and everything else is removed: EXIF and XMP (locations, cameras, times), comments and texts,
+/// thumbnails, further images, animations, and trailing bytes.
 ///
-/// What shows the picture as it was meant stays: colour profiles, and the orientation. Of EXIF the orientation alone is
-/// written anew, so that a photo of a phone does not lie on its side.
+/// Colour profiles and the orientation are kept. Of EXIF only the orientation is written again, so that a phone's photo
+/// is shown upright.
 package struct ImageFile: Hashable, Sendable {
     package enum Format: String, Hashable, Sendable, CaseIterable {
         case jpeg
@@ -18,17 +18,17 @@ package struct ImageFile: Hashable, Sendable {
     }
 
     package let format: Format
-    /// Pixels, as they are encoded: an orientation may turn them.
+    /// In pixels as encoded, before the orientation is applied.
     package let width: Int
     package let height: Int
     package let bytes: [UInt8]
 
-    /// - Parameter limit: pixels of a side at most.
-    /// - Throws: where a decoder would not, or should not, show it.
+    /// - Parameter limit: the maximum width and height in pixels.
+    /// - Throws: `ImageError` for a file that is malformed or not supported.
     package static func read(_ file: RawSpan, limit: Int) throws(ImageError) -> ImageFile {
-        if JPEGFile.isOne(file) { return try JPEGFile.read(file, limit) }
-        if PNGFile.isOne(file) { return try PNGFile.read(file, limit) }
-        if WebPFile.isOne(file) { return try WebPFile.read(file, limit) }
+        if JPEGFile.matches(file) { return try JPEGFile.read(file, limit) }
+        if PNGFile.matches(file) { return try PNGFile.read(file, limit) }
+        if WebPFile.matches(file) { return try WebPFile.read(file, limit) }
         throw .unknownFormat
     }
 
@@ -40,12 +40,12 @@ package struct ImageFile: Hashable, Sendable {
     }
 }
 
-/// Why a file is not taken. The text is for the person who sent it.
+/// Why a file is rejected as an image. The text is for the person who sent it.
 package enum ImageError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownFormat
-    /// The file ends, or makes no sense, at this byte.
+    /// The file ends or is invalid at this byte.
     case malformed(String, at: Int)
-    /// It is well made, and not taken.
+    /// It is well-formed, but not supported.
     case unsupported(String)
     case tooLarge(width: Int, height: Int, limit: Int)
 
@@ -67,16 +67,16 @@ struct ImageSize: Hashable {
     let height: Int
 
     init(_ width: Int, _ height: Int, limit: Int, at offset: Int) throws(ImageError) {
-        guard width > 0, height > 0 else { throw .malformed("its size is nothing", at: offset) }
+        guard width > 0, height > 0 else { throw .malformed("its width or height is 0", at: offset) }
         guard width <= limit, height <= limit else { throw .tooLarge(width: width, height: height, limit: limit) }
         self.width = width
         self.height = height
     }
 }
 
-/// A colour profile may have so many bytes: the usual ones have some hundreds to some thousands, and decoders allocate
-/// what a compressed one says.
+/// The maximum size of a colour profile: usual ones have some hundreds to some thousands of bytes, and decoders
+/// allocate the size that a compressed one declares.
 enum ColourProfile {
-    static let longest = 64 * 1024
+    static let maximumByteCount = 64 * 1024
     static let tooLong = ImageError.unsupported("a colour profile of more than 64 KiB")
 }

@@ -1,11 +1,11 @@
 import Wire
 
-/// JPEG (ITU-T T.81 annex B): segments that begin with a marker, and after a start of scan the compressed picture.
+/// JPEG (ITU-T T.81 annex B): segments that begin with a marker, and after a start of scan the compressed image.
 ///
 ///     SOI  APPn | COM | DQT | DHT | DRI | SOFn …  SOS data  [DHT | SOS data …]  EOI
 ///
-/// Baseline, extended and progressive files with Huffman codes are taken, as browsers show them. Kept are JFIF's density
-/// (APP0), ICC profiles (APP2), Adobe's colour transform (APP14), the orientation (of APP1), and the picture.
+/// Baseline, extended and progressive files with Huffman codes are accepted, as in browsers. JFIF's density (APP0), ICC
+/// profiles (APP2), Adobe's colour transform (APP14), the orientation (of APP1) and the image are kept.
 struct JPEGFile {
     private enum Marker {
         static let frames: Set<UInt8> = [0xC0, 0xC1, 0xC2]
@@ -20,8 +20,8 @@ struct JPEGFile {
         static let comment: UInt8 = 0xFE
     }
 
-    /// A progressive file has about ten. Each makes a decoder go over the whole picture, whatever its few bytes say.
-    private static let mostScans = 64
+    /// A progressive file has about ten. Each one makes a decoder process the whole image, however few bytes it has.
+    private static let maximumScans = 64
 
     private let limit: Int
     private var output: [UInt8] = [0xFF, 0xD8]
@@ -31,7 +31,7 @@ struct JPEGFile {
     private var hasEXIF = false
     private var profileBytes = 0
 
-    static func isOne(_ file: RawSpan) -> Bool { file.byte(at: 0) == 0xFF && file.byte(at: 1) == 0xD8 }
+    static func matches(_ file: RawSpan) -> Bool { file.byte(at: 0) == 0xFF && file.byte(at: 1) == 0xD8 }
 
     static func read(_ file: RawSpan, _ limit: Int) throws(ImageError) -> ImageFile {
         var reader = JPEGFile(limit: limit)
@@ -46,7 +46,7 @@ struct JPEGFile {
         while true {
             guard let first = file.byte(at: offset) else { throw .ended(at: offset) }
             guard first == 0xFF else { throw .malformed("a marker is missing", at: offset) }
-            // Any number of them may fill the room before a marker (section B.1.1.2).
+            // Any number of fill bytes may precede a marker (section B.1.1.2).
             while file.byte(at: offset &+ 1) == 0xFF { offset &+= 1 }
             guard let marker = file.byte(at: offset &+ 1) else { throw .ended(at: offset) }
             if marker == Marker.end { return try finish(at: offset) }
@@ -64,7 +64,7 @@ struct JPEGFile {
         return ImageFile(.jpeg, size, output)
     }
 
-    /// The marker, the length and what the length counts.
+    /// The range of a segment: the marker, the length and the bytes that the length covers.
     private static func segment(_ file: RawSpan, at offset: Int) throws(ImageError) -> Range<Int> {
         guard let length = file.integer(at: offset &+ 2, as: UInt16.self) else { throw .ended(at: offset) }
         guard length >= 2 else { throw .malformed("a segment has no length", at: offset) }
@@ -83,7 +83,7 @@ struct JPEGFile {
         case Marker.scan:
             guard size != nil else { throw .malformed("a scan comes before its frame", at: offset) }
             scans &+= 1
-            guard scans <= Self.mostScans else { throw .unsupported("more than \(Self.mostScans) scans") }
+            guard scans <= Self.maximumScans else { throw .unsupported("more than \(Self.maximumScans) scans") }
             output.append(segment)
         case _ where Marker.applications.contains(marker): try takeApplication(segment, marker)
         case Marker.comment: break
@@ -102,7 +102,7 @@ struct JPEGFile {
             output.append(density)
             output += [0, 0]
         case 0xE1 where content.begins(with: "Exif\0\0") && !hasEXIF:
-            // The first counts, as for browsers.
+            // Only the first counts, as in browsers.
             hasEXIF = true
             guard let orientation = Orientation(exif: content) else { return }
             let exif = Orientation.prefix + orientation.tiff
@@ -111,7 +111,7 @@ struct JPEGFile {
             output += exif
         case 0xE2 where content.begins(with: "ICC_PROFILE\0"):
             profileBytes &+= content.byteCount
-            guard profileBytes <= ColourProfile.longest else { throw ColourProfile.tooLong }
+            guard profileBytes <= ColourProfile.maximumByteCount else { throw ColourProfile.tooLong }
             output.append(segment)
         case 0xEE where content.begins(with: "Adobe") && content.byteCount == 12: output.append(segment)
         default: break
@@ -123,18 +123,18 @@ struct JPEGFile {
         guard let precision = segment.byte(at: 4), let height = segment.integer(at: 5, as: UInt16.self),
             let width = segment.integer(at: 7, as: UInt16.self), let components = segment.byte(at: 9),
             segment.byteCount == 10 &+ 3 &* Int(components)
-        else { throw .malformed("the frame's header does not fit", at: offset) }
+        else { throw .malformed("the frame header has a wrong length", at: offset) }
         guard precision == 8 else { throw .unsupported("\(precision) bits a sample") }
         guard [1, 3, 4].contains(components) else { throw .unsupported("\(components) components") }
         for index in 0..<Int(components) {
             guard let sampling = segment.byte(at: 11 &+ 3 &* index), let table = segment.byte(at: 12 &+ 3 &* index),
                 (1...4).contains(sampling >> 4), (1...4).contains(sampling & 15), table < 4
-            else { throw .malformed("a component makes no sense", at: offset) }
+            else { throw .malformed("a component is invalid", at: offset) }
         }
         return try ImageSize(Int(width), Int(height), limit: limit, at: offset)
     }
 
-    /// Copies compressed data up to the next marker that is no restart; returns where that is.
+    /// Copies compressed data up to the next marker that is not a restart; returns its offset.
     private mutating func copyScan(_ file: RawSpan, from start: Int) throws(ImageError) -> Int {
         var offset = start
         while let byte = file.byte(at: offset) {
@@ -142,7 +142,7 @@ struct JPEGFile {
                 offset &+= 1
                 continue
             }
-            // A zero is stuffed behind data that looks like a marker; more of the same fills.
+            // A zero is stuffed after data that looks like a marker; repeated 0xFF are fill bytes.
             if next == 0 || Marker.restarts.contains(next) {
                 offset &+= 2
             } else if next == 0xFF {

@@ -1,7 +1,7 @@
 import Wire
 
-/// How a picture is to be turned and mirrored when it is shown: the one thing of EXIF that is kept (CIPA DC-008, tag
-/// 0x0112 in IFD 0; 1 is as it is).
+/// How an image is rotated and mirrored when it is shown: the only EXIF field that is kept (CIPA DC-008, tag 0x0112 in
+/// IFD 0; 1 is unchanged).
 struct Orientation: Hashable {
     private static let tag: UInt16 = 0x0112
     /// A SHORT in TIFF.
@@ -9,7 +9,7 @@ struct Orientation: Hashable {
 
     let value: UInt16
 
-    /// Reads it out of a TIFF header with its first directory. Nil where there is none, or it says nothing.
+    /// Reads it from a TIFF header with its first directory. Nil when it is absent, invalid or 1.
     init?(tiff: RawSpan) {
         let isLittle: Bool
         switch tiff.integer(at: 0, as: UInt32.self) {
@@ -37,8 +37,7 @@ struct Orientation: Hashable {
         return nil
     }
 
-    /// Reads it out of what is in a file under the name of EXIF: some writers put JPEG's prefix before the header
-    /// elsewhere too.
+    /// Reads it from a file's EXIF data: some writers put JPEG's prefix before the TIFF header in other formats too.
     init?(exif: RawSpan) {
         let prefix = Self.prefix.count
         if exif.begins(with: "Exif\0\0"), let tiff = exif.part(prefix..<exif.byteCount) {
@@ -48,14 +47,14 @@ struct Orientation: Hashable {
         }
     }
 
-    /// What precedes TIFF in JPEG.
+    /// The prefix before the TIFF header in JPEG.
     static let prefix: [UInt8] = Array("Exif\0\0".utf8)
 
-    /// A TIFF header with a directory that has nothing but this.
+    /// A TIFF header with a directory that has only the orientation.
     var tiff: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(bigEndian: 0x4D4D_002A as UInt32)
-        // The directory follows at once: one entry, and no other directory.
+        // The directory follows immediately: one entry, and no other directory.
         bytes.append(bigEndian: 8 as UInt32)
         bytes.append(bigEndian: 1 as UInt16)
         bytes.append(bigEndian: Self.tag)

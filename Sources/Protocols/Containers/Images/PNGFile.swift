@@ -2,8 +2,8 @@ import Wire
 
 /// PNG (W3C PNG, third edition): a signature, then chunks, each with a length, a type, data and a CRC.
 ///
-/// Kept are the picture (IHDR, PLTE, IDAT, IEND), what its values mean (transparency, gamma, colour space, ICC profile,
-/// significant bits, pixel aspect) and the orientation (of eXIf). An animation becomes its first picture.
+/// The image (IHDR, PLTE, IDAT, IEND), its interpretation (transparency, gamma, colour space, ICC profile, significant
+/// bits, pixel aspect) and the orientation (of eXIf) are kept. An animation becomes its first frame.
 enum PNGFile {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -20,7 +20,7 @@ enum PNGFile {
         ]
     }
 
-    static func isOne(_ file: RawSpan) -> Bool {
+    static func matches(_ file: RawSpan) -> Bool {
         signature.indices.allSatisfy { file.byte(at: $0) == signature[$0] }
     }
 
@@ -48,7 +48,7 @@ enum PNGFile {
                 hasData = true
                 output.append(chunk)
             case ChunkType.profile:
-                guard length <= ColourProfile.longest else { throw ColourProfile.tooLong }
+                guard length <= ColourProfile.maximumByteCount else { throw ColourProfile.tooLong }
                 output.append(chunk)
             case ChunkType.exif where !hasEXIF:
                 hasEXIF = true
@@ -58,7 +58,7 @@ enum PNGFile {
                 output.append(chunk)
                 return ImageFile(.png, size, output)
             case _ where ChunkType.kept.contains(type): output.append(chunk)
-            // A chunk that decoders must understand, and that nobody here knows (section 5.4).
+            // An unknown chunk that decoders must understand (section 5.4).
             case _ where type & 0x2000_0000 == 0: throw .unsupported("an unknown critical chunk")
             default: break
             }
@@ -71,7 +71,7 @@ enum PNGFile {
         guard header.byteCount == 13, let width = header.integer(at: 0, as: UInt32.self),
             let height = header.integer(at: 4, as: UInt32.self), let depth = header.byte(at: 8),
             let colour = header.byte(at: 9)
-        else { throw .malformed("the header does not fit", at: offset) }
+        else { throw .malformed("the header has a wrong length", at: offset) }
         let depths: Set<UInt8> =
             switch colour {
             case 0: [1, 2, 4, 8, 16]
@@ -81,7 +81,7 @@ enum PNGFile {
             }
         guard depths.contains(depth), header.byte(at: 10) == 0, header.byte(at: 11) == 0,
             let interlace = header.byte(at: 12), interlace <= 1
-        else { throw .malformed("the header makes no sense", at: offset) }
+        else { throw .malformed("the header is invalid", at: offset) }
         return try ImageSize(Int(width), Int(height), limit: limit, at: offset)
     }
 

@@ -1,12 +1,12 @@
 import Wire
 
-/// WebP (RFC 9649): RIFF with one picture in it, or with features around it.
+/// WebP (RFC 9649): a RIFF file with one image, in the simple or the extended format.
 ///
 ///     RIFF size WEBP  VP8 | VP8L
 ///     RIFF size WEBP  VP8X [ICCP] [ALPH] VP8 | VP8L [EXIF] [XMP] …
 ///
-/// Kept are the picture with its transparency, the colour profile, and the orientation (of EXIF). Animations have no
-/// picture that could stand for them, and are not taken.
+/// The image with its transparency, the colour profile, and the orientation (of EXIF) are kept. Animations have no
+/// default image, and are not supported.
 struct WebPFile {
     private enum ChunkType {
         static let extended: UInt32 = 0x5650_3858
@@ -19,7 +19,7 @@ struct WebPFile {
         static let animation: Set<UInt32> = [0x414E_494D, 0x414E_4D46]
     }
 
-    /// Of the flags of VP8X (section 2.7.1.2).
+    /// Flags of VP8X (section 2.7.1.2).
     private enum Flag {
         static let profile: UInt8 = 0x20
         static let alpha: UInt8 = 0x10
@@ -35,7 +35,7 @@ struct WebPFile {
     private var hasEXIF = false
     private var orientation: Orientation?
 
-    static func isOne(_ file: RawSpan) -> Bool {
+    static func matches(_ file: RawSpan) -> Bool {
         guard file.begins(with: "RIFF"), let rest = file.part(8..<max(8, file.byteCount)) else { return false }
         return rest.begins(with: "WEBP")
     }
@@ -52,7 +52,7 @@ struct WebPFile {
                 let content = riff.part(offset &+ 8..<offset &+ 8 &+ Int(size))
             else { throw .ended(at: offset) }
             try reader.take(type, content, isFirst: offset == 12, limit, at: offset)
-            // An odd one is followed by a byte of nothing, which the last one may lack.
+            // An odd one is followed by a padding byte, which the last one may lack.
             offset &+= 8 &+ Int(size) &+ Int(size & 1)
         }
         return try reader.finish(at: offset)
@@ -75,7 +75,7 @@ struct WebPFile {
         case _ where ChunkType.animation.contains(type): throw .unsupported("an animation")
         case ChunkType.alpha where size == nil && alpha.isEmpty: alpha = Self.chunk(type, content)
         case ChunkType.profile where size == nil && profile.isEmpty:
-            guard content.byteCount <= ColourProfile.longest else { throw ColourProfile.tooLong }
+            guard content.byteCount <= ColourProfile.maximumByteCount else { throw ColourProfile.tooLong }
             profile = Self.chunk(type, content)
         case ChunkType.exif where !hasEXIF:
             hasEXIF = true
@@ -84,7 +84,7 @@ struct WebPFile {
         }
     }
 
-    /// Writes RIFF anew. The extended header is there only for what needs it.
+    /// Writes a new RIFF file, with an extended header only if the source had one.
     private func finish(at offset: Int) throws(ImageError) -> ImageFile {
         guard let size else { throw .malformed("there is no picture", at: offset) }
         guard canvas == nil || canvas == size else { throw .malformed("the picture does not fill its canvas", at: 12) }
@@ -125,18 +125,18 @@ struct WebPFile {
         return chunk
     }
 
-    /// Flags, and the sides of the canvas less one in 24 bits each.
+    /// Flags, and width and height of the canvas minus one in 24 bits each.
     private mutating func takeExtended(_ content: RawSpan, _ limit: Int, at offset: Int) throws(ImageError) {
         guard content.byteCount >= 10, let flags = content.byte(at: 0),
             let width = content.littleEndian(at: 4, as: UInt32.self),
             let height = content.littleEndian(at: 6, as: UInt32.self)
-        else { throw .malformed("the extended header does not fit", at: offset) }
+        else { throw .malformed("the extended header is too short", at: offset) }
         hasAlphaFlag = flags & Flag.alpha != 0
         canvas = try ImageSize(
             Int(width & 0xFF_FFFF) &+ 1, Int(height >> 8) &+ 1, limit: limit, at: offset)
     }
 
-    /// A key frame's header (RFC 6386 section 9.1): 3 bytes of tag, a start code, and the sides in 14 bits each.
+    /// A key frame's header (RFC 6386 section 9.1): 3 bytes of tag, a start code, and width and height in 14 bits each.
     private static func lossy(_ content: RawSpan, _ limit: Int, at offset: Int) throws(ImageError) -> ImageSize {
         guard let tag = content.byte(at: 0), tag & 1 == 0, let code = content.integer(at: 2, as: UInt32.self),
             code & 0xFF_FFFF == 0x9D_012A, let width = content.littleEndian(at: 6, as: UInt16.self),
@@ -145,8 +145,8 @@ struct WebPFile {
         return try ImageSize(Int(width & 0x3FFF), Int(height & 0x3FFF), limit: limit, at: offset)
     }
 
-    /// A signature, the sides less one in 14 bits each, a bit for transparency, and three of a version (RFC 9649 section
-    /// 3.4).
+    /// A signature, width and height minus one in 14 bits each, a bit for transparency, and three of a version (RFC
+    /// 9649 section 3.4).
     private static func lossless(_ content: RawSpan, _ limit: Int, at offset: Int) throws(ImageError) -> ImageSize {
         guard content.byte(at: 0) == 0x2F, let bits = content.littleEndian(at: 1, as: UInt32.self), bits >> 29 == 0
         else { throw .malformed("the picture has no header", at: offset) }

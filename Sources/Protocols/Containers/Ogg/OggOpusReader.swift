@@ -1,15 +1,15 @@
 import RTP
 package import Wire
 
-/// Reads Opus from an Ogg file (RFC 7845): the first Opus stream of those that are in it.
+/// Reads Opus from an Ogg file (RFC 7845): its first Opus stream.
 ///
-/// A file whose end is missing or damaged is read up to there, and says so: a recording whose writer was killed lacks its
-/// last page and nothing else.
+/// A file whose end is missing or damaged is read up to there, and marked as truncated: a recording whose writer was
+/// killed lacks only its last page.
 package enum OggOpusReader {
-    /// Comments may hold a picture; more than that is none of ours.
-    private static let mostTagBytes = 1 << 20
+    /// Comments may contain a cover image; longer ones are rejected.
+    private static let maximumTagByteCount = 1 << 20
     /// Of one packet: 120 ms of the highest rate (RFC 7845 section 6).
-    private static let mostPacketBytes = 61_440
+    private static let maximumPacketByteCount = 61_440
 
     package static func begins(_ file: RawSpan) -> Bool { OggPage.begins(file) }
 
@@ -22,20 +22,20 @@ package enum OggOpusReader {
             do {
                 page = try OggPage(file, at: offset)
             } catch {
-                // An unsupported page is no end, but the first damage is.
+                // The first damaged page ends the file, but an unsupported one is an error.
                 guard case .malformed = error, state.hasTags else { throw error }
-                return state.finish(isCutOff: true)
+                return state.finish(isTruncated: true)
             }
             if page.serial == state.serial {
                 guard try state.read(page, file, at: offset) else {
-                    try refuseChain(file, behind: offset &+ page.byteCount)
-                    return state.finish(isCutOff: false)
+                    try rejectChain(file, after: offset &+ page.byteCount)
+                    return state.finish(isTruncated: false)
                 }
             }
             offset &+= page.byteCount
         }
-        guard state.hasTags else { throw .malformed("the file ends before its sound", at: offset) }
-        return state.finish(isCutOff: true)
+        guard state.hasTags else { throw .malformed("the file ends before its audio", at: offset) }
+        return state.finish(isTruncated: true)
     }
 
     /// The first pages of all streams come first (RFC 3533 section 4).
@@ -52,34 +52,34 @@ package enum OggOpusReader {
         }
     }
 
-    /// Files in a row are one file to Ogg (RFC 3533 section 4), of which only the first would be heard.
-    private static func refuseChain(_ file: RawSpan, behind end: Int) throws(ContainerError) {
+    /// Rejects chained streams (RFC 3533 section 4), of which only the first would be read.
+    private static func rejectChain(_ file: RawSpan, after end: Int) throws(ContainerError) {
         var offset = end
         while offset < file.byteCount, let page = try? OggPage(file, at: offset) {
-            guard !page.isFirst else { throw .unsupported("a second stream behind the first") }
+            guard !page.isFirst else { throw .unsupported("a second stream after the first") }
             offset &+= page.byteCount
         }
     }
 
-    /// The stream of Opus, page after page.
+    /// The Opus stream, read page by page.
     struct Stream {
         var track: OpusTrack
         let serial: UInt32
         let limit: OpusLimit
         var number: UInt32
         var hasTags = false
-        /// Of the comments that were passed over so far.
+        /// Bytes of comments that were skipped so far.
         var tagByteCount = 0
         /// Samples of all packets so far.
         var end: UInt64 = 0
-        /// What was cut off before the first packet, as a live stream does (RFC 7845 section 4.3).
+        /// The start of the first packet, which is not 0 where a live stream was joined late (RFC 7845 section 4.3).
         var begin: UInt64?
         var lastGranule: UInt64?
-        var saidLast = false
+        var hasLastPage = false
 
-        /// False behind the last page.
+        /// False after the last page.
         mutating func read(_ page: OggPage, _ file: RawSpan, at offset: Int) throws(ContainerError) -> Bool {
-            guard !page.isFirst else { throw .unsupported("a second stream behind the first") }
+            guard !page.isFirst else { throw .unsupported("a second stream after the first") }
             guard page.number == number &+ 1 else { throw .malformed("an Ogg page is missing", at: offset) }
             number = page.number
             if !page.isContinued { track.dropPending() }
@@ -88,16 +88,16 @@ package enum OggOpusReader {
             var isLost = page.isContinued && track.pendingByteCount == 0 && hasTags
             for segment in page.segments {
                 let next = position &+ Int(segment)
-                guard let piece = file.part(position..<next) else {
+                guard let fragment = file.part(position..<next) else {
                     throw .malformed("the Ogg page ends too early", at: position)
                 }
                 position = next
                 let isEnd = segment < 255
                 if !hasTags {
-                    try passTags(piece, isEnd: isEnd, at: offset)
+                    try skipTags(fragment, isEnd: isEnd, at: offset)
                 } else if !isLost {
-                    track.appendPiece(piece)
-                    guard track.pendingByteCount <= mostPacketBytes else {
+                    track.appendFragment(fragment)
+                    guard track.pendingByteCount <= maximumPacketByteCount else {
                         throw .malformed("the Opus packet is too long", at: position)
                     }
                     if isEnd { try endPacket(at: position) }
@@ -105,24 +105,24 @@ package enum OggOpusReader {
                 if isEnd { isLost = false }
             }
             try note(page.granule, at: offset)
-            saidLast = page.isLast
+            hasLastPage = page.isLast
             return !page.isLast
         }
 
-        private mutating func passTags(_ piece: RawSpan, isEnd: Bool, at offset: Int) throws(ContainerError) {
-            if tagByteCount == 0, !piece.begins(with: "OpusTags") {
+        private mutating func skipTags(_ fragment: RawSpan, isEnd: Bool, at offset: Int) throws(ContainerError) {
+            if tagByteCount == 0, !fragment.begins(with: "OpusTags") {
                 throw .malformed("there are no OpusTags", at: offset)
             }
-            tagByteCount &+= piece.byteCount
-            guard tagByteCount <= mostTagBytes else { throw .malformed("the OpusTags are too long", at: offset) }
+            tagByteCount &+= fragment.byteCount
+            guard tagByteCount <= maximumTagByteCount else { throw .malformed("the OpusTags are too long", at: offset) }
             hasTags = isEnd
         }
 
         private mutating func endPacket(at position: Int) throws(ContainerError) {
             let pending = Array(track.pending.prefix(2))
             guard !pending.isEmpty, let payload = OpusPayload(pending.span.bytes) else {
-                // An empty packet stands for nothing.
-                guard pending.isEmpty else { throw .malformed("this is no Opus packet", at: position) }
+                // An empty packet is ignored.
+                guard pending.isEmpty else { throw .malformed("this is not an Opus packet", at: position) }
                 return
             }
             track.endPacket(start: end, duration: payload.duration)
@@ -133,7 +133,8 @@ package enum OggOpusReader {
         private mutating func note(_ granule: Int64, at offset: Int) throws(ContainerError) {
             guard granule >= 0, hasTags, end > 0 else { return }
             let granule = UInt64(granule)
-            // Only the first page may begin later than at 0; one that is shorter than its packets is the last as well.
+            // Only the first page may begin later than at 0; one with a granule position before the end of its packets
+            // must be the last page too.
             let begin = begin ?? (granule > end ? granule &- end : 0)
             self.begin = begin
             guard granule >= begin, granule >= lastGranule ?? 0 else {
@@ -142,13 +143,13 @@ package enum OggOpusReader {
             lastGranule = granule
         }
 
-        mutating func finish(isCutOff: Bool) -> OpusTrack {
+        mutating func finish(isTruncated: Bool) -> OpusTrack {
             track.dropPending()
-            track.isCutOff = isCutOff || !saidLast
-            let said = lastGranule.map { $0 &- (begin ?? 0) } ?? end
-            // Only the last page may stand for less than its packets.
-            let heard = saidLast ? min(said, end) : end
-            track.sampleCount = heard > UInt64(track.head.preSkip) ? heard &- UInt64(track.head.preSkip) : 0
+            track.isTruncated = isTruncated || !hasLastPage
+            let granuleEnd = lastGranule.map { $0 &- (begin ?? 0) } ?? end
+            // Only the last page may end before its packets do.
+            let audible = hasLastPage ? min(granuleEnd, end) : end
+            track.sampleCount = audible > UInt64(track.head.preSkip) ? audible &- UInt64(track.head.preSkip) : 0
             return track
         }
     }

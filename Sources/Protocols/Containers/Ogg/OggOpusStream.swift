@@ -1,42 +1,42 @@
 import Wire
 
-/// Reads Opus from an Ogg file as its bytes come: however long it is, no more than a page of it is held.
+/// Reads Opus from an Ogg file incrementally: however long the file is, at most a page is in memory.
 ///
-/// It takes what `OggOpusReader` takes, and its packets are the same. Where that says that the file is cut off, this one
-/// has no next page.
+/// It accepts the same files as `OggOpusReader` and returns the same packets. Where that marks the file as truncated,
+/// this one has no next page.
 package struct OggOpusStream: Sendable {
-    /// A packet, and the samples at 48 kHz that it stands for.
+    /// A packet, and its duration in samples at 48 kHz.
     package struct Packet: Hashable, Sendable {
         package let bytes: [UInt8]
         package let duration: UInt32
     }
 
     private let limit: OpusLimit
-    /// What came and belongs to no page that was read.
-    private var waiting: [UInt8] = []
-    /// In `waiting`.
+    /// Bytes from the last page that was read.
+    private var buffer: [UInt8] = []
+    /// Of the next page, in `buffer`.
     private var offset = 0
     private var state: OggOpusReader.Stream?
     private var isDamaged = false
-    /// How many samples are heard in all, without the pre-skip; known with the packets of the last page.
+    /// The number of audible samples, without the pre-skip; known after the last page.
     package private(set) var sampleCount: UInt64?
 
     package init(limit: OpusLimit) {
         self.limit = limit
     }
 
-    /// Known with the first packet.
+    /// Known when the first packet is.
     package var head: OpusHead? { state?.track.head }
 
-    /// What comes next in the file.
+    /// Appends the next bytes of the file.
     package mutating func append(_ bytes: [UInt8]) {
-        waiting.removeFirst(offset)
+        buffer.removeFirst(offset)
         offset = 0
         guard sampleCount == nil, !isDamaged else { return }
-        waiting += bytes
+        buffer += bytes
     }
 
-    /// The packets that end in the next page of the stream, in order; nil when more has to come first, or nothing does.
+    /// The packets that end in the next page of the stream, in order; nil when more bytes are needed, or after the end.
     package mutating func nextPage() throws(ContainerError) -> [Packet]? {
         while sampleCount == nil, !isDamaged {
             guard let page = try page() else { return nil }
@@ -47,11 +47,11 @@ package struct OggOpusStream: Sendable {
                 continue
             }
             guard page.serial == state.serial else { continue }
-            // Not shared meanwhile: what it holds would be copied.
+            // Cleared meanwhile, so that the buffers are not copied on write.
             self.state = nil
             do {
-                let goesOn = try state.read(page, waiting.span.bytes, at: start)
-                if !goesOn { sampleCount = state.finish(isCutOff: false).sampleCount }
+                let hasMore = try state.read(page, buffer.span.bytes, at: start)
+                if !hasMore { sampleCount = state.finish(isTruncated: false).sampleCount }
             } catch {
                 isDamaged = true
                 throw error
@@ -63,16 +63,16 @@ package struct OggOpusStream: Sendable {
         return nil
     }
 
-    /// The page that is next, when all of it is there.
+    /// The next page, when it is complete.
     private mutating func page() throws(ContainerError) -> OggPage? {
-        let rest = waiting.count &- offset
+        let rest = buffer.count &- offset
         let table = offset &+ OggPage.headerByteCount
         guard rest >= OggPage.headerByteCount else { return nil }
-        let segments = waiting[table...].prefix(Int(waiting[table &- 1]))
+        let segments = buffer[table...].prefix(Int(buffer[table &- 1]))
         let length = segments.reduce(OggPage.headerByteCount &+ segments.count) { $0 &+ Int($1) }
         do {
-            guard rest >= length, segments.count == Int(waiting[table &- 1]) else { return nil }
-            return try OggPage(waiting.span.bytes, at: offset)
+            guard rest >= length, segments.count == Int(buffer[table &- 1]) else { return nil }
+            return try OggPage(buffer.span.bytes, at: offset)
         } catch {
             guard case .malformed = error, state?.hasTags == true else { throw error }
             isDamaged = true
@@ -83,7 +83,7 @@ package struct OggOpusStream: Sendable {
     /// The first pages of all streams come first (RFC 3533 section 4).
     private mutating func begin(_ page: OggPage, at start: Int) throws(ContainerError) {
         guard page.isFirst else { throw .noOpus }
-        guard let head = try Self.head(waiting.span.bytes, (start &+ page.bodyOffset)..<offset) else { return }
+        guard let head = try Self.head(buffer.span.bytes, (start &+ page.bodyOffset)..<offset) else { return }
         state = OggOpusReader.Stream(track: OpusTrack(head), serial: page.serial, limit: limit, number: page.number)
     }
 

@@ -1,12 +1,12 @@
 import Wire
 
-/// Writes Opus into an Ogg file as it comes (RFC 7845): a page for each second at most, so that who is killed loses no
-/// more than that.
+/// Writes Opus into an Ogg file incrementally (RFC 7845), in pages of at most a second, so that a process that is
+/// killed loses no more than that.
 package struct OggOpusWriter: Sendable {
     /// Samples at 48 kHz.
-    private static let longestPage: UInt64 = 48_000
-    /// Comments fill pages of their own.
-    private static let mostBodyBytes = OggPage.mostSegments * 255
+    private static let maximumPageSamples: UInt64 = 48_000
+    /// Of a full page of comments.
+    private static let maximumBodyByteCount = OggPage.maximumSegments * 255
 
     private let serial: UInt32
     private let head: OpusHead
@@ -18,13 +18,13 @@ package struct OggOpusWriter: Sendable {
     private var pageStart: UInt64 = 0
     private var isEnded = false
 
-    /// - Parameter serial: any number that other streams in the same file do not have.
+    /// - Parameter serial: unique among the streams of the file.
     package init(serial: UInt32, head: OpusHead) {
         self.serial = serial
         self.head = head
     }
 
-    /// What was written so far, without the pre-skip: samples at 48 kHz.
+    /// The samples at 48 kHz that were written so far, without the pre-skip.
     package var sampleCount: UInt64 { granule > UInt64(head.preSkip) ? granule &- UInt64(head.preSkip) : 0 }
 
     /// The beginning of the file.
@@ -42,10 +42,10 @@ package struct OggOpusWriter: Sendable {
         repeat {
             var page = OggPage(serial: serial, number: number)
             page.isContinued = isContinued
-            let part = rest.prefix(Self.mostBodyBytes)
+            let part = rest.prefix(Self.maximumBodyByteCount)
             rest = rest.dropFirst(part.count)
-            page.segments = Array(Self.lacing(part.count).prefix(OggPage.mostSegments))
-            // A full page says nothing of an end, so that of full comments is in the next.
+            page.segments = Array(Self.lacing(part.count).prefix(OggPage.maximumSegments))
+            // Lacing of 255 means that the packet continues, so the end of comments that fill a page is in the next.
             isContinued = page.segments.last == 255
             page.granule = isContinued ? -1 : 0
             page.write(Array(part), into: &file)
@@ -54,29 +54,31 @@ package struct OggOpusWriter: Sendable {
         return file
     }
 
-    /// Takes a packet of so many samples, and returns the pages that are full.
+    /// Appends a packet of so many samples, and returns the pages that are full.
     package mutating func append(_ packet: ArraySlice<UInt8>, duration: UInt32) -> [UInt8] {
         guard !isEnded else { return [] }
         var file: [UInt8] = []
         let lacing = Self.lacing(packet.count)
-        let isLong = granule &+ UInt64(duration) &- pageStart > Self.longestPage
-        if !segments.isEmpty, isLong || segments.count &+ lacing.count > OggPage.mostSegments { endPage(into: &file) }
-        // More than a page holds is no Opus packet.
-        guard lacing.count <= OggPage.mostSegments else { return file }
+        let isLong = granule &+ UInt64(duration) &- pageStart > Self.maximumPageSamples
+        if !segments.isEmpty, isLong || segments.count &+ lacing.count > OggPage.maximumSegments {
+            endPage(into: &file)
+        }
+        // No Opus packet is larger than a page.
+        guard lacing.count <= OggPage.maximumSegments else { return file }
         segments += lacing
         body += packet
         granule &+= UInt64(duration)
         return file
     }
 
-    /// The page that is not full yet, for who does not want to wait.
+    /// Ends the current page before it is full, to bound the delay.
     package mutating func flush() -> [UInt8] {
         var file: [UInt8] = []
         if !segments.isEmpty, !isEnded { endPage(into: &file) }
         return file
     }
 
-    /// The last page. Of the last packets so many samples are not to be heard.
+    /// The last page. So many samples at the end of the last packets are trimmed.
     package mutating func end(leavingOut samples: UInt64 = 0) -> [UInt8] {
         guard !isEnded else { return [] }
         var file: [UInt8] = []

@@ -5,10 +5,10 @@ import Wire
 ///      0 "OggS" | 4 version 0 | 5 flags | 6 granule position (8) | 14 serial number (4) | 18 page number (4)
 ///     22 checksum (4) | 26 number of segments | 27 length of each segment | the segments
 ///
-/// A packet is segments of 255 bytes and one that is shorter; one that goes on in the next page ends with 255.
+/// A packet is segments of 255 bytes and one that is shorter; one that continues in the next page ends with 255.
 struct OggPage {
     static let headerByteCount = 27
-    static let mostSegments = 255
+    static let maximumSegments = 255
     private static let magic: StaticString = "OggS"
 
     /// It begins with the rest of a packet.
@@ -17,7 +17,7 @@ struct OggPage {
     var isFirst: Bool
     /// The last of its stream.
     var isLast: Bool
-    /// For Opus: the end of the last packet that ends here, in samples with the pre-skip; -1 when none does.
+    /// For Opus: the end of the last packet that ends in this page, in samples with the pre-skip; -1 when none does.
     var granule: Int64
     var serial: UInt32
     var number: UInt32
@@ -61,7 +61,7 @@ struct OggPage {
         guard OggChecksum.of(page) == checksum else { throw .malformed("the Ogg page is damaged", at: offset) }
     }
 
-    /// The page with these bytes in its segments.
+    /// Writes the page with these bytes in its segments.
     func write(_ body: [UInt8], into file: inout [UInt8]) {
         let start = file.count
         file += [0x4F, 0x67, 0x67, 0x53, 0]
@@ -85,8 +85,8 @@ package enum OggChecksum {
         }
     }
 
-    /// Gives the page that begins there the checksum of its bytes, whatever they are. Returns where it ends, nil when it is
-    /// not whole: for those who make pages that are wrong in another way.
+    /// Sets the checksum of the page that begins there. Returns its end, nil when it is incomplete. For tests, whose
+    /// pages are invalid in other ways.
     package static func seal(_ file: inout [UInt8], at start: Int) -> Int? {
         guard start >= 0, start &+ OggPage.headerByteCount <= file.count else { return nil }
         let segments = file[(start &+ OggPage.headerByteCount)...].prefix(Int(file[start &+ 26]))

@@ -1,27 +1,26 @@
-/// Packets of Opus for time in which none came, so that a file is as long as what it is of.
+/// Opus packets for time in which none were received, so that a file is as long as the recorded time.
 package enum OpusFiller {
-    /// A packet, and the samples at 48 kHz that it stands for.
+    /// A packet, and its duration in samples at 48 kHz.
     package struct Packet: Hashable, Sendable {
         package let bytes: [UInt8]
         package let duration: UInt32
     }
 
-    /// 20 ms of CELT at full bandwidth, mono (RFC 6716 section 3.1); those of 2.5, 5 and 10 ms come before it.
+    /// 20 ms of CELT at full bandwidth, mono (RFC 6716 section 3.1); configurations of 2.5, 5 and 10 ms precede it.
     private static let longFrame: UInt32 = 960
     private static let longConfiguration: UInt8 = 31
     /// 120 ms, the longest packet.
-    private static let mostFrames: UInt32 = 6
-    /// The range coder's first symbol says that the frame is silent (RFC 6716 section 4.3).
+    private static let maximumFrames: UInt32 = 6
+    /// The range coder's first symbol marks the frame as silent (RFC 6716 section 4.3).
     private static let silentFrame: [UInt8] = [0xFF, 0xFE]
 
-    /// Nothing is heard. What is left of 2.5 ms is left out.
+    /// Silence. A remainder below 2.5 ms is omitted.
     package static func silence(_ samples: UInt64) -> [Packet] { packets(samples, of: silentFrame) }
 
-    /// What was sent and did not come: frames of no bytes, which decoders make up from what came before, fading
-    /// (RFC 7845 section 4.1).
+    /// Packet loss: empty frames, for which decoders run packet loss concealment (RFC 7845 section 4.1).
     package static func lost(_ samples: UInt64) -> [Packet] { packets(samples, of: []) }
 
-    /// Whether it is one of those that nothing is heard of.
+    /// Whether it is a packet of `silence`.
     static func isSilence(_ packet: ArraySlice<UInt8>) -> Bool {
         guard let first = packet.first, first >> 3 > longConfiguration &- 4 else { return false }
         let rest = packet.dropFirst()
@@ -38,7 +37,7 @@ package enum OpusFiller {
         var packets: [Packet] = []
         var rest = samples
         while rest >= UInt64(longFrame) {
-            let count = min(UInt32(clamping: rest / UInt64(longFrame)), mostFrames)
+            let count = min(UInt32(clamping: rest / UInt64(longFrame)), maximumFrames)
             packets.append(packet(longConfiguration, count, frame))
             rest &-= UInt64(count &* longFrame)
         }
@@ -54,7 +53,7 @@ package enum OpusFiller {
     private static func packet(_ configuration: UInt8, _ count: UInt32, _ frame: [UInt8]) -> Packet {
         let step = longConfiguration &- configuration
         let duration = count &* (longFrame >> step)
-        // Code 0 is one frame; code 3 so many, of the same size.
+        // Code 0 is one frame; code 3 is `count` frames of the same size.
         guard count > 1 else { return Packet(bytes: [configuration << 3] + frame, duration: duration) }
         var bytes: [UInt8] = [configuration << 3 | 3, UInt8(truncatingIfNeeded: count)]
         for _ in 0..<count { bytes += frame }

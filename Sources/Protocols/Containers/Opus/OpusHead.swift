@@ -2,17 +2,17 @@ package import Wire
 
 /// The identification header of Opus in a file (RFC 7845 section 5.1), which is WebM's `CodecPrivate` too.
 ///
-///     "OpusHead" | version 1 | channels | pre-skip (2) | input rate (4) | gain (2) | mapping family | …     little-endian
+///     "OpusHead" | version 1 | channels | pre-skip (2) | input rate (4) | gain (2) | mapping family | …  little-endian
 package struct OpusHead: Hashable, Sendable {
     package static let byteCount = 19
 
     /// 1 or 2.
     package let channelCount: Int
-    /// Samples at 48 kHz that a decoder makes before the first that is to be heard.
+    /// Samples at 48 kHz that a player discards from the beginning of the decoder's output.
     package let preSkip: UInt16
-    /// Of what was encoded, in hertz, for those who want to know.
+    /// The sample rate of the original input in hertz, for information.
     package let inputRate: UInt32
-    /// What the decoded sound is to be multiplied with, in 1/256 dB.
+    /// The gain to apply to the decoder's output, in 1/256 dB.
     package let gain: Int16
 
     package init(channelCount: Int = 1, preSkip: UInt16, inputRate: UInt32 = 48_000, gain: Int16 = 0) {
@@ -22,7 +22,7 @@ package struct OpusHead: Hashable, Sendable {
         self.gain = gain
     }
 
-    /// - Parameter offset: where it lies in the file, for the error.
+    /// - Parameter offset: its offset in the file, for errors.
     init(_ bytes: RawSpan, at offset: Int) throws(ContainerError) {
         guard Self.begins(bytes) else { throw .malformed("there is no OpusHead", at: offset) }
         guard let version = bytes.byte(at: 8), let channels = bytes.byte(at: 9),
@@ -51,10 +51,10 @@ package struct OpusHead: Hashable, Sendable {
     }
 }
 
-/// The comment header of Opus in a file (RFC 7845 section 5.2): who wrote it, and names with values.
+/// The comment header of Opus in a file (RFC 7845 section 5.2): the encoder's vendor, and names with values.
 package struct OpusTags: Hashable, Sendable {
     package let vendor: String
-    /// As in `TITLE=A call`.
+    /// Such as `TITLE=A call`.
     package let comments: [String]
 
     package init(vendor: String, comments: [String] = []) {

@@ -1,19 +1,19 @@
 import Wire
 
-/// The head of one element of EBML (RFC 8794 section 5): its id, and how long its data is.
+/// The header of an EBML element (RFC 8794 section 5): its id, and the length of its data.
 struct EBMLElement {
     /// With the marker bits, as ids are written.
     let id: UInt32
-    /// Where its data lies, as far as it is there. One of unknown length, as live writers leave it, reaches to the end of
-    /// the file.
+    /// The range of its data, up to the end of the file. Data of unknown length, from live writers, extends to the end
+    /// of the file.
     let data: Range<Int>
-    /// It is longer than what is left of the file.
-    let isCutOff: Bool
+    /// It is longer than the rest of the file.
+    let isTruncated: Bool
 
-    /// - Throws: when there is no element there.
+    /// - Throws: when there is no element at this offset.
     init(_ file: RawSpan, at offset: Int) throws(ContainerError) {
         guard let first = file.byte(at: offset), first >= 0x10 else {
-            throw .malformed("this is no EBML element", at: offset)
+            throw .malformed("this is not an EBML element", at: offset)
         }
         var id = UInt32(first)
         let idCount = first.leadingZeroBitCount &+ 1
@@ -24,21 +24,21 @@ struct EBMLElement {
             id = id << 8 | UInt32(byte)
         }
         guard let size = EBMLInteger(file, at: offset &+ idCount) else {
-            throw .malformed("this is no length of an EBML element", at: offset)
+            throw .malformed("this is not the length of an EBML element", at: offset)
         }
         let begin = offset &+ idCount &+ size.byteCount
         self.id = id
         let left = UInt64(file.byteCount &- begin)
-        isCutOff = !size.isUnknown && size.value > left
+        isTruncated = !size.isUnknown && size.value > left
         data = begin..<begin &+ Int(size.isUnknown ? left : min(size.value, left))
     }
 }
 
-/// An integer whose first byte says how long it is (RFC 8794 section 4).
+/// An integer of variable length (VINT), which its first byte determines (RFC 8794 section 4).
 struct EBMLInteger {
     let value: UInt64
     let byteCount: Int
-    /// All bits of the value are set.
+    /// All bits of the value are set: an unknown length.
     let isUnknown: Bool
 
     init?(_ file: RawSpan, at offset: Int) {
@@ -53,12 +53,12 @@ struct EBMLInteger {
         isUnknown = value == (1 << UInt64(7 &* byteCount)) &- 1
     }
 
-    /// The same with a bias, for differences (RFC 9559 section 10.3.3).
+    /// The value with a bias, for signed differences (RFC 9559 section 10.3.3).
     var signed: Int64 { Int64(bitPattern: value) &- ((1 << Int64(7 &* byteCount &- 1)) &- 1) }
 }
 
 extension RawSpan {
-    /// An unsigned integer of up to eight bytes, which is what an element holds; 0 for none.
+    /// An unsigned integer element of up to eight bytes; 0 for an empty one.
     func ebmlUnsigned(_ range: Range<Int>) -> UInt64? {
         guard range.count <= 8, let part = part(range) else { return nil }
         var value: UInt64 = 0

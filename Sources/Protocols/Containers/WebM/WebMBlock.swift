@@ -1,12 +1,12 @@
 import Wire
 
-/// What a SimpleBlock or a Block holds: frames of one track (RFC 9559 section 10).
+/// A SimpleBlock or Block: frames of one track (RFC 9559 section 10).
 ///
-///     track number (1 to 8) | time since that of the cluster (2, signed) | flags | how frames are laced | the frames
+///     track number (1 to 8) | time relative to the cluster (2, signed) | flags | lacing of the frames | the frames
 struct WebMBlock {
     let track: UInt64
     let time: Int16
-    /// Where the frames lie in the file.
+    /// The ranges of the frames in the file.
     let frames: [Range<Int>]
 
     init(_ file: RawSpan, _ data: Range<Int>) throws(ContainerError) {
@@ -27,7 +27,7 @@ struct WebMBlock {
         }
     }
 
-    /// The length of each frame, which together end with the block; nil when they do not fit.
+    /// The length of each frame, which together fill the block; nil when they do not fit.
     private static func lengths(_ block: RawSpan, from begin: Int, lacing: UInt8) -> [Int]? {
         let left = block.byteCount &- begin
         guard lacing != 0 else { return [left] }

@@ -1,11 +1,11 @@
 import RTP
 package import Wire
 
-/// Reads Opus from a WebM or Matroska file (RFC 9559), such as a browser's `MediaRecorder` makes: the first track of
-/// Opus that is in it.
+/// Reads Opus from a WebM or Matroska file (RFC 9559), such as those of a browser's `MediaRecorder`: its first Opus
+/// track.
 ///
-/// Elements that hold others are gone into whatever their length says, so that files of live writers, which do not know
-/// it, are read like others. Where the file ends in the middle of an element, it is read up to there.
+/// The length of master elements is ignored, since live writers do not know it. A file that ends in the middle of an
+/// element is read up to there.
 package enum WebMOpusReader {
     private enum ID {
         static let header: UInt32 = 0x1A45_DFA3
@@ -26,13 +26,13 @@ package enum WebMOpusReader {
         static let block: UInt32 = 0xA1
         static let discardPadding: UInt32 = 0x75A2
 
-        static func holdsOthers(_ id: UInt32) -> Bool {
+        static func isMaster(_ id: UInt32) -> Bool {
             [header, segment, information, tracks, trackEntry, cluster, blockGroup].contains(id)
         }
     }
 
-    /// What comes so much earlier or later than the packet before it ends is where that ends: times are whole
-    /// milliseconds, and recorders round them.
+    /// A packet that starts within this time of the end of the previous one continues it: times are whole milliseconds,
+    /// and recorders round them.
     private static let tolerance: UInt64 = 48 * 30
 
     package static func begins(_ file: RawSpan) -> Bool { file.integer(at: 0, as: UInt32.self) == ID.header }
@@ -44,17 +44,17 @@ package enum WebMOpusReader {
             let element: EBMLElement
             do throws(ContainerError) {
                 element = try EBMLElement(file, at: offset)
-                guard !element.isCutOff || ID.holdsOthers(element.id) else {
+                guard !element.isTruncated || ID.isMaster(element.id) else {
                     throw ContainerError.malformed("the file ends too early", at: offset)
                 }
             } catch {
                 guard state.track != nil else { throw error }
-                return try state.finish(isCutOff: true)
+                return try state.finish(isTruncated: true)
             }
             try state.read(element, file)
-            offset = ID.holdsOthers(element.id) ? element.data.lowerBound : element.data.upperBound
+            offset = ID.isMaster(element.id) ? element.data.lowerBound : element.data.upperBound
         }
-        return try state.finish(isCutOff: false)
+        return try state.finish(isTruncated: false)
     }
 
     private struct Candidate {
@@ -69,7 +69,7 @@ package enum WebMOpusReader {
         var track: OpusTrack?
         private var candidates: [Candidate] = []
         private var number: UInt64 = 0
-        /// Nanoseconds of a unit of time.
+        /// Nanoseconds per unit of time.
         private var scale: UInt64 = 1_000_000
         private var clusterTime: UInt64 = 0
         private var begin: Int64?
@@ -83,7 +83,7 @@ package enum WebMOpusReader {
             switch element.id {
             case ID.documentType:
                 guard let name = file.part(element.data), name.begins(with: "webm") || name.begins(with: "matroska")
-                else { throw .unsupported("a file of EBML that is no WebM") }
+                else { throw .unsupported("an EBML file that is not WebM") }
             case ID.timestampScale:
                 scale = min(max(try unsigned(element, file), 1), 1_000_000_000)
             case ID.trackEntry where track == nil:
@@ -104,7 +104,7 @@ package enum WebMOpusReader {
 
         private func unsigned(_ element: EBMLElement, _ file: RawSpan) throws(ContainerError) -> UInt64 {
             guard let value = file.ebmlUnsigned(element.data) else {
-                throw .malformed("this is no integer", at: element.data.lowerBound)
+                throw .malformed("this is not an integer", at: element.data.lowerBound)
             }
             return value
         }
@@ -125,7 +125,7 @@ package enum WebMOpusReader {
 
         private mutating func choose(at offset: Int) throws(ContainerError) {
             guard let found = candidates.first(where: \.isOpus) else { throw .noOpus }
-            guard !found.isEncoded else { throw .unsupported("compressed or encrypted sound in WebM") }
+            guard !found.isEncoded else { throw .unsupported("compressed or encrypted audio in WebM") }
             guard let head = found.head else { throw .malformed("there is no OpusHead", at: offset) }
             number = found.number
             track = OpusTrack(head)
@@ -139,7 +139,7 @@ package enum WebMOpusReader {
             var start = try start(of: block, at: element.data.lowerBound)
             for frame in block.frames where !frame.isEmpty {
                 guard let bytes = file.part(frame), let payload = OpusPayload(bytes) else {
-                    throw .malformed("this is no Opus packet", at: frame.lowerBound)
+                    throw .malformed("this is not an Opus packet", at: frame.lowerBound)
                 }
                 track?.append(bytes, start: start, duration: payload.duration)
                 start &+= UInt64(payload.duration)
@@ -147,7 +147,7 @@ package enum WebMOpusReader {
             }
         }
 
-        /// In samples since the first block. What came before the end of its predecessor begins there.
+        /// In samples since the first block. A block that starts before the end of its predecessor begins there.
         private mutating func start(of block: WebMBlock, at offset: Int) throws(ContainerError) -> UInt64 {
             let (time, isBeyond) = Int64(clamping: clusterTime).addingReportingOverflow(Int64(block.time))
             let (nanoseconds, isLarge) = time.multipliedReportingOverflow(by: Int64(scale))
@@ -162,20 +162,20 @@ package enum WebMOpusReader {
             return start
         }
 
-        /// Nanoseconds at the end of its block that are not to be heard. Only those of the last block mean anything.
+        /// Nanoseconds to trim at the end of its block. Only those of the last block count.
         private mutating func readPadding(_ element: EBMLElement, _ file: RawSpan) throws(ContainerError) {
             let nanoseconds = try unsigned(element, file)
-            // It is signed; a beginning that is left out is the pre-skip's matter.
+            // It is signed; a negative one trims the beginning, which the pre-skip does.
             guard element.data.count < 8 || nanoseconds >> 63 == 0 else { return }
             padding = nanoseconds / 1_000 &* 48 / 1_000
         }
 
-        mutating func finish(isCutOff: Bool) throws(ContainerError) -> OpusTrack {
+        mutating func finish(isTruncated: Bool) throws(ContainerError) -> OpusTrack {
             if track == nil { try choose(at: 0) }
             guard var track else { throw .noOpus }
             let left = padding &+ UInt64(track.head.preSkip)
             track.sampleCount = track.end > left ? track.end &- left : 0
-            track.isCutOff = isCutOff
+            track.isTruncated = isTruncated
             return track
         }
     }

@@ -2,15 +2,15 @@ import RTP
 import SDP
 import Wire
 
-/// What is known of a packet that came from a publisher, the same for all who get it.
+/// A packet from a publisher, with the properties that are the same for all subscribers.
 struct Arrival {
     let encoding: UInt32
     let codec: MediaCodec
     let traits: PacketTraits
     let extensions: HeaderExtensionIDs
-    /// The publisher's number of Opus, which stands within redundant audio.
+    /// The publisher's payload type of Opus, which is used inside redundant audio.
     private let opusType: UInt8
-    /// Where the newest block of redundant audio lies in the packet, if that is Opus.
+    /// The range of the newest block of redundant audio in the packet, if that is Opus.
     private let newest: Range<Int>?
 
     init(
@@ -33,7 +33,7 @@ struct Arrival {
         }
     }
 
-    /// How a leg gets it; nil when it cannot.
+    /// The payload for a leg; nil when the leg cannot decode it.
     func form(for payloads: PayloadTable) -> PayloadForm? {
         if let own = payloads.own(codec) {
             guard codec == .redundantAudio, let opus = payloads.own(.opus), opus.payloadType != opusType else {
@@ -46,10 +46,10 @@ struct Arrival {
     }
 }
 
-/// The payload of a packet as one leg gets it.
+/// The payload of a packet in the form for one leg.
 struct PayloadForm {
     let type: UInt8
-    /// Of the packet's bytes, when it is not all of its payload.
+    /// The range in the packet's bytes, when it is not the whole payload.
     var payload: Range<Int>?
     /// Another payload type for the blocks of redundant audio.
     var blocks: (old: UInt8, new: UInt8)?
@@ -87,7 +87,7 @@ extension RTPPacket {
         return DependencyDescriptor(value)?.frameNumber
     }
 
-    /// A header extension that is a name.
+    /// The text of a header extension.
     func text(_ kind: HeaderExtension, _ ids: HeaderExtensionIDs) -> String? {
         guard let value = element(kind, ids) else { return nil }
         return String(decoding: value.copyToArray(), as: UTF8.self)

@@ -3,12 +3,12 @@ import RTP
 import SDP
 import Wire
 
-// How large the pictures of each encoding are, from which follows which is the better one.
+// Tracks the frame size of each encoding, which determines the order of the layers.
 
 extension GatewayEngine {
-    /// A packet with which a picture begins: it may say how large it is.
-    mutating func noteSize(
-        _ packet: borrowing RTPPacket, _ codec: MediaCodec, _ extensions: HeaderExtensionIDs, _ stream: StreamPlace,
+    /// Reads the frame size from the first packet of a key frame, if it is there.
+    mutating func updateSize(
+        _ packet: borrowing RTPPacket, _ codec: MediaCodec, _ extensions: HeaderExtensionIDs, _ stream: StreamIndex,
         at now: Instant
     ) {
         guard tracks[stream.track].encodings.count > 1 else { return }
@@ -20,7 +20,7 @@ extension GatewayEngine {
                 if let size { hasChanged = setSize(size, of: stream.track, index) || hasChanged }
             }
         }
-        if let size = codec.pictures?.pictureSize(packet.payload) {
+        if let size = codec.videoCodec?.pictureSize(packet.payload) {
             hasChanged = setSize(size, of: stream.track, stream.encoding) || hasChanged
         }
         if hasChanged || tracks[stream.track].isMisordered { order(stream.track, at: now) }
@@ -33,8 +33,8 @@ extension GatewayEngine {
         return true
     }
 
-    /// Puts the encodings of a track in order. Once that rests on sizes alone, it is left as it is while any is shown: a
-    /// picture that changes its size for a moment is no reason to show others another one.
+    /// Sorts the encodings of a track. Once all sizes are known, the order stays while any encoding is shown: a brief
+    /// change of size is no reason to switch layers.
     mutating func order(_ track: Int, at now: Instant) {
         guard !tracks[track].order.isSettled || !isShown(track) else {
             tracks[track].isMisordered = true
@@ -49,25 +49,25 @@ extension GatewayEngine {
         }
         let old = tracks[track].order
         guard tracks[track].order.update(sizes: sizes, bitrates: bitrates) else { return }
-        // What is shown goes on until the layers are chosen anew.
-        for place in tracks[track].subscribers {
-            if let layer = legs[place.leg].slots[place.slot].layer, old.encodings.indices.contains(layer) {
-                legs[place.leg].slots[place.slot].layer = tracks[track].order.layer(of: old.encodings[layer])
+        // The slots keep their encodings until the next selection.
+        for subscriber in tracks[track].subscribers {
+            if let layer = legs[subscriber.leg].slots[subscriber.slot].layer, old.encodings.indices.contains(layer) {
+                legs[subscriber.leg].slots[subscriber.slot].layer = tracks[track].order.layer(of: old.encodings[layer])
             }
-            forgetLayer(of: place)
+            forgetLayer(of: subscriber)
         }
     }
 
     private func isShown(_ track: Int) -> Bool {
-        tracks[track].subscribers.contains { place in
-            legs[place.leg].slots[place.slot].rewriter.source.flatMap { encodings[$0]?.track } == track
+        tracks[track].subscribers.contains { subscriber in
+            legs[subscriber.leg].slots[subscriber.slot].rewriter.source.flatMap { encodings[$0]?.track } == track
         }
     }
 }
 
 extension MediaCodec {
-    /// As payloads are read; nil for sound.
-    var pictures: VideoCodec? {
+    /// The parser for its payloads; nil for audio.
+    var videoCodec: VideoCodec? {
         switch self {
         case .opus, .redundantAudio: nil
         case .vp8: .vp8

@@ -3,149 +3,151 @@ import RTP
 import SDP
 package import Wire
 
-// When packets of video leave: at once, while the pacer of the receiving leg allows it, else in their order a moment later.
-// Sound and what was asked for again never wait.
+// When video packets are sent: at once if the pacer of the receiving leg allows it, otherwise in order a moment later.
+// Audio and retransmissions never wait.
 
 extension GatewayEngine {
-    /// Something waits so long only when its layer is no longer the one that is wanted, or the pace is far too low.
-    private static let patienceNanoseconds: UInt64 = 400_000_000
-    /// How long at least before it is looked again at what waits.
-    private static let leastPause: UInt64 = 2_000_000
+    /// A packet waits this long only if its layer is being left or the pacing rate is far too low.
+    private static let maxQueueNanoseconds: UInt64 = 400_000_000
+    /// The least time between two releases.
+    private static let minPause: UInt64 = 2_000_000
 
-    /// When the next packet that waits may leave; the distant future when none does.
+    /// When the next waiting packet may be sent; the distant future when none waits.
     package var nextRelease: Instant { pacedLegs.isEmpty ? .distantFuture : release }
 
-    /// Sends what waited and may leave now.
+    /// Sends the waiting packets that are due.
     package mutating func releaseWaiting(at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
         guard !pacedLegs.isEmpty, release <= now else { return }
         release = .distantFuture
-        let places = pacedLegs
+        let paced = pacedLegs
         pacedLegs.removeAll(keepingCapacity: true)
-        for place in places {
-            guard legs[place].isOpen, let bandwidth = legs[place].bandwidth else { continue }
+        for legIndex in paced {
+            guard legs[legIndex].isOpen, let bandwidth = legs[legIndex].bandwidth else { continue }
             bandwidth.isPaced = false
-            releaseWaiting(of: place, bandwidth, at: now, into: &outbox)
+            releaseWaiting(of: legIndex, bandwidth, at: now, into: &outbox)
         }
     }
 
     mutating func releaseWaiting(
-        of place: Int, _ bandwidth: LegBandwidth, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+        of legIndex: Int, _ bandwidth: LegBandwidth, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        cutOff(place, bandwidth, at: now)
+        dropLate(legIndex, bandwidth, at: now)
         while true {
             switch bandwidth.pacer.next(hasPackets: !bandwidth.waiting.isEmpty, at: now) {
             case .send(let probe):
                 guard let packet = bandwidth.waiting.removeFirst() else { return }
-                send(packet, of: place, probe: probe, at: now, into: &outbox)
+                send(packet, of: legIndex, probe: probe, at: now, into: &outbox)
             case .pad(_, let probe):
-                if !pad(place, bandwidth, probe: probe, at: now, into: &outbox) { bandwidth.pacer.giveUpProbe() }
+                if !pad(legIndex, bandwidth, probe: probe, at: now, into: &outbox) { bandwidth.pacer.cancelProbe() }
             case .wait(let until):
-                pace(place, bandwidth, until: max(until, now.adding(nanoseconds: Self.leastPause)))
+                pace(legIndex, bandwidth, until: max(until, now.adding(nanoseconds: Self.minPause)))
                 return
             case .idle: return
             }
         }
     }
 
-    private mutating func pace(_ place: Int, _ bandwidth: LegBandwidth, until: Instant) {
+    private mutating func pace(_ legIndex: Int, _ bandwidth: LegBandwidth, until: Instant) {
         release = min(pacedLegs.isEmpty ? .distantFuture : release, until)
         guard !bandwidth.isPaced else { return }
         bandwidth.isPaced = true
-        pacedLegs.append(place)
+        pacedLegs.append(legIndex)
     }
 
-    /// True when a packet of video has to wait, and does now. Otherwise it is to be sent at once, as part of the burst
-    /// whose id is in `probe`.
-    mutating func holdsBack(
-        _ packet: borrowing RTPPacket, _ arrival: Arrival, to place: SlotPlace, probe: inout UInt8, at now: Instant,
+    /// Enqueues a video packet that has to wait, and returns true. Otherwise the packet is to be sent at once, as part
+    /// of the probe whose id is in `probe`.
+    mutating func enqueueIfPaced(
+        _ packet: borrowing RTPPacket, _ arrival: Arrival, to slotIndex: SlotIndex, probe: inout UInt8, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) -> Bool {
-        guard let bandwidth = legs[place.leg].bandwidth, legs[place.leg].slots[place.slot].kind == .video,
-            isOfUse(arrival, to: place, bandwidth)
+        guard let bandwidth = legs[slotIndex.leg].bandwidth, legs[slotIndex.leg].slots[slotIndex.slot].kind == .video,
+            isUseful(arrival, to: slotIndex, bandwidth)
         else { return false }
         if bandwidth.waiting.isEmpty {
             switch bandwidth.pacer.next(hasPackets: true, at: now) {
             case .send(let id):
                 probe = id
                 return false
-            case .wait(let until): pace(place.leg, bandwidth, until: until)
+            case .wait(let until): pace(slotIndex.leg, bandwidth, until: until)
             case .pad, .idle: return false
             }
         }
         bandwidth.waiting.append(
-            WaitingPacket(slot: place.slot, encoding: arrival.encoding, sequence: packet.sequence, since: now))
-        tally.waited &+= 1
+            WaitingPacket(slot: slotIndex.slot, encoding: arrival.encoding, sequence: packet.sequence, since: now))
+        counters.waited &+= 1
         return true
     }
 
-    /// Whether the slot shows the packet now, or will when it has waited: that of another encoding is only of use behind
-    /// the beginning of a picture.
-    private func isOfUse(_ arrival: Arrival, to place: SlotPlace, _ bandwidth: LegBandwidth) -> Bool {
-        // Field by field: with every packet for every subscriber, the rewriter is not to be copied.
-        if legs[place.leg].slots[place.slot].rewriter.source == arrival.encoding { return true }
-        guard legs[place.leg].slots[place.slot].rewriter.wanted == arrival.encoding else { return false }
-        return arrival.traits.isEntry || bandwidth.waiting.contains(slot: place.slot, encoding: arrival.encoding)
+    /// Whether the slot shows the packet now, or will after the wait: a packet of the target encoding is only useful
+    /// from its key frame on.
+    private func isUseful(_ arrival: Arrival, to slotIndex: SlotIndex, _ bandwidth: LegBandwidth) -> Bool {
+        // Field by field: this runs for every packet and subscriber, so the rewriter must not be copied.
+        if legs[slotIndex.leg].slots[slotIndex.slot].rewriter.source == arrival.encoding { return true }
+        guard legs[slotIndex.leg].slots[slotIndex.slot].rewriter.target == arrival.encoding else { return false }
+        return arrival.traits.isEntry || bandwidth.waiting.contains(slot: slotIndex.slot, encoding: arrival.encoding)
     }
 
     private mutating func send(
-        _ waiting: WaitingPacket, of place: Int, probe: UInt8, at now: Instant,
+        _ waiting: WaitingPacket, of legIndex: Int, probe: UInt8, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        guard legs[place].slots.indices.contains(waiting.slot), let stream = encodings[waiting.encoding] else { return }
+        guard legs[legIndex].slots.indices.contains(waiting.slot), let stream = encodings[waiting.encoding] else {
+            return
+        }
         var bytes = scratch
         scratch = []
         defer { scratch = bytes }
         let publisher = tracks[stream.track].leg
         guard tracks[stream.track].encodings[stream.encoding].history?.copy(waiting.sequence, into: &bytes) ?? false,
             let packet = try? RTPPacket(bytes.span.bytes),
-            let meaning = legs[publisher].payloads.meaning(of: packet.payloadType)
+            let mapping = legs[publisher].payloads.mapping(of: packet.payloadType)
         else {
-            // Its track ended, or its publisher sent half a megabyte since.
-            tally.givenUp &+= 1
+            // Its track ended, or the history has overwritten it.
+            counters.givenUp &+= 1
             return
         }
         let arrival = Arrival(
-            packet, waiting.encoding, meaning.codec, legs[publisher].payloads, legs[publisher].extensions)
+            packet, waiting.encoding, mapping.codec, legs[publisher].payloads, legs[publisher].extensions)
         deliver(
-            packet, arrival, to: SlotPlace(leg: place, slot: waiting.slot), probe: probe, at: now, into: &outbox)
+            packet, arrival, to: SlotIndex(leg: legIndex, slot: waiting.slot), probe: probe, at: now, into: &outbox)
     }
 
-    /// Where packets wait for too long, those of layers that are left anyway are given up: their pictures begin anew with
-    /// the layer that is wanted. When that is not it, everything is.
-    private mutating func cutOff(_ place: Int, _ bandwidth: LegBandwidth, at now: Instant) {
-        guard let oldest = bandwidth.waiting.oldest, now.nanoseconds(since: oldest) > Self.patienceNanoseconds else {
+    /// When packets wait for too long, drops those of layers that are being left anyway: their slots resume with the
+    /// target layer. After twice that time, drops everything.
+    private mutating func dropLate(_ legIndex: Int, _ bandwidth: LegBandwidth, at now: Instant) {
+        guard let oldest = bandwidth.waiting.oldest, now.nanoseconds(since: oldest) > Self.maxQueueNanoseconds else {
             return
         }
-        let left = legs[place].slots.indices.filter { legs[place].slots[$0].rewriter.isLeaving }
-        let all = legs[place].slots.indices.filter { legs[place].slots[$0].kind == .video }
-        let isLate = now.nanoseconds(since: oldest) > 2 &* Self.patienceNanoseconds
+        let left = legs[legIndex].slots.indices.filter { legs[legIndex].slots[$0].rewriter.isLeaving }
+        let all = legs[legIndex].slots.indices.filter { legs[legIndex].slots[$0].kind == .video }
+        let isLate = now.nanoseconds(since: oldest) > 2 &* Self.maxQueueNanoseconds
         for slot in isLate ? all : left where bandwidth.waiting.contains(slot: slot) {
-            giveUp(slot, of: place, bandwidth)
+            dropWaiting(slot, of: legIndex, bandwidth)
         }
     }
 
-    /// The slot shows nothing until the layer that it is to show begins; what waits of that stays.
-    mutating func giveUp(_ slot: Int, of place: Int, _ bandwidth: LegBandwidth) {
-        let wanted = legs[place].slots[slot].rewriter.isLeaving ? legs[place].slots[slot].rewriter.wanted : nil
-        let removed = bandwidth.waiting.removeAll(of: slot, but: wanted)
-        tally.givenUp &+= UInt64(truncatingIfNeeded: removed)
-        legs[place].slots[slot].rewriter.restart()
+    /// Drops the slot's waiting packets but those of the target layer; the slot shows nothing until that begins.
+    mutating func dropWaiting(_ slot: Int, of legIndex: Int, _ bandwidth: LegBandwidth) {
+        let target = legs[legIndex].slots[slot].rewriter.isLeaving ? legs[legIndex].slots[slot].rewriter.target : nil
+        let removed = bandwidth.waiting.removeAll(of: slot, but: target)
+        counters.givenUp &+= UInt64(truncatingIfNeeded: removed)
+        legs[legIndex].slots[slot].rewriter.restart()
     }
 
-    /// Repeats a packet that the leg was sent a moment ago, so that a probe has its bytes: who lost it gets it back.
+    /// Retransmits a recent packet of the leg as padding for a probe, which also repairs a loss.
     private mutating func pad(
-        _ place: Int, _ bandwidth: LegBandwidth, probe: UInt8, at now: Instant,
+        _ legIndex: Int, _ bandwidth: LegBandwidth, probe: UInt8, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) -> Bool {
-        for slot in legs[place].slots.indices where legs[place].slots[slot].kind == .video {
-            guard let newest = legs[place].slots[slot].rewriter.newestSequence else { continue }
+        for slot in legs[legIndex].slots.indices where legs[legIndex].slots[slot].kind == .video {
+            guard let newest = legs[legIndex].slots[slot].rewriter.newestSequence else { continue }
             for _ in 0..<4 {
                 bandwidth.repeated = (bandwidth.repeated &+ 1) % 64
                 if `repeat`(
-                    newest &- bandwidth.repeated, SlotPlace(leg: place, slot: slot), probe: probe, at: now,
+                    newest &- bandwidth.repeated, SlotIndex(leg: legIndex, slot: slot), probe: probe, at: now,
                     into: &outbox)
                 {
-                    tally.padded &+= 1
+                    counters.padded &+= 1
                     return true
                 }
             }

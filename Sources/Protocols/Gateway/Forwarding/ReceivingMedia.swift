@@ -3,59 +3,60 @@ import RTP
 import SDP
 package import Wire
 
-// From a publisher's packet to those of its subscribers.
+// Forwards a publisher's packets to its subscribers.
 
 extension GatewayEngine {
-    /// A packet of RTP that a leg received, in the clear. Its bytes may be changed.
+    /// Handles a decrypted RTP packet from a leg. Its bytes may be changed.
     package mutating func receiveRTP(
         _ bytes: inout MutableRawSpan, from id: LegID, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        guard let place = place(of: id) else { return }
-        tally.received &+= 1
-        guard let stream = stream(of: bytes.bytes, place, at: now) else { return }
+        guard let legIndex = index(of: id) else { return }
+        counters.received &+= 1
+        guard let stream = stream(of: bytes.bytes, legIndex, at: now) else { return }
         let encoding = tracks[stream.track].encodings[stream.encoding].number
         guard stream.isRepair else {
-            forward(bytes.bytes, of: stream, encoding, from: place, at: now, into: &outbox)
+            forward(bytes.bytes, of: stream, encoding, from: legIndex, at: now, into: &outbox)
             return
         }
         guard let payloadType = bytes.bytes.byte(at: 1),
-            let meaning = legs[place].payloads.meaning(of: payloadType), meaning.isRepair,
+            let mapping = legs[legIndex].payloads.mapping(of: payloadType), mapping.isRepair,
             let ssrc = tracks[stream.track].encodings[stream.encoding].ssrc,
-            let range = Retransmission.unwrap(&bytes, payloadType: meaning.codec.payloadType, ssrc: ssrc),
+            let range = Retransmission.unwrap(&bytes, payloadType: mapping.codec.payloadType, ssrc: ssrc),
             let repaired = bytes.bytes.part(range)
         else {
-            // Padding on a repair stream only probes the way.
+            // Padding on a repair stream only probes the link.
             return
         }
-        forward(repaired, of: stream, encoding, from: place, at: now, into: &outbox)
+        forward(repaired, of: stream, encoding, from: legIndex, at: now, into: &outbox)
     }
 
-    /// Where the packet belongs: by its source, or by the names in its header extensions (RFC 8852, RFC 9143 section 9.2).
-    private mutating func stream(of bytes: RawSpan, _ place: Int, at now: Instant) -> StreamPlace? {
+    /// The stream of a packet: by its SSRC, or by the mid and rid in its header extensions (RFC 8852, RFC 9143 section
+    /// 9.2).
+    private mutating func stream(of bytes: RawSpan, _ legIndex: Int, at now: Instant) -> StreamIndex? {
         let packet: RTPPacket
         do {
             packet = try RTPPacket(bytes)
         } catch {
-            tally.malformed &+= 1
+            counters.malformed &+= 1
             return nil
         }
-        let extensions = legs[place].extensions
-        let known = legs[place].streams[packet.ssrc]
+        let extensions = legs[legIndex].extensions
+        let known = legs[legIndex].streams[packet.ssrc]
         if let known, !tracks[known.track].rate.take(bytes.byteCount, limits, at: now) {
-            // It is reported as lost, so that its publisher sends less.
-            tally.overRate &+= 1
+            // It will be reported as lost, so that its publisher sends less.
+            counters.overRate &+= 1
             return nil
         }
         if let sequence = packet.transportSequence(extensions) {
-            legs[place].arrivals.record(sequence, at: now)
+            legs[legIndex].arrivals.record(sequence, at: now)
         }
-        if legs[place].received != nil, let sendTime = packet.absoluteSendTime(extensions) {
-            legs[place].received?.receive(sendTime: sendTime, byteCount: bytes.byteCount, at: now)
+        if legs[legIndex].received != nil, let sendTime = packet.absoluteSendTime(extensions) {
+            legs[legIndex].received?.receive(sendTime: sendTime, byteCount: bytes.byteCount, at: now)
         }
         if let known { return known }
-        guard let found = discover(packet, extensions, place), note(packet.ssrc, found, place) else {
-            tally.unknownStream &+= 1
+        guard let found = discover(packet, extensions, legIndex), register(packet.ssrc, found, legIndex) else {
+            counters.unknownStream &+= 1
             return nil
         }
         if found.isRepair {
@@ -66,61 +67,61 @@ extension GatewayEngine {
         return found
     }
 
-    private func discover(_ packet: borrowing RTPPacket, _ ids: HeaderExtensionIDs, _ place: Int) -> StreamPlace? {
+    private func discover(_ packet: borrowing RTPPacket, _ ids: HeaderExtensionIDs, _ legIndex: Int) -> StreamIndex? {
         let mid = packet.text(.mediaIdentification, ids)
         let repairs = packet.text(.repairedStreamIdentification, ids)
         let rid = packet.text(.streamIdentification, ids)
-        return discover(packet.payloadType, mid: mid, rid: rid, repairs: repairs, place)
+        return discover(packet.payloadType, mid: mid, rid: rid, repairs: repairs, legIndex)
     }
 
     private func discover(
-        _ payloadType: UInt8, mid: String?, rid: String?, repairs: String?, _ place: Int
-    ) -> StreamPlace? {
-        guard let meaning = legs[place].payloads.meaning(of: payloadType),
-            let track = track(named: mid, meaning.codec.clockRate, place)
+        _ payloadType: UInt8, mid: String?, rid: String?, repairs: String?, _ legIndex: Int
+    ) -> StreamIndex? {
+        guard let mapping = legs[legIndex].payloads.mapping(of: payloadType),
+            let track = track(named: mid, mapping.codec.clockRate, legIndex)
         else { return nil }
-        let isRepair = meaning.isRepair || repairs != nil
+        let isRepair = mapping.isRepair || repairs != nil
         let name = isRepair ? repairs : rid
         guard let encoding = tracks[track].encoding(named: name, isRepair: isRepair) else { return nil }
-        return StreamPlace(track: track, encoding: encoding, isRepair: isRepair)
+        return StreamIndex(track: track, encoding: encoding, isRepair: isRepair)
     }
 
-    /// The track of a mid; without one the only track whose packets these can be.
-    private func track(named mid: String?, _ clockRate: UInt32, _ place: Int) -> Int? {
-        let all = legs[place].tracks
+    /// The track of a mid; without one, the only track with this clock rate.
+    private func track(named mid: String?, _ clockRate: UInt32, _ legIndex: Int) -> Int? {
+        let all = legs[legIndex].tracks
         if let mid { return all.first { tracks[$0].name.mid == mid } }
         let fitting = all.filter { track in tracks[track].encodings[0].clock.rate == clockRate }
         return fitting.count == 1 ? fitting.first : nil
     }
 
     private mutating func forward(
-        _ bytes: RawSpan, of stream: StreamPlace, _ number: UInt32, from place: Int, at now: Instant,
+        _ bytes: RawSpan, of stream: StreamIndex, _ number: UInt32, from legIndex: Int, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
         let packet: RTPPacket
         do {
             packet = try RTPPacket(bytes)
         } catch {
-            tally.malformed &+= 1
+            counters.malformed &+= 1
             return
         }
-        guard let meaning = legs[place].payloads.meaning(of: packet.payloadType), !meaning.isRepair else {
-            tally.unknownStream &+= 1
+        guard let mapping = legs[legIndex].payloads.mapping(of: packet.payloadType), !mapping.isRepair else {
+            counters.unknownStream &+= 1
             return
         }
-        let extensions = legs[place].extensions
-        guard note(packet, stream, at: now, into: &outbox) else { return }
-        // Only now: what came before again is what a publisher pads with, hundreds of kilobits of it on its lowest layer.
+        let extensions = legs[legIndex].extensions
+        guard record(packet, stream, at: now, into: &outbox) else { return }
+        // Only after duplicates are dropped: publishers pad with hundreds of kilobits of them on their lowest layer.
         tracks[stream.track].encodings[stream.encoding].bitrate.count(packet.bytes.byteCount, at: now)
         if tracks[stream.track].kind == .audio {
-            listen(to: packet, meaning.codec.codec, stream.track, at: now)
-            if calls[legs[place].call].isTapped { tap(packet, meaning.codec.codec, stream, at: now, into: &outbox) }
+            updateLoudness(of: packet, mapping.codec.codec, stream.track, at: now)
+            if calls[legs[legIndex].call].isTapped { tap(packet, mapping.codec.codec, stream, at: now, into: &outbox) }
         }
-        if tracks[stream.track].payloadType != packet.payloadType { change(stream.track, to: meaning.codec) }
-        let arrival = Arrival(packet, number, meaning.codec, legs[place].payloads, extensions)
+        if tracks[stream.track].payloadType != packet.payloadType { change(stream.track, to: mapping.codec) }
+        let arrival = Arrival(packet, number, mapping.codec, legs[legIndex].payloads, extensions)
         if arrival.traits.isEntry {
             tracks[stream.track].encodings[stream.encoding].keyFrames.keyFrameArrived()
-            noteSize(packet, meaning.codec.codec, extensions, stream, at: now)
+            updateSize(packet, mapping.codec.codec, extensions, stream, at: now)
         }
         tracks[stream.track].encodings[stream.encoding].history?.store(packet)
         for index in 0..<tracks[stream.track].subscribers.count {
@@ -128,9 +129,10 @@ extension GatewayEngine {
         }
     }
 
-    /// How loud it is. A client that does not say so is taken to speak while it sends more than comfort noise.
-    private mutating func listen(
-        to packet: borrowing RTPPacket, _ codec: MediaCodec, _ track: Int, at now: Instant
+    /// Updates the speaker ranking. A client without audio levels counts as speaking while it sends more than comfort
+    /// noise.
+    private mutating func updateLoudness(
+        of packet: borrowing RTPPacket, _ codec: MediaCodec, _ track: Int, at now: Instant
     ) {
         var level = packet.audioLevel(legs[tracks[track].leg].extensions)
         if level == nil, codec == .opus, let opus = OpusPayload(packet.payload), !opus.isSilence {
@@ -140,23 +142,23 @@ extension GatewayEngine {
         calls[legs[tracks[track].leg].call].ranking.receive(level, from: UInt32(truncatingIfNeeded: track), at: now)
     }
 
-    /// A track comes in another codec now: those who cannot decode it are not to wait for it.
+    /// The track's codec changed: slots of legs that cannot decode it are freed.
     private mutating func change(_ track: Int, to codec: NegotiatedCodec) {
         tracks[track].payloadType = codec.payloadType
-        // Redundancy comes and goes.
+        // Redundancy is switched on and off at any time.
         let kind = codec.codec == .redundantAudio ? .opus : codec.codec
         guard tracks[track].codec != kind else { return }
         tracks[track].codec = kind
         calls[legs[tracks[track].leg].call].needsAssignment = true
     }
 
-    /// Counts a packet in. False when it came before, or is of no use any more.
-    private mutating func note(
-        _ packet: borrowing RTPPacket, _ stream: StreamPlace, at now: Instant,
+    /// Records a packet's arrival. False when it is a duplicate or too late.
+    private mutating func record(
+        _ packet: borrowing RTPPacket, _ stream: StreamIndex, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) -> Bool {
-        let wasHeard = tracks[stream.track].encodings[stream.encoding].isHeard(at: now)
-        tracks[stream.track].encodings[stream.encoding].hear(at: now)
+        let wasActive = tracks[stream.track].encodings[stream.encoding].isActive(at: now)
+        tracks[stream.track].encodings[stream.encoding].recordActivity(at: now)
         if !stream.isRepair {
             let verdict = tracks[stream.track].encodings[stream.encoding].statistics.receive(
                 packet.header, byteCount: packet.bytes.byteCount, at: now)
@@ -166,107 +168,110 @@ extension GatewayEngine {
             case .accepted: break
             }
         }
-        if !wasHeard { chooseAgain(stream.track, at: now) }
-        // Audio is not asked for again, but what came twice is known all the same.
+        if !wasActive { reselect(stream.track, at: now) }
+        // Audio is not retransmitted, but duplicates are detected all the same.
         switch tracks[stream.track].encodings[stream.encoding].losses.receive(
             packet.sequence, isRepair: stream.isRepair, at: now)
         {
         case .old:
-            tally.repeated &+= 1
+            counters.repeated &+= 1
             return false
         case .overwhelmed:
-            askForKeyFrame(of: stream, at: now, into: &outbox)
+            requestKeyFrame(of: stream, at: now, into: &outbox)
             return true
         case .inOrder, .recovered: return true
         }
     }
 
-    /// The source began again with other numbers.
-    private mutating func restart(_ stream: StreamPlace) {
+    /// The source restarted with other sequence numbers.
+    private mutating func restart(_ stream: StreamIndex) {
         tracks[stream.track].encodings[stream.encoding].losses.reset()
         tracks[stream.track].encodings[stream.encoding].history?.removeAll()
         let number = tracks[stream.track].encodings[stream.encoding].number
-        for place in tracks[stream.track].subscribers where legs[place.leg].slots[place.slot].encoding == number {
-            legs[place.leg].slots[place.slot].rewriter.restart()
+        for subscriber in tracks[stream.track].subscribers
+        where legs[subscriber.leg].slots[subscriber.slot].encoding == number {
+            legs[subscriber.leg].slots[subscriber.slot].rewriter.restart()
         }
     }
 
-    /// An encoding began or stopped: slots may show another one.
-    mutating func chooseAgain(_ track: Int, at now: Instant) {
-        for place in tracks[track].subscribers {
-            choose(for: place, at: now)
-            chooseLayersSoon(of: place.leg)
+    /// An encoding began or stopped: selects anew what its subscribers show.
+    mutating func reselect(_ track: Int, at now: Instant) {
+        for subscriber in tracks[track].subscribers {
+            choose(for: subscriber, at: now)
+            chooseLayersSoon(of: subscriber.leg)
         }
     }
 
     // MARK: To one subscriber
 
     private mutating func send(
-        _ packet: borrowing RTPPacket, _ arrival: Arrival, to place: SlotPlace, at now: Instant,
+        _ packet: borrowing RTPPacket, _ arrival: Arrival, to slotIndex: SlotIndex, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
         var probe: UInt8 = 0
-        if holdsBack(packet, arrival, to: place, probe: &probe, at: now, into: &outbox) { return }
-        deliver(packet, arrival, to: place, probe: probe, at: now, into: &outbox)
+        if enqueueIfPaced(packet, arrival, to: slotIndex, probe: &probe, at: now, into: &outbox) { return }
+        deliver(packet, arrival, to: slotIndex, probe: probe, at: now, into: &outbox)
     }
 
-    /// Sends a packet now, if it belongs to what the slot shows.
+    /// Sends a packet now, if the slot shows its source.
     mutating func deliver(
-        _ packet: borrowing RTPPacket, _ arrival: Arrival, to place: SlotPlace, probe: UInt8, at now: Instant,
+        _ packet: borrowing RTPPacket, _ arrival: Arrival, to slotIndex: SlotIndex, probe: UInt8, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        guard let form = arrival.form(for: legs[place.leg].payloads) else { return }
+        guard let form = arrival.form(for: legs[slotIndex.leg].payloads) else { return }
         var traits = arrival.traits
         if let payload = form.payload { traits.isEmpty = payload.isEmpty }
         let numbers: SlotPacket
-        switch legs[place.leg].slots[place.slot].rewriter.receive(
+        switch legs[slotIndex.leg].slots[slotIndex.slot].rewriter.receive(
             packet.header, from: arrival.encoding, traits, at: now)
         {
         case .drop: return
-        case .forward(let given), .fill(let given): numbers = given
+        case .forward(let slotPacket), .fill(let slotPacket): numbers = slotPacket
         }
         if numbers.isSwitch {
-            legs[place.leg].slots[place.slot].owesReport = true
-            legs[place.leg].owesReports = true
+            legs[slotIndex.leg].slots[slotIndex.slot].needsReport = true
+            legs[slotIndex.leg].needsReports = true
         }
-        let marker = packet.marker || numbers.isSwitch && legs[place.leg].slots[place.slot].kind == .audio
+        let marker = packet.marker || numbers.isSwitch && legs[slotIndex.leg].slots[slotIndex.slot].kind == .audio
         let isSent = write(
-            packet, numbers, traits, PacketComposer(from: arrival.extensions, to: legs[place.leg].extensions), form,
-            marker: marker, repairs: false, probe: probe, to: place, at: now, into: &outbox)
-        if isSent { tally.forwarded &+= 1 }
+            packet, numbers, traits, PacketComposer(from: arrival.extensions, to: legs[slotIndex.leg].extensions), form,
+            marker: marker, repairs: false, probe: probe, to: slotIndex, at: now, into: &outbox)
+        if isSent { counters.forwarded &+= 1 }
     }
 
-    /// Writes a packet under the numbers of a slot, as itself or as a repair. False when it could not be sent.
+    /// Writes a packet with the numbers of a slot, as it is or as a retransmission. False when it could not be sent.
     mutating func write(
         _ packet: borrowing RTPPacket, _ numbers: SlotPacket, _ traits: PacketTraits, _ composer: PacketComposer,
-        _ form: PayloadForm, marker: Bool, repairs: Bool, probe: UInt8 = 0, to place: SlotPlace, at now: Instant,
+        _ form: PayloadForm, marker: Bool, repairs: Bool, probe: UInt8 = 0, to slotIndex: SlotIndex, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) -> Bool {
-        guard let room = outbox.reserve(for: legs[place.leg].id) else {
-            tally.noRoom &+= 1
+        guard let buffer = outbox.reserve(for: legs[slotIndex.leg].id) else {
+            counters.noBuffer &+= 1
             return false
         }
         var header = RTPHeader(
             payloadType: form.type, marker: marker, sequence: numbers.sequence, timestamp: numbers.timestamp,
-            ssrc: legs[place.leg].slots[place.slot].identity.ssrc)
+            ssrc: legs[slotIndex.leg].slots[slotIndex.slot].identity.ssrc)
         if repairs {
-            header.sequence = legs[place.leg].slots[place.slot].repairSequence
-            header.ssrc = legs[place.leg].slots[place.slot].identity.retransmissionSSRC
+            header.sequence = legs[slotIndex.leg].slots[slotIndex.slot].repairSequence
+            header.ssrc = legs[slotIndex.leg].slots[slotIndex.slot].identity.retransmissionSSRC
         }
         var values = ExtensionValues()
-        if composer.targetIDs[.transportSequence] != 0 { values.transportSequence = legs[place.leg].transportSequence }
+        if composer.targetIDs[.transportSequence] != 0 {
+            values.transportSequence = legs[slotIndex.leg].transportSequence
+        }
         if composer.targetIDs[.absoluteSendTime] != 0 { values.absoluteSendTime = AbsoluteSendTime.value(at: now) }
         values.frameNumber = numbers.frameNumber
-        if composer.targetIDs[.absoluteCaptureTime] != 0, let track = legs[place.leg].slots[place.slot].track {
+        if composer.targetIDs[.absoluteCaptureTime] != 0, let track = legs[slotIndex.leg].slots[slotIndex.slot].track {
             values.captureClockOffset = legs[tracks[track].leg].clock.offset
         }
-        var target = room.mutableBytes
+        var target = buffer.mutableBytes
         guard
             let composed = composer.write(
                 packet, header: header, values: values, originalSequence: repairs ? numbers.sequence : nil,
                 payload: form.payload, into: &target)
         else {
-            tally.noRoom &+= 1
+            counters.noBuffer &+= 1
             return false
         }
         traits.vp8?.set(
@@ -275,32 +280,34 @@ extension GatewayEngine {
         if let (old, new) = form.blocks {
             RedundantAudio.renumber(old, to: new, in: &target, at: composed.payloadOffset)
         }
-        let isVideo = legs[place.leg].slots[place.slot].kind == .video
+        let isVideo = legs[slotIndex.leg].slots[slotIndex.slot].kind == .video
         guard outbox.commit(composed.byteCount, isVideo: isVideo) else { return false }
-        noteSent(composed, probe: probe, to: place, at: now)
+        recordSent(composed, probe: probe, to: slotIndex, at: now)
         if repairs {
-            legs[place.leg].slots[place.slot].repairSequence &+= 1
+            legs[slotIndex.leg].slots[slotIndex.slot].repairSequence &+= 1
         } else {
-            legs[place.leg].slots[place.slot].count(
+            legs[slotIndex.leg].slots[slotIndex.slot].count(
                 header, byteCount: composed.byteCount &- composed.payloadOffset, at: now)
         }
         return true
     }
 
-    private mutating func noteSent(
-        _ packet: ComposedPacket, probe: UInt8, to place: SlotPlace, at now: Instant
+    private mutating func recordSent(
+        _ packet: ComposedPacket, probe: UInt8, to slotIndex: SlotIndex, at now: Instant
     ) {
         let isNumbered = packet.transportSequenceOffset != nil
-        if let bandwidth = legs[place.leg].bandwidth {
-            bandwidth.questions.earn()
+        if let bandwidth = legs[slotIndex.leg].bandwidth {
+            bandwidth.nackCredit.earn()
             if isNumbered {
-                bandwidth.reports.earn()
+                bandwidth.feedbackCredit.earn()
                 bandwidth.estimate.sent(
-                    legs[place.leg].transportSequence, byteCount: packet.byteCount, probe: probe, at: now)
+                    legs[slotIndex.leg].transportSequence, byteCount: packet.byteCount, probe: probe, at: now)
             }
             bandwidth.pacer.sent(byteCount: packet.byteCount, probe: probe, at: now)
-            if legs[place.leg].slots[place.slot].kind == .audio { bandwidth.sound.count(packet.byteCount, at: now) }
+            if legs[slotIndex.leg].slots[slotIndex.slot].kind == .audio {
+                bandwidth.audioRate.count(packet.byteCount, at: now)
+            }
         }
-        if isNumbered { legs[place.leg].transportSequence &+= 1 }
+        if isNumbered { legs[slotIndex.leg].transportSequence &+= 1 }
     }
 }

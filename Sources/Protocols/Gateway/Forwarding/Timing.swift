@@ -3,44 +3,44 @@ import RTP
 import SDP
 package import Wire
 
-// What happens because time passes: reports, feedback, and questions for what was lost.
+// Timers: reports, feedback, and requests for lost packets.
 
 extension GatewayEngine {
-    /// How long after a call to `advance` the next one is to come: there is no deadline for each stream.
+    /// The interval between calls of `advance`: streams have no deadlines of their own.
     package static let tickNanoseconds: UInt64 = 10_000_000
 
-    /// Does what is due on every leg.
+    /// Handles everything that is due on every leg.
     package mutating func advance(to now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
-        for place in 0..<legs.count where legs[place].isOpen {
-            chooseLayers(of: place, at: now, into: &outbox)
-            askForLost(place, at: now, into: &outbox)
-            sendFeedback(place, at: now, into: &outbox)
-            report(place, at: now, into: &outbox)
-            reportChanges(place, at: now, into: &outbox)
+        for legIndex in 0..<legs.count where legs[legIndex].isOpen {
+            chooseLayers(of: legIndex, at: now, into: &outbox)
+            sendNACKs(legIndex, at: now, into: &outbox)
+            sendFeedback(legIndex, at: now, into: &outbox)
+            report(legIndex, at: now, into: &outbox)
+            reportChanges(legIndex, at: now, into: &outbox)
         }
-        for call in calls.indices where !calls[call].places.isEmpty && calls[call].nextRanking <= now {
+        for call in calls.indices where !calls[call].legs.isEmpty && calls[call].nextRanking <= now {
             rank(call, at: now, into: &outbox)
         }
     }
 
-    /// Asks a publisher for packets that are missing and for key frames that somebody waits for.
-    private mutating func askForLost(
-        _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+    /// Requests missing packets and awaited key frames from a publisher.
+    private mutating func sendNACKs(
+        _ legIndex: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        let (id, own) = (legs[place].id, legs[place].ssrc)
-        for track in legs[place].tracks where tracks[track].kind == .video {
+        let (id, own) = (legs[legIndex].id, legs[legIndex].ssrc)
+        for track in legs[legIndex].tracks where tracks[track].kind == .video {
             for index in 0..<tracks[track].encodings.count {
-                let stream = StreamPlace(track: track, encoding: index, isRepair: false)
+                let stream = StreamIndex(track: track, encoding: index, isRepair: false)
                 if isAwaited(stream) {
-                    askForKeyFrame(of: stream, at: now, into: &outbox)
+                    requestKeyFrame(of: stream, at: now, into: &outbox)
                 }
                 if tracks[track].encodings[index].keyFrames.advance(to: now) {
                     sendPictureLoss(of: stream, into: &outbox)
                 }
                 if let sample = tracks[track].encodings[index].losses.takeRoundTrip() {
-                    legs[place].noteRoundTrip(sample)
+                    legs[legIndex].recordRoundTrip(sample)
                 }
-                if let roundTrip = legs[place].roundTrip {
+                if let roundTrip = legs[legIndex].roundTrip {
                     tracks[track].encodings[index].losses.roundTripNanoseconds = roundTrip
                 }
                 tracks[track].encodings[index].losses.collect(at: now, into: &lost)
@@ -53,108 +53,108 @@ extension GatewayEngine {
         }
     }
 
-    /// Whether a slot waits to show the encoding and cannot begin.
-    private func isAwaited(_ stream: StreamPlace) -> Bool {
+    /// Whether a slot waits for a key frame of the encoding.
+    private func isAwaited(_ stream: StreamIndex) -> Bool {
         let number = tracks[stream.track].encodings[stream.encoding].number
-        return tracks[stream.track].subscribers.contains { place in
-            legs[place.leg].slots[place.slot].encoding == number
-                && legs[place.leg].slots[place.slot].rewriter.awaitsEntry
+        return tracks[stream.track].subscribers.contains { subscriber in
+            legs[subscriber.leg].slots[subscriber.slot].encoding == number
+                && legs[subscriber.leg].slots[subscriber.slot].rewriter.awaitsEntry
         }
     }
 
-    /// Tells a publisher which packets arrived and when, by which it estimates its bandwidth.
+    /// Reports to a publisher which packets arrived and when, from which it estimates its bandwidth.
     private mutating func sendFeedback(
-        _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+        _ legIndex: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        let (id, own) = (legs[place].id, legs[place].ssrc)
-        guard legs[place].nextFeedback <= now else { return }
-        let hasVideo = legs[place].tracks.contains { tracks[$0].kind == .video }
-        legs[place].nextFeedback = now.adding(
+        let (id, own) = (legs[legIndex].id, legs[legIndex].ssrc)
+        guard legs[legIndex].nextFeedback <= now else { return }
+        let hasVideo = legs[legIndex].tracks.contains { tracks[$0].kind == .video }
+        legs[legIndex].nextFeedback = now.adding(
             nanoseconds: hasVideo ? Leg.videoFeedbackNanoseconds : Leg.audioFeedbackNanoseconds)
-        guard let media = legs[place].streams.keys.first else { return }
-        sendBandwidth(place, at: now, into: &outbox)
-        while legs[place].arrivals.hasNews {
+        guard let media = legs[legIndex].streams.keys.first else { return }
+        sendBandwidth(legIndex, at: now, into: &outbox)
+        while legs[legIndex].arrivals.hasUnreported {
             writer.begin()
             writer.appendReceiverReport(from: own)
-            guard legs[place].arrivals.write(into: &writer, from: own, of: media) else { return }
+            guard legs[legIndex].arrivals.write(into: &writer, from: own, of: media) else { return }
             outbox.sendReport(writer.bytes, to: id)
         }
     }
 
-    /// Tells a publisher that gets no transport-wide feedback how much it can send, all its video together (REMB).
+    /// Reports to a publisher without transport-wide feedback how much video it can send in total (REMB).
     private mutating func sendBandwidth(
-        _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+        _ legIndex: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        let roundTrip = legs[place].roundTrip ?? NACKGenerator.assumedRoundTripNanoseconds
-        guard let bitrate = legs[place].received?.takeReport(roundTrip: roundTrip, at: now) else { return }
+        let roundTrip = legs[legIndex].roundTrip ?? NACKGenerator.assumedRoundTripNanoseconds
+        guard let bitrate = legs[legIndex].received?.takeReport(roundTrip: roundTrip, at: now) else { return }
         var sources: [UInt32] = []
-        for track in legs[place].tracks where tracks[track].kind == .video {
+        for track in legs[legIndex].tracks where tracks[track].kind == .video {
             for index in 0..<tracks[track].encodings.count {
                 if let ssrc = tracks[track].encodings[index].ssrc { sources.append(ssrc) }
             }
         }
         guard !sources.isEmpty else { return }
         writer.begin()
-        writer.appendReceiverReport(from: legs[place].ssrc)
-        writer.appendEstimatedMaximumBitrate(bitrate, of: sources, from: legs[place].ssrc)
-        outbox.sendReport(writer.bytes, to: legs[place].id)
+        writer.appendReceiverReport(from: legs[legIndex].ssrc)
+        writer.appendEstimatedMaximumBitrate(bitrate, of: sources, from: legs[legIndex].ssrc)
+        outbox.sendReport(writer.bytes, to: legs[legIndex].id)
     }
 
-    /// The reports of RFC 3550 section 6.4: on each slot as its sender, and on each stream as its receiver.
-    private mutating func report(_ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
-        let (id, own) = (legs[place].id, legs[place].ssrc)
-        guard legs[place].nextReport <= now else { return }
-        legs[place].nextReport = now.adding(nanoseconds: Leg.reportNanoseconds)
+    /// Sends the reports of RFC 3550 section 6.4: on each slot as its sender, and on each stream as its receiver.
+    private mutating func report(_ legIndex: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
+        let (id, own) = (legs[legIndex].id, legs[legIndex].ssrc)
+        guard legs[legIndex].nextReport <= now else { return }
+        legs[legIndex].nextReport = now.adding(nanoseconds: Leg.reportNanoseconds)
         var blocks: [ReportBlock] = []
         var fractionLost: UInt8 = 0
-        for (ssrc, stream) in legs[place].streams where !stream.isRepair {
+        for (ssrc, stream) in legs[legIndex].streams where !stream.isRepair {
             guard let block = tracks[stream.track].encodings[stream.encoding].report(of: ssrc, at: now) else {
                 continue
             }
             blocks.append(block)
             if tracks[stream.track].kind == .video { fractionLost = max(fractionLost, block.fractionLost) }
         }
-        legs[place].received?.receive(fractionLost: fractionLost, at: now)
+        legs[legIndex].received?.receive(fractionLost: fractionLost, at: now)
         writer.begin()
         writer.appendReceiverReport(from: own, blocks: blocks)
-        for slot in legs[place].slots.indices { append(slot, place, at: now, into: &outbox) }
+        for slot in legs[legIndex].slots.indices { append(slot, legIndex, at: now, into: &outbox) }
         outbox.sendReport(writer.bytes, to: id)
-        legs[place].owesReports = false
+        legs[legIndex].needsReports = false
     }
 
-    /// Reports on slots that began or show something else.
+    /// Sends reports on slots that began or switched.
     private mutating func reportChanges(
-        _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+        _ legIndex: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        guard legs[place].owesReports else { return }
-        legs[place].owesReports = false
+        guard legs[legIndex].needsReports else { return }
+        legs[legIndex].needsReports = false
         writer.begin()
-        for slot in legs[place].slots.indices where legs[place].slots[slot].owesReport {
-            append(slot, place, at: now, into: &outbox)
+        for slot in legs[legIndex].slots.indices where legs[legIndex].slots[slot].needsReport {
+            append(slot, legIndex, at: now, into: &outbox)
         }
-        if !writer.isEmpty { outbox.sendReport(writer.bytes, to: legs[place].id) }
+        if !writer.isEmpty { outbox.sendReport(writer.bytes, to: legs[legIndex].id) }
     }
 
-    /// Each slot is one source, so it has a report of its own; a full datagram leaves and another begins.
+    /// Appends a slot's report, one per source; sends the datagram when it is full and begins another.
     private mutating func append(
-        _ slot: Int, _ place: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
+        _ slot: Int, _ legIndex: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
         let wallClock = wallClock(at: now)
-        let source = legs[place].slots[slot].rewriter.source.flatMap { encodings[$0] }
+        let source = legs[legIndex].slots[slot].rewriter.source.flatMap { encodings[$0] }
         let timestamp = source.flatMap { stream in
             tracks[stream.track].encodings[stream.encoding].clock.timestamp(
                 at: wallClock, legs[tracks[stream.track].leg].clock)
         }
         guard
-            let report = legs[place].slots[slot].report(at: now, wallClock: wallClock, sourceTimestamp: timestamp)
+            let report = legs[legIndex].slots[slot].report(at: now, wallClock: wallClock, sourceTimestamp: timestamp)
         else { return }
-        legs[place].slots[slot].owesReport = false
+        legs[legIndex].slots[slot].needsReport = false
         if !writer.append(report) {
-            outbox.sendReport(writer.bytes, to: legs[place].id)
+            outbox.sendReport(writer.bytes, to: legs[legIndex].id)
             writer.begin()
             writer.append(report)
         }
-        let identity = legs[place].slots[slot].identity
+        let identity = legs[legIndex].slots[slot].identity
         writer.appendName(Array(identity.cname.utf8), of: identity.ssrc)
     }
 }

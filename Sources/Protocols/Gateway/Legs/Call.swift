@@ -1,20 +1,20 @@
 import RTP
 import Wire
 
-/// The legs that see and hear one another, and who of them speaks.
+/// The legs of one call, and their active speaker.
 struct Call {
-    /// How often it is decided who speaks, and whom those hear who have too few slots.
+    /// How often the speaker ranking and the slots that depend on it are updated.
     static let rankingNanoseconds: UInt64 = 50_000_000
 
     let name: String
-    /// Its legs by their places, in the order in which they joined.
-    var places: [Int] = []
-    /// Of its audio tracks, by their places.
+    /// The indices of its legs, in the order in which they joined.
+    var legs: [Int] = []
+    /// Of its audio tracks, by index.
     var ranking = SpeakerRanking()
     var nextRanking: Instant
-    /// A track came in another codec.
+    /// The codec of a track changed.
     var needsAssignment = false
-    /// What is said goes to who listens on the server too.
+    /// Its audio is also passed to recorders on the server.
     var isTapped = false
 
     init(_ name: String, at now: Instant) {
@@ -23,18 +23,19 @@ struct Call {
     }
 }
 
-/// How often a leg may be told what its slots show: once a second, and a few times at once when many come together.
-struct TellBudget {
+/// Limits how often a leg is notified of its slots: once a second, with bursts of three.
+struct NotificationBudget {
     private static let nanoseconds: UInt64 = 1_000_000_000
-    private static let most: UInt64 = 3
-    private var earned = Self.most * Self.nanoseconds
+    private static let maxBurst: UInt64 = 3
+    private var credit = Self.maxBurst * Self.nanoseconds
     private var at = Instant(nanoseconds: 0)
 
     mutating func take(at now: Instant) -> Bool {
-        earned = min(Self.most &* Self.nanoseconds, earned &+ min(now.nanoseconds(since: at), 10 &* Self.nanoseconds))
+        credit = min(
+            Self.maxBurst &* Self.nanoseconds, credit &+ min(now.nanoseconds(since: at), 10 &* Self.nanoseconds))
         at = now
-        guard earned >= Self.nanoseconds else { return false }
-        earned &-= Self.nanoseconds
+        guard credit >= Self.nanoseconds else { return false }
+        credit &-= Self.nanoseconds
         return true
     }
 }

@@ -2,10 +2,10 @@ import BasicContainers
 import SDP
 package import Wire
 
-/// An SSRC that a leg's media no longer has, in one direction.
+/// An SSRC that a leg no longer uses, in one direction.
 ///
-/// Whoever keeps something for each source may forget it, but only a while later: when a track ends, packets of it are still
-/// under way, and clients go on sending until they have the answer.
+/// State per source may be removed, but only after a while: when a track ends, some of its packets are still in flight,
+/// and clients go on sending until they receive the answer.
 package struct EndedSource: Hashable, Sendable {
     static let delayNanoseconds: UInt64 = 5_000_000_000
 
@@ -17,7 +17,7 @@ package struct EndedSource: Hashable, Sendable {
 }
 
 extension GatewayEngine {
-    /// The sources that ended a while ago and did not come back, each once.
+    /// The sources that ended a while ago and did not return, each once.
     package mutating func takeEndedSources(at now: Instant) -> [EndedSource] {
         let count = endedSources.prefix { now.nanoseconds(since: $0.at) >= EndedSource.delayNanoseconds }.count
         guard count > 0 else { return [] }
@@ -27,15 +27,15 @@ extension GatewayEngine {
     }
 
     private func isUsed(_ source: EndedSource) -> Bool {
-        guard let place = place(of: source.leg) else { return false }
+        guard let legIndex = index(of: source.leg) else { return false }
         return source.isPublished
-            ? legs[place].streams[source.ssrc] != nil
-            : legs[place].slots.contains {
+            ? legs[legIndex].streams[source.ssrc] != nil
+            : legs[legIndex].slots.contains {
                 $0.identity.ssrc == source.ssrc || $0.identity.retransmissionSSRC == source.ssrc
             }
     }
 
-    mutating func end(_ ssrc: UInt32, ofLeg place: Int, isPublished: Bool, at now: Instant) {
-        endedSources.append(EndedSource(leg: legs[place].id, ssrc: ssrc, isPublished: isPublished, at: now))
+    mutating func end(_ ssrc: UInt32, ofLeg legIndex: Int, isPublished: Bool, at now: Instant) {
+        endedSources.append(EndedSource(leg: legs[legIndex].id, ssrc: ssrc, isPublished: isPublished, at: now))
     }
 }

@@ -1,12 +1,12 @@
-/// Which of a track's encodings is better than which.
+/// The order of a track's encodings by quality.
 ///
-/// Browsers list them from the lowest to the best, RFC 8853 section 5.2 the other way about. So the order of the offer is
-/// a guess until two sizes are known: then the larger picture is the better one, and encodings of unknown size keep the
-/// direction that the known ones show. Of two that are as large as one another the one with more bits is the better one.
+/// Browsers list them from the lowest to the best, RFC 8853 section 5.2 in the opposite order. So the order of the
+/// offer is a guess until two sizes are known: then the larger frame is the better one, and encodings of unknown size
+/// keep the direction of the known ones. Of two with equal size the one with the higher bitrate is the better one.
 struct LayerOrder {
-    /// The places of the encodings, the lowest first.
+    /// The indices of the encodings, the lowest first.
     private(set) var encodings: [Int]
-    /// Every size is known: what is shown was not chosen by a guess.
+    /// Every size is known: the order is no guess.
     private(set) var isSettled = false
 
     init(count: Int) {
@@ -17,10 +17,10 @@ struct LayerOrder {
         encodings.firstIndex(of: encoding) ?? 0
     }
 
-    /// True when the order is another one now.
+    /// True when the order changed.
     ///
     /// - Parameters:
-    ///   - sizes: pixels of each encoding, in the order of the offer; nil for one that is not known.
+    ///   - sizes: pixels of each encoding, in the order of the offer; nil if unknown.
     ///   - bitrates: in the same order.
     mutating func update(sizes: [UInt64?], bitrates: [UInt64]) -> Bool {
         let known = sizes.indices.filter { sizes[$0] != nil && bitrates.indices.contains($0) }
@@ -32,8 +32,8 @@ struct LayerOrder {
         var next = isBestFirst ? Array(sizes.indices.reversed()) : Array(sizes.indices)
         let sorted = known.sorted { (size($0), bitrates[$0], $0) < (size($1), bitrates[$1], $1) }
         var rest = sorted[...]
-        for place in next.indices where sizes[next[place]] != nil {
-            if let encoding = rest.popFirst() { next[place] = encoding }
+        for position in next.indices where sizes[next[position]] != nil {
+            if let encoding = rest.popFirst() { next[position] = encoding }
         }
         isSettled = known.count == sizes.count
         defer { encodings = next }

@@ -2,55 +2,56 @@ import RTP
 import SDP
 import Wire
 
-/// One participant's PeerConnection, as far as media goes.
+/// The media of one participant's PeerConnection.
 struct Leg: ~Copyable {
-    /// SSRCs that a client may send with: five tracks in three encodings with repairs are 30.
+    /// SSRCs that a client may use: five tracks in three encodings with repairs are 30.
     static let maximumStreams = 64
     static let reportNanoseconds: UInt64 = 1_000_000_000
-    /// How often what arrived is told: with video often, since a publisher's estimate of its bandwidth follows from it. For
-    /// sound alone a feedback costs as much as a packet, and browsers tell as seldom.
+    /// How often transport-wide feedback is sent: with video often, since the publisher's bandwidth estimate depends on
+    /// it. For audio alone, feedback costs as much as a packet, and browsers send it as rarely.
     static let videoFeedbackNanoseconds: UInt64 = 50_000_000
     static let audioFeedbackNanoseconds: UInt64 = 250_000_000
-    static let repairsAskedAtOnce = 1_000
+    static let maxRepairsPerDatagram = 1_000
     static let videoChangeNanoseconds: UInt64 = 1_000_000_000
 
     let id: LegID
     private(set) var isOpen = true
-    /// The place of its call in the engine's table.
+    /// The index of its call.
     let call: Int
     let participant: String
     /// The source of the gateway's own reports.
     let ssrc: UInt32
     var payloads: PayloadTable
     var extensions: HeaderExtensionIDs
-    var streams: [UInt32: StreamPlace] = [:]
-    /// Its own tracks, by their places.
+    var streams: [UInt32: StreamIndex] = [:]
+    /// The indices of its own tracks.
     var tracks: [Int] = []
     var slots: [Slot] = []
-    /// Those of sections in which nothing is sent for now: they keep their SSRC, and so must keep their numbers.
+    /// Slots of sections in which nothing is sent for now: they keep their SSRC, and so must keep their numbers.
     var parkedSlots: [Slot] = []
-    /// There are more tracks than slots for them.
+    /// There are more tracks than slots.
     var lacksAudioSlots = false
     var lacksVideoSlots = false
-    var loudest = LoudestSelection()
+    var loudest = TopNSelector()
     var nextVideoChange = Instant(nanoseconds: 0)
-    /// What the slots show has changed since the client was told.
-    var isUntold = false
-    var tellings = TellBudget()
+    /// The slots changed since the last notification.
+    var needsSlotUpdate = false
+    var slotUpdates = NotificationBudget()
     var arrivals = ArrivalLog()
-    /// What the client can send; nil where it finds that out by itself, from transport-wide feedback, or cannot be told.
+    /// How much the client can send; nil if it estimates that itself from transport-wide feedback, or does not support
+    /// REMB.
     var received: ReceiveBandwidthEstimate?
-    /// The next transport-wide number of what is sent to it.
+    /// The next transport-wide sequence number to it.
     var transportSequence: UInt16 = 0
-    /// Nil for a leg without slots for video.
+    /// Nil for a leg without video slots.
     var bandwidth: LegBandwidth?
     var clock = PublisherClock()
-    /// To the client and back, smoothed, in nanoseconds: from its reports, and from how long its repairs took. Nil before
-    /// the first of either.
+    /// The round trip time to the client, smoothed, in nanoseconds: from its reports, and from how long its
+    /// retransmissions took. Nil before the first of either.
     private(set) var roundTrip: UInt64?
     var nextReport: Instant
-    /// A slot of it does.
-    var owesReports = false
+    /// One of its slots needs a report.
+    var needsReports = false
     var nextFeedback: Instant
 
     init(
@@ -67,7 +68,7 @@ struct Leg: ~Copyable {
         nextFeedback = now.adding(nanoseconds: Self.videoFeedbackNanoseconds)
     }
 
-    /// Gives back what it holds. Its place waits for another one.
+    /// Releases its memory. Its index will be reused.
     mutating func close() {
         isOpen = false
         streams = [:]
@@ -79,14 +80,14 @@ struct Leg: ~Copyable {
         received = nil
     }
 
-    /// A later offer was answered.
+    /// Applies a renegotiation.
     mutating func adopt(_ negotiated: NegotiatedLeg) {
         payloads = PayloadTable(negotiated.sections)
         extensions = HeaderExtensionIDs(negotiated)
         received = negotiated.wantsBandwidthReports ? received ?? ReceiveBandwidthEstimate() : nil
     }
 
-    /// The slots are others than before.
+    /// The slots changed.
     mutating func adoptBandwidth() {
         guard slots.contains(where: { $0.kind == .video }) else {
             bandwidth = nil
@@ -98,7 +99,7 @@ struct Leg: ~Copyable {
         self.bandwidth = bandwidth
     }
 
-    mutating func noteRoundTrip(_ sample: UInt64) {
+    mutating func recordRoundTrip(_ sample: UInt64) {
         let sample = min(sample, 10_000_000_000)
         roundTrip = roundTrip.map { ($0 &* 7 &+ sample) / 8 } ?? sample
     }
@@ -109,8 +110,8 @@ struct Leg: ~Copyable {
 }
 
 extension NegotiatedLeg {
-    /// It publishes video under REMB, and its packets say when they left. SDP agrees on REMB only where there is no
-    /// transport-wide feedback.
+    /// It publishes video with REMB, and its packets have send times. SDP negotiates REMB only without transport-wide
+    /// feedback.
     fileprivate var wantsBandwidthReports: Bool {
         sections.contains { section in
             section.kind == .video && section.rejection == nil && section.direction.receives
@@ -121,7 +122,7 @@ extension NegotiatedLeg {
 }
 
 extension HeaderExtensionIDs {
-    /// The numbers mean the same in every section of a bundle.
+    /// The ids are the same in every section of a bundle.
     init(_ leg: NegotiatedLeg) {
         self.init(allowsTwoByte: leg.allowsMixedExtensions)
         for section in leg.sections {

@@ -1,62 +1,62 @@
 import RTP
 import Wire
 
-/// How much a leg with pictures can receive, and what waits until it may be sent.
+/// The bandwidth of a leg with video, and the packets that wait until they may be sent.
 ///
-/// An object, because most of it is looked at with every packet and none of it is ever copied. Legs that only hear have
-/// none: their sound is sent whatever the way is like.
+/// A class, because it is accessed for every packet and must never be copied. Audio-only legs have none: audio is sent
+/// whatever the state of the link.
 final class LegBandwidth {
-    /// How often the layers are chosen. What changes in a call lets them be chosen at once.
+    /// How often the layers are selected. Changes in a call have them selected at once.
     static let selectionNanoseconds: UInt64 = 100_000_000
-    private static let gentleNanoseconds: UInt64 = 300_000_000
-    /// Bits per second at which video may leave where the link carries them, however little is known to be wanted.
-    static let leastPace: UInt64 = 600_000
+    private static let smoothingNanoseconds: UInt64 = 300_000_000
+    /// The least pacing rate of video in bits per second, if the link carries it, however little was requested.
+    static let minPacingRate: UInt64 = 600_000
 
     var estimate = BandwidthEstimate()
     var pacer: Pacer
     var waiting = WaitingPackets()
     var selection = LayerSelection()
-    var paused = PausedPictures()
-    var repairs = RepairBudget()
-    /// Statuses of packets, and packets that are asked for again.
-    var reports = FeedbackCredit()
-    var questions = FeedbackCredit()
-    /// What does not follow from the choice of layers: sound.
-    var sound = BitrateMeter()
+    var paused = PausedVideo()
+    var repairBudget = RepairBudget()
+    /// For the packet statuses in feedback, and for the packets requested by NACKs.
+    var feedbackCredit = FeedbackCredit()
+    var nackCredit = FeedbackCredit()
+    /// The bitrate of the audio, which is independent of the layers.
+    var audioRate = BitrateMeter()
     var nextSelection = Instant(nanoseconds: 0)
-    /// It is in the engine's list of those whose packets wait.
+    /// It is in the engine's list of legs with waiting packets.
     var isPaced = false
-    /// How many packets back the next one lies that is repeated for a probe.
+    /// How many packets back the next retransmission for a probe is.
     var repeated: UInt16 = 0
 
     init() {
         pacer = Pacer(bitrate: estimate.bitrate)
     }
 
-    /// A link that is full is not sent bursts, unless what waits would be given up before it has its turn.
-    func isGentle(at now: Instant) -> Bool {
+    /// A congested link gets no bursts, unless the waiting packets would then be dropped.
+    func limitsBursts(at now: Instant) -> Bool {
         estimate.isCongested(at: now)
-            && waiting.oldest.map { now.nanoseconds(since: $0) < Self.gentleNanoseconds } ?? true
+            && waiting.oldest.map { now.nanoseconds(since: $0) < Self.smoothingNanoseconds } ?? true
     }
 
-    /// Loss or delay says that less arrives than `needed`, in bits per second.
+    /// Loss or delay shows that less arrives than `needed`, in bits per second.
     func isStrained(needing needed: UInt64) -> Bool {
         guard estimate.bitrate < needed else { return false }
         return estimate.lossRatio > 0.1 || (estimate.receivedBitrate ?? needed) < needed / 5 &* 4
     }
 }
 
-/// A packet of video that is to be sent as soon as the pacer lets it: the publisher's history has it.
+/// A video packet to be sent as soon as the pacer allows it; its bytes are in the publisher's history.
 struct WaitingPacket {
     let slot: Int
-    /// The encoding, by its number.
+    /// The number of the encoding.
     let encoding: UInt32
-    /// The publisher's.
+    /// The publisher's sequence number.
     let sequence: UInt16
     let since: Instant
 }
 
-/// First in, first out, without moving what waits.
+/// A FIFO queue that rarely moves its elements.
 struct WaitingPackets {
     private var packets: [WaitingPacket] = []
     private var begin = 0
@@ -65,7 +65,7 @@ struct WaitingPackets {
     var isEmpty: Bool { begin == packets.count }
     var oldest: Instant? { isEmpty ? nil : packets[begin].since }
 
-    /// Whether any of the slot waits; of one encoding, when it is given.
+    /// Whether a packet of the slot waits, optionally of one encoding.
     func contains(slot: Int, encoding: UInt32? = nil) -> Bool {
         packets[begin...].contains { $0.slot == slot && (encoding == nil || $0.encoding == encoding) }
     }
@@ -88,7 +88,7 @@ struct WaitingPackets {
         return packet
     }
 
-    /// Gives up those of a slot, but for those of one encoding, and says how many they were.
+    /// Removes the packets of a slot, except those of one encoding, and returns how many.
     mutating func removeAll(of slot: Int, but encoding: UInt32?) -> Int {
         let before = count
         packets.removeFirst(begin)

@@ -1,60 +1,60 @@
 import SDP
 
-/// What the payload types of a leg mean. They mean the same in all of its sections.
+/// Maps the payload types of a leg to codecs. The mapping is the same in all of its sections.
 ///
-/// Each packet asks, and the table is a quarter of a kilobyte: an object, so that nobody copies it.
+/// A class, because it is used for every packet, and a quarter of a kilobyte must not be copied.
 final class PayloadTable {
-    struct Meaning {
+    struct PayloadMapping {
         let codec: NegotiatedCodec
-        /// The packet repairs another one (RFC 4588).
+        /// The payload type is that of retransmissions (RFC 4588).
         let isRepair: Bool
     }
 
     private let codecs: [NegotiatedCodec]
-    /// Those of sections in which the gateway sends.
+    /// The codecs of sections in which the gateway sends.
     private let playable: [NegotiatedCodec]
-    /// By payload type: 0 for none, else twice the place in `codecs` plus 1, or plus 2 for repairs.
-    private let meanings: InlineArray<128, UInt16>
+    /// By payload type: 0 for none, else twice the index in `codecs` plus 1, or plus 2 for retransmissions.
+    private let mappings: InlineArray<128, UInt16>
 
     init(_ sections: [NegotiatedSection]) {
         var codecs: [NegotiatedCodec] = []
         var playable: [NegotiatedCodec] = []
-        var meanings = InlineArray<128, UInt16>(repeating: 0)
+        var mappings = InlineArray<128, UInt16>(repeating: 0)
         for section in sections {
             if section.direction.sends {
                 for codec in section.codecs where !playable.contains(where: { $0.codec == codec.codec }) {
                     playable.append(codec)
                 }
             }
-            for codec in section.codecs where meanings[Int(codec.payloadType & 127)] == 0 {
-                let place = UInt16(truncatingIfNeeded: codecs.count &* 2)
+            for codec in section.codecs where mappings[Int(codec.payloadType & 127)] == 0 {
+                let position = UInt16(truncatingIfNeeded: codecs.count &* 2)
                 codecs.append(codec)
-                meanings[Int(codec.payloadType & 127)] = place &+ 1
-                if let repair = codec.retransmission { meanings[Int(repair & 127)] = place &+ 2 }
+                mappings[Int(codec.payloadType & 127)] = position &+ 1
+                if let repair = codec.retransmission { mappings[Int(repair & 127)] = position &+ 2 }
             }
         }
         self.codecs = codecs
         self.playable = playable
-        self.meanings = meanings
+        self.mappings = mappings
     }
 
-    func meaning(of payloadType: UInt8) -> Meaning? {
-        let number = Int(meanings[Int(payloadType & 127)])
+    func mapping(of payloadType: UInt8) -> PayloadMapping? {
+        let number = Int(mappings[Int(payloadType & 127)])
         guard number > 0, (number &- 1) / 2 < codecs.count else { return nil }
-        return Meaning(codec: codecs[(number &- 1) / 2], isRepair: number & 1 == 0)
+        return PayloadMapping(codec: codecs[(number &- 1) / 2], isRepair: number & 1 == 0)
     }
 
-    /// How this leg numbers a codec of another one; nil when it cannot play it.
+    /// This leg's mapping of a codec of another leg; nil when it cannot play it.
     func own(_ codec: MediaCodec) -> NegotiatedCodec? {
         playable.first { $0.codec == codec }
     }
 
-    /// The number that the leg itself sends a codec under.
+    /// The payload type with which the leg itself sends a codec.
     func published(_ codec: MediaCodec) -> UInt8? {
         codecs.first { $0.codec == codec }?.payloadType
     }
 
-    /// Whether the leg can play what comes in a codec. Redundant audio is unwrapped for those who have only what is in it.
+    /// Whether the leg can play a codec. Redundant audio is unwrapped for legs that support only Opus.
     func canDecode(_ codec: MediaCodec) -> Bool {
         own(codec) != nil || codec == .redundantAudio && own(.opus) != nil
     }

@@ -1,45 +1,47 @@
 import BasicContainers
 import SDP
 
-/// How good a picture a participant wants in one of its slots: what is shown small needs no best layer, what nobody
-/// looks at none.
-package enum WantedQuality: String, Hashable, Sendable, CaseIterable {
+/// The video quality that a participant prefers in one of its slots: a small view needs no high layer, a hidden one
+/// none.
+package enum PreferredQuality: String, Hashable, Sendable, CaseIterable {
     case off
     case low
     case medium
     case high
 
-    /// The best layer of those with these bitrates, 0 for one that is not sent, as an index; below 0 there is none. Whoever
-    /// wants little gets the least that there is.
+    /// The index of the highest layer allowed, given the bitrates (0 for one that is not sent); negative for none.
+    /// `low` is the lowest layer that is sent.
     func limit(_ bitrates: [UInt64]) -> Int {
-        let least = bitrates.firstIndex { $0 > 0 } ?? 0
+        let lowest = bitrates.firstIndex { $0 > 0 } ?? 0
         return switch self {
         case .off: -1
-        case .low: least
-        case .medium: max(least, (bitrates.count &- 1) / 2)
+        case .low: lowest
+        case .medium: max(lowest, (bitrates.count &- 1) / 2)
         case .high: .max
         }
     }
 }
 
-// What participants want. It is only kept here; which layer a slot shows is chosen where the path's room is known too.
+// Stores the preferences of participants; the layer of a slot is selected together with the bandwidth.
 extension GatewayEngine {
-    /// A participant says what it wants in some of its video slots, by their mids; the others stay as they are. Mids of no
-    /// video slot mean nothing: whoever calls has told its client. False when the leg has gone.
+    /// Sets a participant's preferences for some of its video slots, by mid; the others keep theirs. Mids of no video
+    /// slot are ignored: the caller reports them to its client. False when the leg is gone.
     @discardableResult
-    package mutating func want(_ wishes: [String: WantedQuality], on id: LegID) -> Bool {
-        guard let place = place(of: id) else { return false }
-        for index in legs[place].slots.indices where legs[place].slots[index].kind == .video {
-            if let wanted = wishes[legs[place].slots[index].mid] { legs[place].slots[index].wanted = wanted }
+    package mutating func setPreferences(_ preferences: [String: PreferredQuality], on id: LegID) -> Bool {
+        guard let legIndex = index(of: id) else { return false }
+        for index in legs[legIndex].slots.indices where legs[legIndex].slots[index].kind == .video {
+            if let preferredQuality = preferences[legs[legIndex].slots[index].mid] {
+                legs[legIndex].slots[index].preferredQuality = preferredQuality
+            }
         }
-        chooseLayersSoon(of: place)
+        chooseLayersSoon(of: legIndex)
         return true
     }
 
-    /// What is wanted in each of a leg's video slots, by mid; nil when it has gone.
-    package func wishes(of id: LegID) -> [String: WantedQuality]? {
-        guard let place = place(of: id) else { return nil }
-        let pairs = legs[place].slots.filter { $0.kind == .video }.map { ($0.mid, $0.wanted) }
+    /// The preference for each of a leg's video slots, by mid; nil when the leg is gone.
+    package func preferences(of id: LegID) -> [String: PreferredQuality]? {
+        guard let legIndex = index(of: id) else { return nil }
+        let pairs = legs[legIndex].slots.filter { $0.kind == .video }.map { ($0.mid, $0.preferredQuality) }
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 }

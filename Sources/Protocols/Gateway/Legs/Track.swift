@@ -3,24 +3,24 @@ import RTP
 import SDP
 import Wire
 
-/// What a participant sends in one section, in one encoding or, with simulcast, in several.
+/// The media that a participant sends in one section, in one encoding or, with simulcast, in several.
 struct Track: ~Copyable {
-    /// The place of its leg in the engine's table.
+    /// The index of its leg.
     let leg: Int
     let name: TrackName
     let kind: MediaKind
-    /// What may be sent in its section, and what is.
+    /// The codecs negotiated for its section, and the current one.
     var codecs: [MediaCodec]
     var codec: MediaCodec?
     var payloadType: UInt8?
     var encodings = UniqueArray<Encoding>()
     var rate = TrackRate()
-    /// Layers are counted in it.
+    /// Layer indices refer to it.
     var order = LayerOrder(count: 0)
-    /// The order is another one as soon as nothing is shown.
+    /// The order is to be updated as soon as nothing is shown.
     var isMisordered = false
-    /// The slots that show it, in the order in which they came.
-    var subscribers: [SlotPlace] = []
+    /// The slots that show it, in the order of their subscription.
+    var subscribers: [SlotIndex] = []
 
     init(leg: Int, name: TrackName, kind: MediaKind, codecs: [MediaCodec]) {
         self.leg = leg
@@ -29,14 +29,13 @@ struct Track: ~Copyable {
         self.codecs = codecs
     }
 
-    /// Gives back what it holds. Its place waits for another one.
+    /// Releases its memory. Its index will be reused.
     mutating func close() {
         encodings = UniqueArray()
         subscribers = []
     }
 
-    /// The encoding that a source which is heard for the first time belongs to. One that announced itself, or was heard
-    /// before, is not replaced by who comes without a name.
+    /// The encoding of a new source. A known source is not replaced by one without a rid.
     func encoding(named rid: String?, isRepair: Bool) -> Int? {
         for index in 0..<encodings.count where encodings[index].rid.isEmpty || encodings[index].rid == rid {
             let isKnown = isRepair ? encodings[index].repairSSRC != nil : encodings[index].ssrc != nil
@@ -45,48 +44,48 @@ struct Track: ~Copyable {
         return nil
     }
 
-    /// Whether packets of it came lately. Of a screen that stands still there are few.
+    /// Whether packets of it arrived recently. A still screen sends few.
     func isSent(at now: Instant) -> Bool {
-        for index in 0..<encodings.count where encodings[index].isHeard(at: now, within: 5_000_000_000) { return true }
+        for index in 0..<encodings.count where encodings[index].isActive(at: now, within: 5_000_000_000) { return true }
         return false
     }
 
-    /// The encoding for a slot that may show this layer: the best of those that are being sent up to there, else the next
-    /// one above. Nil while none is sent of several.
+    /// The encoding for a slot that may show this layer: the best active one up to there, else the next one above. Nil
+    /// while none of several is active.
     func encoding(upTo layer: Int, at now: Instant) -> Int? {
         var best: Int?
-        for (place, index) in order.encodings.enumerated()
-        where encodings[index].isHeard(at: now) && (place <= layer || best == nil) {
+        for (layerIndex, index) in order.encodings.enumerated()
+        where encodings[index].isActive(at: now) && (layerIndex <= layer || best == nil) {
             best = index
         }
         return best ?? (encodings.count == 1 ? 0 : nil)
     }
 }
 
-/// One stream of packets of a track, and all that is kept about it.
+/// One stream of packets of a track, and its state.
 struct Encoding: ~Copyable {
-    /// An encoding that sent nothing for so long is not there: nanoseconds.
+    /// An encoding that sent nothing for this long is inactive: nanoseconds.
     static let silence: UInt64 = 2_000_000_000
 
-    /// Tells it apart from every other one that this engine ever had.
+    /// Unique within this engine for ever.
     let number: UInt32
     /// Empty without simulcast.
     let rid: String
-    /// Of its pictures, as far as it is known; and bits per second that it has at most, as its publisher said.
+    /// The size of its frames, if known, and its maximum bitrate, if its publisher declared one.
     var pixelCount: UInt64?
     let bitrateLimit: UInt64?
     var ssrc: UInt32?
     var repairSSRC: UInt32?
     var statistics: ReceiveStatistics
     var losses = NACKGenerator()
-    /// What slots may ask for again; audio is not repaired.
+    /// For retransmissions; audio is not retransmitted.
     var history: PacketHistory?
     var keyFrames = KeyFrameRequests()
     var clock: TrackClock
     var bitrate = BitrateMeter()
-    /// The newest packet that who listens on the server has got; nil while nobody does.
+    /// The newest packet that was passed to the tap; nil while it is not tapped.
     var tapped: UInt16?
-    private var heardAt: Instant?
+    private var lastActivity: Instant?
 
     init(
         number: UInt32, rid: String, limits: EncodingLimits, source: AnnouncedSource?, kind: MediaKind,
@@ -103,23 +102,23 @@ struct Encoding: ~Copyable {
         history = kind == .video ? PacketHistory() : nil
     }
 
-    mutating func hear(at now: Instant) {
-        heardAt = now
+    mutating func recordActivity(at now: Instant) {
+        lastActivity = now
     }
 
-    func isHeard(at now: Instant, within nanoseconds: UInt64 = Self.silence) -> Bool {
-        heardAt.map { now.nanoseconds(since: $0) < nanoseconds } ?? false
+    func isActive(at now: Instant, within nanoseconds: UInt64 = Self.silence) -> Bool {
+        lastActivity.map { now.nanoseconds(since: $0) < nanoseconds } ?? false
     }
 }
 
-/// A slot of a leg, by their places.
-struct SlotPlace: Hashable {
+/// The index of a slot and of its leg.
+struct SlotIndex: Hashable {
     let leg: Int
     let slot: Int
 }
 
-/// Where the packets of an SSRC belong.
-struct StreamPlace {
+/// The track and encoding of an SSRC.
+struct StreamIndex {
     let track: Int
     let encoding: Int
     let isRepair: Bool

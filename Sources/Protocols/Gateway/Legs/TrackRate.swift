@@ -1,8 +1,8 @@
 package import Wire
 
-/// How much of one published track is taken: what comes beyond is dropped, and reported to its publisher as lost.
+/// The rate limits of one published track: packets beyond them are dropped, and reported to the publisher as lost.
 package struct TrackLimits: Hashable, Sendable {
-    /// Of all its encodings with their repairs, RTP packets whole; 0: no limit.
+    /// Of all its encodings with their repairs, RTP headers included; 0: no limit.
     package var bitsPerSecond: UInt64
     package var packetsPerSecond: UInt64
 
@@ -12,11 +12,11 @@ package struct TrackLimits: Hashable, Sendable {
     }
 }
 
-/// Whether a packet of a track is still within its limits: two virtual schedules (GCRA), each of which may be a second
-/// ahead of time, since a key frame comes at once.
+/// Enforces the limits of a track: two virtual schedules (GCRA), each of which may be a second ahead of time, since a
+/// key frame arrives as a burst.
 struct TrackRate {
     private static let burst: UInt64 = 1_000_000_000
-    /// Until when what was taken so far would have lasted at the limit, in nanoseconds.
+    /// When the packets so far would have ended at the limit's rate, in nanoseconds.
     private var bytesUntil: UInt64 = 0
     private var packetsUntil: UInt64 = 0
 
@@ -30,7 +30,7 @@ struct TrackRate {
         return true
     }
 
-    /// - Parameter amount: below 2^20 bits, so that it times the nanoseconds of a second fits.
+    /// - Parameter amount: below 2^20 bits, so that multiplying by the nanoseconds of a second does not overflow.
     private static func end(_ until: UInt64, after amount: UInt64, perSecond: UInt64, _ now: Instant) -> UInt64 {
         guard perSecond > 0 else { return 0 }
         return max(until, now.nanoseconds) &+ amount &* 1_000_000_000 / perSecond

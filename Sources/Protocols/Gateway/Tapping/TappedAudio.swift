@@ -1,8 +1,8 @@
 package import Wire
 
-/// A source of sound in a call that somebody listens to on the server.
+/// An audio source in a tapped call.
 package struct TappedSource: Hashable, Sendable {
-    /// Tells it apart from every other source that this engine ever had.
+    /// Unique within this engine for ever.
     package let number: UInt32
     package let call: String
     package let track: TrackName
@@ -14,11 +14,11 @@ package struct TappedSource: Hashable, Sendable {
     }
 }
 
-/// Which packet of Opus it is, and when it came. What redundancy says of earlier packets arrives as these.
+/// The header of a tapped Opus packet. The blocks of redundant audio are passed as the packets that they repeat.
 package struct TappedPacket: Hashable, Sendable {
     package let source: UInt32
     package let sequence: UInt16
-    /// Of a clock at 48 kHz.
+    /// At 48 kHz.
     package let timestamp: UInt32
     package let arrival: Instant
 

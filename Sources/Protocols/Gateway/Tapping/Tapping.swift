@@ -3,23 +3,23 @@ import RTP
 import SDP
 import Wire
 
-// What is said in some calls goes to who records or transcribes it too: a copy of each packet, as it came.
+// Taps: the audio packets of some calls are also copied to recorders and transcribers, as they arrive.
 
 extension GatewayEngine {
-    /// From now on, or no longer, the outbox gets what is said in the call, also by who joins it later.
+    /// Starts or stops passing the call's audio to the outbox, including that of participants who join later.
     package mutating func tap(_ call: String, isOn: Bool, into outbox: inout some GatewayOutbox & ~Copyable) {
         if isOn { tappedCalls.insert(call) } else { tappedCalls.remove(call) }
-        guard let place = callPlaces[call] else { return }
-        calls[place].isTapped = isOn
+        guard let callIndex = callIndices[call] else { return }
+        calls[callIndex].isTapped = isOn
         guard !isOn else { return }
-        for leg in calls[place].places {
+        for leg in calls[callIndex].legs {
             for track in legs[leg].tracks { endTaps(ofTrack: track) }
         }
-        tellEndedTaps(into: &outbox)
+        notifyEndedTaps(into: &outbox)
     }
 
     mutating func tap(
-        _ packet: borrowing RTPPacket, _ codec: MediaCodec, _ stream: StreamPlace, at now: Instant,
+        _ packet: borrowing RTPPacket, _ codec: MediaCodec, _ stream: StreamIndex, at now: Instant,
         into outbox: inout some GatewayOutbox & ~Copyable
     ) {
         guard packet.payload.byteCount > 0 else { return }
@@ -38,7 +38,7 @@ extension GatewayEngine {
             return
         }
         RedundantAudio.visit(packet.payload) { block in
-            // What was sent before is there already, but for what is missing just now.
+            // Older blocks are only needed if their packets are missing.
             guard block.age == 0 || Int(block.age) < step else { return }
             let older = TappedPacket(
                 source: number, sequence: packet.sequence &- block.age,
@@ -54,7 +54,7 @@ extension GatewayEngine {
         }
     }
 
-    mutating func tellEndedTaps(into outbox: inout some GatewayOutbox & ~Copyable) {
+    mutating func notifyEndedTaps(into outbox: inout some GatewayOutbox & ~Copyable) {
         guard !endedTaps.isEmpty else { return }
         for number in endedTaps { outbox.tapEnded(number) }
         endedTaps = []

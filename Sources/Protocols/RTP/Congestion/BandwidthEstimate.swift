@@ -1,12 +1,11 @@
 package import Wire
 
-/// How much a leg can receive, told from what became of each packet that was sent to it: Google's congestion control as
-/// published (draft-ietf-rmcat-gcc-02), with the trend line of the later implementations in place of the Kalman filter,
-/// and bursts that try for more.
+/// The send-side bandwidth estimate of a leg: Google's congestion control as published (draft-ietf-rmcat-gcc-02), with
+/// the trend line of later implementations in place of the Kalman filter, and with probing.
 ///
-/// The host numbers every packet of the leg with a transport-wide sequence number and says so (`sent`), hands in the
-/// feedback, tells how much would be of use (`wanted`), calls `advance` every 25 to 100 ms, and sends what `Pacer` lets
-/// go. Where a peer has no transport-wide feedback its REMB and its receiver reports set the rate.
+/// The host gives every packet of the leg a transport-wide sequence number and reports it (`sent`), passes in the
+/// feedback, sets `requestedBitrate`, calls `advance` every 25 to 100 ms, and sends what `Pacer` releases. When a peer
+/// sends no transport-wide feedback, its REMB and its receiver reports set the rate.
 package struct BandwidthEstimate: Sendable {
     package struct Limits: Hashable, Sendable {
         package var initial: UInt64
@@ -20,10 +19,10 @@ package struct BandwidthEstimate: Sendable {
         }
     }
 
-    /// Bits per second that would be sent if the link carried them: the sum of the layers asked for. Probes aim at twice
-    /// as much.
-    package var wanted: UInt64 = 0
-    /// Smoothed, in nanoseconds. Feedback waits a while at the receiver, so this is rather too long.
+    /// Bits per second that would be sent if the link carried them: the sum of the requested layers. Probes aim at up
+    /// to twice as much.
+    package var requestedBitrate: UInt64 = 0
+    /// Smoothed, in nanoseconds. The receiver delays its feedback, so this is an overestimate.
     package private(set) var roundTripNanoseconds: UInt64 = 100_000_000
     package private(set) var hasTransportFeedback = false
 
@@ -48,21 +47,21 @@ package struct BandwidthEstimate: Sendable {
             initial: Double(limits.initial), minimum: Double(limits.minimum), maximum: Double(limits.maximum))
     }
 
-    /// Bits per second that may be sent, RTP packets whole.
+    /// Bits per second that may be sent, RTP headers included.
     package var bitrate: UInt64 {
         var rate = min(control.rate, loss.limit)
         if !hasTransportFeedback, let receiverLimit { rate = min(loss.limit, receiverLimit) }
         return min(max(bitCount(rate), limits.minimum), limits.maximum)
     }
 
-    /// The share of packets that were lost lately, 0 to 1.
+    /// The share of packets lost in the last window, 0 to 1.
     package var lossRatio: Double { loss.lossRatio }
-    /// Bits per second that the receiver got lately.
+    /// Bits per second that the receiver got recently.
     package var receivedBitrate: UInt64? { throughput.bitsPerSecond.map(bitCount) }
-    /// The link's queue was full, or grew, in the last seconds.
+    /// The link's queue was full, or grew, within the last seconds.
     package func isCongested(at now: Instant) -> Bool { loss.isCongested(at: milliseconds(now)) }
 
-    /// One packet went out. `probe` is the id of the burst that it belongs to, or 0.
+    /// A packet was sent. `probe` is the id of the probe that it belongs to, or 0.
     package mutating func sent(_ sequence: UInt16, byteCount: Int, probe: UInt8 = 0, at now: Instant) {
         let time = milliseconds(now)
         packets.add(sequence, byteCount: byteCount, probe: probe, at: now)
@@ -107,17 +106,18 @@ package struct BandwidthEstimate: Sendable {
         let usage = trend.usage
         if usage == .over {
             loss.noteOverUse(at: time)
-            probing.back(at: time)
+            probing.backOff(at: time)
         }
         if let proven, usage != .over {
-            // A full link proves a rate too. But whoever reads a burst may have been held up, so that is heeded a little.
+            // A full link proves a rate too, but the receiver may have been late to read the burst: so the rate falls
+            // only a little.
             if proven > control.rate || proven < control.rate * 0.85 { control.set(max(proven, control.rate * 0.85)) }
             if loss.lossRatio < 0.02 { loss.raise(to: proven) }
         }
         if drop.receive(lost: lost, total: settled, at: time) {
             loss.noteOverUse(at: time)
-            probing.back(at: time)
-            control.fall(to: throughput.latestBitsPerSecond, at: time)
+            probing.backOff(at: time)
+            control.decrease(to: throughput.latestBitsPerSecond, at: time)
         }
         control.update(
             usage, throughput: throughput.bitsPerSecond, roundTrip: Double(roundTripNanoseconds) / 1_000_000, at: time)
@@ -126,7 +126,7 @@ package struct BandwidthEstimate: Sendable {
             minimum: Double(limits.minimum), at: time)
     }
 
-    /// What the receiver itself thinks that it can take; heeded only while there is no transport-wide feedback.
+    /// The receiver's own estimate; used only while there is no transport-wide feedback.
     package mutating func receive(estimatedMaximumBitrate bitrate: UInt64) {
         receiverLimit = Double(bitrate)
     }
@@ -138,11 +138,11 @@ package struct BandwidthEstimate: Sendable {
         loss.receive(
             fraction: Double(block.fractionLost) / 256, rate: Double(bitrate), minimum: Double(limits.minimum),
             at: milliseconds(now))
-        // Who says nothing else is given more for as long as little is lost.
+        // Without REMB either, the rate grows as long as little is lost.
         if receiverLimit == nil, block.fractionLost < 5 { control.grow(at: milliseconds(now)) }
     }
 
-    /// Time passes: a burst to send, if one is due. Without any feedback the rate falls, because the link may be gone.
+    /// Returns a probe to send, if one is due. Without any feedback the rate falls, because the link may be gone.
     package mutating func advance(to now: Instant) -> Probe? {
         let time = milliseconds(now)
         if let lastFeedback, let lastSent, lastSent > lastFeedback, time - lastFeedback > 1_000,
@@ -151,11 +151,12 @@ package struct BandwidthEstimate: Sendable {
             lastSilence = time
             control.set(control.rate * 0.8)
         }
-        // Before the first feedback nobody knows whether there will be any; then REMB may have to do.
+        // Before the first feedback it is unknown whether the peer sends any or only REMB.
         guard hasTransportFeedback else { return nil }
         return probing.begin(
-            rate: Double(bitrate), wanted: Double(min(wanted, limits.maximum)), maximum: Double(limits.maximum),
-            isFree: trend.usage == .normal && loss.lossRatio < 0.1, at: time)
+            rate: Double(bitrate), requestedBitrate: Double(min(requestedBitrate, limits.maximum)),
+            maximum: Double(limits.maximum),
+            isUncongested: trend.usage == .normal && loss.lossRatio < 0.1, at: time)
     }
 
     /// The receiver's clock in milliseconds; its feedback has only 32 bits of 250 µs.

@@ -1,11 +1,11 @@
-/// Whether the queue of the bottleneck grows, from the times between groups of packets at the sender and at the receiver
-/// (draft-ietf-rmcat-gcc-02 section 5; Carlucci et al., "Analysis and Design of the Google Congestion Control for
-/// WebRTC").
+/// Detects whether the queue of the bottleneck grows, from the times between groups of packets at the sender and at the
+/// receiver (draft-ietf-rmcat-gcc-02 section 5; Carlucci et al., "Analysis and Design of the Google Congestion Control
+/// for WebRTC").
 ///
-/// Packets sent within 5 ms are one group, since a burst says nothing of the queue. For each pair of groups the variation
-/// of the delay is added up and smoothed; the slope of a line through the latest 20 sums is how fast the queue grows. It
-/// is compared with a threshold that follows it slowly: a flow that fills queues by itself would else starve this one,
-/// and noise would be taken for a queue. All times are in milliseconds.
+/// Packets sent within 5 ms are one group, since a burst says nothing about the queue. For each pair of groups the
+/// delay variation is accumulated and smoothed; the slope of a line through the latest 20 sums is how fast the queue
+/// grows. It is compared with a threshold that follows it slowly: otherwise a flow that fills queues by itself would
+/// starve this one, and noise would be taken for a queue. All times are in milliseconds.
 struct DelayTrend: Sendable {
     enum Usage: Hashable, Sendable {
         case normal
@@ -61,8 +61,8 @@ struct DelayTrend: Sendable {
             let sentDelta = current.lastSent - previous.lastSent
             let arrivalDelta = current.lastArrival - previous.lastArrival
             if arrivalDelta < 0 || arrivalDelta - sentDelta > 3_000 {
-                // Another clock or another path: what was learned does not hold there.
-                forget()
+                // Another clock or another path: start over.
+                reset()
             } else {
                 update(sentDelta: sentDelta, arrivalDelta: arrivalDelta, arrival: current.lastArrival)
             }
@@ -80,7 +80,7 @@ struct DelayTrend: Sendable {
             && arrival - group.firstArrival < 100
     }
 
-    private mutating func forget() {
+    private mutating func reset() {
         window.removeAll(keepingCapacity: true)
         accumulated = 0
         smoothed = 0
@@ -104,7 +104,7 @@ struct DelayTrend: Sendable {
         detect(sentDelta: sentDelta, old: old, at: arrival)
     }
 
-    /// Of the line with the least squares.
+    /// The slope of the least-squares line.
     private var slope: Double? {
         let count = Double(window.count)
         var meanArrival = 0.0
@@ -127,7 +127,7 @@ struct DelayTrend: Sendable {
     private mutating func detect(sentDelta: Double, old: Double, at now: Double) {
         let scaled = Double(min(deltaCount, 60)) * trend * Self.gain
         if scaled > threshold {
-            // A first group over the threshold counts half, since it is not known since when.
+            // The first group over the threshold counts half, since it is unknown when within it the over-use began.
             timeOver = timeOver.map { $0 + sentDelta } ?? sentDelta / 2
             overCount += 1
             if let time = timeOver, time > Self.overUseTime, overCount > 1, trend >= old {
@@ -143,7 +143,7 @@ struct DelayTrend: Sendable {
         adapt(to: abs(scaled), at: now)
     }
 
-    /// Up fast and down slowly, and not at all for a spike.
+    /// Adapts the threshold: up fast, down slowly, and not at all for a spike.
     private mutating func adapt(to value: Double, at now: Double) {
         defer { lastUpdate = now }
         guard value <= threshold + 15, let lastUpdate else { return }

@@ -1,17 +1,17 @@
-/// The loss-based limit (draft-ietf-rmcat-gcc-02 section 6): cut where much is lost, released where little is.
+/// The loss-based limit (draft-ietf-rmcat-gcc-02 section 6): lowered when much is lost, raised when little is.
 ///
-/// The draft cuts above 10 % and grows below 2 %. Those hold here while the delay showed over-use in the last seconds. A
-/// radio link that loses 10 % without any queue would starve under them, though retransmissions repair it: without
-/// over-use the limits are twice and five times as high.
+/// The draft decreases above 10 % and increases below 2 %. These thresholds apply here if the delay showed over-use in
+/// the last seconds. A radio link that loses 10 % without any queue would starve under them, though retransmissions
+/// repair it: without over-use the thresholds are twice and five times as high.
 struct LossControl: Sendable {
     private static let window = 500.0
-    private static let memory = 3_000.0
-    /// Of what the receiver got: the link carries that, however much was lost beside it.
+    private static let congestionPeriod = 3_000.0
+    /// The share of the received rate that the link carries for certain, however much was lost.
     private static let proven = 0.85
 
-    /// Bits per second; infinite when loss says nothing.
+    /// Bits per second; infinite when loss sets no limit.
     private(set) var limit = Double.infinity
-    /// Of the last whole window, 0 to 1.
+    /// In the last whole window, 0 to 1.
     private(set) var lossRatio = 0.0
     private var lost = 0
     private var total = 0
@@ -22,10 +22,10 @@ struct LossControl: Sendable {
         lastOverUse = now
     }
 
-    /// A queue grew a moment ago.
-    func isCongested(at now: Double) -> Bool { lastOverUse.map { now - $0 < Self.memory } ?? false }
+    /// A queue grew recently.
+    func isCongested(at now: Double) -> Bool { lastOverUse.map { now - $0 < Self.congestionPeriod } ?? false }
 
-    /// What is known of so many packets more. `received` is what the receiver got lately, in bits per second.
+    /// The outcome of more packets. `received` is the rate that the receiver got recently, in bits per second.
     mutating func receive(
         lost newlyLost: Int, total newlySettled: Int, rate: Double, received: Double?, minimum: Double, at now: Double
     ) {
@@ -51,7 +51,7 @@ struct LossControl: Sendable {
         windowStart = now
     }
 
-    /// A receiver report's fraction, where there is no transport-wide feedback.
+    /// The fraction of a receiver report, when there is no transport-wide feedback.
     mutating func receive(fraction: Double, rate: Double, minimum: Double, at now: Double) {
         receive(
             lost: Int(min(max(fraction, 0), 1) * 256), total: 256, rate: rate, received: nil, minimum: minimum, at: now)

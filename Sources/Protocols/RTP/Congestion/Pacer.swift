@@ -1,75 +1,75 @@
 package import Wire
 
-/// Lets packets go at a rate, so that a key frame for fifty receivers does not leave as one burst: a bucket of bytes that
-/// fills at the rate and leaks with each packet.
+/// Spreads packets over time, so that a key frame for fifty receivers does not leave as one burst: a token bucket that
+/// fills at the rate and that each packet draws from.
 ///
-/// Audio does not wait, but takes its bytes from the bucket. Media may go faster than the estimate, because frames differ
-/// in size and a queue here is delay as well; a probe sets the rate exactly.
+/// Audio does not wait, but its bytes are drawn from the bucket too. Video may leave faster than the estimate, because
+/// frames differ in size and a queue here adds delay as well; a probe sets the rate exactly.
 package struct Pacer: Sendable {
     package enum Step: Hashable, Sendable {
-        /// Send the next packet now; it belongs to this burst, or to none when 0.
+        /// Send the next packet now; it belongs to this probe, or to none when 0.
         case send(probe: UInt8)
-        /// Nothing waits, but a burst needs bytes: send padding of up to this many.
+        /// The queue is empty, but a probe needs bytes: send up to this many bytes of padding.
         case pad(Int, probe: UInt8)
-        /// Nothing before then.
+        /// Send nothing before this time.
         case wait(until: Instant)
         /// Nothing to do until there is a packet.
         case idle
     }
 
-    /// How much faster than the estimate a queue may be emptied; and when that of the link is hardly empty itself.
-    private static let haste = 2.5
-    private static let hasteInCongestion = 1.25
-    /// What may be sent at once after a pause, in seconds of the pace: a usual frame, but not a key frame.
-    private static let allowance = 0.04
-    private static let leastAllowance = 1_500.0
-    /// The same when packets waited, and the host looked later than it was told to: the way was free in the meantime.
-    private static let lateness = 0.1
-    private static let latenessOfProbe = 0.02
+    /// How much faster than the estimate the queue may be drained; the second while the link's own queue is not empty.
+    private static let pacingFactor = 2.5
+    private static let congestedPacingFactor = 1.25
+    /// What may be sent at once after a pause, in seconds at the pacing rate: a delta frame, but not a key frame.
+    private static let burstSeconds = 0.04
+    private static let minBurst = 1_500.0
+    /// The same when packets waited and the host called late: the link was free in the meantime.
+    private static let maxCatchUp = 0.1
+    private static let maxProbeCatchUp = 0.02
 
     private var rate: Double
-    private var haste = Self.haste
-    private var budget = Self.leastAllowance
+    private var pacingFactor = Self.pacingFactor
+    private var budget = Self.minBurst
     private var lastFill: Instant?
     private var probe: (probe: Probe, left: Int)?
-    /// Something waited when it was looked at last.
-    private var isHeldUp = false
+    /// A packet waited at the last call of `next`.
+    private var isBlocked = false
 
     package init(bitrate: UInt64) {
         rate = Double(max(bitrate, 1_000))
     }
 
-    /// In congestion, even a key frame leaves little faster than the link takes it: a burst would be lost in part.
+    /// In congestion, even a key frame leaves little faster than the link takes it: part of a burst would be lost.
     package mutating func set(bitrate: UInt64, isCongested: Bool) {
         rate = Double(max(bitrate, 1_000))
-        haste = isCongested ? Self.hasteInCongestion : Self.haste
+        pacingFactor = isCongested ? Self.congestedPacingFactor : Self.pacingFactor
     }
 
-    /// Begins a burst; one that is under way is given up.
+    /// Begins a probe and cancels the current one.
     package mutating func begin(_ probe: Probe, at now: Instant) {
         fill(at: now)
         budget = 0
         self.probe = (probe, probe.byteCount)
     }
 
-    /// There is nothing to pad with.
-    package mutating func giveUpProbe() {
+    /// For a host that has nothing to pad with.
+    package mutating func cancelProbe() {
         probe = nil
     }
 
     private var bytesPerSecond: Double {
-        (probe.map { Double($0.probe.rate) } ?? rate * haste) / 8
+        (probe.map { Double($0.probe.rate) } ?? rate * pacingFactor) / 8
     }
 
-    /// What to do now, when packets wait or not. After `send` and `pad` tell what was sent, and ask again.
+    /// What to do now. After `send` and `pad`, report what was sent (`sent`) and call this again.
     package mutating func next(hasPackets: Bool, at now: Instant) -> Step {
         fill(at: now)
         guard hasPackets || probe != nil else {
-            isHeldUp = false
+            isBlocked = false
             return .idle
         }
         guard budget >= 0 else {
-            isHeldUp = true
+            isBlocked = true
             let seconds = min(max(-budget / max(bytesPerSecond, 1), 0.000_1), 10)
             return .wait(until: now.adding(nanoseconds: UInt64(seconds * 1e9)))
         }
@@ -78,7 +78,7 @@ package struct Pacer: Sendable {
         return .pad(min(max(probe.left, 100), 1_000), probe: probe.probe.id)
     }
 
-    /// Bytes that went out, also those that did not ask (audio, RTCP).
+    /// Bytes that were sent, including those that were not paced (audio, RTCP).
     package mutating func sent(byteCount: Int, probe id: UInt8 = 0, at now: Instant) {
         fill(at: now)
         budget -= Double(byteCount)
@@ -90,9 +90,9 @@ package struct Pacer: Sendable {
     private mutating func fill(at now: Instant) {
         let elapsed = lastFill.map { Double(now.nanoseconds(since: $0)) / 1e9 } ?? 0
         lastFill = max(now, lastFill ?? now)
-        let seconds = probe == nil ? Self.lateness : Self.latenessOfProbe
-        let usual = probe == nil ? max(bytesPerSecond * Self.allowance, Self.leastAllowance) : 0
-        let most = isHeldUp ? max(bytesPerSecond * seconds, usual) : usual
+        let seconds = probe == nil ? Self.maxCatchUp : Self.maxProbeCatchUp
+        let usual = probe == nil ? max(bytesPerSecond * Self.burstSeconds, Self.minBurst) : 0
+        let most = isBlocked ? max(bytesPerSecond * seconds, usual) : usual
         budget = min(budget + bytesPerSecond * min(elapsed, 10), most)
     }
 }

@@ -1,75 +1,77 @@
 import Wire
 
-/// A burst above the present rate, to learn whether the link carries more: media first, then padding, best of all as
+/// A burst above the current rate, to measure whether the link carries more: media first, then padding, preferably
 /// retransmissions of what was sent already (RFC 4588), which help a receiver that lost it.
 package struct Probe: Hashable, Sendable {
-    /// Never 0. Given to `BandwidthEstimate.sent` with each packet of the burst.
+    /// Never 0. Passed to `BandwidthEstimate.sent` with each packet of the burst.
     package let id: UInt8
-    /// At which the burst is to be sent, in bits per second.
+    /// The rate at which to send the burst, in bits per second.
     package let rate: UInt64
-    /// After so many the burst ends.
+    /// How many bytes the burst has.
     package let byteCount: Int
 }
 
-/// When to probe, how fast, and what came of it.
+/// When to probe, at which rate, and with what result.
 ///
-/// There are probes as long as the estimate is below one and a half times what is wanted: the first two at three and at
-/// six times the first estimate, then each at twice the estimate, but none above twice what is wanted; the next at once
-/// when the last one went well, else after a pause.
+/// Probes are sent as long as the estimate is below one and a half times the requested bitrate: the first two at three
+/// and at six times the initial estimate, then each at twice the estimate, but never above twice the requested bitrate;
+/// the next at once if the last one succeeded, otherwise after a pause.
 struct Probing: Sendable {
     private struct Burst {
         let probe: Probe
-        let begun: Double
-        /// That was known before it.
+        let start: Double
+        /// The estimate before it.
         let rate: Double
         var sent: (first: Double, last: Double, bytes: Double, lastBytes: Double, count: Int)?
         var arrived: (first: Double, last: Double, bytes: Double, firstBytes: Double, count: Int)?
     }
 
-    private static let shortestPause = 2_000.0
-    private static let longestPause = 4_000.0
-    /// How much more than was known has to be proven, so that the next burst follows soon, and how soon: after the queue
-    /// of a slow link took that of the last one.
-    private static let progress = 1.25
-    private static let pauseAfterProgress = 500.0
+    private static let minPause = 2_000.0
+    private static let maxPause = 4_000.0
+    /// How far above the estimate a result must be for the next burst to follow soon, and how soon: once the queue of a
+    /// slow link has drained the last one.
+    private static let minGain = 1.25
+    private static let pauseAfterGain = 500.0
     private static let packetCount = 5
-    /// How much more than is wanted is tried, and with how much more nothing is tried: an estimate with room to spare
-    /// stands through a moment in which a busy receiver reads late, which looks like a link that became narrow.
-    private static let excess = 2.0
-    private static let enough = 1.5
+    /// How far above the requested bitrate probes go, and how far above it the estimate must be for probing to stop: an
+    /// estimate with headroom survives a busy receiver that reads late, which looks like a link that became narrow.
+    private static let maxOvershoot = 2.0
+    private static let headroom = 1.5
 
     private var burst: Burst?
     private var nextID: UInt8 = 1
     private var notBefore = 0.0
-    private var pause = Self.shortestPause
-    /// Rates of the first bursts.
-    private var beginnings: [Double]
+    private var pause = Self.minPause
+    /// The rates of the first probes.
+    private var initialRates: [Double]
 
     init(initial: Double) {
-        beginnings = [initial * 3, initial * 6]
+        initialRates = [initial * 3, initial * 6]
     }
 
-    /// A burst to send now.
-    mutating func begin(rate: Double, wanted: Double, maximum: Double, isFree: Bool, at now: Double) -> Probe? {
-        if let burst, now - burst.begun > 1_000 {
-            // Never measured: too little of it was sent or came through.
+    /// The probe to send now, if any.
+    mutating func begin(
+        rate: Double, requestedBitrate: Double, maximum: Double, isUncongested: Bool, at now: Double
+    ) -> Probe? {
+        if let burst, now - burst.start > 1_000 {
+            // No result: too little of it was sent or received.
             self.burst = nil
             fail(at: now)
         }
         guard burst == nil, now >= notBefore else { return nil }
-        guard isFree, wanted * Self.enough > rate else { return nil }
+        guard isUncongested, requestedBitrate * Self.headroom > rate else { return nil }
         var aim = rate * 2
-        if let beginning = beginnings.first {
-            beginnings.removeFirst()
-            aim = max(aim, beginning)
+        if let initialRate = initialRates.first {
+            initialRates.removeFirst()
+            aim = max(aim, initialRate)
         }
-        aim = min(aim, wanted * Self.excess, maximum)
+        aim = min(aim, requestedBitrate * Self.maxOvershoot, maximum)
         guard aim > rate * 1.1 else { return nil }
-        // 15 ms at least, and five packets.
+        // At least 15 ms and five packets.
         let bytes = max(Double(Self.packetCount) * 1_000, aim * 0.015 / 8)
         let probe = Probe(id: nextID, rate: bitCount(aim), byteCount: Int(min(bytes, 1_000_000)))
         nextID = nextID == .max ? 1 : nextID + 1
-        burst = Burst(probe: probe, begun: now, rate: rate)
+        burst = Burst(probe: probe, start: now, rate: rate)
         return probe
     }
 
@@ -84,7 +86,7 @@ struct Probing: Sendable {
         self.burst = burst
     }
 
-    /// The rate that a packet of a burst proved, once enough of the burst is known.
+    /// The rate that the probe measured, once enough of it was received.
     mutating func received(_ id: UInt8, byteCount: Int, arrival: Double, at now: Double) -> Double? {
         guard id != 0, var burst, burst.probe.id == id else { return nil }
         let bytes = Double(byteCount)
@@ -115,15 +117,15 @@ struct Probing: Sendable {
             return nil
         }
         if arrivalRate >= 0.9 * sendRate {
-            pause = Self.shortestPause
+            pause = Self.minPause
             notBefore = now + 200
             return min(sendRate, arrivalRate)
         }
-        beginnings.removeAll()
+        initialRates.removeAll()
         let proven = 0.95 * arrivalRate
-        if proven >= burst.rate * Self.progress {
-            // Less than was tried, but more than was known: a receiver that reads a little late makes that of a free link.
-            notBefore = now + Self.pauseAfterProgress
+        if proven >= burst.rate * Self.minGain {
+            // Below the probe's rate, but above the estimate: also a free link looks so to a receiver that reads late.
+            notBefore = now + Self.pauseAfterGain
         } else {
             // The queue began to grow: the link was full.
             fail(at: now)
@@ -133,17 +135,17 @@ struct Probing: Sendable {
 
     private mutating func fail(at now: Double) {
         notBefore = now + pause
-        pause = min(pause * 1.5, Self.longestPause)
+        pause = min(pause * 1.5, Self.maxPause)
     }
 
-    /// Over-use: the link just said that it is full.
-    mutating func back(at now: Double) {
-        beginnings.removeAll()
-        notBefore = max(notBefore, now + Self.shortestPause)
+    /// Over-use was detected: the link is full.
+    mutating func backOff(at now: Double) {
+        initialRates.removeAll()
+        notBefore = max(notBefore, now + Self.minPause)
     }
 }
 
-/// A rate as a whole number, for any number that came out of a division.
+/// A rate as a whole number; 0 if it is not finite.
 func bitCount(_ rate: Double) -> UInt64 {
     rate.isFinite && rate > 0 ? UInt64(min(rate, 1e12)) : 0
 }

@@ -1,24 +1,24 @@
 /// The delay-based rate: additive increase, multiplicative decrease (draft-ietf-rmcat-gcc-02 section 5.5).
 ///
-/// Over-use cuts the rate below what the receiver got, so that the queue drains; a draining queue holds it. Otherwise it
-/// grows by 8 % a second while the capacity is unknown, and by about a packet for each response time near the rate at
-/// which over-use was seen last. It never grows beyond one and a half times what the receiver got, because what was not
-/// sent was not tried. Times in milliseconds, rates in bits per second.
+/// Over-use lowers the rate below what the receiver got, so that the queue drains; while it drains, the rate is held.
+/// Otherwise it grows by 8 % a second while the capacity is unknown, and by about a packet per response time near the
+/// rate at which over-use was last detected. It never grows beyond one and a half times what the receiver got, because
+/// higher rates have not been tested. Times in milliseconds, rates in bits per second.
 struct RateControl: Sendable {
     private enum State {
         case hold
         case increase
     }
 
-    private static let cut = 0.85
-    private static let leastMeasured = 0.7
+    private static let backoffFactor = 0.85
+    private static let minMeasuredShare = 0.7
     let minimum: Double
     let maximum: Double
     private(set) var rate: Double
     private var state = State.increase
     private var lastUpdate: Double?
-    private var lastCut: Double?
-    /// Of the rate at which over-use was seen, in kilobits per second.
+    private var lastDecrease: Double?
+    /// The rate at which over-use was detected, in kilobits per second.
     private var capacity: (mean: Double, variance: Double)?
 
     init(initial: Double, minimum: Double, maximum: Double) {
@@ -46,22 +46,24 @@ struct RateControl: Sendable {
 
     private mutating func decrease(_ throughput: Double?, _ roundTrip: Double, at now: Double) {
         state = .hold
-        // One cut for each response: its effect is not seen before.
-        if let lastCut, now - lastCut < min(max(roundTrip, 10), 200) + 100, (throughput ?? rate) > rate / 2 { return }
-        lastCut = now
-        // Little may have arrived because little was sent. When it was for want of a way, the next cuts follow soon.
-        let measured = max(throughput ?? rate, rate * Self.leastMeasured)
-        if let throughput { learn(throughput) }
-        rate = max(minimum, min(rate, measured * Self.cut))
+        // One decrease per response time: its effect does not show earlier.
+        if let lastDecrease, now - lastDecrease < min(max(roundTrip, 10), 200) + 100, (throughput ?? rate) > rate / 2 {
+            return
+        }
+        lastDecrease = now
+        // Little may have arrived because little was sent. If the link was the reason, the next decreases follow soon.
+        let measured = max(throughput ?? rate, rate * Self.minMeasuredShare)
+        if let throughput { updateCapacity(throughput) }
+        rate = max(minimum, min(rate, measured * Self.backoffFactor))
     }
 
-    /// What the receiver got lately is all that the link carries.
-    mutating func fall(to throughput: Double?, at now: Double) {
+    /// The link carries no more than the receiver got recently.
+    mutating func decrease(to throughput: Double?, at now: Double) {
         guard let throughput, throughput < rate else { return }
         state = .hold
-        lastCut = now
-        learn(throughput)
-        rate = max(minimum, min(rate, throughput * Self.cut))
+        lastDecrease = now
+        updateCapacity(throughput)
+        rate = max(minimum, min(rate, throughput * Self.backoffFactor))
     }
 
     private mutating func increase(_ throughput: Double?, _ roundTrip: Double, elapsed: Double) {
@@ -80,7 +82,7 @@ struct RateControl: Sendable {
         if rate < limit { rate = min(rate + step, limit, maximum) }
     }
 
-    private mutating func learn(_ throughput: Double) {
+    private mutating func updateCapacity(_ throughput: Double) {
         let sample = throughput / 1000
         guard let known = capacity, abs(sample - known.mean) <= 3 * deviation(known) else {
             capacity = (sample, 0.4)
@@ -96,7 +98,7 @@ struct RateControl: Sendable {
         (known.variance * known.mean).squareRoot()
     }
 
-    /// Nothing but the loss is known, and that is small: 8 % a second.
+    /// Grows by 8 % a second, when only the loss is known and it is small.
     mutating func grow(at now: Double) {
         let elapsed = min(max(now - (lastUpdate ?? now), 0), 1000)
         lastUpdate = now

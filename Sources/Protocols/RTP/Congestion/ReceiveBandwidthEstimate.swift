@@ -1,19 +1,18 @@
 package import Wire
 
-/// How much a publisher can send, told at its receiver: Google's congestion control (draft-ietf-rmcat-gcc-02) over the
-/// times at which packets say that they left (abs-send-time), and over their loss, because not every sender looks at
-/// that. For a client that gets no transport-wide feedback, and is sent the result as REMB
-/// (draft-alvestrand-rmcat-remb-03).
+/// The receive-side bandwidth estimate of a publisher: Google's congestion control (draft-ietf-rmcat-gcc-02) from the
+/// send times in the packets (abs-send-time), and from their loss, because not every sender reacts to loss. For a
+/// client that gets no transport-wide feedback; the result is sent to it as REMB (draft-alvestrand-rmcat-remb-03).
 ///
-/// The host hands in every packet that carries a time and the loss of every report, and sends what `takeReport` gives,
-/// asked every 50 to 100 ms.
+/// The host passes in every packet with a send time and the loss of every report, calls `takeReport` every 50 to 100
+/// ms, and sends what it returns.
 package struct ReceiveBandwidthEstimate: Sendable {
     private static let initial = 600_000.0
     private static let minimum = 50_000.0
     private static let maximum = 30_000_000.0
     private static let reportInterval = 1_000.0
-    /// A rate that falls below this share of what was reported is reported at once.
-    private static let urgentShare = 0.97
+    /// A rate below this share of the last report is reported at once.
+    private static let urgentDrop = 0.97
     private static let ticksPerMillisecond = 262.144
 
     private var trend = DelayTrend()
@@ -22,14 +21,14 @@ package struct ReceiveBandwidthEstimate: Sendable {
     private var sendTicks: Int64?
     private var firstArrival: Double?
     private var loss = LossControl()
-    private var hasNews = false
-    /// Until the queue grew for the first time nothing is known but that the link carries what arrives.
+    private var hasNewPackets = false
+    /// Until the queue grows for the first time, all that is known is that the link carries what arrives.
     private var hasBeenOverused = false
     private var reported: (rate: Double, time: Double)?
 
     package init() {}
 
-    /// Bits per second that the publisher may send, RTP packets whole.
+    /// Bits per second that the publisher may send, RTP headers included.
     package var bitrate: UInt64 { bitCount(rate) }
     private var rate: Double { max(min(control.rate, loss.limit), Self.minimum) }
 
@@ -39,26 +38,26 @@ package struct ReceiveBandwidthEstimate: Sendable {
     package mutating func receive(sendTime: UInt32, byteCount: Int, at now: Instant) {
         let arrival = milliseconds(now)
         firstArrival = firstArrival ?? arrival
-        hasNews = true
+        hasNewPackets = true
         throughput.receive(byteCount: byteCount, at: arrival)
         trend.receive(sent: unwrapped(sendTime), arrival: arrival)
     }
 
-    /// What was lost since the last report, in 1/256.
+    /// The share lost since the last report, in 1/256.
     package mutating func receive(fractionLost: UInt8, at now: Instant) {
-        // The limits of the draft hold at all times: a queue that is full from the first moment on does not grow.
+        // The thresholds of the draft always apply here: a queue that is full from the start does not grow.
         loss.noteOverUse(at: milliseconds(now))
         loss.receive(
             lost: Int(fractionLost), total: 256, rate: control.rate, received: throughput.bitsPerSecond,
             minimum: Self.minimum, at: milliseconds(now))
     }
 
-    /// The bitrate, when it is to be reported: every second, and at once when it fell.
+    /// The bitrate when a report is due: every second, and at once when it fell.
     package mutating func takeReport(roundTrip: UInt64, at now: Instant) -> UInt64? {
         let time = milliseconds(now)
-        // Of one who sends nothing nothing is learned.
-        guard hasNews, let firstArrival else { return nil }
-        hasNews = false
+        // Nothing can be estimated without packets.
+        guard hasNewPackets, let firstArrival else { return nil }
+        hasNewPackets = false
         let usage = trend.usage
         if usage == .over { hasBeenOverused = true }
         control.update(
@@ -66,9 +65,9 @@ package struct ReceiveBandwidthEstimate: Sendable {
         if !hasBeenOverused, loss.limit.isInfinite, let received = throughput.bitsPerSecond, received > control.rate {
             control.set(received)
         }
-        // A sender has its own idea of a beginning; one second shows what came of it.
+        // A sender has its own initial rate; one second shows how the link takes it.
         guard hasBeenOverused || loss.limit.isFinite || time - firstArrival >= Self.reportInterval else { return nil }
-        if let reported, rate > reported.rate * Self.urgentShare, time - reported.time < Self.reportInterval {
+        if let reported, rate > reported.rate * Self.urgentDrop, time - reported.time < Self.reportInterval {
             return nil
         }
         reported = (rate, time)
@@ -78,7 +77,7 @@ package struct ReceiveBandwidthEstimate: Sendable {
     /// The sender's clock in milliseconds.
     private mutating func unwrapped(_ sendTime: UInt32) -> Double {
         let ticks = Int64(sendTime & 0xFF_FFFF)
-        // Far from where a step back would make it negative.
+        // Starts high, so that a step back does not make it negative.
         let last = sendTicks ?? (1 << 40) &+ ticks
         let difference = Int32(truncatingIfNeeded: (ticks &- last) << 8) >> 8
         let value = last &+ Int64(difference)

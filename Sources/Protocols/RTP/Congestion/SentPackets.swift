@@ -1,31 +1,31 @@
 import Wire
 
-/// What was sent under each transport-wide sequence number, until the receiver has said what became of it.
+/// The packets sent under each transport-wide sequence number, until feedback about them arrives.
 struct SentPackets: Sendable {
-    enum Fate: UInt8 {
+    enum Status: UInt8 {
         case unknown
         case inFlight
         case lost
         case received
     }
 
-    /// 2,048 of them are kept for each leg with pictures.
+    /// Each leg with video keeps 2,048 of these.
     private struct Packet {
         /// Microseconds, modulo 2^32: 71 minutes.
         var sent: UInt32 = 0
         var byteCount: UInt16 = 0
         var sequence: UInt16 = 0
-        var fate = Fate.unknown
+        var status = Status.unknown
         var probe: UInt8 = 0
     }
 
-    /// A packet of which there is news.
+    /// A packet whose status changed.
     struct Settled {
         let sent: Instant
         let byteCount: Int
-        /// 0 for what belongs to no probe.
+        /// 0 if it belongs to no probe.
         let probe: UInt8
-        /// It was given up before.
+        /// It was reported as lost before.
         let wasLost: Bool
     }
 
@@ -36,22 +36,22 @@ struct SentPackets: Sendable {
 
     mutating func add(_ sequence: UInt16, byteCount: Int, probe: UInt8, at now: Instant) {
         packets[index(sequence)] = Packet(
-            sent: Self.microseconds(now), byteCount: UInt16(clamping: byteCount), sequence: sequence, fate: .inFlight,
+            sent: Self.microseconds(now), byteCount: UInt16(clamping: byteCount), sequence: sequence, status: .inFlight,
             probe: probe)
     }
 
-    /// The packet, and marks its fate; nil when there is nothing new to say of it.
+    /// Updates the packet's status and returns the packet; nil when the status did not change.
     mutating func settle(_ sequence: UInt16, isReceived: Bool, at now: Instant) -> Settled? {
         let index = index(sequence)
         let packet = packets[index]
-        guard packet.sequence == sequence, packet.fate == .inFlight || packet.fate == .lost && isReceived else {
+        guard packet.sequence == sequence, packet.status == .inFlight || packet.status == .lost && isReceived else {
             return nil
         }
-        packets[index].fate = isReceived ? .received : .lost
+        packets[index].status = isReceived ? .received : .lost
         let age = UInt64(Self.microseconds(now) &- packet.sent) &* 1_000
         return Settled(
             sent: Instant(nanoseconds: now.nanoseconds > age ? now.nanoseconds &- age : 0),
-            byteCount: Int(packet.byteCount), probe: packet.probe, wasLost: packet.fate == .lost)
+            byteCount: Int(packet.byteCount), probe: packet.probe, wasLost: packet.status == .lost)
     }
 
     private static func microseconds(_ now: Instant) -> UInt32 {

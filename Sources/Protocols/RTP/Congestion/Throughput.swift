@@ -1,8 +1,8 @@
-/// Bits per second that the receiver got, over the last half second of its own clock, in milliseconds.
+/// Bits per second that the receiver got over the last half second of its own clock. Times are in milliseconds.
 struct Throughput: Sendable {
     private static let slot = 25.0
     private static let slotCount = 20
-    private static let leastSlotCount = 6
+    private static let minSlotCount = 6
 
     private var bytes = [Double](repeating: 0, count: Self.slotCount)
     private var current: Int?
@@ -12,7 +12,7 @@ struct Throughput: Sendable {
         guard arrival >= 0, arrival < 1e15 else { return }
         let slot = Int(arrival / Self.slot)
         if let last = current {
-            // Late ones count in their own slot, as long as there is one.
+            // Late packets count in their own slot, if it is still there.
             guard slot > last - Self.slotCount else { return }
             if slot > last {
                 for index in max(last + 1, slot - Self.slotCount + 1)...slot { bytes[index % Self.slotCount] = 0 }
@@ -28,14 +28,14 @@ struct Throughput: Sendable {
 
     /// Nil in the first 150 ms.
     var bitsPerSecond: Double? { bitsPerSecond(over: Self.slotCount - 1) }
-    /// The same over the last 150 ms alone, for a link of which it is known that it was full all the while.
-    var latestBitsPerSecond: Double? { bitsPerSecond(over: Self.leastSlotCount) }
+    /// The same over the last 150 ms alone, for a link that was full all that time.
+    var latestBitsPerSecond: Double? { bitsPerSecond(over: Self.minSlotCount) }
 
     private func bitsPerSecond(over slotCount: Int) -> Double? {
         guard let current else { return nil }
         // The newest slot is not full yet.
         let slots = min(current - first, slotCount)
-        guard slots >= Self.leastSlotCount else { return nil }
+        guard slots >= Self.minSlotCount else { return nil }
         var sum = 0.0
         for index in current - slots..<current { sum += bytes[index % Self.slotCount] }
         return sum * 8 * 1000 / (Double(slots) * Self.slot)

@@ -1,12 +1,12 @@
 import Wire
 
-/// The latest packets of one published track, for all who may ask for one again.
+/// The latest packets of one published track, for retransmission.
 ///
-/// The packets lie in one ring of bytes, each whole. The ring is allocated at once, and takes memory as far as it was
-/// written: one that grows leaves behind as much as it has at last. What the ring overwrote is known by its position,
-/// which only grows, so nothing is searched and nothing is freed.
+/// The packets lie in one ring buffer, each contiguous. The ring is allocated at once, and only the pages written so
+/// far use memory: a growing array would leave its old copies behind. Positions only grow, so an overwritten packet is
+/// recognized by its position: nothing is searched and nothing is freed.
 package struct PacketHistory: ~Copyable {
-    /// More packets than this are not remembered, however small they are.
+    /// No more packets than this are kept, however small they are.
     package static let packetLimit = 2048
 
     private struct Entry {
@@ -18,7 +18,7 @@ package struct PacketHistory: ~Copyable {
     package let byteLimit: Int
     private var storage: [UInt8] = []
     private var entries: [Entry] = []
-    /// Where the next packet goes, counted from the first ever.
+    /// Where the next packet goes, counted in bytes from the first packet ever.
     private var position: UInt64 = 0
 
     package init(byteLimit: Int = 512 * 1024) {
@@ -41,7 +41,7 @@ package struct PacketHistory: ~Copyable {
             offset = 0
         }
         if storage.isEmpty {
-            // Nothing is read that was not written before, and pages that nobody touched are none.
+            // Nothing is read before it was written, and untouched pages use no memory.
             storage = [UInt8](unsafeUninitializedCapacity: byteLimit) { $1 = byteLimit }
             entries = [Entry](repeating: Entry(), count: Self.packetLimit)
         }
@@ -57,18 +57,18 @@ package struct PacketHistory: ~Copyable {
         guard !entries.isEmpty else { return nil }
         let entry = entries[Int(sequence) & (Self.packetLimit &- 1)]
         guard entry.byteCount > 0, entry.sequence == sequence,
-            // The bytes behind the writing position are those of one turn ago.
+            // The bytes beyond the write position are from the previous turn.
             position &- entry.position <= UInt64(truncatingIfNeeded: byteLimit)
         else { return nil }
         return entry
     }
 
-    /// How large the packet is, nil when it never came or is gone.
+    /// The packet's size; nil when it never arrived or was overwritten.
     package func byteCount(of sequence: UInt16) -> Int? {
         entry(sequence).map { Int($0.byteCount) }
     }
 
-    /// The packet, nil when it never came or is gone.
+    /// The packet; nil when it never arrived or was overwritten.
     @_lifetime(borrow self)
     package func packet(_ sequence: UInt16) -> RawSpan? {
         guard let entry = entry(sequence) else { return nil }
@@ -76,7 +76,7 @@ package struct PacketHistory: ~Copyable {
         return storage.span.bytes.part(offset..<offset &+ Int(entry.byteCount))
     }
 
-    /// Puts the packet in place of what `bytes` holds. False when there is none.
+    /// Replaces the content of `bytes` by the packet. False when there is none.
     package func copy(_ sequence: UInt16, into bytes: inout [UInt8]) -> Bool {
         guard let packet = packet(sequence) else { return false }
         bytes.removeAll(keepingCapacity: true)
@@ -84,7 +84,7 @@ package struct PacketHistory: ~Copyable {
         return true
     }
 
-    /// The track began again: nothing of before is asked for any more.
+    /// The track restarted: earlier packets are of no use.
     package mutating func removeAll() {
         for index in entries.indices { entries[index].byteCount = 0 }
     }

@@ -1,13 +1,13 @@
 package import Wire
 
-/// What a packet is to the rewriting of its slot.
+/// What the rewriter of a slot needs to know about a packet.
 package struct PacketTraits: Hashable, Sendable {
-    /// A receiver can begin here: the first packet of a key frame, or any packet of audio.
+    /// A receiver can begin here: the first packet of a key frame, or any audio packet.
     package var isEntry: Bool
     package var vp8: VP8Descriptor?
-    /// From the dependency descriptor, which libwebrtc sends with other codecs than AV1 too.
+    /// From the dependency descriptor, which libwebrtc also sends with codecs other than AV1.
     package var frameNumber: UInt16?
-    /// Nothing in it for a receiver: padding with which the publisher probes.
+    /// Padding with which the publisher probes.
     package var isEmpty: Bool
 
     package init(
@@ -20,42 +20,42 @@ package struct PacketTraits: Hashable, Sendable {
     }
 }
 
-/// A packet's numbers in its slot.
+/// The numbers of a packet in its slot.
 package struct SlotPacket: Hashable, Sendable {
     package var sequence: UInt16
     package var timestamp: UInt32
-    /// For VP8; nil leaves the packet's own.
+    /// For VP8; nil keeps the packet's own.
     package var pictureID: UInt16?
     package var baseLayerIndex: UInt8?
-    /// For the dependency descriptor; nil leaves the packet's own.
+    /// For the dependency descriptor; nil keeps the packet's own.
     package var frameNumber: UInt16?
-    /// The slot shows another source from here on, so an audio packet gets the marker.
+    /// The slot shows another source from here on, so an audio packet gets the marker bit.
     package var isSwitch = false
 }
 
-/// Makes one endless stream of the sources that a slot shows in turn.
+/// Makes one continuous stream of the sources that a slot shows in turn.
 ///
-/// A slot keeps its SSRC for ever, so a receiver must see one sequence, one clock and one numbering of pictures, whichever
-/// source or simulcast layer is behind them. Within one source the numbers differ from the source's by constants: a lost
-/// packet leaves its gap, and a late one fills it. A switch happens where a receiver can begin, with the next sequence
-/// number, and a timestamp that advanced by the time that passed. What comes later from before the switch has no number
-/// any more and is dropped.
+/// A slot keeps its SSRC for ever, so a receiver must see one sequence, one clock and one numbering of pictures,
+/// whichever source or simulcast layer is forwarded. Within one source the numbers differ from the source's by
+/// constants: a lost packet leaves its gap, and a late one fills it. A switch happens where a receiver can begin, with
+/// the next sequence number, and a timestamp that advanced by the elapsed time. Packets from before the switch that
+/// arrive later have no number and are dropped.
 ///
-/// Pictures are numbered twice: in VP8's payload, and, whichever codec it is, in the dependency descriptor. A receiver of
-/// libwebrtc takes a key frame that has a lower number there than the last one for a late packet, and drops it and, since
-/// it did not get their structure, all that follow.
+/// Frames are numbered twice: in VP8's payload and, with any codec, in the dependency descriptor. A receiver of
+/// libwebrtc takes a key frame with a lower number there than the last one for a late packet; it drops the key frame
+/// and, for want of its structure, all frames that follow.
 ///
-/// A stretch of constants is a `Run`. The latest runs are kept: they say which packet of which source a receiver means
-/// when it asks for one again, without a word of memory for each packet.
+/// A range with the same constants is a `Run`. The latest runs are kept: they tell which packet of which source a
+/// receiver requests again, without memory for each packet.
 package struct SlotRewriter: Sendable {
     package enum Decision: Hashable, Sendable {
         case forward(SlotPacket)
-        /// Send padding under this number: what it was kept for turned out to be empty.
+        /// Send padding under this number: the packet that it was reserved for turned out to be empty.
         case fill(SlotPacket)
         case drop
     }
 
-    /// The source's packet that a receiver asks for again, with the numbers that it had.
+    /// The source's packet that a receiver requests again, with the numbers that it had.
     package struct Original: Hashable, Sendable {
         package let source: UInt32
         package let sequence: UInt16
@@ -65,16 +65,16 @@ package struct SlotRewriter: Sendable {
 
     fileprivate struct Run: Hashable, Sendable {
         let source: UInt32
-        /// Counts the switches: numbers of a source mean something within one of them only.
+        /// Counts the switches: the numbers of a source are comparable only within one epoch.
         let epoch: UInt32
-        /// The source's number at which it begins.
+        /// The source's sequence number at which it begins.
         let begin: Int64
-        /// To be added to the source's.
+        /// The offsets to add to the source's numbers.
         var sequence: Int64
         let timestamp: UInt32
         let picture: UInt16
         let baseLayer: UInt8
-        /// nil while the source has no numbers of frames: they begin with the first codec whose sender writes them.
+        /// nil while the source has no frame numbers.
         let frame: UInt16?
 
         func numbers(_ sequence: Int64, _ timestamp: UInt32, _ traits: PacketTraits) -> SlotPacket {
@@ -89,14 +89,14 @@ package struct SlotRewriter: Sendable {
     private static let runLimit = 64
 
     package let clockRate: UInt32
-    /// What is shown now; nil before the first packet of anything.
+    /// The source that is shown now; nil before the first packet.
     package private(set) var source: UInt32?
-    /// What is to be shown as soon as a receiver can begin with it.
-    package private(set) var wanted: UInt32?
+    /// The source to switch to as soon as a receiver can begin with it.
+    package private(set) var target: UInt32?
     private var runs: [Run] = []
     private var epoch: UInt32 = 0
     private var unwrapper = SequenceUnwrapper()
-    /// The source's highest number since the switch.
+    /// The source's highest sequence number since the switch.
     private var highestSource: Int64 = 0
     private var highest: Int64
     private var newest: (timestamp: UInt32, sent: Instant)?
@@ -104,7 +104,7 @@ package struct SlotRewriter: Sendable {
     private var baseLayer: UInt8
     private var frame: UInt16
 
-    /// The numbers that the stream begins behind, which are best random.
+    /// The stream begins after these numbers, which should be random.
     package init(clockRate: UInt32, sequence: UInt16, timestamp: UInt32) {
         self.clockRate = clockRate
         highest = Int64(sequence)
@@ -116,25 +116,25 @@ package struct SlotRewriter: Sendable {
 
     private let firstTimestamp: UInt32
 
-    /// True while something is shown that is to be left for something else.
-    package var isLeaving: Bool { source != nil && wanted != source }
+    /// True while the source that is shown is to be replaced or stopped.
+    package var isLeaving: Bool { source != nil && target != source }
 
-    /// The highest number that was given; nil while nothing is shown.
+    /// The highest sequence number so far; nil while nothing is shown.
     package var newestSequence: UInt16? { source == nil ? nil : UInt16(truncatingIfNeeded: highest) }
 
-    /// True while the host should ask the wanted source for a key frame.
-    package var awaitsEntry: Bool { wanted != nil && wanted != source }
+    /// True while the host should request a key frame from the target source.
+    package var awaitsEntry: Bool { target != nil && target != source }
 
-    /// How far the slot's timestamps are ahead of those of what is shown now.
+    /// How far the slot's timestamps are ahead of the current source's.
     package var timestampOffset: UInt32? { source == nil ? nil : runs.last?.timestamp }
 
-    /// Shows another source from where a receiver can begin with it; until then the present one goes on. Nil stops.
+    /// Switches to another source where a receiver can begin with it; until then the current one continues. Nil stops.
     package mutating func show(_ source: UInt32?) {
-        wanted = source
+        target = source
         if source == nil { self.source = nil }
     }
 
-    /// The present source began again with other numbers.
+    /// The current source restarted with other numbers.
     package mutating func restart() {
         source = nil
     }
@@ -143,7 +143,7 @@ package struct SlotRewriter: Sendable {
     package mutating func receive(
         _ header: RTPHeader, from source: UInt32, _ traits: PacketTraits, at now: Instant
     ) -> Decision {
-        if source == wanted, source != self.source {
+        if source == target, source != self.source {
             guard traits.isEntry, !traits.isEmpty else { return .drop }
             return .forward(change(to: source, header, traits, at: now))
         }
@@ -158,7 +158,7 @@ package struct SlotRewriter: Sendable {
             add(last)
         }
         if traits.isEmpty {
-            // Its number goes to the packet behind it.
+            // Its number goes to the next packet.
             move(
                 to: Run(
                     source: source, epoch: epoch, begin: sequence &+ 1, sequence: last.sequence &- 1,
@@ -199,11 +199,11 @@ package struct SlotRewriter: Sendable {
         return packet
     }
 
-    /// A packet that others overtook: it keeps the number that was left for it.
+    /// A reordered packet: it gets the number that was reserved for it.
     private func late(_ sequence: Int64, _ header: RTPHeader, _ traits: PacketTraits) -> Decision {
         guard let index = runs.lastIndex(where: { $0.epoch == epoch && $0.begin <= sequence }) else { return .drop }
         let run = runs[index]
-        // The number behind a run's end belongs to the next run.
+        // A number past the run's end belongs to the next run.
         if index &+ 1 < runs.count, sequence &+ run.sequence >= runs[index &+ 1].begin &+ runs[index &+ 1].sequence {
             return .drop
         }
@@ -211,7 +211,7 @@ package struct SlotRewriter: Sendable {
         return traits.isEmpty ? .fill(packet) : .forward(packet)
     }
 
-    /// Remembers the newest numbers, behind which the next source begins.
+    /// Records the newest numbers, after which the next source begins.
     private mutating func note(_ packet: SlotPacket, _ traits: PacketTraits, at now: Instant) {
         if let newest {
             if packet.timestamp.isNewer(than: newest.timestamp) { self.newest = (packet.timestamp, now) }
@@ -226,7 +226,7 @@ package struct SlotRewriter: Sendable {
         if let number = packet.frameNumber, number.isNewer(than: frame) { frame = number }
     }
 
-    /// One empty packet after another moves the last run along.
+    /// Consecutive empty packets move the start of the last run.
     private mutating func move(to run: Run) {
         if let last = runs.last, last.epoch == run.epoch, last.begin == run.begin &- 1 {
             runs[runs.count &- 1] = run
@@ -240,7 +240,7 @@ package struct SlotRewriter: Sendable {
         runs.append(run)
     }
 
-    /// The source's packet behind a number of the slot; nil when it was never given or is forgotten.
+    /// The source's packet for a sequence number of the slot; nil when the number is unknown or too old.
     package func original(of sequence: UInt16) -> Original? {
         let number = highest &+ Int64(Int16(bitPattern: sequence &- UInt16(truncatingIfNeeded: highest)))
         guard number <= highest, let run = runs.last(where: { $0.begin &+ $0.sequence <= number }) else { return nil }
@@ -249,10 +249,10 @@ package struct SlotRewriter: Sendable {
             slotSequence: sequence)
     }
 
-    /// Whether it is of what has been shown since the last switch.
+    /// Whether it was shown after the last switch.
     package func shows(_ original: Original) -> Bool { source != nil && original.run.epoch == epoch }
 
-    /// The numbers that a packet out of the history had in the slot.
+    /// The numbers that a packet from the history had in the slot.
     package func numbers(of original: Original, _ header: RTPHeader, _ traits: PacketTraits) -> SlotPacket {
         var packet = original.run.numbers(0, header.timestamp, traits)
         packet.sequence = original.slotSequence

@@ -1,20 +1,21 @@
 package import Wire
 
-/// Which of a call's voices one receiver hears when it has fewer slots than there are voices.
+/// Selects the voices of a call that one receiver gets when it has fewer slots than there are voices.
 ///
-/// Who is in stays in. A voice that becomes loud takes the place of whoever has been silent the longest, at once, so that
-/// the first word is not lost; while all that are in speak it must be clearly louder than the weakest for a while.
-package struct LoudestSelection: Sendable {
-    private static let timeToEnter: UInt64 = 200_000_000
+/// A selected voice stays selected. A voice that becomes loud replaces the one that has been silent the longest, at
+/// once, so that the first word is not lost; while all selected voices speak, it must be clearly louder than the
+/// weakest for a while.
+package struct TopNSelector: Sendable {
+    private static let challengePeriod: UInt64 = 200_000_000
     /// A pause between words is no silence.
-    private static let timeToYield: UInt64 = 500_000_000
+    private static let silencePeriod: UInt64 = 500_000_000
 
     private var challenge: (id: UInt32, since: Instant)?
 
     package init() {}
 
-    /// At most `limit` of the candidates. Those of `chosen`, who are in now, keep their order, and who replaces one of
-    /// them takes its place.
+    /// At most `limit` of the candidates. Those in `chosen`, the current selection, keep their index, and a replacement
+    /// gets the index of the voice that it replaces.
     package mutating func select(
         _ limit: Int, of candidates: [UInt32], chosen: [UInt32], by ranking: SpeakerRanking, at now: Instant
     ) -> [UInt32] {
@@ -27,7 +28,7 @@ package struct LoudestSelection: Sendable {
         for id in loud where !chosen.contains(id) {
             guard let weakest = weakest(of: chosen, ranking) else { break }
             let silence = ranking.lastLoud(chosen[weakest]).map { now.nanoseconds(since: $0) }
-            if silence.map({ $0 > Self.timeToYield }) ?? true {
+            if silence.map({ $0 > Self.silencePeriod }) ?? true {
                 chosen[weakest] = id
             } else if ranking.loudness(of: id) > ranking.loudness(of: chosen[weakest]) + SpeakerRanking.margin {
                 challenger = id
@@ -38,14 +39,14 @@ package struct LoudestSelection: Sendable {
             challenge = challenger.map { ($0, now) }
             return chosen
         }
-        if now.nanoseconds(since: since.since) >= Self.timeToEnter, let weakest = weakest(of: chosen, ranking) {
+        if now.nanoseconds(since: since.since) >= Self.challengePeriod, let weakest = weakest(of: chosen, ranking) {
             chosen[weakest] = challenger
             challenge = nil
         }
         return chosen
     }
 
-    /// Who was loud the longest ago; of those who speak now the quietest.
+    /// The voice that was last loud the longest ago; if all speak now, the quietest.
     private func weakest(of chosen: [UInt32], _ ranking: SpeakerRanking) -> Int? {
         chosen.indices.min { left, right in
             let (one, other) = (chosen[left], chosen[right])

@@ -1,6 +1,6 @@
 import Wire
 
-/// An extension block that grows at the end of a header. Nothing is written before the first element.
+/// Writes an extension block at the end of a header. Nothing is written before the first element.
 struct ExtensionBlock {
     let start: Int
     private let isTwoByte: Bool
@@ -14,12 +14,12 @@ struct ExtensionBlock {
         end = start &+ 4
     }
 
-    /// Where the element's value is to be stored; nil when it has no id or does not fit.
+    /// The offset at which to store the element's value; nil when it has no id or does not fit.
     mutating func append(_ id: UInt8, byteCount: Int, into target: inout MutableRawSpan) -> Int? {
         guard id != 0, byteCount >= 0 else { return nil }
         let head = isTwoByte ? 2 : 1
         guard isTwoByte ? byteCount <= 255 : id <= 14 && (1...16).contains(byteCount),
-            // Room for the padding too, which brings the block to whole words.
+            // With space for the padding to whole words.
             end &+ head &+ byteCount &+ 3 <= target.byteCount
         else { return nil }
         if isTwoByte {
@@ -33,7 +33,7 @@ struct ExtensionBlock {
         return offset
     }
 
-    /// An element whose value is at hand; an empty one is written only if it is the source's own.
+    /// Writes an element with its value; an empty value only with two-byte headers.
     mutating func append(_ id: UInt8, _ value: RawSpan, into target: inout MutableRawSpan) -> Int? {
         guard value.byteCount > 0 || isTwoByte, let offset = append(id, byteCount: value.byteCount, into: &target)
         else {
@@ -43,7 +43,7 @@ struct ExtensionBlock {
         return offset
     }
 
-    /// Pads, writes what stands before the elements, and returns the end; nil when there is no element.
+    /// Pads, writes the block's header, and returns the end; nil when there is no element.
     mutating func finish(into target: inout MutableRawSpan) -> Int? {
         guard end > start &+ 4 else { return nil }
         while (end &- start) & 3 != 0 {

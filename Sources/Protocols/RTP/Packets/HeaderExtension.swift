@@ -1,15 +1,15 @@
 import Wire
 
-/// The header extensions that are forwarded or written here. SDP gives each a number in each direction of each leg
-/// (RFC 8285 section 5); the code speaks of them by name.
+/// The header extensions that are forwarded or written here. SDP maps each to an id per direction of each leg
+/// (RFC 8285 section 5).
 package enum HeaderExtension: UInt8, CaseIterable, Hashable, Sendable {
     /// RFC 6464.
     case audioLevel
-    /// RFC 9143 section 15: which media section a packet belongs to.
+    /// RFC 9143 section 15: the media section of a packet.
     case mediaIdentification
-    /// RFC 8852: which simulcast layer.
+    /// RFC 8852: the simulcast layer.
     case streamIdentification
-    /// RFC 8852: which simulcast layer a retransmission repairs.
+    /// RFC 8852: the simulcast layer that a retransmission repairs.
     case repairedStreamIdentification
     /// 24 bits of seconds in 6.18 fixed point, at sending.
     case absoluteSendTime
@@ -54,8 +54,8 @@ package enum HeaderExtension: UInt8, CaseIterable, Hashable, Sendable {
         self = found
     }
 
-    /// True for what describes the source and goes on to every receiver; false for what holds on one hop only and is
-    /// stripped, to be set anew.
+    /// True if it describes the source and is forwarded to every receiver; false if it is hop-by-hop: stripped and
+    /// written anew.
     package var isEndToEnd: Bool {
         switch self {
         case .audioLevel, .dependencyDescriptor, .videoOrientation, .playoutDelay, .videoContentType, .colorSpace,
@@ -68,10 +68,10 @@ package enum HeaderExtension: UInt8, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Which number each extension has in one direction of one leg. 0 means that it was not negotiated.
+/// The id of each extension in one direction of one leg. 0 means that it was not negotiated.
 package struct HeaderExtensionIDs: Hashable, Sendable {
     private var ids: SIMD16<UInt8> = .zero
-    /// The other way about, for the numbers below 16: one more than the extension's place. Each packet asks often.
+    /// The inverse for ids below 16: the extension's raw value plus one. A fast lookup for the forwarding path.
     private var kinds: SIMD16<UInt8> = .zero
     /// Elements of two bytes may be written: `a=extmap-allow-mixed` (RFC 8285 section 6) or an id above 14.
     package var allowsTwoByte: Bool
@@ -92,8 +92,8 @@ package struct HeaderExtensionIDs: Hashable, Sendable {
 
     package func kind(of id: UInt8) -> HeaderExtension? {
         guard id < 16 else { return firstKind(of: id) }
-        let place = kinds[Int(id)]
-        return place == 0 ? nil : HeaderExtension(rawValue: place &- 1)
+        let code = kinds[Int(id)]
+        return code == 0 ? nil : HeaderExtension(rawValue: code &- 1)
     }
 
     private func firstKind(of id: UInt8) -> HeaderExtension? {
@@ -129,7 +129,7 @@ extension RTPPacket {
     }
 }
 
-/// RFC 6464 section 3: how loud a packet is, and whether its sender thinks that it is speech.
+/// RFC 6464 section 3: the audio level of a packet, and whether its sender detected speech.
 package struct AudioLevel: Hashable, Sendable {
     /// 0 is the loudest, 127 silence: dB below full scale.
     package let below: UInt8

@@ -17,7 +17,7 @@ extension RTPPacket {
         return bytes.part(range)
     }
 
-    /// Where in the packet that value lies.
+    /// The range of that value in the packet.
     package func range(ofElement id: UInt8) -> Range<Int>? {
         var cursor = ExtensionCursor(self)
         while let element = cursor.next(bytes) {
@@ -44,7 +44,7 @@ struct ExtensionCursor {
     init(_ packet: borrowing RTPPacket) {
         offset = packet.extensionRange.lowerBound
         isTwoByte = packet.extensionProfile & 0xFFF0 == RTPPacket.twoByteProfile
-        // An extension of another profile has no elements that are known here.
+        // Extensions of other profiles are skipped.
         let isKnown = isTwoByte || packet.extensionProfile == RTPPacket.oneByteProfile
         end = isKnown ? packet.extensionRange.upperBound : packet.extensionRange.lowerBound
     }
@@ -67,7 +67,7 @@ struct ExtensionCursor {
             }
             guard start &+ length <= end else { break }
             offset = start &+ length
-            // Id 0 with a length is padding that one ought not to write (section 4.2).
+            // Id 0 with a length is padding that senders should not write (section 4.2).
             guard id != 0 else { continue }
             return (id, start..<start &+ length)
         }

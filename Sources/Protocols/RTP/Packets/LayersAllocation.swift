@@ -1,17 +1,17 @@
 package import Wire
 
-/// Which encodings a publisher sends, and how large they are: video-layers-allocation00, an extension of libwebrtc.
+/// The encodings that a publisher sends, and their sizes: video-layers-allocation00, an extension of libwebrtc.
 ///
-///     |RID| NS| sl_bm |      the encoding that it came on; encodings, minus one; spatial layers of each, the same for all
+///     |RID| NS| sl_bm |      the encoding it came on; encodings, minus one; spatial layers, if the same for all
 ///     |sl0_bm |sl1_bm | …    or 0, and then four bits for each encoding
 ///     |#tl|#tl|#tl|#tl| …    two bits for each spatial layer: temporal layers, minus one
 ///     rates in kbit/s, leb128, of each temporal layer
 ///     width - 1, 16 bits; height - 1, 16 bits; frames a second, 8 bits: for each spatial layer, or left out
 package struct LayersAllocation: Hashable, Sendable {
-    /// Of each encoding in the order of the offer, its largest picture; nil for one that is not sent.
+    /// The largest picture of each encoding, in the order of the offer; nil for one that is not sent.
     package let sizes: [PictureSize?]
 
-    /// Nil when it is malformed or names no sizes.
+    /// Nil when it is malformed or contains no sizes.
     package init?(_ value: RawSpan) {
         guard let first = value.byte(at: 0), value.byteCount > 1 else { return nil }
         let count = Int(first >> 4 & 3) &+ 1

@@ -1,6 +1,7 @@
 import Wire
 
-/// What the gateway itself puts into a packet's header extensions. What is nil or empty, or has no id, is not written.
+/// The header extension values that the gateway writes itself. A value that is nil or empty, or has no id, is not
+/// written.
 package struct ExtensionValues: Hashable, Sendable {
     package var transportSequence: UInt16?
     /// 24 bits: see `AbsoluteSendTime`.
@@ -8,33 +9,33 @@ package struct ExtensionValues: Hashable, Sendable {
     package var mediaIdentification: [UInt8] = []
     package var streamIdentification: [UInt8] = []
     package var repairedStreamIdentification: [UInt8] = []
-    /// In place of the source's level.
+    /// Replaces the source's level.
     package var audioLevel: AudioLevel?
-    /// In place of the one in the dependency descriptor.
+    /// Replaces the one in the dependency descriptor.
     package var frameNumber: UInt16?
-    /// What is added to the offset of an absolute capture time: our wall clock minus its sender's, in 1/2^32 s. Its
-    /// receiver compares it with our reports, not with its sender's.
+    /// Added to the offset of an absolute capture time: our wall clock minus its sender's, in 1/2^32 s. The receiver
+    /// compares it with our reports, not with its sender's.
     package var captureClockOffset: Int64?
 
     package init() {}
 }
 
-/// Where things lie in a packet that was composed, so that they can be set when it is really sent.
+/// The offsets of fields in a composed packet that are set when it is actually sent.
 package struct ComposedPacket: Hashable, Sendable {
     package let byteCount: Int
-    /// Where the media payload begins: behind the original sequence number in a retransmission.
+    /// Where the media payload begins: after the original sequence number in a retransmission.
     package let payloadOffset: Int
     package let transportSequenceOffset: Int?
     package let absoluteSendTimeOffset: Int?
 }
 
-/// Writes the packets of one direction of one leg: what a publisher sent, with another header, other extension numbers
-/// and values, and as a retransmission (RFC 4588) when asked.
+/// Writes the packets of one direction of one leg: a publisher's packet with another header, other extension ids and
+/// values, and optionally as a retransmission (RFC 4588).
 ///
-/// A packet is copied once, from the publisher's buffer into that of the subscriber, where it is then encrypted. An
-/// extension goes on when it describes the source and both legs have it; hop-by-hop ones are stripped (RFC 8285 section
-/// 4.1.2 lets a mixer or translator do both). Padding is not forwarded. One-byte elements are written as long as every
-/// id and length allow it, two-byte elements where the leg takes them, and what fits neither is left out.
+/// A packet is copied once, from the publisher's buffer into the subscriber's, where it is then encrypted. An extension
+/// is forwarded if it describes the source and both legs negotiated it; hop-by-hop ones are stripped (RFC 8285 section
+/// 4.1.2 allows a mixer or translator both). Padding is not forwarded. One-byte elements are written if every id and
+/// length allows it, otherwise two-byte elements if the leg accepts them; an element that fits neither is left out.
 package struct PacketComposer: Hashable, Sendable {
     package var sourceIDs: HeaderExtensionIDs
     package var targetIDs: HeaderExtensionIDs
@@ -44,9 +45,9 @@ package struct PacketComposer: Hashable, Sendable {
         self.targetIDs = targetIDs
     }
 
-    /// Nil, with nothing of use in `target`, when it does not fit. With `originalSequence` the payload is that of a
-    /// retransmission, and `header` has the numbers of the repair stream. With `payload` only that part of the packet's
-    /// bytes is its payload.
+    /// Nil when it does not fit; the content of `target` is then undefined. With `originalSequence` the payload is that
+    /// of a retransmission, and `header` has the numbers of the repair stream. With `payload`, only that range of the
+    /// packet is its payload.
     package func write(
         _ packet: borrowing RTPPacket, header: RTPHeader, values: ExtensionValues, originalSequence: UInt16? = nil,
         payload: Range<Int>? = nil, into target: inout MutableRawSpan
@@ -86,7 +87,7 @@ package struct PacketComposer: Hashable, Sendable {
             absoluteSendTimeOffset: marks.1)
     }
 
-    /// Changes what holds for its receiver in another way than it did here.
+    /// Adapts values that differ between this hop and the next.
     private func adapt(
         _ id: UInt8, _ value: RawSpan, _ values: ExtensionValues, at offset: Int, into target: inout MutableRawSpan
     ) {
@@ -128,7 +129,7 @@ package struct PacketComposer: Hashable, Sendable {
         target.store(header.ssrc, at: 8)
     }
 
-    /// The id under which the source's element goes on, nil when it does not.
+    /// The id under which the source's element is forwarded; nil when it is not.
     private func forwardedID(of id: UInt8, _ values: ExtensionValues) -> UInt8? {
         guard let kind = sourceIDs.kind(of: id), kind.isEndToEnd,
             !(kind == .audioLevel && values.audioLevel != nil)

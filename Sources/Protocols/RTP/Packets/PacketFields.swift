@@ -1,7 +1,6 @@
 package import Wire
 
-// Single fields of a packet that lies in its buffer already, for what need not be composed anew. Each does nothing
-// where the packet is too short.
+// Setters for single fields of a packet in its buffer. They do nothing if the packet is too short.
 
 extension MutableRawSpan {
     package mutating func setRTPPayloadType(_ type: UInt8) {
@@ -33,13 +32,13 @@ package enum AbsoluteSendTime {
     }
 }
 
-/// Retransmissions (RFC 4588 section 4): a stream of its own, whose payload begins with the sequence number of the packet
+/// Retransmissions (RFC 4588 section 4): a separate stream, whose payload begins with the sequence number of the packet
 /// that it repairs. `PacketComposer` writes them.
 package enum Retransmission {
-    /// Turns a retransmission into the packet that it repairs, where it lies: the header moves two bytes on.
+    /// Turns a retransmission into the packet that it repairs, in place: the header moves by two bytes.
     ///
-    /// The result is the range of the repaired packet. Nil, and nothing changed, for what carries no packet: padding that
-    /// only probes the link, or something malformed.
+    /// The result is the range of the repaired packet. Returns nil and changes nothing if it carries no packet: padding
+    /// that only probes the link, or something malformed.
     package static func unwrap(
         _ bytes: inout MutableRawSpan, payloadType: UInt8, ssrc: UInt32
     ) -> Range<Int>? {

@@ -1,6 +1,6 @@
 import Wire
 
-/// An RTP packet where it lies in the datagram: nothing is copied.
+/// An RTP packet as a view into its datagram: nothing is copied.
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -14,19 +14,19 @@ import Wire
 ///     |                     extension elements                        |
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///
-/// The bounds of header, extension block, payload and padding are checked once, in `init`; what follows cannot run past
-/// the end. Elements within the extension block are read leniently: what is malformed ends the list.
+/// The bounds of header, extension block, payload and padding are checked once, in `init`; later reads cannot run past
+/// the end. Elements within the extension block are read leniently: a malformed one ends the list.
 package struct RTPPacket: ~Escapable {
     package static let headerByteCount = 12
 
     package let bytes: RawSpan
     package let header: RTPHeader
     package let contributorCount: Int
-    /// What stands before the extension elements: 0xBEDE, 0x100X, or something private. 0 without an extension.
+    /// The profile before the extension elements: 0xBEDE, 0x100X, or a private one. 0 without an extension.
     package let extensionProfile: UInt16
-    /// Where the extension elements lie, without the four bytes before them; empty without an extension.
+    /// The range of the extension elements, without the four bytes before them; empty without an extension.
     package let extensionRange: Range<Int>
-    /// Where the payload lies, without padding.
+    /// The range of the payload, without padding.
     package let payloadRange: Range<Int>
 
     package enum ParseError: Error, Hashable {
@@ -34,7 +34,7 @@ package struct RTPPacket: ~Escapable {
         case notRTP
         /// Contributors or the extension run past the end.
         case malformedHeader
-        /// The last byte names more padding than there is, or none.
+        /// The padding count is 0 or too large.
         case malformedPadding
     }
 
@@ -90,7 +90,8 @@ package struct RTPPacket: ~Escapable {
         return bytes.integer(at: Self.headerByteCount &+ index &* 4, as: UInt32.self)
     }
 
-    /// True when the first bytes look like RTP rather than STUN, DTLS or RTCP on one port (RFC 7983, RFC 5761 section 4).
+    /// True when the first bytes look like RTP rather than STUN, DTLS or RTCP on one port (RFC 7983, RFC 5761 section
+    /// 4).
     package static func isLikely(_ bytes: RawSpan) -> Bool {
         guard bytes.byteCount >= headerByteCount, let first = bytes.byte(at: 0), let second = bytes.byte(at: 1) else {
             return false
@@ -99,7 +100,7 @@ package struct RTPPacket: ~Escapable {
     }
 }
 
-/// The fields that a forwarder changes, as a value.
+/// The header fields that a forwarder changes.
 package struct RTPHeader: Hashable, Sendable {
     /// 7 bits.
     package var payloadType: UInt8

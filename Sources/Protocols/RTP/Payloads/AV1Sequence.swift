@@ -1,9 +1,10 @@
 package import Wire
 
 extension VideoCodec {
-    /// The sequence header among the first open bitstream units of a packet (AV1 RTP specification, section 4).
+    /// The size in the sequence header among the first open bitstream units of a packet (AV1 RTP specification, section
+    /// 4).
     ///
-    ///     |Z|Y| W |N|-|-|-|      W: how many elements there are, of which the last has no length; 0: each has one
+    ///     |Z|Y| W |N|-|-|-|      W: the number of elements, of which the last has no length; 0: each has one
     static func sizeOfAV1(_ payload: RawSpan) -> PictureSize? {
         guard let first = payload.byte(at: 0), first & 0x80 == 0 else { return nil }
         let count = Int(first >> 4 & 3)
@@ -30,11 +31,11 @@ extension VideoCodec {
     }
 }
 
-/// What AV1 says of a sequence (AV1 bitstream specification, section 5.5.1), up to the size of its pictures.
+/// AV1's sequence header (AV1 bitstream specification, section 5.5.1), up to the size of the frames.
 enum AV1Sequence {
     static func size(_ header: RawSpan) -> PictureSize? {
         var reader = BitReader(header)
-        // Profile, and whether it is a still picture.
+        // The profile and the still picture flag.
         guard reader.skip(4) != nil, let isReduced = reader.flag(),
             isReduced ? reader.skip(5) != nil : skipOperation(&reader) != nil, let widthBits = reader.bits(4),
             let heightBits = reader.bits(4), let width = reader.bits(Int(widthBits) &+ 1),
@@ -77,7 +78,7 @@ enum AV1Sequence {
 }
 
 extension RawSpan {
-    /// leb128 of at most four bytes, and the offset behind it.
+    /// leb128 of at most four bytes; moves the offset past it.
     func variableInteger(at offset: inout Int) -> UInt32? {
         var value: UInt32 = 0
         for index in 0..<4 as Range<UInt32> {

@@ -1,6 +1,6 @@
 import Wire
 
-/// Reads a codec's headers bit by bit; nil beyond the end. What is kept is bounded: headers are short.
+/// Reads codec headers bit by bit; nil past the end. It keeps only the first bytes: headers are short.
 struct BitReader {
     private static let byteLimit = 256
     private let bytes: [UInt8]
@@ -10,7 +10,7 @@ struct BitReader {
         self.bytes = bytes.extracting(0..<min(bytes.byteCount, Self.byteLimit)).copyToArray()
     }
 
-    /// The payload of a NAL unit, without the bytes that keep start codes out of it (ITU-T H.264 section 7.4.1).
+    /// The payload of a NAL unit, without emulation prevention bytes (ITU-T H.264 section 7.4.1).
     init(unit: RawSpan) {
         var bytes: [UInt8] = []
         var zeros = 0
@@ -39,7 +39,7 @@ struct BitReader {
 
     mutating func flag() -> Bool? { bits(1).map { $0 == 1 } }
 
-    /// Nil where they do not all lie within.
+    /// Nil when there are fewer bits left.
     mutating func skip(_ count: Int) -> Void? {
         guard count >= 0, position &+ count <= bytes.count &* 8 else { return nil }
         position &+= count

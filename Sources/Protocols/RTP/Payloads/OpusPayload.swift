@@ -1,13 +1,13 @@
 import Wire
 
-/// What can be told of an Opus packet without decoding it (RFC 6716 section 3.1).
+/// The properties of an Opus packet that are known without decoding it (RFC 6716 section 3.1).
 package struct OpusPayload: Hashable, Sendable {
     /// Samples at 48 kHz, the unit of its timestamps.
     package let duration: UInt32
-    /// Nothing but comfort noise: what an encoder sends now and then while nobody speaks (DTX).
+    /// Comfort noise: what an encoder sends now and then during silence (DTX).
     package let isSilence: Bool
 
-    /// Nil for an empty payload, or one that names more frames than 120 ms hold.
+    /// Nil for an empty payload, or one longer than 120 ms.
     package init?(_ payload: RawSpan) {
         guard let first = payload.byte(at: 0) else { return nil }
         let frames: UInt32
@@ -36,9 +36,9 @@ package struct OpusPayload: Hashable, Sendable {
     }
 }
 
-/// Redundant audio (RFC 2198), which is forwarded as it is, or as its newest block to who cannot read it.
+/// Redundant audio (RFC 2198), which is forwarded as it is, or as its newest block to receivers without RED.
 package enum RedundantAudio {
-    /// The newest block's payload type and where it lies in the payload; nil when the blocks run past the end.
+    /// The newest block's payload type and its range in the payload; nil when the blocks run past the end.
     ///
     ///     |1|   block PT  |  timestamp offset         |   block length    |      for each older block
     ///     |0|   block PT  |      for the newest
@@ -57,15 +57,15 @@ package enum RedundantAudio {
         return nil
     }
 
-    /// A block of a payload: how many packets before the newest it was sent first, and what its timestamp was less.
+    /// A block of a payload: how many packets before the newest it was first sent, and how much lower its timestamp
+    /// was.
     package struct Block: Hashable, Sendable {
         package let age: UInt16
         package let timestampOffset: UInt32
         package let range: Range<Int>
     }
 
-    /// The blocks that hold something, oldest first, each sent with the packet before the next one's; none when they run
-    /// past the end.
+    /// The non-empty blocks, oldest first, each first sent one packet before the next; none when they run past the end.
     package static func visit(_ payload: RawSpan, _ body: (Block) -> Void) {
         guard let newest = newest(in: payload) else { return }
         var age: UInt16 = 0
@@ -91,7 +91,7 @@ package enum RedundantAudio {
         if !newest.range.isEmpty { body(Block(age: 0, timestampOffset: 0, range: newest.range)) }
     }
 
-    /// Gives the blocks of a payload that lies at `offset` another payload type: inside of them it is the receiver's too.
+    /// Replaces the payload type of the blocks of a payload at `offset` by the receiver's.
     package static func renumber(_ old: UInt8, to new: UInt8, in bytes: inout MutableRawSpan, at offset: Int) {
         var offset = offset
         while let first = bytes.bytes.byte(at: offset) {

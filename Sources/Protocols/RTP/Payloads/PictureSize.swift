@@ -1,6 +1,6 @@
 package import Wire
 
-/// How many pixels a picture has.
+/// The size of a frame in pixels.
 package struct PictureSize: Hashable, Sendable {
     package let width: UInt32
     package let height: UInt32
@@ -14,7 +14,7 @@ package struct PictureSize: Hashable, Sendable {
 }
 
 extension VideoCodec {
-    /// The size that the first packet of a key frame names; nil where it names none, or is not understood.
+    /// The size in the first packet of a key frame; nil when there is none or it cannot be parsed.
     package func pictureSize(_ payload: RawSpan) -> PictureSize? {
         switch self {
         case .vp8: Self.sizeOfVP8(payload)
@@ -24,7 +24,8 @@ extension VideoCodec {
         }
     }
 
-    /// RFC 6386 section 9.1: three bytes, a start code, and twice 14 bits with two of scaling, the low byte first.
+    /// RFC 6386 section 9.1: three bytes, a start code, and two sizes of 14 bits with two bits of scaling,
+    /// little-endian.
     private static func sizeOfVP8(_ payload: RawSpan) -> PictureSize? {
         guard let descriptor = VP8Descriptor(payload), descriptor.isKeyFrame,
             let code = payload.integer(at: descriptor.byteCount &+ 2, as: UInt32.self), code & 0xFF_FFFF == 0x9D012A,
@@ -35,7 +36,7 @@ extension VideoCodec {
             width: UInt32(width.byteSwapped & 0x3FFF), height: UInt32(height.byteSwapped & 0x3FFF))
     }
 
-    /// RFC 9628 section 4.2: the scalability structure says it, or else the frame's own header.
+    /// RFC 9628 section 4.2: from the scalability structure, or else from the frame's header.
     private static func sizeOfVP9(_ payload: RawSpan) -> PictureSize? {
         guard let first = payload.byte(at: 0), first & 0x48 == 0x08 else { return nil }
         var offset = 1
@@ -43,7 +44,7 @@ extension VideoCodec {
             guard let picture = payload.byte(at: offset) else { return nil }
             offset &+= picture & 0x80 != 0 ? 2 : 1
         }
-        // TID, U, SID, D; and TL0PICIDX where it is not flexible.
+        // TID, U, SID, D; and TL0PICIDX in the non-flexible mode.
         if first & 0x20 != 0 { offset &+= first & 0x10 != 0 ? 1 : 2 }
         if first & 0x02 != 0 {
             guard let structure = payload.byte(at: offset) else { return nil }
@@ -74,7 +75,7 @@ extension VideoCodec {
         var reader = BitReader(frame)
         guard reader.bits(2) == 2, let low = reader.bits(1), let high = reader.bits(1) else { return nil }
         let profile = high << 1 | low
-        // A reserved bit of profile 3; no existing frame, but a key frame, whatever else is said of it; its sync code.
+        // A reserved bit of profile 3; not show_existing_frame; a key frame; two flags; the sync code.
         guard profile < 3 || reader.flag() == false, reader.flag() == false, reader.flag() == false,
             reader.skip(2) != nil, reader.bits(24) == 0x498342, profile < 2 || reader.skip(1) != nil,
             let colors = reader.bits(3)
@@ -101,9 +102,9 @@ extension VideoCodec {
     }
 }
 
-/// What H.264 says of a stream (ITU-T H.264 section 7.3.2.1.1), up to the size of its pictures.
+/// H.264's sequence parameter set (ITU-T H.264 section 7.3.2.1.1), up to the size of the frames.
 enum SequenceParameterSet {
-    /// Profiles that name the format of chroma (`profile_idc`).
+    /// The values of `profile_idc` with a chroma format.
     private static let high: Set<UInt32> = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
     static func size(_ unit: RawSpan) -> PictureSize? {
@@ -148,7 +149,7 @@ enum SequenceParameterSet {
         return ()
     }
 
-    /// The order of pictures.
+    /// The picture order count.
     private static func skipOrder(_ reader: inout BitReader) -> Void? {
         guard let kind = reader.exponential() else { return nil }
         if kind == 0 { return reader.exponential().map { _ in () } }

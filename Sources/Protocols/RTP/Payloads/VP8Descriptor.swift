@@ -1,6 +1,6 @@
 import Wire
 
-/// What stands before VP8 in a packet (RFC 7741 section 4.2), and whether a key frame begins.
+/// The payload descriptor of VP8 (RFC 7741 section 4.2), and whether a key frame begins.
 ///
 ///     |X|R|N|S|R| PID |      required; S and PID 0: the frame begins
 ///     |I|L|T|K| RSV   |      when X is set
@@ -18,7 +18,7 @@ package struct VP8Descriptor: Hashable, Sendable {
     var pictureIDMask: UInt16 { hasLongPictureID ? 0x7FFF : 0x7F }
     package let baseLayerIndex: UInt8?
     package let temporalLayer: UInt8?
-    /// A receiver may go up to this layer here.
+    /// A receiver may switch up to this layer here.
     package let isLayerSync: Bool
     private let pictureIDOffset: Int
     private let baseLayerIndexOffset: Int
@@ -73,8 +73,8 @@ package struct VP8Descriptor: Hashable, Sendable {
         isKeyFrame = isStart && data & 1 == 0
     }
 
-    /// Puts other numbers in the place of this descriptor's own, which keep their width; `payloadOffset` is where the
-    /// descriptor lies in `bytes`.
+    /// Replaces the numbers of this descriptor, which keep their width; `payloadOffset` is where the descriptor begins
+    /// in `bytes`.
     package func set(
         pictureID picture: UInt16?, baseLayerIndex index: UInt8?, in bytes: inout MutableRawSpan, at payloadOffset: Int
     ) {

@@ -1,13 +1,13 @@
 import Wire
 
-/// The video codecs that are forwarded, and where a key frame begins in each: only there may a receiver's slot switch.
+/// The video codecs that are forwarded, and how to detect the start of a key frame: only there may a slot switch.
 package enum VideoCodec: UInt8, CaseIterable, Hashable, Sendable {
     case vp8
     case vp9
     case h264
     case av1
 
-    /// True for the first packet of a key frame. AV1 says so in its dependency descriptor, when there is one.
+    /// True for the first packet of a key frame. For AV1 the dependency descriptor is used, when there is one.
     package func beginsKeyFrame(_ payload: RawSpan, dependencyDescriptor: RawSpan? = nil) -> Bool {
         switch self {
         case .vp8: VP8Descriptor(payload)?.isKeyFrame ?? false
@@ -39,8 +39,8 @@ package enum VideoCodec: UInt8, CaseIterable, Hashable, Sendable {
         return layers >> 1 & 7 == 0
     }
 
-    /// RFC 6184 section 5.2: a parameter set or an IDR slice, alone, among others (STAP-A, type 24), or its first fragment
-    /// (FU-A, type 28). Encoders send the parameter sets right before the slice.
+    /// RFC 6184 section 5.2: a parameter set or an IDR slice, alone, among others (STAP-A, type 24), or its first
+    /// fragment (FU-A, type 28). Encoders send the parameter sets right before the slice.
     private static func h264BeginsKeyFrame(_ payload: RawSpan) -> Bool {
         func begins(_ unit: UInt8) -> Bool { unit & 31 == 5 || unit & 31 == 7 }
         guard let first = payload.byte(at: 0) else { return false }
@@ -71,15 +71,15 @@ package enum VideoCodec: UInt8, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The beginning of the dependency descriptor (AV1 RTP specification, appendix A.8.2): enough to know AV1's key frames and
-/// to renumber the frames of every codec that comes with it.
+/// The beginning of the dependency descriptor (AV1 RTP specification, appendix A.8.2): enough to detect AV1's key
+/// frames and to renumber the frames of any codec that uses it.
 ///
 ///     |S|E| template  |          frame number         |T| …      three bytes, and T with more
 package struct DependencyDescriptor: Hashable, Sendable {
     package let beginsFrame: Bool
     package let endsFrame: Bool
     package let frameNumber: UInt16
-    /// The templates that later frames refer to are in it, which is so for key frames.
+    /// It contains the template structure that later frames refer to, as it does for key frames.
     package let hasStructure: Bool
 
     package static let frameNumberOffset = 1

@@ -1,9 +1,9 @@
 package import Wire
 
-/// A packet of a voice, as it is handed from the forwarding path to whoever records or decodes it.
-package struct SoundPacket: Hashable, Sendable {
+/// An audio packet, as the forwarding path passes it to recorders and decoders.
+package struct AudioPacket: Hashable, Sendable {
     package let sequence: UInt16
-    /// Of the clock at 48 kHz that Opus has.
+    /// On the 48 kHz RTP clock of Opus.
     package let timestamp: UInt32
     package let arrival: Instant
     /// Opus (RFC 6716).

@@ -1,51 +1,52 @@
 package import Wire
 
-/// A voice as it was said, from its packets as they come: in order, each at its place, with silence and loss between them.
+/// Plays out an audio source from its packets as they arrive: in order, each at its time, with silence and loss
+/// between.
 ///
-/// It begins with the first packet and is as long as the time from there.
+/// It begins with the first packet and is as long as the time since then.
 package struct VoicePlayout: Sendable {
-    /// When it begins.
+    /// The time of the first packet.
     package let begin: Instant
-    private var order = JitterBuffer()
-    private var timeline: SoundTimeline
-    private var lostBefore = false
+    private var buffer = JitterBuffer()
+    private var timeline: AudioTimeline
+    private var isAfterLoss = false
 
     package init(begin: Instant) {
         self.begin = begin
-        timeline = SoundTimeline(begin: begin)
+        timeline = AudioTimeline(begin: begin)
     }
 
-    /// How long it is so far: samples at 48 kHz.
+    /// Its length so far: samples at 48 kHz.
     package var sampleCount: UInt64 { timeline.end }
-    /// Packets that came too late, or of which the source's clock had too many.
-    package var lateCount: Int { order.lateCount &+ timeline.droppedCount }
+    /// Packets that arrived too late or were dropped to correct the clock.
+    package var lateCount: Int { buffer.lateCount &+ timeline.droppedCount }
 
-    /// Takes a packet, and returns what follows.
-    package mutating func take(_ packet: SoundPacket) -> [SoundTimeline.Piece] {
-        order.insert(packet)
+    /// Takes a packet and returns the next segments.
+    package mutating func take(_ packet: AudioPacket) -> [AudioTimeline.Segment] {
+        buffer.insert(packet)
         return advance(to: packet.arrival)
     }
 
-    /// Time passes, and what is missing is lost. Call it a few times a second.
-    package mutating func advance(to now: Instant) -> [SoundTimeline.Piece] {
-        var pieces: [SoundTimeline.Piece] = []
-        while let output = order.next(at: now) { take(output, into: &pieces) }
-        return pieces
+    /// Gives up packets that are missing for too long. Call it a few times a second.
+    package mutating func advance(to now: Instant) -> [AudioTimeline.Segment] {
+        var segments: [AudioTimeline.Segment] = []
+        while let output = buffer.next(at: now) { take(output, into: &segments) }
+        return segments
     }
 
-    /// Nothing more comes: it lasts until now.
-    package mutating func finish(at now: Instant) -> [SoundTimeline.Piece] {
-        var pieces: [SoundTimeline.Piece] = []
-        while let output = order.drain() { take(output, into: &pieces) }
-        return pieces + timeline.finish(at: now)
+    /// Ends the playout now.
+    package mutating func finish(at now: Instant) -> [AudioTimeline.Segment] {
+        var segments: [AudioTimeline.Segment] = []
+        while let output = buffer.drain() { take(output, into: &segments) }
+        return segments + timeline.finish(at: now)
     }
 
-    private mutating func take(_ output: JitterBuffer.Output, into pieces: inout [SoundTimeline.Piece]) {
+    private mutating func take(_ output: JitterBuffer.Output, into segments: inout [AudioTimeline.Segment]) {
         switch output {
-        case .lost: lostBefore = true
+        case .lost: isAfterLoss = true
         case .packet(let packet):
-            pieces += timeline.take(packet, isAfterLoss: lostBefore)
-            lostBefore = false
+            segments += timeline.take(packet, isAfterLoss: isAfterLoss)
+            isAfterLoss = false
         }
     }
 }

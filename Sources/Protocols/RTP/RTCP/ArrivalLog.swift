@@ -1,17 +1,17 @@
 package import Wire
 
-/// The receiver's side of transport-wide feedback: notes when each packet of a publisher's leg arrived, and writes that
-/// into RTCP when the host says so, every 50 to 100 ms.
+/// The receiver's side of transport-wide feedback: records when each packet of a publisher's leg arrived, and writes
+/// that into RTCP when the host calls `write`, every 50 to 100 ms.
 ///
-/// The log is a ring over the last 1,024 sequence numbers. A packet that comes after its number was reported as lost is
-/// reported with the next feedback, which then begins further back: a sender takes the later word.
+/// The log is a ring over the last 1,024 sequence numbers. A packet that arrives after it was reported as lost is
+/// reported with the next feedback, which then begins further back: the sender uses the later report.
 package struct ArrivalLog: Sendable {
     private static let capacity: Int64 = 1024
     private static let missing = Int64.min
 
     private var ticks = [Int64](repeating: Self.missing, count: Int(Self.capacity))
     private var unwrapper = SequenceUnwrapper()
-    /// What has not been reported lies from `begin` until before `end`.
+    /// The unreported range, without `end`.
     private var begin: Int64 = 0
     private var end: Int64 = 0
     private var isEmpty = true
@@ -21,8 +21,8 @@ package struct ArrivalLog: Sendable {
 
     package init() {}
 
-    /// True when there is something to report.
-    package var hasNews: Bool { begin < end }
+    /// True when there are packets to report.
+    package var hasUnreported: Bool { begin < end }
 
     package mutating func record(_ sequence: UInt16, at now: Instant) {
         let sequence = unwrapper.unwrap(sequence)
@@ -44,18 +44,18 @@ package struct ArrivalLog: Sendable {
         begin = min(begin, sequence)
     }
 
-    /// Appends one feedback packet with what fits; false when nothing was written. Call again while `hasNews` is true.
+    /// Appends one feedback packet with as much as fits; false when nothing was written. Repeat while `hasUnreported`.
     package mutating func write(
         into writer: inout RTCPWriter, from sender: UInt32, of source: UInt32
     ) -> Bool {
-        // What was lost before the first arrival would need a reference time of its own: it goes along with that arrival.
+        // Losses before the first arrival have no reference time of their own: they are reported with that arrival.
         var first = begin
         while first < end, arrival(of: first) == nil { first &+= 1 }
         guard first < end, let reference = arrival(of: first).map({ $0 >> 8 }) else {
             begin = end
             return false
         }
-        let next = collect(since: reference, room: writer.limit - writer.bytes.count - 24)
+        let next = collect(since: reference, space: writer.limit - writer.bytes.count - 24)
         let start = writer.bytes.count
         guard next > begin, writer.begin(205, 15, byteCount: 16) else { return false }
         writer.append(bigEndian: sender)
@@ -71,14 +71,14 @@ package struct ArrivalLog: Sendable {
         return true
     }
 
-    /// Fills `symbols` and `deltas` from `begin` on, for as long as they fit; returns the sequence number behind them.
-    private mutating func collect(since reference: Int64, room: Int) -> Int64 {
+    /// Fills `symbols` and `deltas` from `begin` on, as long as they fit; returns the sequence number after the last.
+    private mutating func collect(since reference: Int64, space: Int) -> Int64 {
         symbols.removeAll(keepingCapacity: true)
         deltas.removeAll(keepingCapacity: true)
         var last = reference << 8
         var sequence = begin
-        // At worst a chunk holds seven statuses.
-        while sequence < end, deltas.count &+ 2 &+ (symbols.count / 7 &+ 1) &* 2 <= room {
+        // In the worst case a chunk holds seven statuses.
+        while sequence < end, deltas.count &+ 2 &+ (symbols.count / 7 &+ 1) &* 2 <= space {
             if let arrival = arrival(of: sequence) {
                 guard let delta = Int16(exactly: arrival &- last) else { break }
                 last = arrival
@@ -116,7 +116,7 @@ package struct ArrivalLog: Sendable {
         }
     }
 
-    /// The symbols side by side from the most significant bit on; what is not there is 0.
+    /// The symbols side by side from the most significant bit on, padded with 0.
     private func packed(_ symbols: ArraySlice<UInt8>, count: Int, width: Int) -> UInt16 {
         var bits: UInt16 = 0
         for symbol in symbols { bits = bits << width | UInt16(symbol) }

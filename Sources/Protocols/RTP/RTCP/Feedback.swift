@@ -1,10 +1,11 @@
 import Wire
 
-// Feedback messages: after the sender's SSRC comes that of the source they are about, then what is specific to each
-// (RFC 4585 section 6.1).
+// Feedback messages: the SSRCs of the sender and of the media source, then the feedback control information (RFC 4585
+// section 6.1).
 
 extension RTCPPacket {
-    /// Whom NACK, PLI and transport-wide feedback are about; 0 in FIR and REMB, which name sources further on.
+    /// The media source of NACK, PLI and transport-wide feedback; 0 in FIR and REMB, which list their sources
+    /// separately.
     package var mediaSource: UInt32? {
         switch kind {
         case .nack, .pictureLoss, .fullIntraRequest, .estimatedMaximumBitrate, .transportFeedback:
@@ -13,8 +14,8 @@ extension RTCPPacket {
         }
     }
 
-    /// Calls `visit` with each sequence number that a generic NACK asks for (RFC 4585 section 6.2.1): one, and a bit for
-    /// each of the 16 behind it. Of so many the first alone; false when there were more.
+    /// Calls `visit` with each sequence number that a generic NACK requests (RFC 4585 section 6.2.1): one, and a bit
+    /// for each of the 16 after it. Visits no more than `limit`; false when there were more.
     @discardableResult
     package func visitLost(atMost limit: Int = .max, _ visit: (UInt16) -> Void) -> Bool {
         guard kind == .nack else { return true }
@@ -37,8 +38,8 @@ extension RTCPPacket {
         return true
     }
 
-    /// Calls `visit` with each source that is asked for a key frame, and the command's number, which repeats when the
-    /// command does (RFC 5104 section 4.3.1).
+    /// Calls `visit` with each source that a key frame is requested from, and the command's sequence number, which
+    /// stays the same when the command is repeated (RFC 5104 section 4.3.1).
     package func visitFullIntraRequests(_ visit: (UInt32, UInt8) -> Void) {
         guard kind == .fullIntraRequest else { return }
         var offset = 8

@@ -1,7 +1,7 @@
 import Wire
 
-/// A datagram of RTCP: one packet after another (RFC 3550 section 6.1), or a single one of any kind where reduced size
-/// was negotiated (RFC 5506).
+/// An RTCP datagram: a compound of packets (RFC 3550 section 6.1), or a single one of any kind if reduced size was
+/// negotiated (RFC 5506).
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -9,10 +9,10 @@ import Wire
 ///     |V=2|P|  count  |  packet type  |  length in words, minus one   |      RFC 3550 section 6.4
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///
-/// The chain of headers is checked whole in `init`: a datagram with one wrong length is dropped and changes nothing.
+/// All headers are checked in `init`: a datagram with one wrong length is dropped as a whole.
 package struct RTCPCompound: ~Escapable {
     package let bytes: RawSpan
-    /// True when it does not begin with a report, as a compound packet must.
+    /// True when it does not begin with a report, as a full compound packet must.
     package let isReducedSize: Bool
     private var offset = 0
 
@@ -32,8 +32,8 @@ package struct RTCPCompound: ~Escapable {
                 throw .malformed
             }
             if header.hasPadding {
-                // In whole words, and of the last packet alone, says RFC 3550 section 6.4.1. Browsers pad every
-                // transport-wide feedback with one to three bytes, wherever it stands.
+                // RFC 3550 section 6.4.1 allows padding only of the last packet, in whole words. Browsers pad every
+                // transport-wide feedback with one to three bytes, wherever it is in the compound.
                 guard let padding = bytes.byte(at: offset &+ header.byteCount &- 1), padding > 0,
                     Int(padding) <= header.byteCount &- 4
                 else { throw .malformed }
@@ -44,7 +44,7 @@ package struct RTCPCompound: ~Escapable {
         isReducedSize = !(200...201).contains(bytes.byte(at: 1) ?? 0)
     }
 
-    /// The next packet, nil behind the last.
+    /// The next packet; nil after the last.
     @_lifetime(copy self)
     package mutating func next() -> RTCPPacket? {
         guard let header = RTCPHeader(bytes, at: offset),
@@ -82,7 +82,7 @@ struct RTCPHeader {
     }
 }
 
-/// One packet of a compound: `kind` says which of the readers in this folder to ask.
+/// One packet of a compound. The extensions in this folder parse the body of each `kind`.
 package struct RTCPPacket: ~Escapable {
     package enum Kind: Hashable, Sendable {
         // RFC 3550 section 12.1.
@@ -99,7 +99,7 @@ package struct RTCPPacket: ~Escapable {
         case estimatedMaximumBitrate
         /// RFC 3611.
         case extendedReport
-        /// Passed over.
+        /// Ignored.
         case other(type: UInt8, format: UInt8)
 
         init(type: UInt8, format: UInt8) {
@@ -134,6 +134,6 @@ package struct RTCPPacket: ~Escapable {
         self.body = body
     }
 
-    /// Who sent it: the first word of every kind but SDES and BYE without sources.
+    /// The sender's SSRC: the first word of every kind but SDES and BYE without sources.
     package var sender: UInt32? { body.integer(at: 0, as: UInt32.self) }
 }

@@ -1,9 +1,9 @@
 import Wire
 
-/// Builds one RTCP datagram after another in a buffer that is kept.
+/// Builds RTCP datagrams in a reused buffer.
 ///
-/// A compound begins with a report; what else is appended follows it. With reduced size (RFC 5506) feedback may stand
-/// alone. A packet that would make the datagram larger than `limit` is not written, and the call says so.
+/// A compound begins with a report; other packets follow it. With reduced size (RFC 5506) feedback may be sent alone. A
+/// packet that would make the datagram larger than `limit` is not written, and the call returns false.
 package struct RTCPWriter: ~Copyable {
     package private(set) var bytes: [UInt8] = []
     package let limit: Int
@@ -45,7 +45,7 @@ package struct RTCPWriter: ~Copyable {
     /// The canonical name of a source, at most 255 bytes (RFC 3550 section 6.5.1).
     @discardableResult
     package mutating func appendName(_ name: [UInt8], of ssrc: UInt32) -> Bool {
-        // Ended by at least one zero byte.
+        // Terminated by at least one zero byte.
         let padded = (6 + name.count + 4) & ~3
         guard let length = UInt8(exactly: name.count), begin(202, 1, byteCount: padded) else { return false }
         bytes.append(bigEndian: ssrc)
@@ -65,8 +65,8 @@ package struct RTCPWriter: ~Copyable {
         return true
     }
 
-    /// A generic NACK (RFC 4585 section 6.2.1) for `lost`, in ascending order. As many go in as fit; the result is how
-    /// many of them did.
+    /// A generic NACK (RFC 4585 section 6.2.1) for `lost`, in ascending order. Writes as many as fit and returns how
+    /// many.
     @discardableResult
     package mutating func appendNACK(_ lost: some Collection<UInt16>, of source: UInt32, from sender: UInt32) -> Int {
         let start = bytes.count

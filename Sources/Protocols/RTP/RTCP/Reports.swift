@@ -1,6 +1,6 @@
 import Wire
 
-/// What a sender says about its stream (RFC 3550 section 6.4.1): which wall clock time an RTP timestamp stands for.
+/// A sender report (RFC 3550 section 6.4.1): maps an RTP timestamp of the stream to wall clock time.
 package struct SenderReport: Hashable, Sendable {
     package var ssrc: UInt32
     /// Seconds since 1900 in 32.32 fixed point.
@@ -17,11 +17,11 @@ package struct SenderReport: Hashable, Sendable {
         self.byteCount = byteCount
     }
 
-    /// The middle 32 bits, by which a receiver names this report in its own.
+    /// The middle 32 bits, by which a receiver report refers to this report (LSR).
     package var compactTime: UInt32 { UInt32(truncatingIfNeeded: ntpTime >> 16) }
 }
 
-/// What a receiver says about a stream (RFC 3550 section 6.4.1).
+/// A report block: a receiver's statistics of one stream (RFC 3550 section 6.4.1).
 ///
 ///     |                 SSRC of the source reported on                |
 ///     | fraction lost |       cumulative number of packets lost       |
@@ -71,8 +71,8 @@ package struct ReportBlock: Hashable, Sendable {
             lastSenderReport: last, delaySinceSenderReport: delay)
     }
 
-    /// The time for a packet to the receiver and back (section 6.4.1), in nanoseconds: `now` is the compact time at which
-    /// the block arrived. Nil when it names no report or one of the future.
+    /// The round trip time to the receiver (section 6.4.1), in nanoseconds: `now` is the compact time at which the
+    /// block arrived. Nil when it refers to no report or to one in the future.
     package func roundTrip(at now: UInt32) -> UInt64? {
         guard lastSenderReport != 0 else { return nil }
         let units = now &- lastSenderReport &- delaySinceSenderReport
@@ -91,7 +91,7 @@ extension RTCPPacket {
             ssrc: ssrc, ntpTime: time, rtpTimestamp: timestamp, packetCount: packets, byteCount: bytes)
     }
 
-    /// Calls `body` with each block of a sender's or receiver's report; what is cut off is left out.
+    /// Calls `visit` with each complete block of a sender or receiver report.
     package func visitReportBlocks(_ visit: (ReportBlock) -> Void) {
         let start: Int
         switch kind {
@@ -119,7 +119,7 @@ extension RTCPPacket {
                 if item == 1 { visit(ssrc, text) }
                 offset &+= 2 &+ Int(length)
             }
-            // A chunk ends with at least one zero byte, at a word's end.
+            // A chunk ends with at least one zero byte, on a word boundary.
             offset = (offset &+ 4) & ~3
         }
     }

@@ -11,19 +11,19 @@ import Wire
 ///     14 statuses of a bit:    |1|0|        arrived or not         |
 ///     7 statuses of two bits:  |1|1|  0 lost, 1 delta of a byte, 2 signed delta of two  |
 ///
-/// Deltas are in units of 250 µs, the reference time in 64 ms. The whole of it is checked in `init`.
+/// Deltas are in units of 250 µs, the reference time in 64 ms. Everything is checked in `init`.
 package struct TransportFeedback: ~Escapable {
     package static let tickNanoseconds: UInt64 = 250_000
 
-    /// At most so many statuses are visited, the latest: forty bytes can announce 65,535 of packets that are lost, and
-    /// nobody remembers what was sent longer ago.
+    /// At most this many statuses are visited, the latest: forty bytes can report 65,535 lost packets, and no sender
+    /// remembers older ones.
     package static let visitLimit = 2048
 
     package let baseSequence: UInt16
     package let statusCount: Int
     /// In units of 64 ms, of the receiver's own clock; 24 bits with a sign.
     package let referenceTime: Int32
-    /// Counts the feedback packets, so that a lost one is noticed.
+    /// The feedback packet count, by which lost feedback is detected.
     package let number: UInt8
     private let body: RawSpan
     private let deltasOffset: Int
@@ -68,7 +68,7 @@ package struct TransportFeedback: ~Escapable {
 
     package var visitedCount: Int { min(statusCount, Self.visitLimit) }
 
-    /// Calls `visit` with the latest sequence numbers, `visitedCount` of them in order, and the arrival of each in ticks of
+    /// Calls `visit` with the latest `visitedCount` sequence numbers in order, and the arrival time of each in ticks of
     /// the receiver's clock; nil when it has not arrived.
     package func visit(_ visit: (UInt16, Int64?) -> Void) {
         let skipped = statusCount &- visitedCount
@@ -79,7 +79,7 @@ package struct TransportFeedback: ~Escapable {
         while covered < statusCount, let bits = body.integer(at: offset, as: UInt16.self) {
             let chunk = StatusChunk(bits)
             let statuses = min(chunk.count, statusCount &- covered)
-            // A run of lost packets has no deltas: what is skipped of it costs nothing.
+            // A run of lost packets has no deltas: skipping it costs nothing.
             let first = chunk.runSymbol == 0 ? min(statuses, max(0, skipped &- covered)) : 0
             covered &+= first
             for index in first..<statuses {

@@ -1,13 +1,13 @@
-/// Which of a source's latest packets have come (RFC 3711 section 3.3.2).
+/// Which of a source's latest packets were received (RFC 3711 section 3.3.2).
 ///
-/// Packets are known by their index, a sequence number that never wraps. Of those less than `packetCount` behind the highest the
-/// window remembers each; what lies further back is too old to tell, and so refused. Only a packet that proved authentic
-/// may be noted: a forged one with a far index would close the window to the honest ones.
+/// Packets are identified by their index, a sequence number that never wraps. The window records the last `packetCount`
+/// indices; older packets are rejected. Only an authenticated packet may be recorded: a forged one with a high index
+/// would move the window past the genuine ones.
 ///
-/// A ring of bits, 256 bytes stored inline. It starts as if index 0 were the highest but had not come.
+/// A ring of bits, 256 bytes stored inline. It starts as if index 0 were the highest but had not been received.
 package struct ReplayWindow: Sendable {
-    /// Packets that it looks back on: as many as a history keeps for who asks again. At 2,000 packets a second it lasts a
-    /// second, and so long a repair on the media's own SSRC may take.
+    /// The size of the window: as many packets as `PacketHistory` keeps for retransmission. At 2,000 packets a second
+    /// it covers a second, the longest that a retransmission on the media's own SSRC may take.
     package static let packetCount: UInt64 = 2048
     private static let wordMask = 31
 
@@ -17,13 +17,13 @@ package struct ReplayWindow: Sendable {
         case tooOld
     }
 
-    /// The highest index that was noted, 0 before the first.
+    /// The highest recorded index, 0 before the first.
     package private(set) var highest: UInt64 = 0
     private var seen = InlineArray<32, UInt64>(repeating: 0)
 
     package init() {}
 
-    /// A window in which everything up to an index has come.
+    /// A window in which everything up to an index was received.
     package init(after index: UInt64) {
         highest = index
         seen = InlineArray(repeating: .max)
@@ -35,8 +35,8 @@ package struct ReplayWindow: Sendable {
         return seen[Self.word(index)] & Self.bit(index) == 0 ? .new : .replayed
     }
 
-    /// Remembers an index whose verdict was `new`.
-    package mutating func note(_ index: UInt64) {
+    /// Records an index whose verdict was `new`.
+    package mutating func record(_ index: UInt64) {
         if index > highest {
             clear(after: highest, through: index)
             highest = index
@@ -44,7 +44,7 @@ package struct ReplayWindow: Sendable {
         seen[Self.word(index)] |= Self.bit(index)
     }
 
-    /// Makes room in the ring: these indices come to lie where others were that are too old now.
+    /// Clears the bits of these indices, which reuse those of indices that are too old now.
     private mutating func clear(after last: UInt64, through index: UInt64) {
         guard index &- last < Self.packetCount else {
             seen = InlineArray(repeating: 0)

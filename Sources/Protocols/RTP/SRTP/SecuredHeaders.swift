@@ -1,9 +1,9 @@
 import Wire
 
-// What SRTP has to know of a packet before it can read it: which part stays readable, and whose it is.
+// What SRTP has to know about a packet before it can decrypt it: the length of the clear header, and the source.
 
-/// The part of an RTP packet that SRTP leaves in the clear but authenticates (RFC 3711 section 3.1): the fixed header with
-/// its contributing sources and the whole header extension (RFC 3550 section 5.1).
+/// The part of an RTP packet that SRTP leaves in the clear but authenticates (RFC 3711 section 3.1): the fixed header
+/// with its contributing sources and the whole header extension (RFC 3550 section 5.1).
 package struct SecuredRTPHeader: Hashable, Sendable {
     package static let fixedByteCount = 12
 
@@ -12,7 +12,7 @@ package struct SecuredRTPHeader: Hashable, Sendable {
     /// The SSRC.
     package let source: UInt32
 
-    /// nil when this is not RTP of version 2, or breaks off within the header.
+    /// nil when this is not RTP of version 2, or ends within the header.
     package init?(_ packet: RawSpan) {
         guard let first = packet.byte(at: 0), first >> 6 == 2, let sequence = packet.integer(at: 2, as: UInt16.self),
             let source = packet.integer(at: 8, as: UInt32.self)

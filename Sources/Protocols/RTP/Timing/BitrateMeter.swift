@@ -1,11 +1,11 @@
 package import Wire
 
-/// How many bits a second a stream had over the last two seconds, which evens out a key frame now and then.
+/// The bitrate of a stream over the last two seconds, long enough to smooth occasional key frames.
 package struct BitrateMeter: Hashable, Sendable {
     private static let slotNanoseconds: UInt64 = 125_000_000
     private static let slotCount: UInt64 = 16
-    /// A stream that has just begun is not judged by its first packets alone.
-    private static let leastSlots: UInt64 = 4
+    /// The least time to average over, so that the first packets alone do not make the rate of a new stream.
+    private static let minSlotCount: UInt64 = 4
 
     private var bytes = [UInt32](repeating: 0, count: Int(Self.slotCount))
     private var sum: UInt64 = 0
@@ -18,11 +18,11 @@ package struct BitrateMeter: Hashable, Sendable {
     package mutating func count(_ byteCount: Int, at now: Instant) {
         move(to: now.nanoseconds / Self.slotNanoseconds)
         let more = UInt32(clamping: byteCount)
-        bytes[place(of: current)] &+= more
+        bytes[index(of: current)] &+= more
         sum &+= UInt64(more)
     }
 
-    private func place(of slot: UInt64) -> Int { Int(truncatingIfNeeded: slot % Self.slotCount) }
+    private func index(of slot: UInt64) -> Int { Int(truncatingIfNeeded: slot % Self.slotCount) }
 
     private mutating func move(to slot: UInt64) {
         guard !isEmpty, slot < current &+ Self.slotCount else {
@@ -33,8 +33,8 @@ package struct BitrateMeter: Hashable, Sendable {
         }
         while current < slot {
             current &+= 1
-            sum &-= UInt64(bytes[place(of: current)])
-            bytes[place(of: current)] = 0
+            sum &-= UInt64(bytes[index(of: current)])
+            bytes[index(of: current)] = 0
         }
     }
 
@@ -42,14 +42,14 @@ package struct BitrateMeter: Hashable, Sendable {
         let slot = now.nanoseconds / Self.slotNanoseconds
         guard !isEmpty, slot < current &+ Self.slotCount else { return 0 }
         var sum = sum
-        // What has grown older than two seconds since the last packet.
+        // Leave out what became older than two seconds since the last packet.
         var passed = current
         while passed < slot {
             passed &+= 1
-            sum &-= UInt64(bytes[place(of: passed)])
+            sum &-= UInt64(bytes[index(of: passed)])
         }
         let age = slot >= first ? slot &- first &+ 1 : 1
-        let slots = min(max(age, Self.leastSlots), Self.slotCount)
+        let slots = min(max(age, Self.minSlotCount), Self.slotCount)
         return sum &* 8_000_000_000 / (slots &* Self.slotNanoseconds)
     }
 }

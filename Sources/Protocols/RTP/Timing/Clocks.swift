@@ -1,6 +1,6 @@
 package import Wire
 
-/// Instants as the ticks of a media clock.
+/// Converts instants to ticks of a media clock.
 package enum MediaClock {
     /// Ticks of `rate` per second since the start of the monotonic clock, modulo 2^32.
     package static func ticks(at now: Instant, rate: UInt32) -> UInt32 {
@@ -10,7 +10,7 @@ package enum MediaClock {
     }
 }
 
-/// Wall clock time as RTCP has it: seconds since 1900 in 32.32 fixed point (RFC 3550 section 4).
+/// Wall clock time in RTCP: seconds since 1900 in 32.32 fixed point (RFC 3550 section 4).
 package struct NTPTime: Hashable, Comparable, Sendable {
     package let bits: UInt64
 
@@ -39,10 +39,10 @@ package struct NTPTime: Hashable, Comparable, Sendable {
     package static func < (left: NTPTime, right: NTPTime) -> Bool { left.bits < right.bits }
 }
 
-/// How far a publisher's wall clock is from ours: one for each leg, so that its audio and video stay together.
+/// The offset between a publisher's wall clock and ours: one for each leg, so that its audio and video stay in sync.
 ///
-/// A sender report took some time to get here, so the least difference seen is the nearest to the truth. It is given up
-/// slowly (50 ppm), because clocks drift.
+/// A sender report takes some time to arrive, so the smallest difference seen is the most accurate. It decays slowly
+/// (50 ppm), because clocks drift.
 package struct PublisherClock: Sendable {
     /// Ours minus theirs, in 1/2^32 s; nil before the first report.
     package private(set) var offset: Int64?
@@ -51,13 +51,13 @@ package struct PublisherClock: Sendable {
     package init() {}
 
     package mutating func receive(_ report: SenderReport, at local: NTPTime) {
-        // A sender without a wall clock says 0 (RFC 3550 section 6.4.1).
+        // A sender without a wall clock writes 0 (RFC 3550 section 6.4.1).
         guard report.ntpTime != 0 else { return }
         let seen = local.difference(since: NTPTime(bits: report.ntpTime))
         if let offset {
             let elapsed = max(0, local.difference(since: lastReport))
             let drifted = offset &+ elapsed / 20_000
-            // A difference of more than a second is a clock that was set.
+            // A difference of more than a second means that the clock was set.
             let isSet = (seen &- drifted).magnitude > 1 << 32
             self.offset = isSet ? seen : min(seen, drifted)
         } else {
@@ -67,7 +67,7 @@ package struct PublisherClock: Sendable {
     }
 }
 
-/// Which timestamp of a published track stands for which moment, from its sender reports.
+/// Maps the timestamps of a published track to wall clock time, using its sender reports.
 package struct TrackClock: Sendable {
     package let rate: UInt32
     private var report: SenderReport?
@@ -83,14 +83,14 @@ package struct TrackClock: Sendable {
         self.report = report
     }
 
-    /// The track's timestamp at a moment of our wall clock; nil before the first report.
+    /// The track's timestamp at a time of our wall clock; nil before the first report.
     package func timestamp(at local: NTPTime, _ publisher: PublisherClock) -> UInt32? {
         guard let report, let offset = publisher.offset else { return nil }
         let elapsed = local.difference(since: NTPTime(bits: report.ntpTime)) &- offset
         return report.rtpTimestamp &+ ticks(of: elapsed)
     }
 
-    /// The moment of our wall clock at which the track's timestamp was captured.
+    /// The time of our wall clock at which the sample with this timestamp was captured.
     package func time(of timestamp: UInt32, _ publisher: PublisherClock) -> NTPTime? {
         guard let report, let offset = publisher.offset, rate > 0 else { return nil }
         let ticks = Int64(Int32(bitPattern: timestamp &- report.rtpTimestamp))

@@ -1,19 +1,17 @@
 package import Wire
 
-/// What a receiver report says about one stream: sequence numbers as in RFC 3550 appendix A.1, loss as in A.3, jitter as
-/// in A.8.
+/// The receiver report of one stream: sequence numbers as in RFC 3550 appendix A.1, loss as in A.3, jitter as in A.8.
 package struct ReceiveStatistics: Sendable {
     package enum Verdict: Hashable, Sendable {
         case accepted
-        /// The source began again from another sequence number; what was counted before is forgotten.
+        /// The source restarted at another sequence number; the counters were reset.
         case restarted
-        /// Far from what was expected: taken for noise until a second one follows it.
+        /// Far from the expected number: ignored until the next one in sequence follows.
         case rejected
     }
 
     private static let maximumGap: UInt16 = 3000
-    /// A packet so late is one of those that a replay window knows, not the beginning of another stream: it is counted in,
-    /// and whether it is of use, who asked for it knows.
+    /// A packet up to this late is still within the replay window, so it is counted and is no restart.
     private static let maximumLateness = UInt16(truncatingIfNeeded: ReplayWindow.packetCount)
 
     package let clockRate: UInt32
@@ -23,7 +21,7 @@ package struct ReceiveStatistics: Sendable {
     private var baseSequence: UInt32 = 0
     private var cycles: UInt32 = 0
     private var maximumSequence: UInt16 = 0
-    /// The number that would show that the source began again.
+    /// The sequence number that would show that the source restarted.
     private var awaited: UInt16?
     private var received: UInt32 = 0
     private var priorExpected: UInt32 = 0
@@ -53,7 +51,7 @@ package struct ReceiveStatistics: Sendable {
         let transit = MediaClock.ticks(at: now, rate: clockRate) &- header.timestamp
         if let lastTransit {
             let difference = Int32(bitPattern: transit &- lastTransit).magnitude
-            // A source that jumps in time says nothing of the network.
+            // A jump of the timestamps says nothing about the network.
             if difference < clockRate &* 5 {
                 scaledJitter = scaledJitter &+ difference &- (scaledJitter &+ 8) >> 4
             }
@@ -98,7 +96,7 @@ package struct ReceiveStatistics: Sendable {
         lastReport = (report.compactTime, now)
     }
 
-    /// The next report, whose fraction covers what came since the one before.
+    /// The next report; its fraction lost covers the time since the previous one.
     package mutating func report(of ssrc: UInt32, at now: Instant) -> ReportBlock {
         let expectedSince = expected &- priorExpected
         let receivedSince = received &- priorReceived

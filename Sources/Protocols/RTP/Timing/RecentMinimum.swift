@@ -1,4 +1,4 @@
-/// The least of what came in the last one or two periods, in two numbers.
+/// The minimum of the last one or two periods, in two numbers.
 struct RecentMinimum<Value: Comparable & Sendable & AdditiveArithmetic>: Sendable {
     private let period: Value
     private var periodStart: Value?

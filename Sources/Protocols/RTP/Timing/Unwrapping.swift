@@ -1,12 +1,12 @@
-/// Gives the 16-bit sequence numbers of a stream an order without end.
+/// Extends the 16-bit sequence numbers of a stream to numbers that never wrap.
 ///
-/// A number is taken for the nearest to the highest so far, so up to 32,767 packets may be missing or late.
+/// The result is the number closest to the highest so far, so up to 32,767 packets may be missing or late.
 package struct SequenceUnwrapper: Hashable, Sendable {
     private var highest: Int64?
 
     package init() {}
 
-    /// As if this number had come already.
+    /// Starts as if this number had been received.
     init(at highest: Int64) {
         self.highest = highest
     }
@@ -17,7 +17,7 @@ package struct SequenceUnwrapper: Hashable, Sendable {
         return value
     }
 
-    /// What `unwrap` would say, without moving on.
+    /// What `unwrap` would return, without recording it.
     package func peek(_ sequence: UInt16) -> Int64 {
         guard let highest else { return Int64(sequence) }
         return highest &+ Int64(Int16(bitPattern: sequence &- UInt16(truncatingIfNeeded: highest)))

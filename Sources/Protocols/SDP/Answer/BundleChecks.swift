@@ -1,7 +1,7 @@
-/// What must mean the same in every section of a bundle, and in every offer of a leg (RFC 9143 section 9.1, RFC 8285
-/// section 7.2, RFC 3264 section 8.3.2): packets of all sections come to one port, and some are still under way when an
-/// offer changes things.
-struct BundleNumbers: Hashable, Sendable {
+/// The meaning of payload types and extension ids, which must be the same in every section of a bundle and in every
+/// offer of a leg (RFC 9143 section 9.1, RFC 8285 section 7.2, RFC 3264 section 8.3.2): packets of all sections come to
+/// one port, and some are still in flight when an offer changes them.
+struct BundleMappings: Hashable, Sendable {
     private var encodings: [UInt8: String] = [:]
     private var extensions: [UInt16: String] = [:]
 
@@ -23,7 +23,7 @@ struct BundleNumbers: Hashable, Sendable {
 }
 
 extension MediaSection {
-    /// The sources that the client announces in it, each with that of its retransmissions.
+    /// The sources that the client announces, each with that of its retransmissions.
     var announcedSources: [AnnouncedSource] {
         var retransmissions: [UInt32: UInt32] = [:]
         var repairing: Set<UInt32> = []

@@ -1,5 +1,5 @@
-/// The video codecs that the gateway can forward, under the names that a configuration gives them: of each the one form
-/// that every client of it has.
+/// The video codecs that the gateway can forward, by their names in the configuration: of each codec the profile that
+/// all its clients support.
 extension MediaCodec {
     private static let named: [(name: String, codec: MediaCodec)] = [
         ("VP8", .vp8), ("VP9", .vp9(profile: 0)), ("H264", .h264(.constrainedBaseline, packetizationMode: 1)),

@@ -1,15 +1,16 @@
-/// What the gateway takes and gives on one leg: the call decides the codecs, the door what may be published.
+/// What the gateway receives and sends on one leg: the call decides the codecs, the endpoint (such as WHIP) what may be
+/// published.
 package struct GatewayCapabilities: Hashable, Sendable {
-    /// What can be forwarded. Of what a client offers of these, its own order stands (RFC 3264 section 6.1).
+    /// The codecs that can be forwarded, in the order of the client's offer (RFC 3264 section 6.1).
     package var audioCodecs: Set<MediaCodec> = [.opus, .redundantAudio]
     package var videoCodecs: Set<MediaCodec> = [.vp8]
-    /// What everybody who is to see it can play, when that is not all: a client that has one of these gets no other to
-    /// publish in. Who has none of them publishes for those who can play it.
+    /// The codecs that all viewers can decode, when those are not all codecs: a client that supports any of these
+    /// publishes only in them. One that supports none publishes for those viewers that can decode it.
     package var commonVideoCodecs: Set<MediaCodec>?
     /// Receive-only sections of the client beyond these are answered `inactive`.
     package var audioSlots = 5
     package var videoSlots = 25
-    /// What the client may send; other sections in which it would are answered without.
+    /// The kinds that the client may send; in sections of other kinds the answer does not receive.
     package var mayPublish: Set<MediaKind> = [.audio, .video]
     package var extensions: Set<String> = [
         ExtensionURI.audioLevel, ExtensionURI.mid, ExtensionURI.rid, ExtensionURI.repairedRID,
@@ -17,14 +18,14 @@ package struct GatewayCapabilities: Hashable, Sendable {
         ExtensionURI.videoOrientation, ExtensionURI.layersAllocation, ExtensionURI.absoluteCaptureTime,
         ExtensionURI.colorSpace, ExtensionURI.playoutDelay,
     ]
-    /// Encodings of one track that are taken at the same time.
+    /// Simulcast encodings of one track that are received at the same time.
     package var maximumEncodings = 3
-    /// Encodings of all tracks of a leg: a microphone, a camera, a screen with its sound, and as much again. Sections in
-    /// which there would be more are answered as if nothing were sent in them.
+    /// Encodings of all tracks of a leg: a microphone, a camera, a screen with its audio, and as many again. In
+    /// sections beyond this the answer does not receive.
     package var maximumPublishedEncodings = 16
-    /// Asks clients to send nothing during silence (RFC 7587 section 6.1).
-    package var wantsSilenceSuppressed = true
-    /// Bits a second that a client should send at most in a section, when there is a limit.
+    /// Asks clients for discontinuous transmission, `usedtx=1` (RFC 7587 section 6.1).
+    package var requestsDTX = true
+    /// The maximum bits per second that a client should send in a section, when there is a limit.
     package var audioBitrate: UInt64?
     package var videoBitrate: UInt64?
 
@@ -39,11 +40,11 @@ package struct GatewayCapabilities: Hashable, Sendable {
     }
 }
 
-/// The gateway's side of the transport, the same for the whole life of a leg but for the ICE credentials.
+/// The gateway's transport parameters, the same for the whole life of a leg except for the ICE credentials.
 package struct GatewayTransport: Hashable, Sendable {
     package var fingerprints: [CertificateFingerprint]
     package var candidates: [Candidate]
-    /// Used for a leg's first answer and when the client restarts ICE; otherwise those in force stay.
+    /// Used for a leg's first answer and when the client restarts ICE; otherwise the current ones stay.
     package var freshCredentials: ICECredentials
 
     package init(
@@ -55,7 +56,7 @@ package struct GatewayTransport: Hashable, Sendable {
     }
 }
 
-/// What a slot is called for ever, whichever participant's track it shows.
+/// The identity of a slot, which stays the same whichever participant's track it shows.
 package struct SlotIdentity: Hashable, Sendable {
     package var ssrc: UInt32
     package var retransmissionSSRC: UInt32

@@ -1,13 +1,13 @@
 /// Answers the offers of one leg, from the first to the last (RFC 3264, RFC 9429 section 5.3).
 ///
 /// The client always offers. Where it sends, the gateway receives; where it only receives, it gets a slot; a section
-/// that does both is a track and a slot at once. Everything goes over one transport: BUNDLE and rtcp-mux are required,
-/// the gateway is ICE-lite and passive in DTLS. What a later offer may not change does not change: mids and kinds of
-/// sections that live, the meaning of payload types and extensions, a slot's SSRC.
+/// that does both is a track and a slot at once. Everything uses one transport: BUNDLE and rtcp-mux are required, the
+/// gateway is ICE-lite and passive in DTLS. Later offers cannot change the mids and kinds of active sections, the
+/// meaning of payload types and extensions, or a slot's SSRC.
 ///
-/// The value changes only when an answer was made; an offer that is refused leaves the leg as it was.
+/// The value changes only when an answer was made; an offer that is rejected leaves the leg as it was.
 package struct LegNegotiation: Sendable {
-    private struct Place: Hashable, Sendable {
+    private struct KnownSection: Hashable, Sendable {
         var mid: String
         var kind: String
         var isRejected: Bool
@@ -15,19 +15,19 @@ package struct LegNegotiation: Sendable {
 
     private let session: UInt64
     private var version: UInt64 = 0
-    private var places: [Place] = []
+    private var knownSections: [KnownSection] = []
     private var slots: [String: SlotIdentity] = [:]
-    private var numbers = BundleNumbers()
+    private var mappings = BundleMappings()
     private var remote: RemoteTransport?
     private var credentials: ICECredentials?
 
-    /// `session` is a number for the answers' `o=` line, below 2^63 (RFC 9429 section 5.2.1).
+    /// `session` is the session id in the `o=` line of the answers, below 2^63 (RFC 9429 section 5.2.1).
     package init(session: UInt64) {
         self.session = session & UInt64(Int64.max)
     }
 
-    /// The answer to the leg's next offer. `newSlot` gives identities to slots that have none; it is asked again when
-    /// it names an SSRC that is taken.
+    /// Answers the leg's next offer. `newSlot` makes identities for new slots; it is called again when it returns an
+    /// SSRC that is in use.
     package mutating func answer(
         _ offer: SessionDescription, _ capabilities: GatewayCapabilities, _ transport: GatewayTransport,
         newSlot: (MediaKind) -> SlotIdentity
@@ -44,7 +44,7 @@ package struct LegNegotiation: Sendable {
     ) throws(OfferError) -> NegotiatedLeg {
         guard let bundle = offer.bundle else { throw error(.noBundle) }
         let bundled = Set(bundle)
-        try checkPlaces(offer)
+        try checkSections(offer)
 
         var builder = SectionBuilder(offer, capabilities)
         var slots = SlotTable(known: self.slots, offer: offer)
@@ -56,9 +56,9 @@ package struct LegNegotiation: Sendable {
                 section, index: index, mid: mid, isBundled: bundled.contains(mid), slots: slots.count)
             if made.rejection == nil {
                 guard section.hasRTCPMultiplexing else { throw error(.noRTCPMultiplexing, index, mid) }
-                if let reason = numbers.add(section) { throw error(reason, index, mid) }
+                if let reason = mappings.add(section) { throw error(reason, index, mid) }
                 if let kind = made.kind, made.direction.sends {
-                    guard let slot = slots.take(mid, kind, newSlot) else { throw error(.noFreeSource, index, mid) }
+                    guard let slot = slots.take(mid, kind, newSlot) else { throw error(.noFreeSSRC, index, mid) }
                     made.slot = slot
                     answer.describe(slot, hasRetransmissions: made.codecs.contains { $0.retransmission != nil })
                 }
@@ -78,10 +78,10 @@ package struct LegNegotiation: Sendable {
         let answer = assemble(
             offer, answers, live, bundle: bundle.filter { live.contains($0) }, transport, credentials,
             renominates: remote.renominates)
-        places = zip(offer.sections, sections).map { offered, made in
-            Place(mid: made.mid, kind: offered.kind, isRejected: made.rejection != nil)
+        knownSections = zip(offer.sections, sections).map { offered, made in
+            KnownSection(mid: made.mid, kind: offered.kind, isRejected: made.rejection != nil)
         }
-        // What a slot was called is kept while its section lives, also while nothing is shown in it.
+        // A slot keeps its identity while its section is active, even while nothing is shown in it.
         self.slots = slots.identities.filter { live.contains($0.key) }
         self.remote = remote
         self.credentials = credentials
@@ -91,17 +91,19 @@ package struct LegNegotiation: Sendable {
             allowsMixedExtensions: builder.allowsMixedExtensions)
     }
 
-    /// RFC 3264 section 8: sections are never removed, and only rejected ones make place for others.
-    private func checkPlaces(_ offer: SessionDescription) throws(OfferError) {
+    /// RFC 3264 section 8: sections are never removed, and only rejected ones can be reused for others.
+    private func checkSections(_ offer: SessionDescription) throws(OfferError) {
         guard !offer.sections.isEmpty else { throw error(.noSections) }
-        guard offer.sections.count >= places.count else { throw error(.sectionsMissing(places.count)) }
+        guard offer.sections.count >= knownSections.count else { throw error(.sectionsMissing(knownSections.count)) }
         var mids: Set<String> = []
         for (index, section) in offer.sections.enumerated() {
             guard let mid = section.mid else { throw error(.noMid, index) }
             guard mids.insert(mid).inserted else { throw error(.repeatedMid, index, mid) }
-            guard index < places.count, !places[index].isRejected, !section.isRejected else { continue }
-            guard places[index].mid == mid, places[index].kind == section.kind else {
-                throw error(.sectionChanged(was: "\(places[index].kind) with mid \(places[index].mid)"), index, mid)
+            guard index < knownSections.count, !knownSections[index].isRejected, !section.isRejected else { continue }
+            guard knownSections[index].mid == mid, knownSections[index].kind == section.kind else {
+                throw error(
+                    .sectionChanged(was: "\(knownSections[index].kind) with mid \(knownSections[index].mid)"), index,
+                    mid)
             }
         }
     }
@@ -115,7 +117,7 @@ package struct LegNegotiation: Sendable {
             throw error(.noICECredentials, index, mid)
         }
         let all = own.fingerprints.isEmpty ? session.fingerprints : own.fingerprints
-        // RFC 8827 section 6.5 and RFC 8122 section 5: nothing weaker is accepted.
+        // RFC 8827 section 6.5 and RFC 8122 section 5: weaker hashes are not accepted.
         let fingerprints = all.filter { ["sha-256", "sha-384", "sha-512"].contains($0.algorithm) }
         guard !fingerprints.isEmpty else { throw error(.noFingerprint, index, mid) }
         if let role = own.setup ?? session.setup, role == .passive || role == .holdconn {
@@ -151,7 +153,7 @@ package struct LegNegotiation: Sendable {
             answer.sections[index].attributes.iceOptions = ["ice2", "trickle"] + (renominates ? ["renomination"] : [])
             answer.sections[index].attributes.fingerprints = transport.fingerprints
             answer.sections[index].attributes.setup = .passive
-            // The first section of the bundle would do (RFC 9143 section 7.1.3), but aiortc looks into the last one.
+            // In the first section of the bundle would suffice (RFC 9143 section 7.1.3), but aiortc reads the last one.
             answer.sections[index].candidates = transport.candidates
             answer.sections[index].hasEndOfCandidates = true
         }

@@ -4,7 +4,7 @@ package enum MediaKind: String, Hashable, Sendable, CaseIterable {
     case video
 }
 
-/// A codec as far as two ends must agree on it: what differs in it cannot be forwarded from one to the other.
+/// A codec with the parameters that two clients must agree on: media cannot be forwarded between codecs that differ.
 package enum MediaCodec: Hashable, Sendable {
     case opus
     /// RFC 2198 around Opus.
@@ -34,7 +34,7 @@ package enum MediaCodec: Hashable, Sendable {
         }
     }
 
-    /// Nil for what the gateway does not know, and for retransmissions and the like, which are no codecs.
+    /// Nil for unknown codecs, and for retransmissions and the like, which are not codecs.
     init?(_ format: PayloadFormat) {
         guard let encoding = format.encoding else { return nil }
         switch (encoding.name.lowercased(), encoding.clockRate) {
@@ -56,7 +56,7 @@ package enum MediaCodec: Hashable, Sendable {
         }
     }
 
-    /// The parameters of `fmtp` that an answer repeats, because they say which codec it is.
+    /// The parameters of `fmtp` that an answer repeats, because they identify the codec.
     var identifyingParameters: [String] {
         switch self {
         case .opus, .redundantAudio, .vp8: []
@@ -67,7 +67,7 @@ package enum MediaCodec: Hashable, Sendable {
     }
 }
 
-/// What a receiver may say about a stream (RFC 4585 section 4.2, RFC 5104 section 7.1, and two of libwebrtc's).
+/// The RTCP feedback that a receiver may send (RFC 4585 section 4.2, RFC 5104 section 7.1, and two of libwebrtc's).
 package struct MediaFeedback: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -96,7 +96,7 @@ package struct MediaFeedback: OptionSet, Hashable, Sendable {
     }
 }
 
-/// The header extensions that this module itself must know; every other is only a URI to it.
+/// The header extensions that this module uses; it handles every other as a URI only.
 package enum ExtensionURI {
     package static let audioLevel = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
     package static let mid = "urn:ietf:params:rtp-hdrext:sdes:mid"

@@ -1,30 +1,30 @@
-/// What an offer and its answer agreed on, for those who forward.
+/// The result of an offer and its answer, for forwarding.
 package struct NegotiatedLeg: Hashable, Sendable {
     package var answer: SessionDescription
     package var sections: [NegotiatedSection]
     package var remote: RemoteTransport
-    /// The gateway's ICE credentials that are now in force.
+    /// The gateway's current ICE credentials.
     package var credentials: ICECredentials
     /// The client's credentials changed (RFC 8839 section 4.4.1.1): a new ICE generation begins.
     package var isICERestart: Bool
-    /// One-byte and two-byte header extensions may stand in one stream.
+    /// One-byte and two-byte header extensions may be mixed in one stream.
     package var allowsMixedExtensions: Bool
 }
 
-/// The client's side of the transport.
+/// The client's transport parameters.
 package struct RemoteTransport: Hashable, Sendable {
     package var credentials: ICECredentials
-    /// One of these must be that of the certificate which the client shows.
+    /// One of these must match the certificate of the client.
     package var fingerprints: [CertificateFingerprint]
     package var candidates: [Candidate]
     package var trickles: Bool
-    /// libwebrtc's renomination: the controlling side may change its mind, with a number in each nomination.
+    /// libwebrtc's renomination: the controlling side may nominate again, with a number in each nomination.
     package var renominates: Bool
 }
 
 /// One section, seen from the gateway: where it receives, the client publishes a track; where it sends is a slot.
 package struct NegotiatedSection: Hashable, Sendable {
-    /// Its place in the description, from 0.
+    /// Its index in the description, from 0.
     package var index: Int
     package var mid: String
     /// Nil when it is neither audio nor video, and then it is rejected.
@@ -32,16 +32,16 @@ package struct NegotiatedSection: Hashable, Sendable {
     package var direction: Direction
     /// Why it was rejected, nil when it was not.
     package var rejection: String?
-    /// What may be sent in it, in the order of preference.
+    /// The codecs that may be sent in it, in the order of preference.
     package var codecs: [NegotiatedCodec] = []
     package var extensions: [NegotiatedExtension] = []
     /// The names of the simulcast encodings that the client sends, in its order; empty without simulcast.
     package var rids: [String] = []
-    /// What the client says of these encodings, by name.
+    /// The client's limits for these encodings, by rid.
     package var encodingLimits: [String: EncodingLimits] = [:]
     /// The sources that the client announced; one that uses rids announces none.
     package var sources: [AnnouncedSource] = []
-    /// The client's own name for what it sends.
+    /// The client's own ids for what it sends.
     package var stream: StreamName?
     package var slot: SlotIdentity?
     package var hasReducedSizeRTCP = false

@@ -10,23 +10,23 @@ package struct OfferError: Error, Hashable, Sendable, CustomStringConvertible {
         case noFingerprint
         /// `passive` or `holdconn`: the gateway waits for a handshake, it never begins one.
         case setup(SetupRole)
-        /// A payload type means something else than in another section, or than it did before.
+        /// A payload type has another meaning than in another section, or than before.
         case payloadTypeChanged(UInt8)
-        /// The same of a header extension's number.
+        /// The same for a header extension's id.
         case extensionChanged(UInt16)
-        /// There are fewer sections than in the offer before.
+        /// There are fewer sections than in the previous offer.
         case sectionsMissing(Int)
         /// Sections keep their mid and kind until they are rejected.
         case sectionChanged(was: String)
         case fingerprintChanged
         /// Every section had to be rejected; this is why the first one was.
         case nothingAcceptable(String)
-        /// No SSRC could be found that the client does not use itself.
-        case noFreeSource
+        /// No SSRC was found that the client does not use itself.
+        case noFreeSSRC
     }
 
     package let reason: Reason
-    /// Where the section stands in the offer, from 0; nil when it is about the whole.
+    /// The index of the section in the offer, from 0; nil when the error is about the whole offer.
     package let section: Int?
     package let mid: String?
 
@@ -47,14 +47,17 @@ extension OfferError.Reason {
         case .noICECredentials: "a=ice-ufrag or a=ice-pwd is missing"
         case .noFingerprint: "there is no a=fingerprint of sha-256, sha-384 or sha-512; media needs DTLS"
         case .setup(let role):
-            "a=setup:\(role.rawValue) is offered; the gateway is passive, so actpass or active must be"
-        case .payloadTypeChanged(let type): "payload type \(type) means another codec than elsewhere or before"
-        case .extensionChanged(let id): "a=extmap:\(id) means another extension than elsewhere or before"
-        case .sectionsMissing(let count): "\(count) sections were there before; sections may be rejected, never removed"
+            "a=setup:\(role.rawValue) is offered; the gateway is passive, so it must be actpass or active"
+        case .payloadTypeChanged(let type):
+            "payload type \(type) stands for another codec than in another section or an earlier offer"
+        case .extensionChanged(let id):
+            "a=extmap:\(id) stands for another extension than in another section or an earlier offer"
+        case .sectionsMissing(let count):
+            "the previous offer had \(count) sections; sections may be rejected, never removed"
         case .sectionChanged(let was): "it was \(was) before, and has not been rejected since"
         case .fingerprintChanged: "the certificate's fingerprint changed; that needs a new leg"
         case .nothingAcceptable(let why): "no section can be accepted: \(why)"
-        case .noFreeSource: "no SSRC is free"
+        case .noFreeSSRC: "no SSRC is free"
         }
     }
 }

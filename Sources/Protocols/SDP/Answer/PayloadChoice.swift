@@ -1,5 +1,5 @@
-/// Which payload types of an offered section are used, and how an answer writes them: in the offer's order, by which a
-/// client says what it likes to send.
+/// Which payload types of an offered section are used, and their form in the answer: in the offer's order, which is the
+/// client's order of preference.
 struct PayloadChoice {
     private(set) var codecs: [NegotiatedCodec] = []
     private(set) var formats: [PayloadFormat] = []
@@ -21,17 +21,17 @@ struct PayloadChoice {
                     retransmissions[type] = payload
                 }
             } else if let codec = MediaCodec(payload), usable.contains(codec) {
-                // The first of equals is the one that the client prefers.
+                // Of equal ones the client prefers the first.
                 if !chosen.contains(where: { $0.codec == codec }) { chosen.append((codec, payload)) }
             }
         }
         for (codec, payload) in chosen {
             guard let encoding = payload.encoding else { continue }
-            // Redundancy needs what it repeats.
+            // RED needs the codec that it repeats.
             if codec == .redundantAudio, !chosen.contains(where: { $0.codec == .opus }) { continue }
             var feedback = MediaFeedback(payload.feedback)
             if kind == .audio { feedback.formIntersection(.transportWide) }
-            // One estimate of the bandwidth: the receiver's only where there is no feedback about every packet.
+            // Only one bandwidth estimate: the receiver's only without transport-wide feedback.
             if !hasTransportWide { feedback.remove(.transportWide) }
             if feedback.contains(.transportWide) { feedback.remove(.receiverEstimatedBitrate) }
             let retransmission = feedback.contains(.nack) ? retransmissions[payload.payloadType] : nil
@@ -52,7 +52,7 @@ struct PayloadChoice {
         }
     }
 
-    /// Something besides redundancy can be sent.
+    /// There is a codec besides RED.
     var isUsable: Bool {
         codecs.contains { $0.codec != .redundantAudio }
     }
@@ -61,7 +61,7 @@ struct PayloadChoice {
         _ codec: MediaCodec, _ payload: PayloadFormat, _ capabilities: GatewayCapabilities
     ) -> String? {
         switch codec {
-        case .opus: "minptime=10;useinbandfec=1" + (capabilities.wantsSilenceSuppressed ? ";usedtx=1" : "")
+        case .opus: "minptime=10;useinbandfec=1" + (capabilities.requestsDTX ? ";usedtx=1" : "")
         case .redundantAudio: payload.parameters
         default:
             codec.identifyingParameters.compactMap { name in

@@ -1,9 +1,9 @@
-/// Answers one section after the other, without what concerns the transport of all of them.
+/// Answers one section after the other, without the transport parameters that all of them share.
 struct SectionBuilder {
     private let offer: SessionDescription
     private let capabilities: GatewayCapabilities
     private(set) var allowsMixedExtensions: Bool
-    /// Encodings that are taken so far.
+    /// Encodings that are accepted so far.
     private var published = 0
 
     init(_ offer: SessionDescription, _ capabilities: GatewayCapabilities) {
@@ -23,7 +23,7 @@ struct SectionBuilder {
         }
         guard !section.isRejected else { return rejected("the offer rejects it") }
         guard let kind = MediaKind(rawValue: section.kind) else { return rejected("\(section.kind) is not forwarded") }
-        guard section.transport.hasSuffix("RTP/SAVPF") else { return rejected("\(section.transport) is not spoken") }
+        guard section.transport.hasSuffix("RTP/SAVPF") else { return rejected("\(section.transport) is not supported") }
         guard isBundled else { return rejected("it is not in the BUNDLE group") }
 
         let offered = section.direction ?? offer.attributes.direction ?? .sendReceive
@@ -73,19 +73,19 @@ struct SectionBuilder {
         return (made, answer)
     }
 
-    /// The extensions of the answer: those of the offer that the gateway knows and that have a use in this direction, with
-    /// the offer's numbers (RFC 8285 section 7.2).
+    /// The extensions of the answer: those of the offer that the gateway supports and that are used in this direction,
+    /// with the offer's ids (RFC 8285 section 7.2).
     private func extensions(_ section: MediaSection, _ direction: Direction, mixes: Bool) -> [ExtensionMap] {
         var seen: Set<String> = []
         return section.attributes.extensions.compactMap { map in
-            // 15 ends a one-byte block, and above 14 only two-byte headers reach (RFC 8285 section 4.2).
+            // 15 is reserved in one-byte headers, and ids above 14 need two-byte headers (RFC 8285 section 4.2).
             guard capabilities.extensions.contains(map.uri),
                 (1...14).contains(map.id) || mixes && (16...255).contains(map.id)
             else { return nil }
             let own = (map.direction ?? .sendReceive).reversed
             let isUsed =
                 own.receives && direction.receives || own.sends && direction.sends || direction == .inactive
-            // Which encoding a packet belongs to is told by clients only: a slot has one.
+            // Only clients send the encoding of a packet: a slot has one encoding.
             let isOfEncodings =
                 map.uri == ExtensionURI.rid || map.uri == ExtensionURI.repairedRID
                 || map.uri == ExtensionURI.layersAllocation
@@ -96,8 +96,8 @@ struct SectionBuilder {
         }
     }
 
-    /// The rids that are taken (RFC 8853 section 5.3.2), the first alternative of each stream. Without a rid in every
-    /// packet they could not be told apart.
+    /// The rids that are accepted (RFC 8853 section 5.3.2), the first alternative of each stream. None unless every
+    /// packet can carry its rid.
     private func encodings(_ section: MediaSection, _ maps: [ExtensionMap]) -> [String] {
         guard let streams = section.simulcast?.send, maps.contains(where: { $0.uri == ExtensionURI.rid }),
             maps.contains(where: { $0.uri == ExtensionURI.mid })
@@ -110,7 +110,7 @@ struct SectionBuilder {
 }
 
 extension MediaSection {
-    /// The same section, rejected (RFC 3264 section 6): port 0, and a format because there must be one.
+    /// The same section, rejected (RFC 3264 section 6): port 0, and one format, which is mandatory.
     var rejecting: MediaSection {
         var answer = MediaSection(kind: kind, port: 0, transport: transport)
         answer.formats = formats

@@ -1,5 +1,5 @@
-/// The slots of a leg while an answer is made: those that there are keep their identity, others get one that collides
-/// with nothing the client sends.
+/// The slots of a leg while an answer is made: existing ones keep their identity, new ones get one that does not
+/// collide with the client's sources.
 struct SlotTable {
     private(set) var identities: [String: SlotIdentity]
     /// Slots that this answer has so far.
@@ -31,7 +31,7 @@ struct SlotTable {
 }
 
 extension MediaSection {
-    /// Says what is sent in the section (RFC 8830, RFC 5576).
+    /// Adds the slot's stream and sources (RFC 8830, RFC 5576).
     mutating func describe(_ slot: SlotIdentity, hasRetransmissions: Bool) {
         streams = [StreamName(stream: slot.stream, track: slot.track)]
         sources = [SourceAttribute(slot.ssrc, "cname", slot.cname)]

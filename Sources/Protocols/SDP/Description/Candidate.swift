@@ -3,8 +3,8 @@
 ///     candidate:1 1 udp 2130706431 192.0.2.1 3480 typ host
 ///     candidate:2 1 tcp 1518214911 192.0.2.1 3478 typ host tcptype passive
 ///
-/// The address stays text: browsers also send names that only multicast DNS knows. Types and transports that are
-/// unknown here parse too, since RFC 8839 wants them passed over and not refused.
+/// The address stays text: browsers also send mDNS names. Unknown types and transports parse too, since RFC 8839
+/// requires that they are ignored and not rejected.
 package struct Candidate: Hashable, Sendable {
     package struct Parameter: Hashable, Sendable {
         package let name: String
@@ -18,7 +18,7 @@ package struct Candidate: Hashable, Sendable {
 
     package var foundation: String
     package var component: UInt16 = 1
-    /// In small letters: `udp` or `tcp`.
+    /// In lower case: `udp` or `tcp`.
     package var transport: String
     package var priority: UInt32
     package var address: String
@@ -29,7 +29,7 @@ package struct Candidate: Hashable, Sendable {
     package var relatedPort: UInt16?
     /// `active`, `passive` or `so`, for TCP.
     package var tcpType: String?
-    /// Whatever else stands there, such as `generation 0` or `ufrag abcd`.
+    /// Other extension attributes, such as `generation 0` or `ufrag abcd`.
     package var parameters: [Parameter] = []
 
     package init(
@@ -76,7 +76,7 @@ package struct Candidate: Hashable, Sendable {
         }
     }
 
-    /// From what a browser hands out as a candidate: `candidate:…`, with or without `a=` before it.
+    /// From a browser's `candidate` string: `candidate:…`, with or without `a=` before it.
     package init?(attribute: String) {
         var text = attribute[...]
         if text.hasPrefix("a=") { text = text.dropFirst(2) }

@@ -1,6 +1,6 @@
-/// What the certificate of a side hashes to, which ties DTLS to the description (RFC 8122 section 5).
+/// The hash of a side's certificate, which binds DTLS to the description (RFC 8122 section 5).
 package struct CertificateFingerprint: Hashable, Sendable {
-    /// The hash function's name in small letters, such as `sha-256`.
+    /// The hash function's name in lower case, such as `sha-256`.
     package let algorithm: String
     package let digest: [UInt8]
 

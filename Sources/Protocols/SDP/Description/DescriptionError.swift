@@ -1,8 +1,8 @@
-/// Why a text is no session description: where, what stood there, and what may stand there.
+/// Why a text is not a session description: the line, what was found there, and what is allowed there.
 package struct DescriptionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Counted from 1, as editors do. The line after the last one when something is missing at the end.
+    /// Counted from 1. The line after the last one when something is missing at the end.
     package let line: Int
-    /// What stood there, cut short and without control characters, so that it can be logged and shown.
+    /// The text there, truncated and without control characters, so that it can be logged and shown.
     package let found: String
     package let allowed: String
 

@@ -1,5 +1,5 @@
 extension SessionDescription {
-    /// More sections than this are refused: a leg has at most 30 slots and a few of its own.
+    /// More sections than this are rejected: a leg has at most 30 slots and a few tracks of its own.
     package static let maximumSections = 256
 
     /// Reads a description; see the type for how strict it is.
@@ -7,7 +7,7 @@ extension SessionDescription {
         try self.init(parsing: text, isWhole: true)
     }
 
-    /// The same from the body of a request, which may be no text at all.
+    /// The same from the body of a request, which may not be valid UTF-8.
     package init(parsing bytes: RawSpan) throws(DescriptionError) {
         try self.init(parsing: Self.text(of: bytes))
     }
@@ -51,7 +51,7 @@ extension SessionDescription {
             }
         }
         if let section { sections.append(section.section) }
-        for (letter, meaning) in [("v", "v=0"), ("o", "o=, whose it is"), ("s", "s=, its name")] where isWhole {
+        for (letter, meaning) in [("v", "v=0"), ("o", "o=, the origin"), ("s", "s=, the session name")] where isWhole {
             guard letter.utf8.allSatisfy({ seen.contains($0) }) else {
                 throw DescriptionError(line: reader.number &+ 1, found: "", allowed: meaning)
             }
@@ -67,7 +67,7 @@ extension SessionDescription {
             var rest = line.value
             guard let username = rest.takeWord(), let session = rest.takeWord(), let version = rest.takeWord(),
                 !rest.isEmpty
-            else { throw line.error("o=, a name, a session's number, its version and an address") }
+            else { throw line.error("o=, a username, a session id, a version and an address") }
             origin.username = String(username)
             origin.session = String(session)
             origin.version = String(version)
@@ -75,13 +75,13 @@ extension SessionDescription {
         case UInt8(ascii: "s"):
             name = String(line.value)
         case UInt8(ascii: "a"):
-            let (name, value) = line.value.cut(at: ":")
+            let (name, value) = line.value.split(at: ":")
             if try attributes.take(name, value, in: line) { return }
             switch name {
             case "ice-lite": isICELite = true
             case "group":
                 let words = (value ?? "").words
-                guard let semantics = words.first else { throw line.error("group:, its meaning and mids") }
+                guard let semantics = words.first else { throw line.error("group:, its semantics and mids") }
                 groups.append(SectionGroup(String(semantics), words.dropFirst().map { String($0) }))
             default: attributes.others.append(OtherAttribute(String(name), value.map { String($0) }))
             }

@@ -1,4 +1,4 @@
-/// Text that is written line by line, each ended by CR LF.
+/// Writes a description line by line, each ended by CR LF.
 struct DescriptionText {
     private(set) var text = ""
 

@@ -1,4 +1,4 @@
-/// Who sends in a section, seen from whoever wrote the description (RFC 8866 section 6.7).
+/// The direction of a section, seen from the side that wrote the description (RFC 8866 section 6.7).
 package enum Direction: String, Hashable, Sendable, CaseIterable {
     case sendReceive = "sendrecv"
     case sendOnly = "sendonly"

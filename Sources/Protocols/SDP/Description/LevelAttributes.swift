@@ -1,4 +1,4 @@
-/// What may stand both before the first section, for all of them, and in one of them.
+/// The attributes that are allowed both at session level and in a section.
 package struct LevelAttributes: Hashable, Sendable {
     // RFC 8839 section 5.4 and 5.6.
     package var iceUfrag: String?
@@ -8,7 +8,7 @@ package struct LevelAttributes: Hashable, Sendable {
     package var setup: SetupRole?
     package var direction: Direction?
     package var extensions: [ExtensionMap] = []
-    /// RFC 8285 section 6: one-byte and two-byte header extensions may come in one stream.
+    /// RFC 8285 section 6: one-byte and two-byte header extensions may be mixed in one stream.
     package var allowsMixedExtensions = false
     package var others: [OtherAttribute] = []
 
@@ -17,7 +17,7 @@ package struct LevelAttributes: Hashable, Sendable {
 
 /// Reading and writing of these attributes.
 extension LevelAttributes {
-    /// False when the attribute is none of these.
+    /// Reads an attribute; false when it is none of these.
     mutating func take(_ name: Substring, _ value: Substring?, in line: DescriptionLine) throws(DescriptionError)
         -> Bool
     {

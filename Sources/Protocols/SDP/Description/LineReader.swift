@@ -10,7 +10,7 @@ struct DescriptionLine {
     }
 }
 
-/// Cuts a text into lines (RFC 8866 section 5). They end with CR LF, or with LF alone; empty ones are passed over.
+/// Splits a text into lines (RFC 8866 section 5). They end with CR LF, or with LF alone; empty ones are ignored.
 struct LineReader {
     private var rest: Substring.UTF8View
     private(set) var number = 0
@@ -32,7 +32,8 @@ struct LineReader {
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
             else {
                 throw DescriptionError(
-                    line: number, found: Substring(line.prefix(90)), allowed: "a small letter, an equals sign, a value")
+                    line: number, found: Substring(line.prefix(90)),
+                    allowed: "a lower-case letter, an equals sign, a value")
             }
             guard !value.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\r") }) else {
                 throw DescriptionError(
@@ -44,23 +45,23 @@ struct LineReader {
     }
 }
 
-// How values are taken apart: by bytes, since every separator of SDP is one, in one pass.
+// Parsing of values: by bytes, since every separator of SDP is one, in one pass.
 extension Substring {
-    /// What stands before and after the first `byte`; nothing after it when it is not there.
-    func cut(at byte: UInt8) -> (Substring, Substring?) {
+    /// The parts before and after the first `byte`; the second is nil when the byte does not occur.
+    func split(at byte: UInt8) -> (Substring, Substring?) {
         guard let index = utf8.firstIndex(of: byte) else { return (self, nil) }
         return (self[..<index], self[utf8.index(after: index)...])
     }
 
-    func cut(at scalar: Unicode.Scalar) -> (Substring, Substring?) {
-        cut(at: UInt8(truncatingIfNeeded: scalar.value))
+    func split(at scalar: Unicode.Scalar) -> (Substring, Substring?) {
+        split(at: UInt8(truncatingIfNeeded: scalar.value))
     }
 
-    /// Takes the next word; nil at the end.
+    /// Removes and returns the next word; nil at the end.
     mutating func takeWord() -> Substring? {
         while utf8.first == UInt8(ascii: " ") { self = Substring(utf8.dropFirst()) }
         guard !isEmpty else { return nil }
-        let (word, after) = cut(at: " ")
+        let (word, after) = split(at: " ")
         self = after ?? self[endIndex...]
         return word
     }
@@ -69,7 +70,7 @@ extension Substring {
         utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
     }
 
-    /// A number written in decimal digits alone; nil for a sign, a space, or one that is too large.
+    /// A number in decimal digits only; nil for a sign, a space, or one that is too large.
     func number<Number: FixedWidthInteger>(as type: Number.Type) -> Number? {
         guard !isEmpty, utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Number(self)
@@ -86,7 +87,7 @@ extension Substring {
             }
     }
 
-    /// RFC 8839 section 5.4: letters, digits, `+` and `/`; and what clients are seen to send beside them.
+    /// RFC 8839 section 5.4: letters, digits, `+` and `/`; and `-`, `_` and `=`, which some clients send.
     var isICEText: Bool {
         !isEmpty
             && utf8.allSatisfy { byte in

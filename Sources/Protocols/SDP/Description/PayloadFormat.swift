@@ -1,5 +1,5 @@
-/// What one payload type of a section means: its `rtpmap`, `fmtp` and `rtcp-fb` lines together (RFC 8866 sections 6.6
-/// and 6.15, RFC 4585 section 4.2).
+/// One payload type of a section: its `rtpmap`, `fmtp` and `rtcp-fb` lines together (RFC 8866 sections 6.6 and 6.15,
+/// RFC 4585 section 4.2).
 package struct PayloadFormat: Hashable, Sendable {
     /// An encoding as `rtpmap` names it: `opus/48000/2`.
     package struct Encoding: Hashable, Sendable {
@@ -14,13 +14,14 @@ package struct PayloadFormat: Hashable, Sendable {
         }
 
         init?(_ value: Substring) {
-            let (name, rest) = value.cut(at: "/")
-            guard let (rate, channels) = rest?.cut(at: "/"), name.isToken, let clockRate = rate.number(as: UInt32.self)
+            let (name, rest) = value.split(at: "/")
+            guard let (rate, channels) = rest?.split(at: "/"), name.isToken,
+                let clockRate = rate.number(as: UInt32.self)
             else { return nil }
             self.init(String(name), clockRate: clockRate)
             if let channels {
-                // What follows the channels is for later specifications.
-                guard let count = channels.cut(at: "/").0.number(as: UInt8.self) else { return nil }
+                // Anything after the channels is reserved for later specifications.
+                guard let count = channels.split(at: "/").0.number(as: UInt8.self) else { return nil }
                 self.channels = count
             }
         }
@@ -34,7 +35,7 @@ package struct PayloadFormat: Hashable, Sendable {
     package let payloadType: UInt8
     /// Absent for the payload types that RFC 3551 fixed, such as 0 for PCMU.
     package var encoding: Encoding?
-    /// The value of `fmtp`, as it is.
+    /// The value of `fmtp`, unparsed.
     package var parameters: String?
     /// The feedback that may be sent about it: `nack pli`, `transport-cc`.
     package var feedback: [String] = []
@@ -44,13 +45,13 @@ package struct PayloadFormat: Hashable, Sendable {
         self.encoding = encoding
     }
 
-    /// More lines of feedback than this are passed over.
+    /// More lines of feedback than this are ignored.
     static let maximumFeedback = 32
 
     /// The value of one parameter of `fmtp`, which are written `name=value;name=value`.
     package func parameter(_ name: String) -> Substring? {
         for part in (parameters ?? "").utf8.split(separator: UInt8(ascii: ";")) {
-            let (key, value) = Substring(part.drop { $0 == UInt8(ascii: " ") }).cut(at: "=")
+            let (key, value) = Substring(part.drop { $0 == UInt8(ascii: " ") }).split(at: "=")
             if key.lowercased() == name { return value ?? "" }
         }
         return nil

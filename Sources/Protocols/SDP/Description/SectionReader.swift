@@ -1,17 +1,17 @@
-/// Reads the lines of one section. Payload types are found by number and not by search, so that a section costs time in
-/// proportion to its length whatever stands in it.
+/// Reads the lines of one section. Payload types are found by index and not by search, so that the time is linear in
+/// the length of the section.
 struct SectionReader {
     private(set) var section: MediaSection
-    /// Where a payload type stands in the section's list; `UInt8.max` when it does not.
-    private var places = [UInt8](repeating: .max, count: 128)
+    /// The index of each payload type in the section's list; `UInt8.max` when it is not in it.
+    private var payloadIndices = [UInt8](repeating: .max, count: 128)
 
     static let grammar = "m=, a kind, a port, a transport and at least one format"
 
     init(_ line: DescriptionLine) throws(DescriptionError) {
         var rest = line.value
         guard let kind = rest.takeWord(), kind.isToken, let ports = rest.takeWord(), let transport = rest.takeWord(),
-            // RFC 8866 section 5.14: a count of ports may follow, which means nothing in a bundle.
-            let port = ports.cut(at: "/").0.number(as: UInt16.self)
+            // RFC 8866 section 5.14: a number of ports may follow, which has no meaning in a bundle.
+            let port = ports.split(at: "/").0.number(as: UInt16.self)
         else { throw line.error(Self.grammar) }
         section = MediaSection(kind: String(kind), port: port, transport: String(transport))
         section.connection = nil
@@ -24,8 +24,10 @@ struct SectionReader {
             guard let type = word.number(as: UInt8.self), type < 128 else {
                 throw line.error("payload types from 0 to 127")
             }
-            guard places[Int(type)] == .max else { throw line.error("each payload type once, and \(type) comes again") }
-            places[Int(type)] = UInt8(truncatingIfNeeded: section.payloads.count)
+            guard payloadIndices[Int(type)] == .max else {
+                throw line.error("each payload type once; \(type) is repeated")
+            }
+            payloadIndices[Int(type)] = UInt8(truncatingIfNeeded: section.payloads.count)
             section.payloads.append(PayloadFormat(type))
         }
         if section.payloads.isEmpty, section.formats.isEmpty { throw line.error(Self.grammar) }
@@ -34,7 +36,7 @@ struct SectionReader {
     mutating func take(_ line: DescriptionLine) throws(DescriptionError) {
         switch line.letter {
         case UInt8(ascii: "a"):
-            let (name, value) = line.value.cut(at: ":")
+            let (name, value) = line.value.split(at: ":")
             if try section.attributes.take(name, value, in: line) { return }
             try take(name, value, in: line)
         case UInt8(ascii: "b"):
@@ -65,7 +67,7 @@ struct SectionReader {
         case "bundle-only": section.isBundleOnly = true
         case "msid":
             guard let value, let stream = StreamName(value) else {
-                throw line.error("msid:, a stream and maybe a track")
+                throw line.error("msid:, a stream and optionally a track")
             }
             section.streams.append(stream)
         case "ssrc":
@@ -96,17 +98,18 @@ struct SectionReader {
     private mutating func takePayload(
         _ name: Substring, _ value: Substring, in line: DescriptionLine
     ) throws(DescriptionError) {
-        let (number, rest) = value.cut(at: " ")
+        let (number, rest) = value.split(at: " ")
         guard let rest, !rest.isEmpty else { throw line.error("\(name):, a payload type and its value") }
         if name == "rtcp-fb", number == "*" {
-            for place in section.payloads.indices { addFeedback(rest, at: place) }
+            for index in section.payloads.indices { addFeedback(rest, at: index) }
             return
         }
         guard let type = number.number(as: UInt8.self), type < 128 else {
             throw line.error("\(name):, a payload type from 0 to 127 and its value")
         }
-        // About a payload type that the m= line does not offer nothing needs to be known (RFC 8866 section 6.6).
-        guard let place = places[safe: Int(type)].map({ Int($0) }), section.payloads.indices.contains(place) else {
+        // A payload type that the m= line does not offer is ignored (RFC 8866 section 6.6).
+        guard let index = payloadIndices[safe: Int(type)].map({ Int($0) }), section.payloads.indices.contains(index)
+        else {
             return
         }
         switch name {
@@ -114,21 +117,21 @@ struct SectionReader {
             guard let encoding = PayloadFormat.Encoding(rest.words.first ?? "") else {
                 throw line.error("rtpmap:, a payload type, a name, a slash and a clock rate")
             }
-            section.payloads[place].encoding = encoding
+            section.payloads[index].encoding = encoding
         case "fmtp":
-            if section.payloads[place].parameters == nil {
-                section.payloads[place].parameters = String(rest)
+            if section.payloads[index].parameters == nil {
+                section.payloads[index].parameters = String(rest)
             } else {
-                section.payloads[place].parameters?.append(";" + rest)
+                section.payloads[index].parameters?.append(";" + rest)
             }
         default:
-            addFeedback(rest, at: place)
+            addFeedback(rest, at: index)
         }
     }
 
-    private mutating func addFeedback(_ feedback: Substring, at place: Int) {
-        if section.payloads[place].feedback.count < PayloadFormat.maximumFeedback {
-            section.payloads[place].feedback.append(String(feedback))
+    private mutating func addFeedback(_ feedback: Substring, at index: Int) {
+        if section.payloads[index].feedback.count < PayloadFormat.maximumFeedback {
+            section.payloads[index].feedback.append(String(feedback))
         }
     }
 }

@@ -1,4 +1,4 @@
-// The values of a section's attributes that are more than a word.
+// Structured values of attributes.
 
 /// `a=group`: which sections belong together (RFC 5888 section 5; BUNDLE: RFC 9143).
 package struct SectionGroup: Hashable, Sendable {
@@ -11,7 +11,7 @@ package struct SectionGroup: Hashable, Sendable {
     }
 }
 
-/// `a=extmap`: the number that a header extension has in packets (RFC 8285 section 5).
+/// `a=extmap`: the id of a header extension in packets (RFC 8285 section 5).
 package struct ExtensionMap: Hashable, Sendable {
     package var id: UInt16
     package var direction: Direction?
@@ -24,11 +24,11 @@ package struct ExtensionMap: Hashable, Sendable {
         self.direction = direction
     }
 
-    static let grammar = "extmap:, a number from 1 to 255 or 4096 to 4351, maybe /direction, and a URI"
+    static let grammar = "extmap:, a number from 1 to 255 or 4096 to 4351, optionally /direction, and a URI"
 
     init?(_ value: Substring) {
         var rest = value
-        guard let (number, direction) = rest.takeWord()?.cut(at: "/"), let id = number.number(as: UInt16.self),
+        guard let (number, direction) = rest.takeWord()?.split(at: "/"), let id = number.number(as: UInt16.self),
             (1...255).contains(id) || (4096...4351).contains(id), let uri = rest.takeWord()
         else { return nil }
         self.init(id, String(uri))
@@ -65,7 +65,7 @@ package struct StreamName: Hashable, Sendable {
     }
 }
 
-/// `a=ssrc`: something about one source of RTP (RFC 5576 section 4.1).
+/// `a=ssrc`: an attribute of one RTP source (RFC 5576 section 4.1).
 package struct SourceAttribute: Hashable, Sendable {
     package var ssrc: UInt32
     package var name: String
@@ -80,9 +80,9 @@ package struct SourceAttribute: Hashable, Sendable {
     static let grammar = "ssrc:, a 32-bit number, and an attribute of that source"
 
     init?(_ text: Substring) {
-        let (number, rest) = text.cut(at: " ")
+        let (number, rest) = text.split(at: " ")
         guard let ssrc = number.number(as: UInt32.self) else { return nil }
-        let (name, value) = (rest ?? "").cut(at: ":")
+        let (name, value) = (rest ?? "").split(at: ":")
         self.init(ssrc, String(name), value.map { String($0) })
     }
 
@@ -101,7 +101,7 @@ package struct SourceGroup: Hashable, Sendable {
         self.ssrcs = ssrcs
     }
 
-    static let grammar = "ssrc-group:, its meaning and 32-bit numbers"
+    static let grammar = "ssrc-group:, its semantics and 32-bit numbers"
 
     init?(_ value: Substring) {
         var rest = value
@@ -118,7 +118,7 @@ package struct SourceGroup: Hashable, Sendable {
     }
 }
 
-/// `b=`: how much a section may use; kilobits a second for `AS`, bits for `TIAS` (RFC 8866 section 5.8, RFC 3890).
+/// `b=`: the bandwidth of a section; kilobits per second for `AS`, bits for `TIAS` (RFC 8866 section 5.8, RFC 3890).
 package struct Bandwidth: Hashable, Sendable {
     package var type: String
     package var value: UInt64
@@ -129,13 +129,13 @@ package struct Bandwidth: Hashable, Sendable {
     }
 
     init?(_ text: Substring) {
-        let (type, value) = text.cut(at: ":")
+        let (type, value) = text.split(at: ":")
         guard type.isToken, let value = value?.number(as: UInt64.self) else { return nil }
         self.init(String(type), value)
     }
 }
 
-/// An attribute that means nothing to this module: kept as it was.
+/// An attribute that this module does not interpret: kept unchanged.
 package struct OtherAttribute: Hashable, Sendable {
     package var name: String
     package var value: String?
@@ -146,7 +146,7 @@ package struct OtherAttribute: Hashable, Sendable {
     }
 }
 
-/// A line other than those that this module reads, such as `t=0 0`: kept as it was.
+/// A line that this module does not interpret, such as `t=0 0`: kept unchanged.
 package struct OtherLine: Hashable, Sendable {
     package let letter: Unicode.Scalar
     package var value: String

@@ -1,8 +1,8 @@
 /// An SDP session description (RFC 8866), as far as a WebRTC peer needs it (RFC 9429).
 ///
-/// Reading is tolerant where it can be: lines may end with LF alone, their order is not enforced, and lines and
-/// attributes that mean nothing here are kept as they are. What does mean something must be right, and an error names
-/// the line, what stood there and what may stand there. Writing a description and reading it gives it back.
+/// Reading is lenient: lines may end with LF alone, their order is not enforced, and lines and attributes that this
+/// module does not interpret are kept unchanged. Those that it interprets must be valid; an error has the line, what
+/// was found there and what is allowed there. A description that is written and read again is equal.
 ///
 ///     v=0
 ///     o=- 4004249750 1 IN IP4 0.0.0.0
@@ -16,7 +16,7 @@ package struct SessionDescription: Hashable, Sendable {
     /// The largest text that is read.
     package static let maximumByteCount = 256 * 1024
 
-    /// `o=`: who made it, and which version of what it is.
+    /// `o=`: the origin of the session, with its id and version.
     package struct Origin: Hashable, Sendable {
         package var username = "-"
         package var session = "0"
@@ -43,7 +43,7 @@ package struct SessionDescription: Hashable, Sendable {
     }
 }
 
-/// A section of a description: what begins with `m=`.
+/// A media section of a description: an `m=` line and those after it.
 package struct MediaSection: Hashable, Sendable {
     /// `audio`, `video`, `application` or another.
     package var kind: String
@@ -88,7 +88,7 @@ package struct MediaSection: Hashable, Sendable {
             || transport.hasSuffix("RTP/AVP")
     }
 
-    /// Port 0 means "not used", but for a section that only lives in a bundle (RFC 9143 section 6).
+    /// Port 0 means rejected, except for a bundle-only section (RFC 9143 section 6).
     package var isRejected: Bool {
         port == 0 && !isBundleOnly
     }

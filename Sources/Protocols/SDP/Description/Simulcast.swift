@@ -1,4 +1,4 @@
-/// `a=rid`: one encoding of a track, told by its name in every packet (RFC 8851 section 4).
+/// `a=rid`: one encoding of a track, whose id is in every packet (RFC 8851 section 4).
 package struct RestrictionID: Hashable, Sendable {
     package enum Direction: String, Hashable, Sendable {
         case send
@@ -7,7 +7,7 @@ package struct RestrictionID: Hashable, Sendable {
 
     package var id: String
     package var direction: Direction
-    /// `pt=…` and what else limits the encoding, as it is.
+    /// `pt=…` and other restrictions, unparsed.
     package var restrictions: String?
 
     package init(_ id: String, _ direction: Direction) {
@@ -26,7 +26,7 @@ package struct RestrictionID: Hashable, Sendable {
         restrictions = rest.isEmpty ? nil : String(rest)
     }
 
-    /// What is said of its size and its rate.
+    /// The restrictions of its resolution and bitrate.
     package var limits: EncodingLimits { EncodingLimits(restrictions ?? "") }
 
     static func isName(_ text: Substring) -> Bool {
@@ -44,20 +44,20 @@ package struct RestrictionID: Hashable, Sendable {
     }
 }
 
-/// What an encoding has at most, where `a=rid` says so (RFC 8851 section 5).
+/// The limits of an encoding in `a=rid` (RFC 8851 section 5).
 package struct EncodingLimits: Hashable, Sendable {
-    /// Of a picture: `max-fs`, or `max-width` times `max-height`, whichever is less.
+    /// Of a frame: `max-fs`, or `max-width` times `max-height`, whichever is less.
     package var pixelCount: UInt64?
     /// `max-br`, in bits per second.
     package var bitrate: UInt64?
 
     package init() {}
 
-    /// What is malformed, or not known, limits nothing.
+    /// Malformed and unknown restrictions are ignored.
     init(_ restrictions: String) {
         var values: [Substring: UInt32] = [:]
         for parameter in restrictions.split(separator: ";") {
-            let (name, value) = parameter.cut(at: "=")
+            let (name, value) = parameter.split(at: "=")
             if let value = value?.number(as: UInt32.self), value > 0 { values[name] = value }
         }
         bitrate = values["max-br"].map { UInt64($0) }
@@ -68,9 +68,9 @@ package struct EncodingLimits: Hashable, Sendable {
     }
 }
 
-/// `a=simulcast`: which encodings are sent or taken at the same time (RFC 8853 section 5.1).
+/// `a=simulcast`: which encodings are sent or received at the same time (RFC 8853 section 5.1).
 ///
-///     a=simulcast:send q;h,~x;f     three streams; h may be replaced by x, which begins paused
+///     a=simulcast:send q;h,~x;f     three streams; h may be replaced by x, which starts paused
 package struct Simulcast: Hashable, Sendable {
     package struct Choice: Hashable, Sendable {
         package var rid: String
@@ -82,7 +82,7 @@ package struct Simulcast: Hashable, Sendable {
         }
     }
 
-    /// Streams in the order of preference, each a list of alternatives; empty when nothing is said of the direction.
+    /// Streams in the order of preference, each a list of alternatives; empty when the direction is not given.
     package var send: [[Choice]] = []
     package var receive: [[Choice]] = []
 

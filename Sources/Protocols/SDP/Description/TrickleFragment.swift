@@ -1,5 +1,5 @@
-/// What changes about ICE while a session goes on (RFC 8840 section 9, `application/trickle-ice-sdpfrag`): candidates
-/// that were found later, or the credentials of a restart. WHIP and WHEP send it by PATCH (RFC 9725 section 4.3).
+/// An ICE update during a session (RFC 8840 section 9, `application/trickle-ice-sdpfrag`): candidates that were found
+/// later, or the credentials of a restart. WHIP and WHEP send it by PATCH (RFC 9725 section 4.3).
 ///
 ///     a=ice-ufrag:EsAw
 ///     a=ice-pwd:P2uYro0UCOQ4zxjKXaWCBui1
@@ -27,7 +27,7 @@ package struct TrickleFragment: Hashable, Sendable {
         }
     }
 
-    /// Those of all sections.
+    /// The credentials of all sections.
     package var credentials: ICECredentials?
     package var iceOptions: [String] = []
     package var isICELite = false
@@ -38,7 +38,7 @@ package struct TrickleFragment: Hashable, Sendable {
 
     package init() {}
 
-    /// The credentials that it brings, whether for all sections or with the first that has some.
+    /// The credentials in it, either for all sections or of the first section that has some.
     package var newCredentials: ICECredentials? {
         credentials ?? sections.lazy.compactMap(\.credentials).first
     }
@@ -67,12 +67,12 @@ package struct TrickleFragment: Hashable, Sendable {
         }
     }
 
-    private static func line(ofSection wanted: Int, in text: String) -> Int {
+    private static func line(ofSection target: Int, in text: String) -> Int {
         var reader = LineReader(text)
         var index = -1
         while let line = try? reader.next() {
             if line.letter == UInt8(ascii: "m") { index += 1 }
-            if index == wanted { return line.number }
+            if index == target { return line.number }
         }
         return reader.number
     }
@@ -86,7 +86,7 @@ package struct TrickleFragment: Hashable, Sendable {
         text.attribute("ice-pwd", credentials?.password)
         text.flag("end-of-candidates", hasEndOfCandidates)
         for section in sections {
-            // The port and the format say nothing here (RFC 8840 section 9.2).
+            // The port and the format have no meaning here (RFC 8840 section 9.2).
             text.line("m", "\(section.kind) 9 UDP/TLS/RTP/SAVPF 0")
             text.attribute("mid", section.mid)
             text.attribute("ice-ufrag", section.credentials?.ufrag)
@@ -98,7 +98,7 @@ package struct TrickleFragment: Hashable, Sendable {
     }
 }
 
-/// A user fragment and a password of ICE (RFC 8839 section 5.4). They change together, and that is a restart.
+/// A user fragment and a password of ICE (RFC 8839 section 5.4). They change together, by an ICE restart.
 package struct ICECredentials: Hashable, Sendable {
     package var ufrag: String
     package var password: String

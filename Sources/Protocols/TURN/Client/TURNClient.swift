@@ -1,11 +1,11 @@
 import STUN
 package import Wire
 
-/// The client's half of STUN and TURN (RFC 8489, RFC 8656) for one allocation, without a socket or a clock.
+/// A client of STUN and TURN (RFC 8489, RFC 8656) for one allocation, without a socket or a clock.
 ///
-/// One request at a time: `begin` gives its bytes, `receive` takes what comes back, and `advance` says when to send again
-/// or to give up. A challenge is answered once with credentials. Answers to signed requests count only when they are
-/// signed with the same key.
+/// One request at a time: `begin` returns its bytes, `receive` handles datagrams from the server, and `advance` says
+/// when to retransmit or that the request timed out. After a challenge the request is sent again with credentials.
+/// Responses to signed requests are accepted only when they are signed with the same key.
 package struct TURNClient: ~Copyable {
     package struct Credential: Hashable, Sendable {
         package let username: String
@@ -24,26 +24,26 @@ package struct TURNClient: ~Copyable {
         case allocate(IPAddress.Family)
         case permit(TransportAddress)
         case bindChannel(UInt16, TransportAddress)
-        /// 0 gives the allocation back.
+        /// 0 ends the allocation.
         case refresh(seconds: UInt32)
     }
 
-    package struct Answer: Hashable, Sendable {
+    package struct Response: Hashable, Sendable {
         package let mapped: TransportAddress?
         package let relayed: TransportAddress?
         package let lifetime: UInt32?
     }
 
     package enum Event: Hashable, Sendable {
-        /// Not for this request: a late answer, or noise.
+        /// Not for this request: a late response, or noise.
         case nothing
         /// The request again, with credentials.
         case send([UInt8])
-        case answered(Answer)
+        case answered(Response)
         case refused(UInt16)
-        /// The server challenged the credentials themselves.
+        /// The server rejected the credentials.
         case credentialsRefused
-        /// Payload from a peer: where it lies in the bytes, and the channel that it came on.
+        /// Payload from a peer: its range in the datagram, and the channel that it came on.
         case payload(Range<Int>, channel: UInt16?)
     }
 
@@ -53,10 +53,10 @@ package struct TURNClient: ~Copyable {
         case timedOut
     }
 
-    /// How long a request is tried: the first pause doubles with each of `attempts` (RFC 8489 section 6.2.1). A reliable
-    /// transport sends once and waits for the whole time (section 6.2.2).
-    package struct Patience: Sendable {
-        package var pauseMilliseconds: UInt64 = 500
+    /// When a request is retransmitted: the RTO doubles with each of `attempts` (RFC 8489 section 6.2.1). Over a
+    /// reliable transport it is sent once, and times out after the same total time (section 6.2.2).
+    package struct RetransmissionSchedule: Sendable {
+        package var initialRTOMilliseconds: UInt64 = 500
         package var attempts = 5
 
         package init() {}
@@ -71,7 +71,7 @@ package struct TURNClient: ~Copyable {
         var next: Instant
     }
 
-    /// As the server told it in its last challenge.
+    /// From the server's last challenge.
     package private(set) var realm = ""
     private var nonce: [UInt8] = []
     private var key: [UInt8] = []
@@ -81,16 +81,17 @@ package struct TURNClient: ~Copyable {
     private var transactions: SeededRandom
     private let credential: Credential
     private let isReliable: Bool
-    private let patience: Patience
+    private let retransmissionSchedule: RetransmissionSchedule
     private let authentication: any MessageAuthentication
 
     package init(
-        _ credential: Credential, isReliable: Bool, patience: Patience = Patience(), seed: UInt64,
-        _ authentication: any MessageAuthentication
+        _ credential: Credential, isReliable: Bool,
+        retransmissionSchedule: RetransmissionSchedule = RetransmissionSchedule(),
+        seed: UInt64, _ authentication: any MessageAuthentication
     ) {
         self.credential = credential
         self.isReliable = isReliable
-        self.patience = patience
+        self.retransmissionSchedule = retransmissionSchedule
         self.authentication = authentication
         transactions = SeededRandom(seed: seed)
     }
@@ -98,7 +99,7 @@ package struct TURNClient: ~Copyable {
     /// When `advance` is due.
     package var deadline: Instant? { pending?.next }
 
-    /// The bytes that ask for it. A request that still waits is given up.
+    /// The bytes of the request. A pending request is abandoned.
     package mutating func begin(_ request: Request, at now: Instant) -> [UInt8] {
         challenges = 0
         return write(request, at: now)
@@ -106,11 +107,11 @@ package struct TURNClient: ~Copyable {
 
     package mutating func advance(to now: Instant) -> Timer {
         guard var waiting = pending, now >= waiting.next else { return .wait }
-        guard !isReliable, waiting.attempts < patience.attempts else {
+        guard !isReliable, waiting.attempts < retransmissionSchedule.attempts else {
             pending = nil
             return .timedOut
         }
-        waiting.next = now.adding(nanoseconds: pause(after: waiting.attempts))
+        waiting.next = now.adding(nanoseconds: rto(after: waiting.attempts))
         waiting.attempts += 1
         pending = waiting
         return .send(waiting.bytes)
@@ -134,12 +135,12 @@ package struct TURNClient: ~Copyable {
         guard message.type.messageClass == .success, !waiting.isSigned || isSigned(message) else { return .nothing }
         pending = nil
         return .answered(
-            Answer(
+            Response(
                 mapped: message.xorAddress(.xorMappedAddress), relayed: message.xorAddress(.xorRelayedAddress),
                 lifetime: message.integer32(.lifetime)))
     }
 
-    /// 401 and 438 are no answer but a challenge, and cannot be signed.
+    /// 401 and 438 are challenges, which cannot be signed.
     private mutating func fail(
         _ error: UInt16, _ message: borrowing Message, _ waiting: Pending, at now: Instant
     ) -> Event {
@@ -179,8 +180,8 @@ package struct TURNClient: ~Copyable {
         return .payload(4..<4 &+ Int(length), channel: channel)
     }
 
-    private func pause(after attempts: Int) -> UInt64 {
-        (patience.pauseMilliseconds << UInt64(min(max(attempts, 0), 16))) &* 1_000_000
+    private func rto(after attempts: Int) -> UInt64 {
+        (retransmissionSchedule.initialRTOMilliseconds << UInt64(min(max(attempts, 0), 16))) &* 1_000_000
     }
 
     private mutating func write(_ request: Request, at now: Instant) -> [UInt8] {
@@ -205,11 +206,11 @@ package struct TURNClient: ~Copyable {
             let key = key
             isSigned = writer.appendIntegrity(.sha1, key: key.span.bytes, authentication)
         }
-        // A reliable transport waits once for as long as all the attempts of another would take.
-        let total = pause(after: patience.attempts) &- pause(after: 0)
+        // A reliable transport waits once, for the total time of all attempts.
+        let total = rto(after: retransmissionSchedule.attempts) &- rto(after: 0)
         pending = Pending(
             request: request, transaction: transaction, bytes: writer.bytes, isSigned: isSigned,
-            next: now.adding(nanoseconds: isReliable ? total : pause(after: 0)))
+            next: now.adding(nanoseconds: isReliable ? total : rto(after: 0)))
         return writer.bytes
     }
 }
@@ -227,7 +228,7 @@ extension TURNClient.Request {
 }
 
 extension TURNClient {
-    /// ChannelData, padded as streams want it (RFC 8656 section 12.5), which datagrams allow too.
+    /// ChannelData, padded as streams require it and datagrams allow it (RFC 8656 section 12.5).
     package static func channelData(_ channel: UInt16, _ payload: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(8 + payload.count)

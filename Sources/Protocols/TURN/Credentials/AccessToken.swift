@@ -1,13 +1,13 @@
 import STUN
 import Wire
 
-/// A self-contained access token of RFC 7635, opened: an authorization server made it for this relay, and sealed into it
-/// the key that the client signs with.
+/// A self-contained access token of RFC 7635, decrypted: an authorization server made it for this relay, with the key
+/// in it that the client signs with.
 ///
 ///     | nonce length (16) | nonce | sealed with the long-term key:                         | tag (128) |
-///     |                           | key length (16) | mac key | timestamp (64) | lifetime (32) |          RFC 7635 section 6.2
+///     |                           | key length (16) | mac key | timestamp (64) | lifetime (32) |  RFC 7635 section 6.2
 ///
-/// The key that opens it is named by USERNAME; what is sealed is bound to the relay's name (THIRD-PARTY-AUTHORIZATION).
+/// USERNAME names the key that decrypts it; the associated data is the relay's name (THIRD-PARTY-AUTHORIZATION).
 struct AccessToken {
     let macKey: [UInt8]
     /// Unix time in seconds.
@@ -42,7 +42,7 @@ struct AccessToken {
         expiresAt = Int64(timestamp >> 16) + Int64(lifetime)
     }
 
-    /// The key, and its first 128 bits: coturn's clients sign with no more of a key of 160 bits.
+    /// The key, and its first 128 bits: coturn's clients sign with only those of a key of 160 bits.
     var keys: [CredentialKeys] {
         let whole = CredentialKeys(macKey: macKey)
         return macKey.count == 20 ? [whole, CredentialKeys(macKey: Array(macKey.prefix(16)))] : [whole]

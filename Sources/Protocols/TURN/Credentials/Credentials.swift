@@ -20,14 +20,14 @@ package struct Credentials: Sendable {
         self.tokenKeys = tokenKeys
     }
 
-    var takesTokens: Bool {
+    var acceptsTokens: Bool {
         !tokenKeys.isEmpty
     }
 
-    /// USERHASH is offered where every name can be found by its hash: with static users and no others (RFC 8489 section
-    /// 9.2). `serve` therefore never offers it: it always has a secret, since the API signs every user's credentials with
-    /// one. Who sends USERHASH all the same and is a static user is served.
-    var features: NonceMint.Features {
+    /// USERHASH is offered only where every name can be found by its hash: with static users and no others (RFC 8489
+    /// section 9.2). `serve` therefore never offers it: it always has a secret, with which the API signs every user's
+    /// credentials. A static user who sends USERHASH all the same is accepted.
+    var features: NonceGenerator.Features {
         secrets.isEmpty && tokenKeys.isEmpty && !users.isEmpty ? .usernameAnonymity : .passwordAlgorithms
     }
 
@@ -44,8 +44,8 @@ package struct Credentials: Sendable {
     }
 }
 
-/// The names of the static users by their hashes, made once for each set of credentials: who sends USERHASH keeps the
-/// name from whoever listens (RFC 8489 sections 9.2 and 14.4).
+/// The names of the static users by their hashes, made once for each set of credentials: USERHASH hides the name from
+/// eavesdroppers (RFC 8489 sections 9.2 and 14.4).
 struct UserHashes {
     private let names: [Digest: String]
 
@@ -81,7 +81,7 @@ struct CredentialKeys {
         self.sha256 = sha256
     }
 
-    /// An access token's key, which signs as it is.
+    /// An access token's key, which signs without hashing.
     init(macKey: [UInt8]) {
         md5 = Digest(macKey.span.bytes)
         sha256 = md5
@@ -98,7 +98,7 @@ package struct EphemeralName: Hashable, Sendable {
     package let expiresAt: Int64
     package let user: String
     package let call: String?
-    /// nil in a name that the API did not make.
+    /// nil in a name that the API did not issue.
     package let scope: CredentialScope?
     /// Milliseconds since 1970, with a scope.
     package let issuedAt: Int64?
@@ -137,11 +137,11 @@ package enum EphemeralCredential {
         call.map { "\(expiresAt):\(user):\($0)" } ?? "\(expiresAt):\(user)"
     }
 
-    /// A name that says what it is good for.
+    /// A name with a scope.
     ///
     /// - Parameters:
     ///   - expiresAt: Unix time in seconds.
-    ///   - issuedAt: milliseconds since 1970, later than those of all credentials that were revoked before.
+    ///   - issuedAt: milliseconds since 1970, later than those of all credentials that were revoked.
     package static func username(
         user: String, scope: CredentialScope, expiresAt: Int64, issuedAt: Int64
     ) -> String {

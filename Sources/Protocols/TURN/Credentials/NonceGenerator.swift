@@ -1,23 +1,23 @@
 package import Wire
 
-/// Makes nonces that need no memory: a nonce is the time and a code over the time and the client's address and port.
+/// Generates stateless nonces: a nonce is the time and a MAC over the time and the client's address and port.
 ///
-/// Whoever brings one back from that address within the hour was given it there. Two keys live at a time: `rotate` is
-/// called once per lifetime, so a nonce outlives exactly the key change after it. (RFC 8489 section 9.2.4: no nonce
-/// serves two addresses.)
-package struct NonceMint: Sendable {
-    /// Seconds that a nonce is good for, and between two rotations.
+/// A valid nonce proves that its sender received it at that address within the last hour. Two keys are valid at a time:
+/// `rotate` is called once per lifetime, so a nonce outlives exactly one rotation. (RFC 8489 section 9.2.4: no nonce is
+/// valid for two addresses.)
+package struct NonceGenerator: Sendable {
+    /// Seconds that a nonce is valid, and between two rotations.
     package static let lifetime: UInt32 = 3600
 
-    /// What a nonce says of the server that gave it.
+    /// The security features that a nonce announces (RFC 8489 section 9.2).
     package enum Features: Sendable {
         case passwordAlgorithms
-        /// And users may be named by USERHASH.
+        /// And USERHASH is accepted.
         case usernameAnonymity
 
-        /// "obMatJos2" says that the server knows RFC 8489; 24 feature bits follow, bit 0 for password algorithms and bit
-        /// 1 for username anonymity. Section 9.2 calls bit 0 the most significant, section 18.1 and the vector of
-        /// appendix B the least: this follows the vector, as other implementations do.
+        /// "obMatJos2" means that the server supports RFC 8489; 24 feature bits follow, bit 0 for password algorithms
+        /// and bit 1 for username anonymity. Section 9.2 calls bit 0 the most significant, section 18.1 and the vector
+        /// of appendix B the least: this follows the vector, as other implementations do.
         var cookie: [UInt8] {
             switch self {
             case .passwordAlgorithms: Array("obMatJos2AAAB".utf8)
@@ -58,7 +58,7 @@ package struct NonceMint: Sendable {
     package func isValid(
         _ nonce: RawSpan, for client: TransportAddress, at now: Instant, _ authentication: some MessageAuthentication
     ) -> Bool {
-        // The code covers the cookie: no feature bit can be cleared on the way (RFC 8489 section 9.2.1).
+        // The MAC covers the cookie: no feature bit can be cleared in transit (RFC 8489 section 9.2.1).
         guard nonce.byteCount == Self.cookieByteCount + 20,
             let cookie = nonce.part(0..<Self.cookieByteCount)?.copyToArray(),
             let text = nonce.part(Self.cookieByteCount..<nonce.byteCount), let content = Base64.decode(text)

@@ -1,14 +1,14 @@
 package import Wire
 
-/// Makes and reads mobility tickets (RFC 8016): which allocation it is, on which worker, and how often its ticket was
+/// Encodes and decodes mobility tickets (RFC 8016): the worker and the allocation, and how often its ticket was
 /// replaced.
 ///
 ///     | worker (8) | slot (32) | generation (32) | serial (32) |  code over these (88) |     in base64
 ///
-/// What is before the code is combined with a stream that the code yields: a ticket is authenticated and says nothing to
-/// whoever sees it (section 3.1.2). All workers share the key, so that each can tell whose a ticket is. A new
-/// process knows no old ticket, as it has no old allocation.
-package struct TicketMint: Sendable {
+/// The fields before the code are encrypted with a key stream derived from the code: a ticket is authenticated and
+/// reveals nothing to others (section 3.1.2). All workers share the key, so that each can decode every ticket. A new
+/// process accepts no old ticket, as it has no old allocation.
+package struct TicketCodec: Sendable {
     struct Ticket: Hashable {
         let worker: UInt8
         let slot: UInt32
@@ -27,7 +27,7 @@ package struct TicketMint: Sendable {
         self.worker = worker
     }
 
-    func ticket(
+    func encode(
         slot: Int, generation: UInt32, serial: UInt32, _ authentication: some MessageAuthentication
     ) -> [UInt8]? {
         var content: [UInt8] = [worker]
@@ -41,7 +41,7 @@ package struct TicketMint: Sendable {
         return Base64.encode(ticket.span.bytes)
     }
 
-    func read(_ text: RawSpan, _ authentication: some MessageAuthentication) -> Ticket? {
+    func decode(_ text: RawSpan, _ authentication: some MessageAuthentication) -> Ticket? {
         guard text.byteCount == (Self.contentByteCount + Self.codeByteCount) / 3 * 4, let bytes = Base64.decode(text),
             bytes.count == Self.contentByteCount + Self.codeByteCount
         else { return nil }

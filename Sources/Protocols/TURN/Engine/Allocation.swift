@@ -6,29 +6,29 @@ import Wire
 /// Permissions and channels are short arrays that are scanned: a call has two or three, and the engine bounds them.
 /// Each channel carries its permission's expiry, so that forwarding a packet takes one scan.
 ///
-/// At the rate of a call an allocation has left the processor's caches before its next packet comes, and fetching a line
-/// of memory costs as much as all that is done with it. So what a packet needs stands first and together.
+/// At the packet rate of a call an allocation has left the processor's caches before its next packet comes, and a cache
+/// miss costs as much as all the processing of a packet. So the fields that a packet needs are first and together.
 struct Allocation {
     enum Stage {
         case free
-        /// The host was asked for a relay. `wasFingerprinted` and the credential shape the answer.
-        case opening(AllocationWishes, answer: AnswerShape)
+        /// The host was asked for a relay.
+        case opening(AllocateParameters, signing: ResponseSigning)
         case open
     }
 
-    /// Raised each time the slot is given up, so that late events of the last tenant find nobody.
+    /// Incremented each time the slot is freed, so that late events of its previous allocation are ignored.
     var generation: UInt32 = 0
     /// Whether `stage` is `open`.
     private(set) var isOpen = false
-    /// The client may be heard on another flow from now on: see `Mobility`.
+    /// The client may continue on another flow: see `Mobility`.
     var isMoving = false
     let transport: RelayTransport
-    /// The one of `channels` that a packet came through last, and most likely the next one does; nil when they changed.
+    /// The one of `channels` that the last packet used, as the next one most likely does; nil when they changed.
     var recentChannel: Channel?
-    var toPeers: Spending
-    var toClient: Spending
-    /// Of what its user's allocations may carry together, both ways.
-    var ofUser = ByteSlice()
+    var toPeers: TrafficLimiter
+    var toClient: TrafficLimiter
+    /// Its share of the bandwidth of its user's allocations, both ways.
+    var userBudget = ByteSlice()
     /// Its only peers are the gateway's ports.
     let reachesGatewayOnly: Bool
     var flow: Flow
@@ -36,7 +36,7 @@ struct Allocation {
         didSet { recentChannel = nil }
     }
     var permissions: [Permission] = []
-    // What follows is for requests.
+    // The rest is for requests.
     var stage: Stage {
         didSet { if case .open = stage { isOpen = true } else { isOpen = false } }
     }
@@ -46,12 +46,12 @@ struct Allocation {
     var user: String
     /// The parts of an ephemeral name.
     var name: EphemeralName?
-    /// When the access token ends that made or last refreshed it, in Unix seconds; nil where a user did.
+    /// When the access token that made or last refreshed it expires, in Unix seconds; nil where a user did.
     var tokenExpiry: Int64?
-    /// When it ends whatever its client asks for, in Unix seconds: see `Credential.end`.
+    /// When it ends at the latest, in Unix seconds: see `Credential.end`.
     var end: Int64?
     var keys: CredentialKeys
-    /// The Allocate that made it; the same id again is a retransmission and gets the same answer.
+    /// The Allocate that made it; the same id again is a retransmission and gets the same response.
     var transaction: TransactionID
     var grantedLifetime: UInt32 = 0
     var reservationToken: UInt64?
@@ -65,11 +65,11 @@ struct Allocation {
     var errors: TokenBucket
 
     init(
-        _ request: Request, _ transaction: TransactionID, _ wishes: AllocationWishes, _ limits: AllocationLimits
+        _ request: Request, _ transaction: TransactionID, _ parameters: AllocateParameters, _ limits: AllocationLimits
     ) {
         let now = request.now
-        stage = .opening(wishes, answer: request.shape)
-        transport = wishes.transport
+        stage = .opening(parameters, signing: request.signing)
+        transport = parameters.transport
         flow = request.flow
         username = request.credential.username
         user = request.credential.user
@@ -77,13 +77,13 @@ struct Allocation {
         reachesGatewayOnly = request.credential.name?.scope == .gateway
         tokenExpiry = request.credential.tokenExpiry
         end = request.credential.end
-        mobility = wishes.wantsTicket ? Mobility() : nil
+        mobility = parameters.requestsTicket ? Mobility() : nil
         keys = request.credential.keys
         self.transaction = transaction
         createdAt = now
         expiry = .distantFuture
-        toPeers = Spending(limits, at: now)
-        toClient = Spending(limits, at: now)
+        toPeers = TrafficLimiter(limits, at: now)
+        toClient = TrafficLimiter(limits, at: now)
         newPeers = TokenBucket(limits.newPeers, at: now)
         errors = TokenBucket(AllocationLimits.errors, at: now)
     }
@@ -96,8 +96,8 @@ struct Allocation {
     }
 }
 
-/// What one direction of an allocation may still carry.
-struct Spending {
+/// The rate limits of one direction of an allocation.
+struct TrafficLimiter {
     private var bytes: TokenBucket
     private var packets: TokenBucket
 
@@ -119,13 +119,13 @@ struct Spending {
         return .passes
     }
 
-    /// Bytes of a stream that may pass now, at most `wanted`.
-    mutating func allowance(upTo wanted: Int, _ limits: AllocationLimits, at now: Instant) -> Int {
-        limits.bytesPerSecond == 0 ? wanted : bytes.available(upTo: wanted, limits.bytes, at: now)
+    /// How many bytes of a stream, at most `requested`, may pass now.
+    mutating func allowance(upTo requested: Int, _ limits: AllocationLimits, at now: Instant) -> Int {
+        limits.bytesPerSecond == 0 ? requested : bytes.available(upTo: requested, limits.bytes, at: now)
     }
 
-    /// Takes bytes that have passed, also more than there were.
-    mutating func owe(_ byteCount: Int) {
+    /// Deducts bytes that have passed, even more than were available.
+    mutating func charge(_ byteCount: Int) {
         bytes.giveBack(-byteCount)
     }
 
@@ -135,22 +135,22 @@ struct Spending {
     }
 }
 
-/// Leave for one peer address, whatever its port, to send to the relay and be sent to (RFC 8656 section 9).
+/// Permits one peer address, whatever its port, to send to the relay and to receive from it (RFC 8656 section 9).
 struct Permission {
     static let lifetime: UInt32 = 300
 
-    /// In the form in which the peer's packets arrive: own external addresses are replaced by local ones.
+    /// As the peer's packets arrive: own external addresses are replaced by local ones.
     let peer: IPAddress
-    /// One of the server's own addresses, where each port needs a look.
+    /// One of the server's own addresses, where each port is checked.
     let isOwn: Bool
     var expiry: Instant
 }
 
-/// A short name for one peer (RFC 8656 section 12).
+/// A channel number bound to one peer (RFC 8656 section 12).
 struct Channel {
     static let lifetime: UInt32 = 600
-    /// RFC 8656 section 12 leaves clients 0x4000 to 0x4FFF and reserves the rest up to 0x7FFF, which RFC 5766 clients
-    /// still use: coturn's and others'. Both are accepted; the first byte tells ChannelData apart in any case.
+    /// RFC 8656 section 12 has 0x4000 to 0x4FFF and reserves the rest up to 0x7FFF, which RFC 5766 clients still use:
+    /// coturn's and others'. Both are accepted; the first byte identifies ChannelData in any case.
     static let numbers: ClosedRange<UInt16> = 0x4000...0x7FFF
 
     let peer: TransportAddress
@@ -160,8 +160,8 @@ struct Channel {
     var permissionExpiry: Instant
 }
 
-/// How the answer to a request is to be signed: by its key, or not at all before authentication.
-struct AnswerShape {
+/// How the response to a request is signed: with its key, or not at all before authentication.
+struct ResponseSigning {
     var integrity: (algorithm: IntegrityAlgorithm, key: Digest)?
     var hasFingerprint: Bool
 }

@@ -1,11 +1,12 @@
 import STUN
 import Wire
 
-/// The requests that ended an allocation lately, so that a retransmission gets the answer of the first.
+/// The requests that recently ended an allocation, so that a retransmission gets the same response.
 ///
-/// All other requests may simply be obeyed once more: an Allocate is kept by its allocation, and CreatePermission,
-/// ChannelBind and a Refresh that ends nothing leave the same state and give the same answer. A Refresh of 0 would find
-/// nothing and be told 437. One entry for each flow, in a ring that never grows: only who had an allocation gets one.
+/// All other requests are simply handled once more: an allocation keeps its Allocate, and CreatePermission, ChannelBind
+/// and a Refresh that ends nothing leave the same state and get the same response. A Refresh of 0 would find no
+/// allocation and get 437. One entry for each flow, in a ring buffer of fixed size: only flows that had an allocation
+/// have one.
 struct EndedAllocations {
     static let capacity = 1024
     /// How long a client retransmits a request over UDP, rounded up (RFC 8489 section 6.2.1).
@@ -14,7 +15,7 @@ struct EndedAllocations {
     struct Ending {
         let transaction: TransactionID
         let username: String
-        /// The allocation's keys, which may be all that still verifies the request.
+        /// The allocation's keys, which may be the only ones that still verify the request.
         let keys: CredentialKeys
         let expiry: Instant
 
@@ -26,7 +27,7 @@ struct EndedAllocations {
         }
     }
 
-    private var endings: [Flow: (ending: Ending, place: Int)] = [:]
+    private var endings: [Flow: (ending: Ending, index: Int)] = [:]
     private var ring: [Flow] = []
     private var next = 0
 
@@ -37,8 +38,8 @@ struct EndedAllocations {
             return
         }
         let oldest = ring[next]
-        // The flow may have ended another allocation since, in another place.
-        if endings[oldest]?.place == next { endings[oldest] = nil }
+        // The flow may have ended another allocation since, with an entry at another index.
+        if endings[oldest]?.index == next { endings[oldest] = nil }
         endings[flow] = (ending, next)
         ring[next] = flow
         next = (next + 1) % Self.capacity

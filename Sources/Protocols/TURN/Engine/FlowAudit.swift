@@ -1,45 +1,46 @@
 import BasicContainers
 package import Wire
 
-/// What an engine remembers of flows. For tests and fuzzing: nothing of it may outlive its allocation.
+/// The flows that an engine knows. For tests and fuzzing: none may outlive its allocation.
 package struct FlowAudit {
-    /// Flows whose datagrams arrive here, with the worker that owns their allocation; those of allocations here, with the
-    /// worker to which their datagrams come.
-    package let strangers: [Flow: UInt8]
-    package let guests: [Flow: UInt8]
+    /// Flows whose datagrams arrive here, with the worker that owns their allocation; those of allocations here, with
+    /// the worker at which their datagrams arrive.
+    package let forwardedFlows: [Flow: UInt8]
+    package let ingresses: [Flow: UInt8]
     package let flows: Set<Flow>
-    /// What does not fit together, in words.
-    package let contradictions: [String]
+    package let inconsistencies: [String]
 }
 
 extension TURNEngine {
     package var audit: FlowAudit {
-        var contradictions: [String] = []
+        var inconsistencies: [String] = []
         for (flow, slot) in flows {
             let slot = Int(slot)
             guard slot < allocations.count,
                 allocations[slot].flow == flow || allocations[slot].mobility?.pending == flow
             else {
-                contradictions.append("\(flow) leads to an allocation that does not have it")
+                inconsistencies.append("\(flow) maps to an allocation that does not have it")
                 continue
             }
-            if case .free = allocations[slot].stage { contradictions.append("\(flow) leads to a free slot") }
-            if strangers[flow] != nil { contradictions.append("\(flow) is this worker's and another's") }
+            if case .free = allocations[slot].stage { inconsistencies.append("\(flow) maps to a free slot") }
+            if forwardedFlows[flow] != nil { inconsistencies.append("\(flow) belongs to this worker and to another") }
         }
         for slot in 0..<allocations.count {
             guard case .open = allocations[slot].stage else { continue }
             for flow in [allocations[slot].flow, allocations[slot].mobility?.pending] {
                 if let flow, flow != .none, flows[flow] != UInt32(truncatingIfNeeded: slot) {
-                    contradictions.append("\(flow) is lost to its allocation")
+                    inconsistencies.append("\(flow) does not map to its allocation")
                 }
             }
             if allocations[slot].isMoving != (allocations[slot].mobility?.pending != nil) {
-                contradictions.append("an allocation moves to nowhere")
+                inconsistencies.append("isMoving and the pending flow of an allocation disagree")
             }
         }
-        for flow in guests.keys where flows[flow] == nil { contradictions.append("\(flow) is a guest of nobody") }
+        for flow in ingresses.keys where flows[flow] == nil {
+            inconsistencies.append("\(flow) has an ingress and no allocation")
+        }
         return FlowAudit(
-            strangers: strangers.mapValues { $0.owner }, guests: guests.mapValues { $0.host }, flows: Set(flows.keys),
-            contradictions: contradictions)
+            forwardedFlows: forwardedFlows.mapValues { $0.owner }, ingresses: ingresses.mapValues { $0.host },
+            flows: Set(flows.keys), inconsistencies: inconsistencies)
     }
 }

@@ -1,35 +1,35 @@
 package import STUN
 package import Wire
 
-/// What the TURN engine asks of its host.
+/// The operations that the TURN engine asks of its host.
 ///
-/// The engine owns no socket. An Allocate that passes every check becomes `openRelay`, and the host answers with
-/// `TURNEngine.relayOpened` or `relayRefused`, at once or later. For every `relayOpened` there is one `endAllocation`
-/// in the end, so a host that counts allocations per user by these two counts right.
+/// The engine owns no socket. An Allocate that passes every check becomes `openRelay`, and the host responds with
+/// `TURNEngine.relayOpened` or `relayFailed`, at once or later. Every `relayOpened` is followed by one `endAllocation`
+/// in the end, so that a host can count the allocations of a user by these two.
 package protocol RelayOutbox: Outbox, ~Copyable {
     mutating func openRelay(_ request: RelayRequest)
-    /// The relay's port is to be given back. Comes before `endAllocation`.
+    /// Releases the relay's port. Comes before `endAllocation`.
     mutating func closeRelay(_ relay: RelayID)
-    /// A TCP connection is to be made: `TURNEngine.peerConnected` or `peerClosed` answers, at once or later.
+    /// Makes a TCP connection. The host responds with `TURNEngine.peerConnected` or `peerClosed`, at once or later.
     mutating func connectPeer(_ connection: PeerConnectionID, from relay: RelayID, to peer: TransportAddress)
-    /// The client's flow is the other end of the connection from now on: what follows in both is relayed as it is.
+    /// Binds the client's flow to the connection: from now on the bytes of each are relayed to the other.
     mutating func bindPeer(_ connection: PeerConnectionID, to flow: Flow)
-    /// The connection is to be closed, and the client's end of it.
+    /// Closes the connection, and the client's flow that is bound to it.
     mutating func closePeer(_ connection: PeerConnectionID)
     mutating func endAllocation(_ allocation: AllocationID, user: String)
 
-    /// A datagram of this flow belongs to another worker, which gets it by `receiveHandedOver`.
-    mutating func handOver(_ message: RawSpan, on flow: Flow, to worker: UInt8, isTaken: Bool)
-    /// A message that only the worker can send to which the flow's datagrams come: see `TURNEngine.mayPass`.
+    /// Forwards a datagram of this flow to another worker, which gets it by `receiveForwarded`.
+    mutating func forward(_ message: RawSpan, on flow: Flow, to worker: UInt8, isOccupied: Bool)
+    /// Sends a message through the worker at which the flow's datagrams arrive: see `TURNEngine.mayPass`.
     mutating func send(_ message: RawSpan, on flow: Flow, through worker: UInt8)
-    /// What another worker's engine is told by `keepStranger`, `forgetStranger` and `loseGuest`, in the order of the calls.
-    /// `answer` leaves there, once that worker agreed.
-    mutating func keep(_ flow: Flow, _ claim: Claim, at worker: UInt8, answer: RawSpan)
+    /// These three call `keepForwardedFlow`, `forgetForwardedFlow` and `removeIngress` of another worker's engine, in
+    /// order. That worker sends `response` when it has agreed.
+    mutating func keep(_ flow: Flow, _ claim: Claim, at worker: UInt8, response: RawSpan)
     mutating func forget(_ flow: Flow, _ claim: Claim, at worker: UInt8)
     mutating func evict(_ flow: Flow, _ claim: Claim, at worker: UInt8)
 }
 
-/// An allocation, told apart from an earlier one in the same slot by its generation.
+/// An allocation, distinguished from an earlier one in the same slot by its generation.
 package struct AllocationID: Hashable, Sendable {
     package let slot: UInt32
     package let generation: UInt32
@@ -51,13 +51,13 @@ package struct RelayID: Hashable, Sendable {
     }
 }
 
-/// What a relay and its peers speak: REQUESTED-TRANSPORT.
+/// The transport between a relay and its peers: REQUESTED-TRANSPORT.
 package enum RelayTransport: UInt8, Hashable, Sendable {
     case tcp = 6
     case udp = 17
 }
 
-/// The ports that an authenticated Allocate asks for.
+/// The relays that an authenticated Allocate asks for.
 package struct RelayRequest: Hashable, Sendable {
     package enum Port: Hashable, Sendable {
         case any
@@ -75,30 +75,30 @@ package struct RelayRequest: Hashable, Sendable {
     package let transport: RelayTransport
     /// Who is charged for it: see `Credential.user`.
     package let user: String
-    /// What the credential is good for, where the API issued it.
+    /// The credential's scope, where the API issued it.
     package let scope: CredentialScope?
-    /// Who may claim a port that this request reserves, or has reserved the one that it claims: the user, or any holder of
-    /// a token.
+    /// Who may claim a port that this request reserves, or reserved the one that it claims: the user, or any token
+    /// holder.
     package let claimant: String
-    /// The server's address on which the client came, a hint for the address to relay from.
+    /// The server's address that the client used, a hint for the address to relay from.
     package let local: TransportAddress
     package let family: IPAddress.Family
-    /// ADDITIONAL-ADDRESS-FAMILY: wanted too, but its failure does not fail the request.
+    /// ADDITIONAL-ADDRESS-FAMILY: optional, its failure does not fail the request.
     package let additional: IPAddress.Family?
     package let port: Port
 }
 
 /// The relays that a host opened for a request.
 package struct RelayOpening: Hashable, Sendable {
-    /// One relay: `local` is where its socket is bound, `told` what clients and peers are told, which differs behind a
-    /// one-to-one NAT.
+    /// One relay: `local` is where its socket is bound, `advertised` the address for clients and peers, which differs behind
+    /// a one-to-one NAT.
     package struct Relay: Hashable, Sendable {
         package let local: TransportAddress
-        package let told: TransportAddress
+        package let advertised: TransportAddress
 
-        package init(local: TransportAddress, told: TransportAddress) {
+        package init(local: TransportAddress, advertised: TransportAddress) {
             self.local = local
-            self.told = told
+            self.advertised = advertised
         }
     }
 

@@ -9,71 +9,72 @@ extension TURNEngine {
         _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
     ) {
         if let slot = flows[request.flow] {
-            answerAgain(Int(slot), message, request, into: &outbox)
+            handleRepeatedAllocate(Int(slot), message, request, into: &outbox)
             return
         }
         guard request.credential.name.map({ !revocations.isVoid($0) }) ?? true else {
-            tally.allocationsRefused &+= 1
-            refuse(message, .forbidden, request, into: &outbox)
+            counters.allocationsRejected &+= 1
+            reject(message, .forbidden, request, into: &outbox)
             return
         }
         let unknown = message.unknownRequired(knowing: known(Self.allocateAttributes))
         guard unknown.isEmpty else {
-            refuse(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
+            reject(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
             return
         }
-        let wishes: AllocationWishes
-        switch AllocationWishes.read(message, on: request.flow, allowsTCP: worker != nil) {
+        let parameters: AllocateParameters
+        switch AllocateParameters.read(message, on: request.flow, allowsTCP: worker != nil) {
         case .success(var read):
             read.lifetime = granted(read.lifetime, until: request.credential.end, request.now)
-            wishes = read
-        case .failure(let refusal):
-            refuse(message, refusal.error, request, into: &outbox)
+            parameters = read
+        case .failure(let error):
+            reject(message, error.code, request, into: &outbox)
             return
         }
-        guard !wishes.wantsTicket || tickets != nil else {
-            refuse(message, .mobilityForbidden, request, into: &outbox)
+        guard !parameters.requestsTicket || tickets != nil else {
+            reject(message, .mobilityForbidden, request, into: &outbox)
             return
         }
-        // The gateway's ports take connections too, but nobody needs a relay's to get there.
-        guard request.credential.name?.scope != .gateway || wishes.transport == .udp else {
-            refuse(message, .forbidden, request, into: &outbox)
+        // The gateway's ports accept TCP too, but no client needs a relay's TCP to reach them.
+        guard request.credential.name?.scope != .gateway || parameters.transport == .udp else {
+            reject(message, .forbidden, request, into: &outbox)
             return
         }
-        guard let slot = takeSlot(message, wishes, request) else {
-            tally.allocationsRefused &+= 1
-            refuse(message, .insufficientCapacity, request, into: &outbox)
+        guard let slot = takeSlot(message, parameters, request) else {
+            counters.allocationsRejected &+= 1
+            reject(message, .insufficientCapacity, request, into: &outbox)
             return
         }
         outbox.openRelay(
             RelayRequest(
                 allocation: AllocationID(slot: slot, generation: allocations[Int(slot)].generation),
-                transport: wishes.transport, user: request.credential.user, scope: request.credential.name?.scope,
+                transport: parameters.transport, user: request.credential.user, scope: request.credential.name?.scope,
                 claimant: request.credential.claimant,
-                local: request.flow.local, family: wishes.family, additional: wishes.additional, port: wishes.port))
+                local: request.flow.local, family: parameters.family, additional: parameters.additional,
+                port: parameters.port))
     }
 
-    /// An Allocate on a flow that has an allocation: the first answer again for a retransmission, else 437.
-    private mutating func answerAgain(
+    /// An Allocate on a flow that has an allocation: repeats the first response to a retransmission, else 437.
+    private mutating func handleRepeatedAllocate(
         _ slot: Int, _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
     ) {
         switch allocations[slot].stage {
         case .opening where allocations[slot].transaction == message.transaction:
-            // The answer to the first is on its way.
+            // The response to the first is pending.
             return
         case .open
         where allocations[slot].transaction == message.transaction
             && allocations[slot].username == request.credential.username:
-            writeAllocated(slot, request.shape, into: &outbox)
+            sendAllocateResponse(slot, request.signing, into: &outbox)
         default:
-            refuse(message, .allocationMismatch, request, into: &outbox)
+            reject(message, .allocationMismatch, request, into: &outbox)
         }
     }
 
     private mutating func takeSlot(
-        _ message: borrowing Message, _ wishes: AllocationWishes, _ request: Request
+        _ message: borrowing Message, _ parameters: AllocateParameters, _ request: Request
     ) -> UInt32? {
-        var allocation = Allocation(request, message.transaction, wishes, limits)
+        var allocation = Allocation(request, message.transaction, parameters, limits)
         if let free = freeSlots.popLast() {
             allocation.generation = allocations[Int(free)].generation
             allocations[Int(free)] = allocation
@@ -90,20 +91,20 @@ extension TURNEngine {
         return slot
     }
 
-    /// The host's answer to `openRelay`.
+    /// The host opened the relay that `openRelay` asked for.
     ///
-    /// - Parameter supply: what the allocations of its user may carry together; nil where nothing bounds that.
+    /// - Parameter supply: the bandwidth that the allocations of its user share; nil when it is unlimited.
     package mutating func relayOpened(
         _ id: AllocationID, _ opening: RelayOpening, supply: (any ByteSupply)? = nil, at now: Instant,
         into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard let slot = openingSlot(id), case .opening(let wishes, let answer) = allocations[slot].stage else {
+        guard let slot = openingSlot(id), case .opening(let parameters, let signing) = allocations[slot].stage else {
             return
         }
         allocations[slot].stage = .open
-        allocations[slot].ofUser.supply = supply
-        allocations[slot].grantedLifetime = wishes.lifetime
-        allocations[slot].expiry = now.adding(seconds: wishes.lifetime)
+        allocations[slot].userBudget.supply = supply
+        allocations[slot].grantedLifetime = parameters.lifetime
+        allocations[slot].expiry = now.adding(seconds: parameters.lifetime)
         allocations[slot].reservationToken = opening.reservationToken
         allocations[slot].additionalFailure = opening.additionalFailure
         for relay in [opening.relay, opening.additional] {
@@ -113,34 +114,34 @@ extension TURNEngine {
             case .ipv6: allocations[slot].ipv6 = relay
             }
         }
-        tally.allocationsMade &+= 1
+        counters.allocationsMade &+= 1
         guard !allocations[slot].isAbandoned else {
-            tally.closed &+= 1
+            counters.closed &+= 1
             end(slot: slot, into: &outbox)
             return
         }
-        writeAllocated(slot, answer, into: &outbox)
+        sendAllocateResponse(slot, signing, into: &outbox)
     }
 
     /// The host could not open the relay: 486 for the user's quota, 508 for ports, 440 for the family.
-    package mutating func relayRefused(
+    package mutating func relayFailed(
         _ id: AllocationID, _ error: ErrorCode, into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard let slot = openingSlot(id), case .opening(let wishes, let answer) = allocations[slot].stage else {
+        guard let slot = openingSlot(id), case .opening(let parameters, let signing) = allocations[slot].stage else {
             return
         }
-        tally.allocationsRefused &+= 1
+        counters.allocationsRejected &+= 1
         let transaction = allocations[slot].transaction
         let flow = allocations[slot].flow
         let isAbandoned = allocations[slot].isAbandoned
         freeSlot(slot)
         if isAbandoned { return }
-        guard error == .insufficientCapacity, !wishes.port.isReserved, let alternate = alternate(for: flow) else {
-            refuse(.allocate, transaction, error, answer, on: flow, into: &outbox)
+        guard error == .insufficientCapacity, !parameters.port.isReserved, let alternate = alternate(for: flow) else {
+            reject(.allocate, transaction, error, signing, on: flow, into: &outbox)
             return
         }
-        tally.redirected &+= 1
-        refuse(.allocate, transaction, .tryAlternate, alternate: alternate, answer, on: flow, into: &outbox)
+        counters.redirected &+= 1
+        reject(.allocate, transaction, .tryAlternate, alternate: alternate, signing, on: flow, into: &outbox)
     }
 
     /// The alternate server of the client's own family (RFC 8489 section 14.15).
@@ -148,13 +149,13 @@ extension TURNEngine {
         alternates.first { $0.address.family == flow.remote.address.family }
     }
 
-    private mutating func writeAllocated(
-        _ slot: Int, _ shape: AnswerShape, into outbox: inout some RelayOutbox & ~Copyable
+    private mutating func sendAllocateResponse(
+        _ slot: Int, _ signing: ResponseSigning, into outbox: inout some RelayOutbox & ~Copyable
     ) {
         writer.begin(MessageType(.success, .allocate), allocations[slot].transaction)
-        // The family that was asked for first comes first; with two, IPv4 does (RFC 8656 section 7.2).
-        if let relay = allocations[slot].ipv4 { writer.append(.xorRelayedAddress, xor: relay.told) }
-        if let relay = allocations[slot].ipv6 { writer.append(.xorRelayedAddress, xor: relay.told) }
+        // With two families, IPv4 comes first (RFC 8656 section 7.2).
+        if let relay = allocations[slot].ipv4 { writer.append(.xorRelayedAddress, xor: relay.advertised) }
+        if let relay = allocations[slot].ipv6 { writer.append(.xorRelayedAddress, xor: relay.advertised) }
         if let error = allocations[slot].additionalFailure {
             writer.append(error: error, of: .ipv6)
         }
@@ -162,7 +163,7 @@ extension TURNEngine {
         if let ticket = ticket(of: slot) { writer.append(.mobilityTicket, bytes: ticket) }
         if let token = allocations[slot].reservationToken { writer.append(.reservationToken, integer: token) }
         writer.append(.xorMappedAddress, xor: allocations[slot].flow.remote)
-        finish(shape, on: allocations[slot].flow, into: &outbox)
+        finish(signing, on: allocations[slot].flow, into: &outbox)
     }
 
     mutating func refresh(
@@ -170,66 +171,66 @@ extension TURNEngine {
         into outbox: inout some RelayOutbox & ~Copyable
     ) {
         if endings.holds(message.transaction, of: request.credential.username, on: request.flow, at: request.now) {
-            // The answer to the first was lost; nothing is left to refresh.
-            writeRefreshed(message.transaction, lifetime: 0, request, into: &outbox)
+            // A retransmission: the response was lost, and the allocation has ended already.
+            sendRefreshResponse(message.transaction, lifetime: 0, request, into: &outbox)
             return
         }
         guard !message.has(.mobilityTicket) || tickets != nil else {
-            refuse(message, .mobilityForbidden, request, into: &outbox)
+            reject(message, .mobilityForbidden, request, into: &outbox)
             return
         }
         guard
             let slot = openSlot(
                 message, request, of: held, knowing: Self.refreshAttributes, into: &outbox)
         else { return }
-        // Only a ticket leads to an allocation that is not the flow's own.
+        // Only a ticket can select an allocation that is not the flow's own.
         let isMove = flows[request.flow] != UInt32(truncatingIfNeeded: slot)
         if !isMove, let (transaction, lifetime) = allocations[slot].mobility?.lastMove,
             transaction == message.transaction
         {
-            // The answer to the move was lost.
-            answerMove(message.transaction, lifetime: lifetime, request, slot, into: &outbox)
+            // A retransmission: the response to the move was lost.
+            sendMoveResponse(message.transaction, lifetime: lifetime, request, slot, into: &outbox)
             return
         }
         guard isMove || !message.has(.mobilityTicket) else {
             // RFC 8016 section 3.2.2: a client that did not move sends no ticket.
-            refuse(message, .badRequest, request, into: &outbox)
+            reject(message, .badRequest, request, into: &outbox)
             return
         }
         let family: IPAddress.Family?
-        switch AllocationWishes.family(message, .requestedAddressFamily) {
+        switch AllocateParameters.family(message, .requestedAddressFamily) {
         case .success(let read): family = read
-        case .failure(let refusal):
-            refuse(message, refusal.error, request, into: &outbox)
+        case .failure(let error):
+            reject(message, error.code, request, into: &outbox)
             return
         }
         // RFC 8656 section 8.2: a family that the allocation does not have is 443.
         if let family, allocations[slot].relay(family) == nil {
-            refuse(message, .peerAddressFamilyMismatch, request, into: &outbox)
+            reject(message, .peerAddressFamilyMismatch, request, into: &outbox)
             return
         }
         guard !message.has(.lifetime) || message.integer32(.lifetime) != nil else {
-            refuse(message, .badRequest, request, into: &outbox)
+            reject(message, .badRequest, request, into: &outbox)
             return
         }
-        let wished = message.integer32(.lifetime)
+        let requested = message.integer32(.lifetime)
         if isMove {
             // RFC 6062 section 4.1: an allocation for TCP has a connection.
             guard allocations[slot].transport == .udp || request.flow.transport.isStream else {
-                refuse(message, .badRequest, request, into: &outbox)
+                reject(message, .badRequest, request, into: &outbox)
                 return
             }
-            // A Refresh of 0 takes no flow.
-            guard wished == 0 || mayTake(request.flow) else {
-                refuse(message, .allocationMismatch, request, into: &outbox)
+            // A Refresh with lifetime 0 needs no flow.
+            guard requested == 0 || canMove(to: request.flow) else {
+                reject(message, .allocationMismatch, request, into: &outbox)
                 return
             }
         } else {
-            hear(request.flow, slot)
+            confirmMove(to: request.flow, slot)
         }
         let lifetime =
-            wished == 0
-            ? 0 : granted(wished, until: request.credential.tokenExpiry ?? allocations[slot].end, request.now)
+            requested == 0
+            ? 0 : granted(requested, until: request.credential.tokenExpiry ?? allocations[slot].end, request.now)
         if lifetime == 0 {
             endings.remember(
                 EndedAllocations.Ending(
@@ -240,7 +241,7 @@ extension TURNEngine {
         } else {
             allocations[slot].expiry = request.now.adding(seconds: lifetime)
             if let tokenExpiry = request.credential.tokenExpiry {
-                // A new token takes the place of the old one.
+                // A new token replaces the old one.
                 allocations[slot].tokenExpiry = tokenExpiry
                 allocations[slot].end = tokenExpiry
                 owners.remove(UInt32(truncatingIfNeeded: slot), allocations[slot].username, nil)
@@ -250,31 +251,31 @@ extension TURNEngine {
             }
             if isMove {
                 move(slot: slot, message.transaction, lifetime: lifetime, request, into: &outbox)
-                answerMove(message.transaction, lifetime: lifetime, request, slot, into: &outbox)
+                sendMoveResponse(message.transaction, lifetime: lifetime, request, slot, into: &outbox)
                 return
             }
         }
-        writeRefreshed(message.transaction, lifetime: lifetime, request, into: &outbox)
+        sendRefreshResponse(message.transaction, lifetime: lifetime, request, into: &outbox)
     }
 
-    /// A lifetime between the default, which is also the shortest, and the longest, but not beyond the end of the token that
-    /// pays for it (RFC 7635 section 9) or of the credential's scope.
-    private func granted(_ wished: UInt32?, until end: Int64?, _ now: Instant) -> UInt32 {
-        let lifetime = AllocationWishes.granted(wished)
+    /// A lifetime between the default, which is also the minimum, and the maximum, but not beyond the expiry of the
+    /// access token (RFC 7635 section 9) or of the credential's scope.
+    private func granted(_ requested: UInt32?, until end: Int64?, _ now: Instant) -> UInt32 {
+        let lifetime = AllocateParameters.granted(requested)
         guard let end else { return lifetime }
         return min(lifetime, UInt32(clamping: max(1, end - unixSeconds(at: now))))
     }
 
-    private mutating func writeRefreshed(
+    private mutating func sendRefreshResponse(
         _ transaction: TransactionID, lifetime: UInt32, _ request: Request,
         into outbox: inout some RelayOutbox & ~Copyable
     ) {
         writer.begin(MessageType(.success, .refresh), transaction)
         writer.append(.lifetime, integer: lifetime)
-        finish(request.shape, on: request.flow, into: &outbox)
+        finish(request.signing, on: request.flow, into: &outbox)
     }
 
-    /// Closes one relay of a dual allocation, or all of it when that is the last or none is named.
+    /// Closes one relay of a dual allocation, or ends the allocation when that is its last relay or no family is named.
     private mutating func close(
         slot: Int, family: IPAddress.Family?, into outbox: inout some RelayOutbox & ~Copyable
     ) {
@@ -295,8 +296,8 @@ extension TURNEngine {
 }
 
 extension TURNEngine {
-    /// The slot of the request's allocation, after the checks that every request but Allocate begins with. nil when it was
-    /// refused.
+    /// The slot of the request's allocation, after the checks that every request but Allocate begins with. nil when an
+    /// error response was sent.
     mutating func openSlot(
         _ message: borrowing Message, _ request: Request, of held: UInt32?, knowing known: Set<AttributeType>,
         into outbox: inout some RelayOutbox & ~Copyable
@@ -304,28 +305,28 @@ extension TURNEngine {
         guard let slot = held.map({ Int($0) }), allocations[slot].isOpen,
             allocations[slot].expiry > request.now
         else {
-            refuse(message, .allocationMismatch, request, into: &outbox)
+            reject(message, .allocationMismatch, request, into: &outbox)
             return nil
         }
         guard isOwner(request.credential, of: slot) else {
-            refuse(message, .wrongCredentials, request, into: &outbox)
+            reject(message, .wrongCredentials, request, into: &outbox)
             return nil
         }
         let unknown = message.unknownRequired(knowing: known)
         guard unknown.isEmpty else {
-            refuse(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
+            reject(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
             return nil
         }
         return slot
     }
 
-    /// The user who made it; of tokens any that is good, since they name no user.
+    /// The user who made it; for access tokens any valid one, since they name no user.
     func isOwner(_ credential: Credential, of slot: Int) -> Bool {
         allocations[slot].username == credential.username
             || allocations[slot].tokenExpiry != nil && credential.tokenExpiry != nil
     }
 
-    /// Gives an open allocation back: its relays, its charge and its slot.
+    /// Ends an open allocation: releases its relays, its quota and its slot.
     mutating func end(slot: Int, into outbox: inout some RelayOutbox & ~Copyable) {
         closeConnections(of: slot, into: &outbox)
         let id = AllocationID(slot: UInt32(truncatingIfNeeded: slot), generation: allocations[slot].generation)
@@ -339,7 +340,7 @@ extension TURNEngine {
         unmap(allocations[slot].flow, of: slot)
         owners.remove(UInt32(truncatingIfNeeded: slot), allocations[slot].username, allocations[slot].name)
         allocations[slot].name = nil
-        allocations[slot].ofUser.supply = nil
+        allocations[slot].userBudget.supply = nil
         if let pending = allocations[slot].mobility?.pending { unmap(pending, of: slot) }
         allocations[slot].isMoving = false
         allocations[slot].mobility = nil

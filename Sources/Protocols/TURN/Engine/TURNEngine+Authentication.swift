@@ -2,7 +2,7 @@ import BasicContainers
 import STUN
 import Wire
 
-/// Who an authenticated request is from, and how its answer is signed.
+/// The client of an authenticated request, and how its response is signed.
 struct Credential {
     let username: String
     /// Who is charged: the static user, or the user part of an ephemeral name.
@@ -10,54 +10,54 @@ struct Credential {
     /// The parts of an ephemeral name.
     var name: EphemeralName?
     let keys: CredentialKeys
-    let answer: (algorithm: IntegrityAlgorithm, key: Digest)
-    /// When the access token ends that came with the request, in Unix seconds.
+    let responseIntegrity: (algorithm: IntegrityAlgorithm, key: Digest)
+    /// When the request's access token expires, in Unix seconds.
     var tokenExpiry: Int64?
 
-    /// Whose reserved port may be claimed: tokens name no user, so any that is good does.
+    /// Who may claim a reserved port: the user, or the holder of any valid token, since tokens name no user.
     var claimant: String {
         tokenExpiry == nil ? user : ":token"
     }
 
-    /// When allocations end that it makes, whatever their clients ask for: with the access token, or the scope. In Unix
-    /// seconds.
+    /// When its allocations end at the latest, in Unix seconds: with the access token, or with the scope.
     var end: Int64? {
         tokenExpiry ?? (name?.scope?.endsWithCredential == true ? name?.expiresAt : nil)
     }
 }
 
-/// An authenticated request's surroundings.
+/// The context of an authenticated request.
 struct Request {
     let flow: Flow
     let now: Instant
     let credential: Credential
     let hasFingerprint: Bool
 
-    var shape: AnswerShape {
-        AnswerShape(integrity: credential.answer, hasFingerprint: hasFingerprint)
+    var signing: ResponseSigning {
+        ResponseSigning(integrity: credential.responseIntegrity, hasFingerprint: hasFingerprint)
     }
 }
 
-/// Why a request did not authenticate.
-struct Refusal: Error {
-    let error: ErrorCode
+/// Why a request is answered with an error response.
+struct RequestError: Error {
+    let code: ErrorCode
     /// With REALM, NONCE and PASSWORD-ALGORITHMS, so that the client can try again.
     let isChallenge: Bool
 
-    static let unauthenticated = Refusal(error: .unauthenticated, isChallenge: true)
-    static let staleNonce = Refusal(error: .staleNonce, isChallenge: true)
-    static let badRequest = Refusal(error: .badRequest, isChallenge: false)
+    static let unauthenticated = RequestError(code: .unauthenticated, isChallenge: true)
+    static let staleNonce = RequestError(code: .staleNonce, isChallenge: true)
+    static let badRequest = RequestError(code: .badRequest, isChallenge: false)
 }
 
 extension TURNEngine {
     /// SHA-256 before MD5, in order of preference: type, length of parameters (RFC 8489 section 14.11).
     static var passwordAlgorithms: [UInt8] { [0, 2, 0, 0, 0, 1, 0, 0] }
 
-    /// The long-term credential mechanism, RFC 8489 section 9.2.4, in its order but for one check: the nonce comes first,
-    /// as in RFC 5389 section 10.2.2, so that nothing is looked up or computed for a nonce that was never given out.
+    /// The long-term credential mechanism, RFC 8489 section 9.2.4, in its order but for one check: the nonce comes
+    /// first, as in RFC 5389 section 10.2.2, so that nothing is looked up or computed for a nonce that was never
+    /// issued.
     mutating func authenticate(
         _ message: borrowing Message, on flow: Flow, of slot: Int?, at now: Instant
-    ) -> Result<Credential, Refusal> {
+    ) -> Result<Credential, RequestError> {
         guard let integrity = message.integrityToCheck else { return .failure(.unauthenticated) }
         guard message.has(.username) || message.has(.userHash), let realm = message.text(.realm),
             let nonce = message.attribute(.nonce)
@@ -65,7 +65,7 @@ extension TURNEngine {
         guard nonces.isValid(nonce, for: flow.noncedSource, at: now, authentication) else {
             return .failure(.staleNonce)
         }
-        guard !message.has(.accessToken) || !credentials.takesTokens else {
+        guard !message.has(.accessToken) || !credentials.acceptsTokens else {
             return authenticateToken(message, realm: realm, at: now, integrity)
         }
         guard let algorithm = chosenAlgorithm(message) else { return .failure(.badRequest) }
@@ -79,34 +79,35 @@ extension TURNEngine {
         else {
             return .failure(.unauthenticated)
         }
-        // RFC 8489 section 9.2.4: SHA-256 signs the answer unless the request named no algorithm.
-        let answer: IntegrityAlgorithm = algorithm.wasNamed ? .sha256 : .sha1
+        // RFC 8489 section 9.2.4: SHA-256 signs the response unless the request named no algorithm.
+        let responseAlgorithm: IntegrityAlgorithm = algorithm.wasNamed ? .sha256 : .sha1
         let name = credentials.users[username] == nil ? EphemeralName(username) : nil
         let user = name.map { $0.scope?.account(of: $0.user) ?? $0.user } ?? username
         return .success(
             Credential(
                 username: username, user: user, name: name, keys: keys,
-                answer: (answer, keys.key(algorithm.password))))
+                responseIntegrity: (responseAlgorithm, keys.key(algorithm.password))))
     }
 
-    /// ACCESS-TOKEN: the key that USERNAME names opens it, and the key in it signs (RFC 7635 sections 4.1 and 7).
+    /// ACCESS-TOKEN: the key that USERNAME names decrypts it, and the key in it signs (RFC 7635 sections 4.1 and 7).
     private func authenticateToken(
         _ message: borrowing Message, realm: String, at now: Instant, _ integrity: IntegrityAlgorithm
-    ) -> Result<Credential, Refusal> {
+    ) -> Result<Credential, RequestError> {
         let unixSeconds = unixSeconds(at: now)
         guard realm == credentials.realm, let kid = message.text(.username), let key = credentials.tokenKeys[kid],
             let decryption, let value = message.attribute(.accessToken),
             let token = AccessToken(value, key: key, serverName: credentials.realm, decryption),
             token.isValid(at: unixSeconds)
         else { return .failure(.unauthenticated) }
-        guard let keys = token.keys.first(where: { isRight(message, integrity, $0.md5) }),
+        guard let keys = token.keys.first(where: { hasValidIntegrity(message, integrity, $0.md5) }),
             let name = authentication.hash(.sha256, token.macKey.span.bytes)
         else { return .failure(.unauthenticated) }
-        // A token is charged for itself. The colon keeps it apart from every user.
+        // Each token is an account of its own. The colon keeps it apart from every user name.
         let user = ":" + String(decoding: name.withBytes { Base64.encode($0) }, as: UTF8.self)
         return .success(
             Credential(
-                username: kid, user: user, keys: keys, answer: (integrity, keys.md5), tokenExpiry: token.expiresAt))
+                username: kid, user: user, keys: keys, responseIntegrity: (integrity, keys.md5),
+                tokenExpiry: token.expiresAt))
     }
 
     /// USERNAME, or the static user whose USERHASH it is.
@@ -116,8 +117,8 @@ extension TURNEngine {
         return userHashes.name(of: hash)
     }
 
-    /// The algorithm that the request names, or MD5. nil when someone tampered with the list that we offered: that is the
-    /// defence against bidding down (RFC 8489 section 9.2.1).
+    /// The algorithm that the request names, or MD5. nil when the list that we offered was tampered with, which
+    /// prevents bidding down (RFC 8489 section 9.2.1).
     private func chosenAlgorithm(_ message: borrowing Message) -> (password: PasswordAlgorithm, wasNamed: Bool)? {
         let list = message.attribute(.passwordAlgorithms)
         let choice = message.attribute(.passwordAlgorithm)
@@ -130,8 +131,8 @@ extension TURNEngine {
         return (algorithm, true)
     }
 
-    /// The keys under which the message's code is right. An allocation's own keys serve for it, so that an expired name or
-    /// a replaced secret does not end a call, for a day.
+    /// The keys that verify the message's integrity. An allocation's own keys stay valid for it for a day, so that an
+    /// expired name or a rotated secret does not end a call.
     private func keys(
         of username: String, on flow: Flow, of slot: Int?, at now: Instant, verifying message: borrowing Message,
         _ integrity: IntegrityAlgorithm, _ algorithm: PasswordAlgorithm
@@ -140,20 +141,21 @@ extension TURNEngine {
             now.seconds(since: allocations[slot].createdAt) < Self.keyLifetime
         {
             let keys = allocations[slot].keys
-            return isRight(message, integrity, keys.key(algorithm)) ? keys : nil
+            return hasValidIntegrity(message, integrity, keys.key(algorithm)) ? keys : nil
         }
-        // Only for what ended it: any other request, an Allocate above all, needs credentials that are good now.
+        // Only for a retransmission of the Refresh that ended it: any other request needs credentials that are valid
+        // now.
         if message.type.method == .refresh,
             let keys = endings.keys(for: message.transaction, of: username, on: flow, at: now)
         {
-            return isRight(message, integrity, keys.key(algorithm)) ? keys : nil
+            return hasValidIntegrity(message, integrity, keys.key(algorithm)) ? keys : nil
         }
         for password in credentials.passwords(
             of: username, unixSeconds: unixSeconds(at: now), authentication)
         {
             if let keys = CredentialKeys(
                 username: username, realm: credentials.realm, password: password, authentication),
-                isRight(message, integrity, keys.key(algorithm))
+                hasValidIntegrity(message, integrity, keys.key(algorithm))
             {
                 return keys
             }
@@ -161,7 +163,8 @@ extension TURNEngine {
         return nil
     }
 
-    private func isRight(_ message: borrowing Message, _ integrity: IntegrityAlgorithm, _ key: Digest) -> Bool {
+    private func hasValidIntegrity(_ message: borrowing Message, _ integrity: IntegrityAlgorithm, _ key: Digest) -> Bool
+    {
         let bytes = key.copyToArray()
         return message.hasIntegrity(integrity, key: bytes.span.bytes, authentication)
     }

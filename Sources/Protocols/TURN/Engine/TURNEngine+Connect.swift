@@ -2,8 +2,9 @@ import BasicContainers
 import STUN
 package import Wire
 
-// TCP allocations: RFC 6062. The client asks for a connection to a peer (Connect), or is told of one that a peer made
-// (ConnectionAttempt), and claims it with a connection of its own (ConnectionBind). From then on the host moves bytes.
+// TCP allocations: RFC 6062. The client asks for a connection to a peer (Connect), or is notified of one that a peer
+// made (ConnectionAttempt), and claims it with a connection of its own (ConnectionBind). From then on the host relays
+// bytes.
 
 extension TURNEngine {
     mutating func connect(
@@ -14,39 +15,39 @@ extension TURNEngine {
                 message, request, of: flows[request.flow], knowing: Self.permissionAttributes, into: &outbox)
         else { return }
         guard allocations[slot].transport == .tcp else {
-            refuse(message, .allocationMismatch, request, into: &outbox)
+            reject(message, .allocationMismatch, request, into: &outbox)
             return
         }
         guard let address = message.xorAddress(.xorPeerAddress) else {
-            refuse(message, .badRequest, request, into: &outbox)
+            reject(message, .badRequest, request, into: &outbox)
             return
         }
         let peer: TransportAddress
-        switch judge(address, slot: slot) {
-        case .success(let judged): peer = judged.destination
-        case .failure(let refusal):
-            refuse(message, refusal.error, request, into: &outbox)
+        switch authorize(address, slot: slot) {
+        case .success(let authorized): peer = authorized.destination
+        case .failure(let error):
+            reject(message, error.code, request, into: &outbox)
             return
         }
-        if let error = obstacle(to: peer, slot: slot, at: request.now) {
-            refuse(message, error, request, into: &outbox)
+        if let error = connectionError(to: peer, slot: slot, at: request.now) {
+            reject(message, error, request, into: &outbox)
             return
         }
-        let until = request.now.adding(seconds: PeerConnection.patience)
-        let id = add(peer, slot: slot, .connecting(message.transaction, request.shape, until: until))
+        let until = request.now.adding(seconds: PeerConnection.timeout)
+        let id = add(peer, slot: slot, .connecting(message.transaction, request.signing, until: until))
         outbox.connectPeer(id, from: relayID(slot, peer.address.family), to: peer)
     }
 
-    private mutating func obstacle(to peer: TransportAddress, slot: Int, at now: Instant) -> ErrorCode? {
-        // A relay that connects to itself would be both ends.
+    private mutating func connectionError(to peer: TransportAddress, slot: Int, at now: Instant) -> ErrorCode? {
+        // A relay must not connect to itself.
         guard allocations[slot].relay(peer.address.family)?.local != peer else { return .forbidden }
         guard !allocations[slot].peerConnections.contains(where: { peerConnections[$0]?.peer == peer }) else {
             return .connectionAlreadyExists
         }
         guard allocations[slot].peerConnections.count < PeerConnection.maximum else { return .insufficientCapacity }
-        // Whether a port answers is what a scan wants to know, so each connection counts as a new peer.
+        // A Connect shows whether a port is open, so against port scans each one counts as a new peer.
         guard allocations[slot].newPeers.take(1, limits.newPeers, at: now) else {
-            tally.limitedPeers &+= 1
+            counters.limitedPeers &+= 1
             return .insufficientCapacity
         }
         return nil
@@ -67,30 +68,30 @@ extension TURNEngine {
         return id
     }
 
-    /// The host's answer to `connectPeer`: the peer accepted.
+    /// The peer accepted the connection that `connectPeer` asked for.
     package mutating func peerConnected(
         _ id: PeerConnectionID, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
     ) {
-        guard let connection = peerConnections[id], case .connecting(let transaction, let shape, _) = connection.stage
+        guard let connection = peerConnections[id], case .connecting(let transaction, let signing, _) = connection.stage
         else { return }
-        peerConnections[id]?.stage = .unclaimed(until: now.adding(seconds: PeerConnection.patience))
+        peerConnections[id]?.stage = .unclaimed(until: now.adding(seconds: PeerConnection.timeout))
         writer.begin(MessageType(.success, .connect), transaction)
         writer.append(.connectionID, integer: id.rawValue)
-        finish(shape, on: allocations[Int(connection.allocation.slot)].flow, into: &outbox)
+        finish(signing, on: allocations[Int(connection.allocation.slot)].flow, into: &outbox)
     }
 
-    /// A peer's connection is gone, whoever closed it, or was never made: then the client hears 447.
+    /// A peer's connection was closed, by whichever side, or was never made: then the client gets 447.
     package mutating func peerClosed(_ id: PeerConnectionID, into outbox: inout some RelayOutbox & ~Copyable) {
         guard let connection = peerConnections.removeValue(forKey: id) else { return }
         let slot = Int(connection.allocation.slot)
         allocations[slot].peerConnections.removeAll { $0 == id }
-        if case .connecting(let transaction, let shape, _) = connection.stage {
+        if case .connecting(let transaction, let signing, _) = connection.stage {
             let flow = allocations[slot].flow
-            refuse(.connect, transaction, .connectionTimeoutOrFailure, shape, on: flow, into: &outbox)
+            reject(.connect, transaction, .connectionTimeoutOrFailure, signing, on: flow, into: &outbox)
         }
     }
 
-    /// A peer connected to a relay. Its number, or nil when it has no permission and is to be closed.
+    /// A peer connected to a relay. The connection's id, or nil when it has no permission and must be closed.
     package mutating func peerAccepted(
         on relay: RelayID, from peer: TransportAddress, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
     ) -> PeerConnectionID? {
@@ -101,63 +102,64 @@ extension TURNEngine {
             !policy.isOwn(peer.address) || policy.allowsOwn(peer, gatewayOnly: allocations[slot].reachesGatewayOnly),
             allocations[slot].peerConnections.count < PeerConnection.maximum
         else {
-            tally.unpermittedFromPeer &+= 1
+            counters.unpermittedFromPeer &+= 1
             return nil
         }
-        let id = add(peer, slot: slot, .unclaimed(until: now.adding(seconds: PeerConnection.patience)))
+        let id = add(peer, slot: slot, .unclaimed(until: now.adding(seconds: PeerConnection.timeout)))
         writer.begin(MessageType(.indication, .connectionAttempt), TransactionID(errorSerial, UInt64(id.rawValue)))
         errorSerial &+= 1
         writer.append(.connectionID, integer: id.rawValue)
-        writer.append(.xorPeerAddress, xor: policy.told(peer))
+        writer.append(.xorPeerAddress, xor: policy.advertised(peer))
         send(on: allocations[slot].flow, into: &outbox)
         return id
     }
 
-    /// ConnectionBind: the request comes on a connection that has no allocation and becomes the other end.
+    /// ConnectionBind: the request comes on a connection without an allocation, which becomes the client's data
+    /// connection.
     mutating func bindConnection(
         _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
     ) {
         let unknown = message.unknownRequired(knowing: Self.connectionAttributes)
         guard unknown.isEmpty else {
-            refuse(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
+            reject(message, .unknownAttribute, unknown: unknown, request, into: &outbox)
             return
         }
         guard request.flow.transport.isStream, flows[request.flow] == nil,
             let number = message.integer32(.connectionID),
             let connection = peerConnections[PeerConnectionID(rawValue: number)],
-            case .unclaimed = connection.stage, !connection.isOver(at: request.now)
+            case .unclaimed = connection.stage, !connection.hasTimedOut(at: request.now)
         else {
-            refuse(message, .badRequest, request, into: &outbox)
+            reject(message, .badRequest, request, into: &outbox)
             return
         }
         guard isOwner(request.credential, of: Int(connection.allocation.slot)) else {
-            refuse(message, .wrongCredentials, request, into: &outbox)
+            reject(message, .wrongCredentials, request, into: &outbox)
             return
         }
         let id = PeerConnectionID(rawValue: number)
         peerConnections[id]?.stage = .bound
         writer.begin(MessageType(.success, .connectionBind), message.transaction)
-        finish(request.shape, on: request.flow, into: &outbox)
+        finish(request.signing, on: request.flow, into: &outbox)
         outbox.bindPeer(id, to: request.flow)
     }
 
-    /// Closes connections that took too long to be made or claimed, and those to own relays that are gone.
-    mutating func closeOverdueConnections(at now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
+    /// Closes connections that took too long to be made or claimed, and those to own relays that have ended.
+    mutating func closeTimedOutConnections(at now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
         let policy = policy
-        closeConnections(into: &outbox) { $0.isOver(at: now) || policy.verdict(on: $0.peer) == .forbidden }
+        closeConnections(into: &outbox) { $0.hasTimedOut(at: now) || policy.verdict(on: $0.peer) == .forbidden }
     }
 
     mutating func closeConnections(
-        into outbox: inout some RelayOutbox & ~Copyable, where isOver: (PeerConnection) -> Bool
+        into outbox: inout some RelayOutbox & ~Copyable, where shouldClose: (PeerConnection) -> Bool
     ) {
         guard !peerConnections.isEmpty else { return }
-        for (id, connection) in peerConnections where isOver(connection) {
+        for (id, connection) in peerConnections where shouldClose(connection) {
             outbox.closePeer(id)
             peerClosed(id, into: &outbox)
         }
     }
 
-    /// Closes what an allocation that ends was connected to, or one of its relays.
+    /// Closes the connections of an allocation that ends, or of one of its relays.
     mutating func closeConnections(
         of slot: Int, _ family: IPAddress.Family? = nil, into outbox: inout some RelayOutbox & ~Copyable
     ) {

@@ -5,9 +5,9 @@ import Wire
 // CreatePermission and ChannelBind: RFC 8656 sections 10 and 12.
 
 extension TURNEngine {
-    /// All peers of the request get a permission or none does. Each is judged by itself, and by its port where it is one
-    /// of the server's own addresses: there RFC 8656 section 10.1's "the port is ignored" would let a client reach every
-    /// port of this machine.
+    /// All peers of the request get a permission or none does. Each is checked by itself, with its port where it is one
+    /// of the server's own addresses: there RFC 8656 section 10.1's "the port is ignored" would let a client reach
+    /// every port of this machine.
     mutating func createPermission(
         _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
     ) {
@@ -15,30 +15,30 @@ extension TURNEngine {
             let slot = openSlot(
                 message, request, of: flows[request.flow], knowing: Self.permissionAttributes, into: &outbox)
         else { return }
-        var peers: [JudgedPeer] = []
-        var refusal: ErrorCode?
+        var peers: [AuthorizedPeer] = []
+        var error: ErrorCode?
         let transaction = message.transaction
         message.visitAttributes { type, value in
-            guard type == .xorPeerAddress, refusal == nil else { return }
+            guard type == .xorPeerAddress, error == nil else { return }
             guard let peer = TransportAddress(xorValue: value, transaction: transaction) else {
-                refusal = .badRequest
+                error = .badRequest
                 return
             }
-            switch judge(peer, slot: slot) {
-            case .success(let judged): peers.append(judged)
-            case .failure(let refused): refusal = refused.error
+            switch authorize(peer, slot: slot) {
+            case .success(let authorized): peers.append(authorized)
+            case .failure(let failure): error = failure.code
             }
         }
-        if peers.isEmpty, refusal == nil { refusal = .badRequest }
-        if refusal == nil, !admit(peers, slot: slot, at: request.now) { refusal = .insufficientCapacity }
-        if let refusal {
-            refuse(message, refusal, request, into: &outbox)
+        if peers.isEmpty, error == nil { error = .badRequest }
+        if error == nil, !admit(peers, slot: slot, at: request.now) { error = .insufficientCapacity }
+        if let error {
+            reject(message, error, request, into: &outbox)
             return
         }
-        hear(request.flow, slot)
+        confirmMove(to: request.flow, slot)
         for peer in peers { permit(peer, slot: slot, at: request.now) }
         writer.begin(MessageType(.success, .createPermission), message.transaction)
-        finish(request.shape, on: request.flow, into: &outbox)
+        finish(request.signing, on: request.flow, into: &outbox)
     }
 
     mutating func bindChannel(
@@ -53,28 +53,28 @@ extension TURNEngine {
             let number = value.integer(at: 0, as: UInt16.self), Channel.numbers.contains(number),
             let address = message.xorAddress(.xorPeerAddress)
         else {
-            refuse(message, .badRequest, request, into: &outbox)
+            reject(message, .badRequest, request, into: &outbox)
             return
         }
-        let peer: JudgedPeer
-        switch judge(address, slot: slot) {
-        case .success(let judged): peer = judged
-        case .failure(let refusal):
-            refuse(message, refusal.error, request, into: &outbox)
+        let peer: AuthorizedPeer
+        switch authorize(address, slot: slot) {
+        case .success(let authorized): peer = authorized
+        case .failure(let error):
+            reject(message, error.code, request, into: &outbox)
             return
         }
         if let error = bind(number, to: peer, slot: slot, at: request.now) {
-            refuse(message, error, request, into: &outbox)
+            reject(message, error, request, into: &outbox)
             return
         }
-        hear(request.flow, slot)
+        confirmMove(to: request.flow, slot)
         writer.begin(MessageType(.success, .channelBind), message.transaction)
-        finish(request.shape, on: request.flow, into: &outbox)
+        finish(request.signing, on: request.flow, into: &outbox)
     }
 
-    /// Binds or refreshes; an error when the number or the peer is bound otherwise.
+    /// Binds or refreshes; an error when the number or the peer is bound differently.
     private mutating func bind(
-        _ number: UInt16, to peer: JudgedPeer, slot: Int, at now: Instant
+        _ number: UInt16, to peer: AuthorizedPeer, slot: Int, at now: Instant
     ) -> ErrorCode? {
         allocations[slot].channels.removeAll { $0.expiry <= now }
         for channel in allocations[slot].channels
@@ -96,26 +96,27 @@ extension TURNEngine {
         return nil
     }
 
-    /// A peer that the policy lets pass.
-    struct JudgedPeer {
+    /// A peer that the policy allows.
+    struct AuthorizedPeer {
         let destination: TransportAddress
         let isOwn: Bool
     }
 
-    func judge(_ peer: TransportAddress, slot: Int) -> Result<JudgedPeer, Refusal> {
+    func authorize(_ peer: TransportAddress, slot: Int) -> Result<AuthorizedPeer, RequestError> {
         guard allocations[slot].relay(peer.address.family) != nil else {
-            return .failure(.refused(.peerAddressFamilyMismatch))
+            return .failure(.rejected(.peerAddressFamilyMismatch))
         }
         switch policy.verdict(on: peer, gatewayOnly: allocations[slot].reachesGatewayOnly) {
-        case .forbidden: return .failure(.refused(.forbidden))
-        case .allowed(let destination, let isOwn): return .success(JudgedPeer(destination: destination, isOwn: isOwn))
+        case .forbidden: return .failure(.rejected(.forbidden))
+        case .allowed(let destination, let isOwn):
+            return .success(AuthorizedPeer(destination: destination, isOwn: isOwn))
         }
     }
 
-    /// Whether these peers may be added to those that the allocation has: it bounds how many there are, and how fast new
-    /// ones come, which is what a scan of ports and addresses needs. 508 is the answer to both, the code that RFC 8656
-    /// sections 10.2 and 12.2 have for a limit; 486 is Allocate's alone. A peer that the allocation knows is free.
-    private mutating func admit(_ peers: [JudgedPeer], slot: Int, at now: Instant) -> Bool {
+    /// Whether these peers may be added to those of the allocation: bounds their number and, against scans of ports and
+    /// addresses, the rate of new ones. Both are answered with 508, the code of RFC 8656 sections 10.2 and 12.2 for a
+    /// limit; 486 is for Allocate alone. A peer that has a permission already costs nothing.
+    private mutating func admit(_ peers: [AuthorizedPeer], slot: Int, at now: Instant) -> Bool {
         var added: [IPAddress] = []
         for peer in peers {
             let address = peer.destination.address
@@ -126,14 +127,14 @@ extension TURNEngine {
         guard !added.isEmpty else { return true }
         guard allocations[slot].permissions.count + added.count <= Self.maximumPermissions else { return false }
         guard allocations[slot].newPeers.take(added.count, limits.newPeers, at: now) else {
-            tally.limitedPeers &+= 1
+            counters.limitedPeers &+= 1
             return false
         }
         return true
     }
 
     /// Installs or refreshes the permission, and renews it in the peer's channels.
-    private mutating func permit(_ peer: JudgedPeer, slot: Int, at now: Instant) {
+    private mutating func permit(_ peer: AuthorizedPeer, slot: Int, at now: Instant) {
         let address = peer.destination.address
         let expiry = now.adding(seconds: Permission.lifetime)
         if let index = allocations[slot].permissions.firstIndex(where: { $0.peer == address }) {

@@ -2,13 +2,13 @@ import BasicContainers
 import STUN
 package import Wire
 
-/// A packet on its way from a client to a peer: the payload lies in the datagram that the client sent.
+/// A packet from a client to a peer: `payload` is its range in the client's datagram.
 package struct ToPeer: Hashable, Sendable {
     package let relay: RelayID
     package let destination: TransportAddress
     package let payload: Range<Int>
-    /// Whether routers must not fragment it: the IP header's DF bit (RFC 8656 section 14). ChannelData never asks for it;
-    /// that section's "alternate behavior" for what it would copy from the packet that brought it.
+    /// Whether to set the IP header's DF bit (RFC 8656 section 14). Never for ChannelData: that section's "alternate
+    /// behavior", which does not copy the bit from the received packet.
     package let dontFragment: Bool
 
     package init(relay: RelayID, destination: TransportAddress, payload: Range<Int>, dontFragment: Bool = false) {
@@ -19,11 +19,11 @@ package struct ToPeer: Hashable, Sendable {
     }
 }
 
-/// A packet on its way from a peer to a client: the payload is the datagram, and `framing` goes before it.
+/// A packet from a peer to a client: the payload is the whole datagram, and `framing` goes before it.
 package struct ToClient: Hashable, Sendable {
     package let flow: Flow
     package let framing: Framing
-    /// The worker that has to send it, nil for this one: see `TURNEngine.host(of:)`.
+    /// The worker that must send it, nil for this one: see `TURNEngine.host(of:)`.
     package let worker: UInt8?
 
     package init(flow: Flow, framing: Framing, through worker: UInt8? = nil) {
@@ -40,7 +40,7 @@ package struct ToClient: Hashable, Sendable {
     }
 }
 
-// The fast path: what runs for every packet of media. Nothing here allocates or copies.
+// The fast path, which runs for every media packet. Nothing here allocates or copies.
 
 extension TURNEngine {
     ///     |         Channel Number        |            Length             |      RFC 8656 section 12.4
@@ -48,7 +48,7 @@ extension TURNEngine {
         guard let number = bytes.integer(at: 0, as: UInt16.self), let length = bytes.integer(at: 2, as: UInt16.self),
             Int(length) <= bytes.byteCount &- 4
         else {
-            tally.malformed &+= 1
+            counters.malformed &+= 1
             return nil
         }
         guard let slot = flows[flow].map({ Int($0) }), allocations[slot].isOpen,
@@ -56,74 +56,75 @@ extension TURNEngine {
             channel.permissionExpiry > now,
             !channel.isOwn || policy.allowsOwn(channel.peer, gatewayOnly: allocations[slot].reachesGatewayOnly)
         else {
-            tally.unpermittedFromClient &+= 1
+            counters.unpermittedFromClient &+= 1
             return nil
         }
-        guard passes(allocations[slot].toPeers.spend(Int(length), limits, at: now)), shares(slot, Int(length), at: now)
+        guard passes(allocations[slot].toPeers.spend(Int(length), limits, at: now)),
+            fitsSharedLimits(slot, Int(length), at: now)
         else { return nil }
-        hear(flow, slot)
+        confirmMove(to: flow, slot)
         return ToPeer(
             relay: relayID(slot, channel.peer.address.family), destination: channel.peer,
             payload: 4..<4 &+ Int(length))
     }
 
-    /// RFC 8656 section 11.2. A Send indication is never answered.
+    /// RFC 8656 section 11.2. A Send indication gets no response.
     mutating func forwardSend(_ message: borrowing Message, on flow: Flow, at now: Instant) -> ToPeer? {
         guard let slot = flows[flow].map({ Int($0) }), allocations[slot].isOpen,
             let peer = message.xorAddress(.xorPeerAddress), let payload = message.range(of: .data),
             message.unknownRequired(knowing: Self.sendAttributes).isEmpty, isPossible(message),
             allocations[slot].transport == .udp,
             allocations[slot].relay(peer.address.family) != nil,
-            // The verdict also turns an own external address into the local one.
+            // The verdict also maps an own external address to the local one.
             case .allowed(let destination, _) = policy.verdict(
                 on: peer, gatewayOnly: allocations[slot].reachesGatewayOnly),
             hasPermission(slot, destination.address, at: now)
         else {
-            tally.unpermittedFromClient &+= 1
+            counters.unpermittedFromClient &+= 1
             return nil
         }
         guard passes(allocations[slot].toPeers.spend(payload.count, limits, at: now)),
-            shares(slot, payload.count, at: now)
+            fitsSharedLimits(slot, payload.count, at: now)
         else { return nil }
-        hear(flow, slot)
+        confirmMove(to: flow, slot)
         return ToPeer(
             relay: relayID(slot, destination.address.family), destination: destination, payload: payload,
             dontFragment: message.has(.dontFragment))
     }
 
-    /// DONT-FRAGMENT where the host cannot set the bit makes a Send indication void (RFC 8656 section 11.2).
+    /// A Send indication with DONT-FRAGMENT is dropped where the host cannot set the bit (RFC 8656 section 11.2).
     private func isPossible(_ send: borrowing Message) -> Bool {
         setsDontFragment || !send.has(.dontFragment)
     }
 
-    /// The client was heard: where its allocation moves to, that is the end of the move.
-    mutating func hear(_ flow: Flow, _ slot: Int) {
-        if allocations[slot].isMoving, allocations[slot].mobility?.pending == flow { arrive(slot: slot) }
+    /// The client sent something valid on this flow. Where its allocation is moving there, that completes the move.
+    mutating func confirmMove(to flow: Flow, _ slot: Int) {
+        if allocations[slot].isMoving, allocations[slot].mobility?.pending == flow { completeMove(slot: slot) }
     }
 
-    private mutating func passes(_ verdict: Spending.Verdict) -> Bool {
+    private mutating func passes(_ verdict: TrafficLimiter.Verdict) -> Bool {
         switch verdict {
         case .passes: return true
-        case .tooManyBytes: tally.limitedBytes &+= 1
-        case .tooManyPackets: tally.limitedPackets &+= 1
+        case .tooManyBytes: counters.limitedBytes &+= 1
+        case .tooManyPackets: counters.limitedPackets &+= 1
         }
         return false
     }
 
-    /// Whether the allocations of its user, and all of the relay, may carry so many bytes more.
-    private mutating func shares(_ slot: Int, _ byteCount: Int, at now: Instant) -> Bool {
-        guard allocations[slot].ofUser.take(byteCount, at: now) else {
-            tally.limitedUserBytes &+= 1
+    /// Whether the limits that its user's allocations share, and all of the relay, allow so many bytes more.
+    private mutating func fitsSharedLimits(_ slot: Int, _ byteCount: Int, at now: Instant) -> Bool {
+        guard allocations[slot].userBudget.take(byteCount, at: now) else {
+            counters.limitedUserBytes &+= 1
             return false
         }
-        guard ofAll.take(byteCount, at: now) else {
-            tally.limitedTotalBytes &+= 1
+        guard totalBudget.take(byteCount, at: now) else {
+            counters.limitedTotalBytes &+= 1
             return false
         }
         return true
     }
 
-    /// A datagram of so many bytes that arrived at a relay. What it returns is to be sent to the client.
+    /// Handles a datagram of so many bytes that arrived at a relay. The packet that it returns is sent to the client.
     package mutating func receiveFromPeer(
         on relay: RelayID, from peer: TransportAddress, byteCount: Int, at now: Instant
     ) -> ToClient? {
@@ -135,10 +136,11 @@ extension TURNEngine {
             channel.permissionExpiry > now
         {
             guard !channel.isOwn || policy.allowsOwn(peer, gatewayOnly: allocations[slot].reachesGatewayOnly) else {
-                tally.unpermittedFromPeer &+= 1
+                counters.unpermittedFromPeer &+= 1
                 return nil
             }
-            guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)), shares(slot, byteCount, at: now)
+            guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)),
+                fitsSharedLimits(slot, byteCount, at: now)
             else { return nil }
             return toClient(slot, .channel(channel.number))
         }
@@ -146,12 +148,13 @@ extension TURNEngine {
             !policy.isOwn(peer.address)
                 || policy.allowsOwn(peer, gatewayOnly: allocations[slot].reachesGatewayOnly)
         else {
-            tally.unpermittedFromPeer &+= 1
+            counters.unpermittedFromPeer &+= 1
             return nil
         }
-        guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)), shares(slot, byteCount, at: now)
+        guard passes(allocations[slot].toClient.spend(byteCount, limits, at: now)),
+            fitsSharedLimits(slot, byteCount, at: now)
         else { return nil }
-        return toClient(slot, .indication(policy.told(peer)))
+        return toClient(slot, .indication(policy.advertised(peer)))
     }
 
     private func toClient(_ slot: Int, _ framing: ToClient.Framing) -> ToClient {

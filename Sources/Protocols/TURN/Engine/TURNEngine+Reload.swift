@@ -1,13 +1,13 @@
 import BasicContainers
 import Wire
 
-// What an operator changes while calls go on.
+// Configuration changes at run time.
 
 extension TURNEngine {
-    /// Goes on with other credentials and another policy.
+    /// Applies new credentials and a new policy.
     ///
-    /// Allocations stay, with the keys that they were made with. Permissions, channels and connections whose peer the new
-    /// policy forbids end now: a range is closed when the operator closes it, not five minutes later.
+    /// Allocations stay, with the keys that they were made with. Permissions, channels and connections whose peer the
+    /// new policy forbids end at once, and not when they would expire.
     package mutating func adopt(
         _ credentials: Credentials, _ policy: PeerPolicy, into outbox: inout some RelayOutbox & ~Copyable
     ) {

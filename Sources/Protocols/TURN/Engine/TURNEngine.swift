@@ -4,18 +4,18 @@ package import Wire
 
 /// A TURN server (RFC 8656) and STUN server (RFC 8489) without a socket or a clock.
 ///
-/// Datagrams of clients go into `receive`, those of peers into `receiveFromPeer`. Both return where a packet's payload
-/// is to go, so that the host forwards it from the buffer it arrived in; everything slower leaves through the outbox.
-/// One engine belongs to one worker: it knows only the flows that the kernel hands to that worker.
+/// Datagrams from clients go into `receive`, those from peers into `receiveFromPeer`. Both return the destination of
+/// the payload, so that the host forwards it from the buffer it arrived in; everything slower leaves through the
+/// outbox. One engine belongs to one worker: it knows only the flows that the kernel delivers to that worker.
 ///
-/// State is what authenticated clients made: `allocations` in slots, and `flows` to find a client's slot. Binding, 400,
-/// 401 and 438 are answered with nothing kept. Expired things are passed over by whoever meets them, and reclaimed by
-/// `advance`, which sweeps a part of the table at a time.
+/// Only authenticated clients create state: `allocations` in slots, and `flows` to find a client's slot. Responses to
+/// Binding and 400, 401 and 438 keep nothing. Expired entries are ignored by lookups, and reclaimed by `advance`, which
+/// sweeps a part of the table at a time.
 package struct TURNEngine: ~Copyable {
     /// Shortest and default, and longest lifetime of an allocation in seconds (RFC 8656 section 3.2 and 7.2).
     static let defaultLifetime: UInt32 = 600
     static let maximumLifetime: UInt32 = 3600
-    /// How long an allocation's own key refreshes it, in seconds: then its credentials must be good again.
+    /// How long an allocation's own key refreshes it, in seconds: after that its credentials must be valid again.
     static let keyLifetime: UInt32 = 86_400
     /// Bounds of one allocation's state, far above what a call needs.
     static let maximumPermissions = 256
@@ -25,29 +25,30 @@ package struct TURNEngine: ~Copyable {
         didSet { userHashes = UserHashes(credentials, authentication) }
     }
     package var policy: PeerPolicy
-    package var nonces: NonceMint
-    /// What each allocation may relay, from now on.
+    package var nonces: NonceGenerator
+    /// The rate limits of each allocation, from now on.
     package var limits = AllocationLimits() {
         didSet { limitAllocations() }
     }
-    /// Whether the host can set the IP header's DF bit; if not, DONT-FRAGMENT is unknown (RFC 8656 section 7.2).
+    /// Whether the host can set the IP header's DF bit; if not, DONT-FRAGMENT is an unknown attribute (RFC 8656 section
+    /// 7.2).
     package var setsDontFragment = true
-    /// Where clients find another relay while this one has no room, at most one of each family (RFC 8489 section 10).
+    /// The alternate servers for clients while this one has no capacity, at most one of each family (RFC 8489 section
+    /// 10).
     package var alternates: [TransportAddress] = []
-    /// Where RFC 5780 is served.
+    /// The addresses that serve RFC 5780.
     package var discoveries: [NATDiscovery] = []
-    /// What opens the access tokens of RFC 7635; without it none is good.
+    /// Decrypts the access tokens of RFC 7635; without it every token is invalid.
     package var decryption: (any AuthenticatedDecryption)?
-    /// What makes mobility tickets, and tells this worker's from others'; without it mobility is forbidden.
-    package var tickets: TicketMint?
-    /// This engine's number among those of the host, which the numbers of TCP connections name; nil when the host relays
+    /// Encodes mobility tickets, and decodes those of all workers; without it mobility is forbidden.
+    package var tickets: TicketCodec?
+    /// This engine's number among those of the host, which the ids of TCP connections contain; nil when the host relays
     /// no TCP.
     package var worker: UInt8?
-    /// What was dropped and answered. The host publishes it.
-    package internal(set) var tally = TURNTally()
+    package internal(set) var counters = TURNCounters()
 
     let authentication: any MessageAuthentication
-    var limiter: AnswerLimiter
+    var limiter: ResponseLimiter
     var allocations = UniqueArray<Allocation>()
     var freeSlots: [UInt32] = []
     var flows: [Flow: UInt32] = [:]
@@ -55,15 +56,15 @@ package struct TURNEngine: ~Copyable {
     var endings = EndedAllocations()
     /// Slots that are not free.
     var occupied = 0
-    /// Flows whose datagrams arrive here and belong to another worker, and flows of this worker's allocations whose
-    /// datagrams arrive at another.
-    var strangers: [Flow: Stranger] = [:]
-    var guests: [Flow: Guest] = [:]
-    var departures: [(Flow, Guest)] = []
+    /// Flows whose datagrams arrive here and belong to an allocation of another worker, and flows of this worker's
+    /// allocations whose datagrams arrive at another.
+    var forwardedFlows: [Flow: ForwardedFlow] = [:]
+    var ingresses: [Flow: FlowIngress] = [:]
+    var pendingReleases: [(Flow, FlowIngress)] = []
     var lastClaim = Claim(rawValue: 0)
-    /// Where the datagram comes from that is being received, if another worker handed it over.
+    /// The origin of the datagram that is being received, if another worker forwarded it.
     var delivery: Delivery?
-    /// Numbers the indications that the engine sends by itself.
+    /// For the transaction ids of the indications that the engine sends by itself.
     var errorSerial: UInt32 = 0
     /// Connections of TCP allocations to peers.
     var peerConnections: [PeerConnectionID: PeerConnection] = [:]
@@ -74,19 +75,19 @@ package struct TURNEngine: ~Copyable {
     private var sweep = Sweep()
     var revocations = Revocations()
     var owners = AllocationOwners()
-    /// What all allocations of the relay may carry together; nil where nothing bounds that.
+    /// The bandwidth that all allocations of the relay share; nil when it is unlimited.
     package var supply: (any ByteSupply)? {
-        get { ofAll.supply }
-        set { ofAll.supply = newValue }
+        get { totalBudget.supply }
+        set { totalBudget.supply = newValue }
     }
     /// This engine's slice of it.
-    var ofAll = ByteSlice()
+    var totalBudget = ByteSlice()
     private var counted = TransportCounts()
-    /// Open allocations by the transport of their client, as they were when the table was last gone through.
+    /// Open allocations by the transport of their client, as of the last full sweep of the table.
     package private(set) var allocationsByTransport = TransportCounts()
 
     package init(
-        credentials: Credentials, policy: PeerPolicy, nonces: NonceMint, limiter: AnswerLimiter,
+        credentials: Credentials, policy: PeerPolicy, nonces: NonceGenerator, limiter: ResponseLimiter,
         authentication: any MessageAuthentication
     ) {
         self.credentials = credentials
@@ -102,7 +103,7 @@ package struct TURNEngine: ~Copyable {
         occupied
     }
 
-    /// Tells the engine what the wall clock shows now.
+    /// Sets the wall clock, which the expiry of credentials is compared with.
     package mutating func setWallClock(unixSeconds: Int64, at now: Instant) {
         unixSecondsAtZero = unixSeconds - Int64(clamping: now.nanoseconds / 1_000_000_000)
     }
@@ -111,16 +112,18 @@ package struct TURNEngine: ~Copyable {
         unixSecondsAtZero + Int64(clamping: now.nanoseconds / 1_000_000_000)
     }
 
-    /// A datagram from a client. What it returns is to be sent to a peer from the datagram's own bytes.
+    /// Handles a datagram from a client. The packet that it returns is sent to a peer from the datagram's own bytes.
     package mutating func receive(
         _ bytes: RawSpan, on flow: Flow, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
     ) -> ToPeer? {
         guard let first = bytes.byte(at: 0) else {
-            tally.malformed &+= 1
+            counters.malformed &+= 1
             return nil
         }
-        if !strangers.isEmpty, delivery == nil, let owner = strangers[flow]?.owner, !isForAnother(bytes, than: owner) {
-            outbox.handOver(bytes, on: flow, to: owner, isTaken: false)
+        if !forwardedFlows.isEmpty, delivery == nil, let owner = forwardedFlows[flow]?.owner,
+            !carriesTicket(bytes, ofOtherThan: owner)
+        {
+            outbox.forward(bytes, on: flow, to: owner, isOccupied: false)
             return nil
         }
         if first & 0xC0 == 0x40 {
@@ -130,7 +133,7 @@ package struct TURNEngine: ~Copyable {
             let message = try Message(bytes)
             return receive(message, on: flow, at: now, into: &outbox)
         } catch {
-            tally.malformed &+= 1
+            counters.malformed &+= 1
             return nil
         }
     }
@@ -143,40 +146,40 @@ package struct TURNEngine: ~Copyable {
             return forwardSend(message, on: flow, at: now)
         case (.request, .binding), (.request, .allocate), (.request, .refresh), (.request, .createPermission),
             (.request, .channelBind), (.request, .connect), (.request, .connectionBind):
-            // A relay's port is one of UDP: that a TCP client has the same number means nothing.
+            // Relay ports are UDP: a TCP client with the same port number is no loop.
             guard flow.transport.isStream || !policy.isLiveRelay(flow.remote) else {
-                tally.loops &+= 1
+                counters.loops &+= 1
                 return nil
             }
-            answer(message, on: flow, at: now, into: &outbox)
+            handle(message, on: flow, at: now, into: &outbox)
             return nil
         default:
-            // Responses, other indications and unknown methods (RFC 8489 section 6.3): nobody waits for an answer.
-            tally.unexpected &+= 1
+            // Responses, other indications and unknown methods (RFC 8489 section 6.3): no response is expected.
+            counters.unexpected &+= 1
             return nil
         }
     }
 
-    private mutating func answer(
+    private mutating func handle(
         _ message: borrowing Message, on flow: Flow, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable
     ) {
         guard message.type.method != .binding else {
-            answerBinding(message, on: flow, at: now, into: &outbox)
+            handleBinding(message, on: flow, at: now, into: &outbox)
             return
         }
         var slot = flows[flow].map { Int($0) }
-        switch holder(of: message) {
-        case .own(let held): slot = held
-        case .elsewhere(let worker):
-            if handOver(message, to: worker, on: flow, at: now, into: &outbox) { return }
-            // Not one of this worker's, whatever the flow has.
+        switch ticketOwner(of: message) {
+        case .local(let owned): slot = owned
+        case .remote(let worker):
+            if forward(message, to: worker, on: flow, at: now, into: &outbox) { return }
+            // The ticket names an allocation of another worker, so the flow's own allocation is not meant.
             slot = nil
-        case .nobody: break
+        case .unknown: break
         }
         let credential: Credential
         switch authenticate(message, on: flow, of: slot, at: now) {
-        case .failure(let refusal):
-            challenge(message, refusal, on: flow, at: now, into: &outbox)
+        case .failure(let error):
+            challenge(message, error, on: flow, at: now, into: &outbox)
             return
         case .success(let accepted):
             credential = accepted
@@ -190,19 +193,19 @@ package struct TURNEngine: ~Copyable {
         case .connectionBind: bindConnection(message, request, into: &outbox)
         default: bindChannel(message, request, into: &outbox)
         }
-        settleDepartures(into: &outbox)
+        flushReleases(into: &outbox)
     }
 
-    /// When `advance` has something to do next.
+    /// When `advance` is due.
     package var deadline: Instant? {
         occupied == 0 ? nil : sweep.next
     }
 
-    /// Reclaims what has expired. Each call looks at a part of the table, all of it within a second.
+    /// Reclaims expired entries. Each call sweeps a part of the table, all of it within a second.
     package mutating func advance(to now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
-        settleDepartures(into: &outbox)
+        flushReleases(into: &outbox)
         guard now >= sweep.next else { return }
-        closeOverdueConnections(at: now, into: &outbox)
+        closeTimedOutConnections(at: now, into: &outbox)
         let slots = sweep.slots(of: allocations.count, at: now)
         for slot in slots { reclaim(slot: slot, at: now, into: &outbox) }
         if slots.upperBound == allocations.count {
@@ -210,13 +213,13 @@ package struct TURNEngine: ~Copyable {
             counted = TransportCounts()
             revocations.forget(before: unixSeconds(at: now))
         }
-        settleDepartures(into: &outbox)
+        flushReleases(into: &outbox)
     }
 
     private mutating func reclaim(slot: Int, at now: Instant, into outbox: inout some RelayOutbox & ~Copyable) {
         guard allocations[slot].isOpen else { return }
         if allocations[slot].expiry <= now {
-            tally.expired &+= 1
+            counters.expired &+= 1
             end(slot: slot, into: &outbox)
             return
         }
@@ -225,10 +228,11 @@ package struct TURNEngine: ~Copyable {
         allocations[slot].channels.removeAll { $0.expiry <= now }
     }
 
-    /// Ends every allocation that one of these names made: a whole user name, the user in it, a call, or a user in a call.
+    /// Ends every allocation that was made with a matching name: a whole user name, the user in it, a call, or a user
+    /// in a call.
     ///
-    /// Its ephemeral credentials that expire until `unixSeconds` make no new one, unless they name a later moment than
-    /// `issuedUntil` (milliseconds since 1970) at which they were issued.
+    /// Ephemeral credentials of that name that expire by `unixSeconds` make no new allocation, unless they were issued
+    /// after `issuedUntil` (milliseconds since 1970).
     package mutating func revoke(
         _ name: RevokedName, voidingUntil unixSeconds: Int64 = 0, issuedUntil milliseconds: Int64 = .max,
         into outbox: inout some RelayOutbox & ~Copyable
@@ -236,10 +240,10 @@ package struct TURNEngine: ~Copyable {
         if unixSeconds > 0 { revocations.void(name, until: unixSeconds, issuedUntil: milliseconds) }
         for slot in owners.slots(of: name).map({ Int($0) })
         where allocations[slot].isOpen && name.matches(allocations[slot].username, allocations[slot].name) {
-            tally.revoked &+= 1
+            counters.revoked &+= 1
             end(slot: slot, into: &outbox)
         }
-        settleDepartures(into: &outbox)
+        flushReleases(into: &outbox)
     }
 
     private mutating func limitAllocations() {
@@ -250,28 +254,28 @@ package struct TURNEngine: ~Copyable {
         }
     }
 
-    /// The client's connection is closed, and its allocation with it (RFC 8656 section 3.1).
+    /// Ends the allocation of a client whose connection was closed (RFC 8656 section 3.1).
     package mutating func flowClosed(_ flow: Flow, into outbox: inout some RelayOutbox & ~Copyable) {
-        if let stranger = strangers.removeValue(forKey: flow) {
-            outbox.evict(flow, stranger.claim, at: stranger.owner)
+        if let forwardedFlow = forwardedFlows.removeValue(forKey: flow) {
+            outbox.evict(flow, forwardedFlow.claim, at: forwardedFlow.owner)
         }
         guard let slot = flows[flow].map({ Int($0) }) else { return }
         guard allocations[slot].isOpen else {
-            // Its relay is on its way: `relayOpened` gives it back.
+            // The host is still opening its relay: `relayOpened` closes it.
             allocations[slot].isAbandoned = true
             flows[flow] = nil
             return
         }
         guard allocations[slot].mobility == nil else {
             detach(slot: slot, from: flow)
-            settleDepartures(into: &outbox)
+            flushReleases(into: &outbox)
             return
         }
-        tally.closed &+= 1
+        counters.closed &+= 1
         end(slot: slot, into: &outbox)
     }
 
-    /// No datagram arrives on these ports of the server any more, so what was made through them ends like a connection.
+    /// The server listens on these ports no more, so allocations of flows to them end as if a connection were closed.
     package mutating func portsClosed(_ ports: Set<UInt16>, into outbox: inout some RelayOutbox & ~Copyable) {
         for slot in 0..<allocations.count {
             let flow = allocations[slot].flow
@@ -281,11 +285,11 @@ package struct TURNEngine: ~Copyable {
         }
     }
 
-    /// Whether a source that has not authenticated may be answered now. For what the host answers by itself, such as a hello
-    /// of DTLS: all such answers share one limit for each prefix.
-    package mutating func allowsAnswer(to source: IPAddress, at now: Instant) -> Bool {
+    /// Whether a response may be sent now to a source that has not authenticated. For responses that the host sends by
+    /// itself, such as to a DTLS hello: all such responses share one limit for each prefix.
+    package mutating func allowsResponse(to source: IPAddress, at now: Instant) -> Bool {
         guard limiter.allows(source, at: now) else {
-            tally.limited &+= 1
+            counters.limited &+= 1
             return false
         }
         return true
@@ -293,10 +297,10 @@ package struct TURNEngine: ~Copyable {
 
     /// Whether a client on this flow has authenticated and holds an allocation, here or at another worker.
     package func hasAllocation(on flow: Flow) -> Bool {
-        flows[flow] != nil || !strangers.isEmpty && strangers[flow] != nil
+        flows[flow] != nil || !forwardedFlows.isEmpty && forwardedFlows[flow] != nil
     }
 
-    /// Gives up every allocation, when the host stops.
+    /// Ends every allocation, when the host stops.
     package mutating func endAll(into outbox: inout some RelayOutbox & ~Copyable) {
         for slot in 0..<allocations.count where allocations[slot].isOpen {
             end(slot: slot, into: &outbox)
@@ -304,7 +308,7 @@ package struct TURNEngine: ~Copyable {
     }
 }
 
-/// Walks the table once a second, in parts that take well under a millisecond.
+/// Sweeps the table once a second, in parts that take well under a millisecond.
 private struct Sweep {
     private static let part = 1024
     private static let period: UInt64 = 1_000_000_000

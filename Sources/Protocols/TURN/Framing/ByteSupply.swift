@@ -1,19 +1,20 @@
 package import Wire
 
-/// Bytes that the allocations of several workers share: those of one user, or of all.
+/// A byte budget that allocations of several workers share: those of one user, or all.
 package protocol ByteSupply: AnyObject, Sendable {
-    /// Takes so many bytes, and some more to go on with where there are. 0 when there are not so many.
+    /// Takes at least so many bytes, and some in advance where available. 0 when fewer are left.
     func take(_ needed: Int, at now: Instant) -> Int
 }
 
-/// What was taken of a supply and is not used up: a packet costs one subtraction, and nothing that other threads see.
+/// Bytes that were taken from a supply in advance: a packet costs one subtraction, and no synchronization.
 struct ByteSlice {
-    /// An empty supply is not asked again before: whoever is over the limit must not cost more than others.
+    /// An empty supply is asked again only after this time, so that an allocation over the limit costs no more than
+    /// others.
     private static let pauseNanoseconds: UInt64 = 1_000_000
 
     private var left: Int64 = 0
     private var askAgain = Instant(nanoseconds: 0)
-    /// nil where nothing bounds what is taken.
+    /// nil when it is unlimited.
     var supply: (any ByteSupply)? {
         didSet { left = 0 }
     }
@@ -30,14 +31,14 @@ struct ByteSlice {
         return true
     }
 
-    /// How many of so many wanted bytes of a stream may pass now.
-    mutating func available(upTo wanted: Int, at now: Instant) -> Int {
-        if left <= 0 { _ = refill(for: min(wanted, 1), at: now) }
-        return max(0, min(wanted, Int(clamping: left)))
+    /// How many bytes of a stream, at most `requested`, may pass now.
+    mutating func available(upTo requested: Int, at now: Instant) -> Int {
+        if left <= 0 { _ = refill(for: min(requested, 1), at: now) }
+        return max(0, min(requested, Int(clamping: left)))
     }
 
-    /// Takes what has passed, also more than there was.
-    mutating func owe(_ count: Int) {
+    /// Deducts bytes that have passed, even more than were available.
+    mutating func charge(_ count: Int) {
         left &-= Int64(truncatingIfNeeded: count)
     }
 

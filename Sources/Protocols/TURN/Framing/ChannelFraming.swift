@@ -2,7 +2,7 @@ package import STUN
 package import Wire
 
 extension ToClient.Framing {
-    /// The most that `write` puts before a payload.
+    /// The largest header that `write` puts before a payload.
     package static let maximumHeaderByteCount = 48
 
     /// Bytes before the payload: a ChannelData header, or a Data indication up to its DATA value.

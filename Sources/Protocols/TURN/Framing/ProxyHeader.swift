@@ -1,18 +1,18 @@
 package import Wire
 
-/// The header of the PROXY protocol, version 2, with which a load balancer says whose connection it passes on.
+/// The header of the PROXY protocol, version 2, in which a load balancer names the client of a connection.
 ///
 ///     | signature (12) | version 2, command | family, protocol | length (2) | addresses and TLVs |
 ///
-/// From HAProxy's `proxy-protocol.txt`, section 2.2. It is worth as much as whoever sent it: only connections from
-/// configured balancers are asked for it, and those must have it.
+/// From HAProxy's `proxy-protocol.txt`, section 2.2. It is not authenticated: only connections from configured
+/// balancers may have it, and those must have it.
 package enum ProxyHeader: Hashable, Sendable {
-    /// The header takes so many bytes and names this client; none when the balancer speaks for itself, to check health.
+    /// The header takes so many bytes and names this client; nil when the balancer itself connects, for a health check.
     case whole(byteCount: Int, source: TransportAddress?)
     case incomplete
     case malformed
 
-    /// A longer header carries what nobody needs: real ones have up to a few hundred bytes of TLVs.
+    /// Real headers have up to a few hundred bytes of TLVs.
     package static let maximumByteCount = 2048
     private static let fixedByteCount = 16
     private static let signature: (UInt64, UInt32) = (0x0D0A_0D0A_000D_0A51, 0x5549_540A)
@@ -38,7 +38,7 @@ package enum ProxyHeader: Hashable, Sendable {
             return
         }
         if command & 0xF == 0 || kind == 0 {
-            // LOCAL, or a family that the balancer does not know: the connection's own address holds.
+            // LOCAL, or a family that the balancer does not know: the connection's own address applies.
             self = .whole(byteCount: byteCount, source: nil)
         } else if let source = Self.source(kind, addresses) {
             self = .whole(byteCount: byteCount, source: source)
@@ -58,7 +58,7 @@ package enum ProxyHeader: Hashable, Sendable {
         return true
     }
 
-    /// The source of TCP over IPv4 (0x11) or IPv6 (0x21); datagrams and Unix sockets do not come this way.
+    /// The source of TCP over IPv4 (0x11) or IPv6 (0x21); datagrams and Unix sockets are not supported.
     private static func source(_ kind: UInt8, _ addresses: RawSpan) -> TransportAddress? {
         let size: Int
         switch kind {

@@ -1,17 +1,17 @@
 import STUN
 import Wire
 
-/// How TURN messages lie in a stream of bytes, over TCP and TLS: one after the other, each with its own length.
+/// The framing of TURN messages over TCP and TLS: one after the other, each with its own length.
 ///
-/// A STUN message tells its length without the 20 bytes of its header (RFC 8489 section 6.2.2); ChannelData tells that of
-/// its payload, and is padded to a multiple of four on a stream (RFC 8656 section 12.5). Lengths are added in `Int`, so
-/// no 16-bit sum can wrap. Whoever loses the beginning of a message never finds the next one, so anything that cannot
-/// begin a message ends the connection.
+/// A STUN message's length excludes the 20 bytes of its header (RFC 8489 section 6.2.2); that of ChannelData is its
+/// payload's, padded to a multiple of four on a stream (RFC 8656 section 12.5). Lengths are added in `Int`, so no
+/// 16-bit sum can wrap. A reader that lost the beginning of a message could not find the next one, so bytes that cannot
+/// begin a message end the connection.
 package enum StreamFraming {
     package enum Next: Hashable, Sendable {
         /// The first so many bytes are a message, its padding included.
         case frame(Int)
-        /// The message is not whole. It will have so many bytes, as far as can be told.
+        /// The message is incomplete. It has at least so many bytes, as far as is known.
         case incomplete(Int)
         /// No message begins like this.
         case malformed
@@ -39,13 +39,13 @@ package enum StreamFraming {
         }
     }
 
-    private static func whole(_ wanted: Int, _ present: Int) -> Next {
-        present >= wanted ? .frame(wanted) : .incomplete(wanted)
+    private static func whole(_ byteCount: Int, _ available: Int) -> Next {
+        available >= byteCount ? .frame(byteCount) : .incomplete(byteCount)
     }
 }
 
-/// What a client speaks, told by the first bytes of its connection (RFC 7983 gives each protocol its own).
-package enum StreamOpening: Hashable, Sendable {
+/// The protocol of a connection, detected from its first bytes (RFC 7983).
+package enum DetectedProtocol: Hashable, Sendable {
     /// A TLS handshake record.
     case tls
     /// A STUN message in the clear.

@@ -1,23 +1,23 @@
 package import Wire
 
-/// The relays that live now, on all workers.
+/// The open relays of all workers.
 package protocol LiveRelays: AnyObject, Sendable {
-    /// Where the relay is bound that is reached under this address, one of the server's own, local or external. nil
-    /// when no relay lives there.
+    /// The local address of the relay with this address, one of the server's own, local or external. nil when there is
+    /// no open relay.
     func local(of address: TransportAddress) -> TransportAddress?
 }
 
-/// The one place that decides which peers a client may reach.
+/// Decides which peers a client may reach.
 ///
-/// Everything special-purpose is refused, in every spelling, unless `allowed` opens it. The server's own addresses are
-/// refused whatever range they are in, but for the ports of live relays, so that two relayed clients reach each other
-/// and nobody reaches the server's other services. Opening a range that holds an own address opens its ports too, but
-/// for `deniedOwnPorts`. `openOwn` are services of this server that everybody may reach anyway: clients that get through
-/// to nothing but the relay reach them by it. What `denied` names is refused in any case; relays of this server are the
-/// one exception.
+/// Special-purpose addresses are forbidden, in every notation, unless `allowed` has them. The server's own addresses
+/// are forbidden in any range, except for the ports of live relays, so that two relayed clients reach each other and no
+/// client reaches the server's other services. Allowing a range that contains an own address allows its ports too,
+/// except for `deniedOwnPorts`. `openOwn` are services of this server that are public anyway: clients that can reach
+/// nothing but the relay use them through it. Addresses in `denied` are always forbidden, except for relays of this
+/// server.
 package struct PeerPolicy: Sendable {
     package enum Verdict: Hashable, Sendable {
-        /// Send to `destination`, which differs from the peer where that is an own external address.
+        /// Send to `destination`, which differs from the peer when that is an own external address.
         case allowed(destination: TransportAddress, isOwn: Bool)
         case forbidden
     }
@@ -48,10 +48,10 @@ package struct PeerPolicy: Sendable {
         self.live = live
     }
 
-    /// Whether an address is of a range that is not the open Internet's.
+    /// Whether an address is in a special-purpose range, and so not on the public Internet.
     package static func isSpecialPurpose(_ address: IPAddress) -> Bool { SpecialRanges.contains(address) }
 
-    /// - Parameter gatewayOnly: of peers none but the services of this server that everybody may reach.
+    /// - Parameter gatewayOnly: allows no peers but the public services of this server.
     package func verdict(on peer: TransportAddress, gatewayOnly: Bool = false) -> Verdict {
         if gatewayOnly {
             let local = TransportAddress(local(of: peer.address), port: peer.port)
@@ -70,37 +70,37 @@ package struct PeerPolicy: Sendable {
         return .allowed(destination: peer, isOwn: false)
     }
 
-    /// Whether a permission for this address may stand: on an own address, each port is judged when a packet comes.
+    /// Whether a permission for this address is allowed: on an own address, each port is checked when a packet comes.
     func allowsSome(_ address: IPAddress, gatewayOnly: Bool) -> Bool {
         guard !gatewayOnly else { return isOwn(address) }
         return isOwn(address) || verdict(on: TransportAddress(address, port: 0)) != .forbidden
     }
 
-    /// Whether a packet to or from this port of an own address may pass now; `address` in its local form.
+    /// Whether a packet to or from this port of an own address may pass now; `address` is the local one.
     func allowsOwn(_ address: TransportAddress, gatewayOnly: Bool) -> Bool {
         guard !gatewayOnly else { return openOwn.contains(address) && !isDenied(address.address) }
         return live.local(of: address) != nil || isOpenOwn(address, as: address.address)
     }
 
-    /// Whether a service of this machine is open to peers; clients may know its address by another name.
+    /// Whether a service of this machine is open to peers; clients may use its external address.
     private func isOpenOwn(_ local: TransportAddress, as address: IPAddress) -> Bool {
         if openOwn.contains(local) { return !isDenied(address) }
         return isListed(address) && !deniedOwnPorts.contains(local.port)
     }
 
-    /// Whether packets from here are our own relays', which must not become clients: a chain of them would be a loop.
+    /// Whether this is the address of one of our own relays, which must not become clients: that would make a loop.
     func isLiveRelay(_ address: TransportAddress) -> Bool {
         isOwn(address.address) && live.local(of: address) != nil
     }
 
-    /// What clients are told for an address that packets arrive from: the external form of a local one.
-    func told(_ address: TransportAddress) -> TransportAddress {
+    /// The address that clients are given for an own local one: its external address, where there is one.
+    func advertised(_ address: TransportAddress) -> TransportAddress {
         guard let mapping = externals.first(where: { $0.local == address.address }) else { return address }
         return TransportAddress(mapping.external, port: address.port)
     }
 
     func isOwn(_ address: IPAddress) -> Bool {
-        // All of 127/8 and 0.0.0.0 and :: lead to this machine.
+        // All of 127/8, 0.0.0.0 and :: reach this machine.
         own.contains(address) || address.isLoopback || address.isUnspecified
     }
 

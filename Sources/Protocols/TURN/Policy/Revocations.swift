@@ -1,4 +1,4 @@
-/// Whose allocations end.
+/// The name whose allocations are ended.
 package enum RevokedName: Hashable, Sendable {
     /// A static user, a whole ephemeral name, or the user part of one.
     case user(String)
@@ -16,21 +16,21 @@ package enum RevokedName: Hashable, Sendable {
     }
 }
 
-/// Credentials that make no new allocation although they have not expired: who was disabled, is out of a call, or was in one
-/// that has ended, may still hold some, for as long as the API gave them out for.
+/// Credentials that were revoked before they expire: those of users who were disabled, left a call, or were in a call
+/// that has ended.
 ///
-/// A name is forgotten when the last credential that it voids has expired by itself. Credentials that were given out
-/// after the revocation are good: a scoped name says when that was, others expire later.
+/// A name is forgotten when the last credential that it revokes has expired by itself. Credentials that were issued
+/// after the revocation are valid: a scoped name contains the time, others expire later.
 struct Revocations {
     private struct Mark {
-        /// The expiry (Unix seconds) of the last credential that is void.
+        /// The expiry (Unix seconds) of the last revoked credential.
         var expiry: Int64
-        /// When the last scoped one was issued, in milliseconds.
+        /// When the last revoked one with a scope was issued, in milliseconds.
         var issued: Int64
     }
 
     private var last: [RevokedName: Mark] = [:]
-    /// No name can be forgotten before, in Unix seconds.
+    /// When the first name can be forgotten, in Unix seconds.
     private var nextExpiry = Int64.max
 
     mutating func void(_ name: RevokedName, until unixSeconds: Int64, issuedUntil milliseconds: Int64) {
@@ -62,7 +62,7 @@ struct Revocations {
     var count: Int { last.count }
 }
 
-/// The slots of the allocations of each user and call, so that ending one's does not look at everybody's.
+/// The slots of the allocations of each user and call, so that a revocation does not scan the table.
 struct AllocationOwners {
     private var users: [String: Set<UInt32>] = [:]
     private var calls: [String: Set<UInt32>] = [:]
@@ -82,7 +82,7 @@ struct AllocationOwners {
         if slots[key]?.isEmpty == true { slots[key] = nil }
     }
 
-    /// Those that the name may match.
+    /// Candidates: slots whose allocations may match the name.
     func slots(of name: RevokedName) -> [UInt32] {
         switch name {
         case .user(let user): Array((users[user] ?? []).union(users[EphemeralName(user)?.user ?? user] ?? []))

@@ -4,16 +4,16 @@ import Histogram
 import Synchronization
 import Wire
 
-/// When one publisher came to the end of what it says, each time.
+/// The times at which one publisher finished its speech.
 final class SpeechLog: Sendable {
     struct End: Hashable, Sendable {
-        /// Seconds since 1970, to find it by what others say of it.
+        /// Seconds since 1970, to match it with captions.
         let wallClock: Double
         /// Nanoseconds of the monotonic clock.
         let at: UInt64
     }
 
-    /// Seconds: the way of a packet, and that a caption may begin and end beside its words.
+    /// In seconds: the latency of a packet, and the imprecision of the times of a caption.
     private static let tolerance = 0.5
 
     private let ends = Mutex<[End]>([])
@@ -23,8 +23,8 @@ final class SpeechLog: Sendable {
         ends.withLock { $0.append(end) }
     }
 
-    /// The end that is meant by this time, in seconds since 1970. Nil where it is none: in the middle of what is said,
-    /// behind which a pause was taken for the end.
+    /// The end that is nearest to this time, in seconds since 1970. Nil if none is near: then the caption ended at a
+    /// pause in the middle of the speech.
     func end(near wallClock: Double) -> End? {
         ends.withLock { ends in
             ends.min { abs($0.wallClock - wallClock) < abs($1.wallClock - wallClock) }
@@ -37,20 +37,20 @@ final class SpeechLog: Sendable {
     }
 }
 
-/// Has every call of a run captioned, and times from the end of what is said to its caption.
+/// Has every call of a run captioned, and measures the time from the end of a speech to its caption.
 final class CallCaptions: Sendable {
-    /// What was said last has its caption by then, unless it has none.
-    private static let patience = Duration.seconds(10)
+    /// How long to wait for the last captions.
+    private static let timeout = Duration.seconds(10)
 
     private let http: MediaHTTP
     private let logs = Mutex<[String: SpeechLog]>([:])
-    private let tally = Mutex(CaptionTally())
+    private let counters = Mutex(CaptionCounters())
     private let tasks = Mutex<[Task<Void, Never>]>([])
     private let began = Mutex<UInt64>(0)
 
     init(_ http: MediaHTTP) { self.http = http }
 
-    /// Where a participant's publisher notes what it has said.
+    /// The log of a participant's publisher.
     func log(_ user: String) -> SpeechLog {
         logs.withLock { logs in
             if let log = logs[user] { return log }
@@ -66,95 +66,95 @@ final class CallCaptions: Sendable {
     }
 
     private func begin(_ call: MediaCall) async {
-        guard let seat = call.seats.first else { return }
+        guard let member = call.members.first else { return }
         do {
             struct Called: Decodable {}
-            let _: Called = try await http.post("/v1/calls/\(call.id)/captions", [String: String](), seat.headers)
-            tally.withLock { $0.calls += 1 }
-        } catch let error as MediaFailure where error.isRefusal {
-            return tally.withLock { $0.refused["\(error)", default: 0] += 1 }
+            let _: Called = try await http.post("/v1/calls/\(call.id)/captions", [String: String](), member.headers)
+            counters.withLock { $0.calls += 1 }
+        } catch let error as MediaFailure where error.isRejection {
+            return counters.withLock { $0.refused["\(error)", default: 0] += 1 }
         } catch {
             return count("\(error)")
         }
-        let stream = CaptionStream(http: http, call: call.id, seat: seat)
-        let (listening, told) = AsyncStream<Void>.makeStream()
+        let stream = CaptionStream(http: http, call: call.id, member: member)
+        let (listening, started) = AsyncStream<Void>.makeStream()
         let task = Task {
             do {
-                try await stream.run { news in
-                    if case .listening = news { told.finish() }
-                    self.take(news)
+                try await stream.run { event in
+                    if case .listening = event { started.finish() }
+                    self.handle(event)
                 }
             } catch {
                 if !Task.isCancelled { self.count("\(error)") }
-                told.finish()
+                started.finish()
             }
         }
         tasks.withLock { $0.append(task) }
         for await _ in listening {}
     }
 
-    private func take(_ news: CaptionStream.News) {
+    private func handle(_ event: CaptionStream.Event) {
         let now = SystemClock.now().nanoseconds
-        switch news {
+        switch event {
         case .listening: break
-        case .failure(let failure): tally.withLock { $0.failures[failure, default: 0] += 1 }
+        case .failure(let failure): counters.withLock { $0.failures[failure, default: 0] += 1 }
         case .caption(let caption):
             let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
             guard let start = try? format.parse(caption.startedAt) else { return count("a caption without a time") }
             let end = log(caption.user).end(near: start.timeIntervalSince1970 + Double(caption.durationMs) / 1000)
-            tally.withLock { tally in
-                tally.captions += 1
-                if tally.example.isEmpty { tally.example = caption.text }
+            counters.withLock { counters in
+                counters.captions += 1
+                if counters.example.isEmpty { counters.example = caption.text }
                 guard let end, end.at <= now else {
-                    tally.partial += 1
+                    counters.partial += 1
                     return
                 }
-                MediaTally.record(now - end.at, in: &tally.latency)
+                MediaCounters.record(now - end.at, in: &counters.latency)
             }
         }
     }
 
-    /// Waits for what is still to come, and returns what came.
-    func end(_ calls: [MediaCall]) async -> CaptionTally {
+    /// Waits for the last captions, and returns the results.
+    func end(_ calls: [MediaCall]) async -> CaptionCounters {
         let silence = SystemClock.now().nanoseconds
-        try? await Task.sleep(for: Self.patience)
+        try? await Task.sleep(for: Self.timeout)
         for task in tasks.withLock({ $0 }) { task.cancel() }
         for call in calls {
             struct Called: Decodable {}
-            guard let seat = call.seats.first else { continue }
+            guard let member = call.members.first else { continue }
             do {
-                let _: Called = try await http.remove("/v1/calls/\(call.id)/captions", seat.headers)
+                let _: Called = try await http.remove("/v1/calls/\(call.id)/captions", member.headers)
             } catch {
                 count("\(error)")
             }
         }
         let start = began.withLock { $0 }
         let said = logs.withLock { $0.values.reduce(0) { $0 + $1.count(since: start, until: silence) } }
-        return tally.withLock { tally in
-            tally.said = said
-            return tally
+        return counters.withLock { counters in
+            counters.said = said
+            return counters
         }
     }
 
     private func count(_ problem: String) {
-        tally.withLock { $0.errors[problem, default: 0] += 1 }
+        counters.withLock { $0.errors[problem, default: 0] += 1 }
     }
 }
 
-/// What became of the captions of a run.
-struct CaptionTally: Sendable {
+/// The results of the captions of a run.
+struct CaptionCounters: Sendable {
     var calls = 0
     var refused: [String: Int] = [:]
-    /// How often somebody came to the end of what they say.
+    /// How many speeches were finished.
     var said = 0
     var captions = 0
-    /// Those that end in the middle of what somebody says, whose time is not taken.
+    /// Captions that end in the middle of a speech, which are not timed.
     var partial = 0
     /// The first of them.
     var example = ""
-    /// What the calls said was wrong.
+    /// The failures that calls reported.
     var failures: [String: Int] = [:]
-    /// From the last packet of what was said, in microseconds.
-    var latency = MediaTally.times
+    /// From the last packet of a speech, in microseconds.
+    var latency = MediaCounters.times
     var errors: [String: Int] = [:]
 }

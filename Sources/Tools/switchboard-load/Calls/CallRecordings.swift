@@ -4,26 +4,26 @@ import Foundation
 import Synchronization
 import Wire
 
-/// Records every call of a run through the API, and looks at what was kept: that nobody is missing, that it is as long as it
-/// took, and for some of it that the files can be read.
+/// Records every call of a run through the API, and checks the recordings: that no track is missing, that their length
+/// is right, and for some of them that the files can be read.
 final class CallRecordings: Sendable {
-    /// Requests that are under way at a time.
+    /// Concurrent requests.
     private static let atOnce = 8
-    /// Files that are fetched and read.
+    /// How many files are fetched and read.
     private static let fetched = 16
-    /// Until the files of a recording that has ended are whole, in tenths of a second.
-    private static let patience = 300
-    /// The recorder is told when the request has been answered, and comes around twenty times a second.
+    /// How often the end of a recording is polled, every tenth of a second.
+    private static let maxPolls = 300
+    /// In seconds. The recorder is notified after the response was sent, and runs twenty times a second.
     private static let slack = 0.25
-    private static let longest = OpusLimit(seconds: 100_000)
+    private static let maxLength = OpusLimit(seconds: 100_000)
 
     private let http: MediaHTTP
-    /// How many tracks there are to be in each; nil where people come and go.
+    /// The expected number of tracks of each recording; nil if participants leave and rejoin.
     private let publishers: Int?
-    private let tally = Mutex(RecordingTally())
+    private let counters = Mutex(RecordingCounters())
 
-    /// A recording that goes on. It began between these.
-    private struct Begun: Sendable {
+    /// A recording in progress. It began between the two times.
+    private struct StartedRecording: Sendable {
         let call: MediaCall
         let id: String
         let asked: Instant
@@ -53,44 +53,44 @@ final class CallRecordings: Sendable {
         var recording: Recording
     }
 
-    private let begun = Mutex<[Begun]>([])
+    private let begun = Mutex<[StartedRecording]>([])
 
     init(_ http: MediaHTTP, publishers: Int?) {
         self.http = http
         self.publishers = publishers
     }
 
-    /// Begins a recording of each.
+    /// Starts a recording of each call.
     func begin(_ calls: [MediaCall]) async {
         await each(calls) { call in
-            guard let seat = call.seats.first else { return }
+            guard let member = call.members.first else { return }
             do {
                 let asked = SystemClock.now()
-                let answer: Called = try await self.http.post(
-                    "/v1/calls/\(call.id)/recording", [String: String](), seat.headers)
-                guard let recording = answer.call.recording else { throw MediaFailure("a call is not recorded") }
-                let made = Begun(call: call, id: recording.id, asked: asked, answered: SystemClock.now())
-                self.begun.withLock { $0.append(made) }
-                self.tally.withLock { $0.begun += 1 }
-            } catch let error as MediaFailure where error.isRefusal {
-                self.tally.withLock { $0.refused += 1 }
+                let response: Called = try await self.http.post(
+                    "/v1/calls/\(call.id)/recording", [String: String](), member.headers)
+                guard let recording = response.call.recording else { throw MediaFailure("a call is not recorded") }
+                let started = StartedRecording(call: call, id: recording.id, asked: asked, answered: SystemClock.now())
+                self.begun.withLock { $0.append(started) }
+                self.counters.withLock { $0.begun += 1 }
+            } catch let error as MediaFailure where error.isRejection {
+                self.counters.withLock { $0.refused += 1 }
             } catch {
                 self.count("\(error)")
             }
         }
     }
 
-    /// Ends them and returns what was found.
-    func end() async -> RecordingTally {
+    /// Ends the recordings, and returns the results.
+    func end() async -> RecordingCounters {
         await each(begun.withLock { $0 }) { recording in
             do {
                 try await self.end(recording)
             } catch {
-                self.tally.withLock { $0.failed += 1 }
+                self.counters.withLock { $0.failed += 1 }
                 self.count("a recording: \(error)")
             }
         }
-        return tally.withLock { $0 }
+        return counters.withLock { $0 }
     }
 
     private func each<Thing: Sendable>(_ things: [Thing], _ body: @escaping @Sendable (Thing) async -> Void) async {
@@ -102,12 +102,12 @@ final class CallRecordings: Sendable {
         }
     }
 
-    private func end(_ recording: Begun) async throws {
-        guard let seat = recording.call.seats.first else { return }
+    private func end(_ recording: StartedRecording) async throws {
+        guard let member = recording.call.members.first else { return }
         let asked = SystemClock.now()
-        let _: Called = try await http.remove("/v1/calls/\(recording.call.id)/recording", seat.headers)
+        let _: Called = try await http.remove("/v1/calls/\(recording.call.id)/recording", member.headers)
         let answered = SystemClock.now()
-        let manifest = try await whole(recording, seat)
+        let manifest = try await completedManifest(of: recording, member)
         guard manifest.status == "complete" else {
             throw MediaFailure("it is \(manifest.status): \(manifest.failure ?? "")")
         }
@@ -119,28 +119,30 @@ final class CallRecordings: Sendable {
         for track in manifest.tracks { try await read(track) }
     }
 
-    private func whole(_ recording: Begun, _ seat: MediaCall.Seat) async throws -> Manifest.Recording {
-        for _ in 0..<Self.patience {
-            let manifest: Manifest = try await http.get("/v1/recordings/\(recording.id)", seat.headers)
+    private func completedManifest(
+        of recording: StartedRecording, _ member: MediaCall.Member
+    ) async throws -> Manifest.Recording {
+        for _ in 0..<Self.maxPolls {
+            let manifest: Manifest = try await http.get("/v1/recordings/\(recording.id)", member.headers)
             let found = manifest.recording
             if found.status != "ongoing", found.tracks.allSatisfy({ $0.durationMs != nil }) { return found }
             try await Task.sleep(for: .milliseconds(100))
         }
-        throw MediaFailure("its files are not whole after \(Self.patience / 10) s")
+        throw MediaFailure("its files are not complete after \(Self.maxPolls / 10) s")
     }
 
     private func check(_ manifest: Manifest.Recording, took seconds: (least: Double, most: Double)) throws {
         let tracks = manifest.tracks
         let byteCount = tracks.reduce(0) { $0 + ($1.byteCount ?? 0) }
         let length = tracks.reduce(0.0) { $0 + Double($1.durationMs ?? 0) / 1000 }
-        tally.withLock { tally in
-            tally.tracks += tracks.count
-            tally.byteCount += byteCount
-            tally.seconds += length
+        counters.withLock { counters in
+            counters.tracks += tracks.count
+            counters.byteCount += byteCount
+            counters.seconds += length
         }
         guard let publishers else { return }
         guard tracks.count == publishers, Set(tracks.map(\.user)).count == publishers else {
-            throw MediaFailure("it has \(tracks.count) tracks, and \(publishers) people spoke")
+            throw MediaFailure("it has \(tracks.count) tracks for \(publishers) publishers")
         }
         for track in tracks {
             let end = Double(track.offsetMs + (track.durationMs ?? 0)) / 1000
@@ -152,53 +154,53 @@ final class CallRecordings: Sendable {
         }
     }
 
-    /// The file, unless enough have been read.
+    /// Reads the file, unless enough have been read.
     private func read(_ track: Manifest.Track) async throws {
-        let isWanted = tally.withLock { tally in
-            guard tally.fetched < Self.fetched else { return false }
-            tally.fetched += 1
+        let isNeeded = counters.withLock { counters in
+            guard counters.fetched < Self.fetched else { return false }
+            counters.fetched += 1
             return true
         }
-        guard isWanted else { return }
-        guard let link = track.audio else { throw MediaFailure("there is no way to a file") }
+        guard isNeeded else { return }
+        guard let link = track.audio else { throw MediaFailure("a track has no URL") }
         let file = try await http.fetch(link.url)
-        guard file.count == track.byteCount else { throw MediaFailure("a file has not as many bytes as are told") }
-        let sound: OpusTrack
+        guard file.count == track.byteCount else { throw MediaFailure("the size of a file differs from its byteCount") }
+        let audio: OpusTrack
         do {
-            sound = try OpusFile.read(file.span.bytes, limit: Self.longest)
+            audio = try OpusFile.read(file.span.bytes, limit: Self.maxLength)
         } catch {
             throw MediaFailure("a file cannot be read: \(error)")
         }
-        guard !sound.isCutOff, abs(Int(sound.sampleCount / 48) - (track.durationMs ?? 0)) <= 1 else {
-            throw MediaFailure("a file is not as long as is told")
+        guard !audio.isTruncated, abs(Int(audio.sampleCount / 48) - (track.durationMs ?? 0)) <= 1 else {
+            throw MediaFailure("the length of a file differs from its durationMs")
         }
     }
 
     private static func shown(_ seconds: Double) -> String { String(format: "%.1f", seconds) }
 
     private func count(_ problem: String) {
-        tally.withLock { $0.errors[problem, default: 0] += 1 }
+        counters.withLock { $0.errors[problem, default: 0] += 1 }
     }
 }
 
-/// What became of the recordings of a run.
-struct RecordingTally: Encodable, Sendable {
+/// The results of the recordings of a run.
+struct RecordingCounters: Encodable, Sendable {
     var begun = 0
-    /// Not begun, as the server said.
+    /// Recordings that the server rejected.
     var refused = 0
-    /// Begun, and not whole in the end.
+    /// Recordings that failed after they began.
     var failed = 0
     var tracks = 0
     var byteCount = 0
-    /// Of all tracks together.
+    /// The length of all tracks together.
     var seconds = 0.0
     /// Files that were read.
     var fetched = 0
     var errors: [String: Int] = [:]
 }
 
-extension MediaCall.Seat {
-    /// Of a request by this participant.
+extension MediaCall.Member {
+    /// The headers of a request by this participant.
     var headers: [(String, String)] {
         [("Authorization", "Bearer \(person.token)"), ("Switchboard-Endpoint", "\(endpoint) \(secret)")]
     }

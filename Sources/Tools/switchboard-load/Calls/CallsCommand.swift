@@ -9,9 +9,9 @@ struct CallsCommand: AsyncParsableCommand {
         commandName: "calls",
         abstract: "Pairs of virtual users run whole call life cycles.",
         discussion: """
-            A life cycle: the caller creates a call with an offer of 4 KB; the callee sees it ring, says so, accepts and \
-            answers; each side sends two batches of five ICE candidates; both report that they are connected; the \
-            caller ends the call, and both see the end. Users come from `switchboard token`:
+            A life cycle: the caller creates a call with an offer of 4 KB; the callee is notified, reports ringing, \
+            accepts and answers; each side sends two batches of five ICE candidates; both report that they are \
+            connected; the caller ends the call, and both see the end. Users come from `switchboard token`:
 
               switchboard token --count 200 --config switchboard.yaml > users
               switchboard-load calls --server http://127.0.0.1:8080 --users 200 --tokens users --rate 100 --duration 20
@@ -23,13 +23,13 @@ struct CallsCommand: AsyncParsableCommand {
     @Option(help: "How many virtual users: an even number.")
     var users = 100
 
-    @Option(help: "What `switchboard token` printed; - for the standard input.")
+    @Option(help: "The output of `switchboard token`; - for the standard input.")
     var tokens: String
 
-    @Option(help: "Life cycles begun each second, over all users. A user who is late begins as soon as they can.")
+    @Option(help: "Life cycles to begin each second, over all users. Late ones begin as soon as possible.")
     var rate: Double?
 
-    @Flag(help: "Begin the next life cycle as soon as one is over, instead of a rate.")
+    @Flag(help: "Begin the next life cycle as soon as the previous one is over, instead of at a rate.")
     var max = false
 
     @Option(help: "Seconds to measure.")
@@ -38,13 +38,13 @@ struct CallsCommand: AsyncParsableCommand {
     @Option(help: "Seconds before that.")
     var warmUp = 1.0
 
-    @Option(help: "Event loops. One leaves the server the other cores.")
+    @Option(help: "Event loops. One leaves the other cores to the server.")
     var loops = 1
 
-    @Option(help: "Measure the CPU time of this process too: the server's.")
+    @Option(help: "The server's process id, to measure its CPU time.")
     var pid: Int?
 
-    @Option(help: "Write the figures here, as JSON.")
+    @Option(help: "Write the results to this file, as JSON.")
     var json: String?
 
     func validate() throws {
@@ -59,17 +59,17 @@ struct CallsCommand: AsyncParsableCommand {
             throw ValidationError("--duration must be 0.1 to 86400 seconds, --warm-up 0 to 3600.")
         }
         guard (1...256).contains(loops) else { throw ValidationError("--loops must be 1 to 256.") }
-        _ = try ServerPlace(server)
+        _ = try TargetServer(server)
     }
 
     func run() async throws {
         let people = try VirtualUser.read(tokens)
         guard people.count >= users else {
-            throw ValidationError("\(tokens) has \(people.count) users, and --users wants \(users).")
+            throw ValidationError("\(tokens) has \(people.count) users, but --users is \(users).")
         }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: loops)
         let run = CallsRun(
-            place: try ServerPlace(server), people: Array(people.prefix(users)), rate: rate, duration: duration,
+            target: try TargetServer(server), people: Array(people.prefix(users)), rate: rate, duration: duration,
             warmUp: warmUp, processID: pid)
         let report: CallsReport
         do {

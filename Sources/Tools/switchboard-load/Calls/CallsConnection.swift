@@ -1,21 +1,21 @@
 import NIOCore
 
-/// One virtual user's WebSocket (RFC 6455), written for this purpose alone: one handler, no copies, no tasks.
+/// One virtual user's WebSocket (RFC 6455), minimal for low overhead: one handler, no copies, no tasks.
 ///
-/// The frames are masked with a key of zeros, so that masking costs nothing; the key's secrecy protects caches between
-/// a browser and a server, and there are none here.
+/// The frames are masked with a key of zeros, so that masking costs nothing. Random keys protect caches between a
+/// browser and a server, and there are none here.
 final class CallsConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private enum Stage { case connecting, upgrading, open, closed }
 
-    private static let largestFrame = 4 << 20
+    private static let maxFrameByteCount = 4 << 20
 
     let person: VirtualUser
     let endpoint: String
-    private let place: ServerPlace
-    /// Whose connection it is.
+    private let target: TargetServer
+    /// The pair that the connection belongs to.
     weak var pair: CallsPair?
 
     private var stage = Stage.connecting
@@ -23,9 +23,9 @@ final class CallsConnection: ChannelInboundHandler {
     private var buffer = ByteBuffer()
     private var lastID = 0
 
-    init(_ person: VirtualUser, place: ServerPlace) {
+    init(_ person: VirtualUser, target: TargetServer) {
         self.person = person
-        self.place = place
+        self.target = target
         endpoint = UUIDText.make()
     }
 
@@ -34,7 +34,7 @@ final class CallsConnection: ChannelInboundHandler {
         stage = .upgrading
         let head = """
             GET /v1/realtime HTTP/1.1\r
-            Host: \(place.host):\(place.port)\r
+            Host: \(target.host):\(target.port)\r
             Connection: Upgrade\r
             Upgrade: websocket\r
             Sec-WebSocket-Version: 13\r
@@ -57,7 +57,7 @@ final class CallsConnection: ChannelInboundHandler {
         var data = unwrapInboundIn(data)
         if buffer.readableBytes == 0 { buffer = data } else { buffer.writeBuffer(&data) }
         if stage == .upgrading { upgrade() }
-        while stage == .open, takeFrame() {}
+        while stage == .open, handleFrame() {}
         if buffer.readableBytes == 0 { buffer.clear() } else { buffer.discardReadBytes() }
     }
 
@@ -85,10 +85,10 @@ final class CallsConnection: ChannelInboundHandler {
         send(#"{"id":2,"listen":{"stream":"user:\#(person.user)"}}"#)
     }
 
-    /// Takes a frame off the buffer, where a whole one is there.
-    private func takeFrame() -> Bool {
+    /// Handles the next frame in the buffer. Returns false if it is incomplete.
+    private func handleFrame() -> Bool {
         guard let (opcode, length, header) = frameHeader() else { return false }
-        guard length <= Self.largestFrame else {
+        guard length <= Self.maxFrameByteCount else {
             close()
             return false
         }
@@ -97,7 +97,7 @@ final class CallsConnection: ChannelInboundHandler {
         else { return false }
         buffer.moveReaderIndex(forwardBy: header + length)
         switch opcode {
-        case 0x1: took(payload)
+        case 0x1: handle(payload)
         case 0x8: close()
         case 0x9: send(opcode: 0xA, payload)
         default: break
@@ -122,7 +122,7 @@ final class CallsConnection: ChannelInboundHandler {
         }
     }
 
-    private func took(_ payload: ByteBuffer) {
+    private func handle(_ payload: ByteBuffer) {
         let text = payload.readableBytesUInt8Span
         guard let frame = CallsFrame(text) else { pair?.failed("a frame that is not JSON"); return }
         if frame.isHeartbeat {
@@ -130,7 +130,7 @@ final class CallsConnection: ChannelInboundHandler {
         } else if frame.isBye {
             pair?.failed("bye: \(text.text(after: #""reason":""#) ?? "")")
         } else {
-            pair?.took(frame, text, on: self)
+            pair?.handle(frame, text, on: self)
         }
     }
 

@@ -1,5 +1,5 @@
-/// What the load generator needs to know of a frame of the server's, found without understanding all of its JSON:
-/// the generator shares its cores with the server and must be cheap.
+/// The parts of a server's frame that the load generator needs, scanned without decoding all of its JSON: the generator
+/// shares its cores with the server and must be cheap.
 struct CallsFrame {
     var id: Int?
     var isError = false
@@ -31,7 +31,7 @@ struct CallsFrame {
 }
 
 extension Span<UInt8> {
-    /// How often `needle` stands in the text.
+    /// How often `needle` occurs in the text.
     func occurrences(of needle: StaticString) -> Int {
         let length = needle.utf8CodeUnitCount
         guard length > 0, count >= length else { return 0 }

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Two virtual users, of whom one calls the other, over and over: the life cycle as a machine. It lives on one event
-/// loop, and so does everything it touches.
+/// Two virtual users, one of whom calls the other repeatedly: the state machine of the life cycle. It runs on one event
+/// loop.
 final class CallsPair {
-    /// What a request on the wire was, and when it was sent.
-    private struct Asked { var step: CallsStep; var at: UInt64 }
+    /// A request without a result yet, and when it was sent.
+    private struct PendingRequest { var step: CallsStep; var at: UInt64 }
 
-    /// One life cycle under way.
+    /// The current life cycle.
     private struct LifeCycle {
         var due: UInt64
         var began: UInt64
@@ -19,7 +19,7 @@ final class CallsPair {
         var connections = 0
         var ended: UInt64 = 0
         var seesEnd = (caller: false, callee: false)
-        var isEndAnswered = false
+        var isEndConfirmed = false
         var hasOffer = false
         var hasAnswer = false
     }
@@ -29,10 +29,10 @@ final class CallsPair {
     let caller: CallsConnection
     let callee: CallsConnection
     private unowned let worker: CallsWorker
-    private var asked: (caller: [Int: Asked], callee: [Int: Asked]) = ([:], [:])
+    private var pending: (caller: [Int: PendingRequest], callee: [Int: PendingRequest]) = ([:], [:])
     private var lifeCycle: LifeCycle?
     private var listening = 0
-    /// The call before, of which some last word may still come.
+    /// The previous call, of which late events may still arrive.
     private var lastCall: String?
     private(set) var isReady = false
     private(set) var isBroken = false
@@ -45,7 +45,7 @@ final class CallsPair {
         callee.pair = self
     }
 
-    /// When the life cycle that is under way was begun.
+    /// When the current life cycle began.
     var began: UInt64? { lifeCycle?.began }
 
     /// Begins a life cycle that was due at `due`.
@@ -53,20 +53,20 @@ final class CallsPair {
         lifeCycle = LifeCycle(due: due, began: now)
         let params =
             #"{"clientID":"\#(UUIDText.make())","callees":["\#(callee.person.user)"],"kind":"audio","offer":{"sdp":"\#(CallsPayloads.offer)"}}"#
-        ask(caller, .create, "calls.create", params)
+        send(caller, .create, "calls.create", params)
     }
 
-    /// A frame came to one of the two.
-    func took(_ frame: CallsFrame, _ text: Span<UInt8>, on connection: CallsConnection) {
+    /// Handles a frame of one of the two connections.
+    func handle(_ frame: CallsFrame, _ text: Span<UInt8>, on connection: CallsConnection) {
         let now = CallsClock.now
         if let stream = frame.stream {
             if stream.hasPrefix("call:") {
-                tookCall(String(stream.dropFirst(5)), text, on: connection, at: now)
+                handleCall(String(stream.dropFirst(5)), text, on: connection, at: now)
             } else if stream.hasPrefix("signals:") {
-                tookSignals(stream, text, on: connection, at: now)
+                handleSignals(stream, text, on: connection, at: now)
             }
         } else if let id = frame.id {
-            tookAnswer(id, frame, text, on: connection, at: now)
+            handleResult(id, frame, text, on: connection, at: now)
         }
     }
 
@@ -97,7 +97,7 @@ final class CallsPair {
 }
 
 extension CallsPair {
-    private func tookAnswer(
+    private func handleResult(
         _ id: Int, _ frame: CallsFrame, _ text: Span<UInt8>, on connection: CallsConnection, at now: UInt64
     ) {
         guard id > 2 else {
@@ -110,30 +110,29 @@ extension CallsPair {
             return
         }
         let isCaller = connection === caller
-        guard let asked = isCaller ? asked.caller.removeValue(forKey: id) : asked.callee.removeValue(forKey: id) else {
-            return
-        }
+        guard let pending = isCaller ? pending.caller.removeValue(forKey: id) : pending.callee.removeValue(forKey: id)
+        else { return }
         guard !frame.isError else {
-            return failed("\(asked.step.name): \(text.text(after: #""type":""#) ?? "?")")
+            return failed("\(pending.step.name): \(text.text(after: #""type":""#) ?? "?")")
         }
-        worker.record(asked.step, since: asked.at, to: now)
-        switch asked.step {
+        worker.record(pending.step, since: pending.at, to: now)
+        switch pending.step {
         case .ringing:
             lifeCycle?.accepted = now
-            askAboutCall(callee, .accept, "calls.accept", #","clientID":"\#(UUIDText.make())""#)
+            sendForCall(callee, .accept, "calls.accept", #","clientID":"\#(UUIDText.make())""#)
         case .connected:
             lifeCycle?.connections += 1
             guard lifeCycle?.connections == 2 else { return }
             lifeCycle?.ended = now
-            askAboutCall(caller, .end, "calls.end", "")
+            sendForCall(caller, .end, "calls.end", "")
         case .end:
-            lifeCycle?.isEndAnswered = true
+            lifeCycle?.isEndConfirmed = true
             finishIfOver(at: now)
         default: break
         }
     }
 
-    private func tookCall(_ call: String, _ text: Span<UInt8>, on connection: CallsConnection, at now: UInt64) {
+    private func handleCall(_ call: String, _ text: Span<UInt8>, on connection: CallsConnection, at now: UInt64) {
         guard lifeCycle != nil, call != lastCall else { return }
         let isCaller = connection === caller
         if lifeCycle?.call == nil || lifeCycle?.call == call {
@@ -142,7 +141,7 @@ extension CallsPair {
             if isFirst, !isCaller, text.occurrences(of: #""status":"ended""#) == 0 {
                 lifeCycle?.call = call
                 worker.record(.seesRing, since: lifeCycle?.began ?? now, to: now)
-                askAboutCall(callee, .ringing, "calls.ringing", "")
+                sendForCall(callee, .ringing, "calls.ringing", "")
                 return
             }
         }
@@ -159,14 +158,14 @@ extension CallsPair {
         finishIfOver(at: now)
     }
 
-    private func tookSignals(_ stream: String, _ text: Span<UInt8>, on connection: CallsConnection, at now: UInt64) {
+    private func handleSignals(_ stream: String, _ text: Span<UInt8>, on connection: CallsConnection, at now: UInt64) {
         guard let lifeCycle, let call = lifeCycle.call, stream.dropFirst(8).hasPrefix(call) else { return }
         let isCaller = connection === caller
         if !isCaller, !lifeCycle.hasOffer, text.occurrences(of: #""kind":"offer""#) > 0 {
             self.lifeCycle?.hasOffer = true
             self.lifeCycle?.answered = now
             worker.record(.seesOffer, since: lifeCycle.accepted, to: now)
-            askAboutCall(
+            sendForCall(
                 callee, .answer, "calls.signals",
                 #","clientID":"\#(UUIDText.make())","kind":"answer","generation":1,"payload":{"sdp":"\#(CallsPayloads.answer)"}"#
             )
@@ -195,7 +194,7 @@ extension CallsPair {
             lifeCycle?.candidatesSent.callee = now
         }
         for batch in 1...Self.batches {
-            askAboutCall(
+            sendForCall(
                 connection, .candidates, "calls.signals",
                 #","clientID":"\#(UUIDText.make())","kind":"candidates","generation":1,"payload":{"candidates":\#(CallsPayloads.candidates),"end":\#(batch == Self.batches)}"#
             )
@@ -203,7 +202,7 @@ extension CallsPair {
         connectIfReady(connection, at: now)
     }
 
-    /// Media would flow once one has sent one's own candidates and has the other's.
+    /// Media would flow once a side has sent its candidates and received the other's.
     private func connectIfReady(_ connection: CallsConnection, at now: UInt64) {
         guard let lifeCycle else { return }
         let isCaller = connection === caller
@@ -213,11 +212,12 @@ extension CallsPair {
         let since = isCaller ? lifeCycle.candidatesSent.callee : lifeCycle.candidatesSent.caller
         if since > 0 { worker.record(.seesCandidates, since: since, to: now) }
         if isCaller { self.lifeCycle?.candidatesSeen.caller += 1 } else { self.lifeCycle?.candidatesSeen.callee += 1 }
-        askAboutCall(connection, .connected, "calls.connected", "")
+        sendForCall(connection, .connected, "calls.connected", "")
     }
 
     private func finishIfOver(at now: UInt64) {
-        guard let lifeCycle, lifeCycle.isEndAnswered, lifeCycle.seesEnd.caller, lifeCycle.seesEnd.callee else { return }
+        guard let lifeCycle, lifeCycle.isEndConfirmed, lifeCycle.seesEnd.caller, lifeCycle.seesEnd.callee
+        else { return }
         worker.record(.lifeCycle, since: lifeCycle.due, to: now)
         lastCall = lifeCycle.call
         self.lifeCycle = nil
@@ -226,26 +226,26 @@ extension CallsPair {
 
     private func giveUp() {
         guard lifeCycle != nil else { return }
-        asked = ([:], [:])
-        if lifeCycle?.call != nil { askAboutCall(caller, .end, "calls.end", "") }
-        asked = ([:], [:])
+        pending = ([:], [:])
+        if lifeCycle?.call != nil { sendForCall(caller, .end, "calls.end", "") }
+        pending = ([:], [:])
         lastCall = lifeCycle?.call
         lifeCycle = nil
         worker.gaveUp(self)
     }
 
-    private func ask(_ connection: CallsConnection, _ step: CallsStep, _ name: StaticString, _ params: String) {
+    private func send(_ connection: CallsConnection, _ step: CallsStep, _ name: StaticString, _ params: String) {
         let id = connection.request(name, params)
-        let asking = Asked(step: step, at: CallsClock.now)
-        if connection === caller { asked.caller[id] = asking } else { asked.callee[id] = asking }
+        let request = PendingRequest(step: step, at: CallsClock.now)
+        if connection === caller { pending.caller[id] = request } else { pending.callee[id] = request }
     }
 
-    private func askAboutCall(_ connection: CallsConnection, _ step: CallsStep, _ name: StaticString, _ more: String) {
+    private func sendForCall(_ connection: CallsConnection, _ step: CallsStep, _ name: StaticString, _ more: String) {
         guard let call = lifeCycle?.call else { return }
-        ask(connection, step, name, #"{"call":"\#(call)"\#(more)}"#)
+        send(connection, step, name, #"{"call":"\#(call)"\#(more)}"#)
     }
 
-    /// How far the life cycle came, for the error that it ends with.
+    /// The progress of the life cycle, for its error message.
     private var progress: String {
         guard let lifeCycle else { return "idle" }
         if lifeCycle.call == nil { return "no ring" }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What the virtual users send: an offer of 4 KB, an answer of half of it, and batches of five candidates.
+/// The payloads of virtual users: an offer of 4 KB, an answer of 2 KB, and batches of five candidates.
 enum CallsPayloads {
     static let offer = description(bytes: 4_096)
     static let answer = description(bytes: 2_048)
@@ -11,7 +11,7 @@ enum CallsPayloads {
         return "[" + lines.joined(separator: ",") + "]"
     }()
 
-    /// A session description as browsers write it, filled up to a size, with its line ends escaped for JSON.
+    /// A session description like a browser's, padded to a size, with its line ends escaped for JSON.
     private static func description(bytes: Int) -> String {
         var lines = [
             "v=0", "o=- 4611731400430051336 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
@@ -33,7 +33,7 @@ enum CallsPayloads {
     }
 }
 
-/// The clock that life cycles are timed with: nanoseconds that only grow.
+/// The monotonic clock of life cycles, in nanoseconds.
 enum CallsClock {
     static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
 }

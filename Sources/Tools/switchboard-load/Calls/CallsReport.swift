@@ -1,31 +1,31 @@
 import Foundation
 import Histogram
 
-/// What a run found, as a table for people and as JSON.
+/// The results of a run, as a table for people and as JSON.
 struct CallsReport: RunReport {
-    var tally: CallsTally
+    var counters: CallsCounters
     var seconds: Double
     var users: Int
     var rate: Double?
     var server: ProcessTimes?
     var generator: ProcessTimes
 
-    var errors: Int { tally.errors.values.reduce(0, +) }
+    var errors: Int { counters.errors.values.reduce(0, +) }
 
-    private var pace: Double { Double(tally.lifeCycles) / seconds }
+    private var pace: Double { Double(counters.lifeCycles) / seconds }
 
     private func perLifeCycle(_ seconds: Double) -> Double {
-        tally.lifeCycles > 0 ? seconds * 1_000 / Double(tally.lifeCycles) : 0
+        counters.lifeCycles > 0 ? seconds * 1_000 / Double(counters.lifeCycles) : 0
     }
 
     var table: String {
         var lines = [
-            "\(tally.lifeCycles) life cycles in \(decimal(seconds, 1)) s by \(users) users: \(decimal(pace, 1))/s"
+            "\(counters.lifeCycles) life cycles in \(decimal(seconds, 1)) s by \(users) users: \(decimal(pace, 1))/s"
                 + (rate.map { " (asked for \(decimal($0, 1))/s)" } ?? ""), "",
             row("ms", pointNames),
         ]
         for step in CallsStep.allCases {
-            let times = tally.times[step.rawValue]
+            let times = counters.times[step.rawValue]
             let values = times.totalCount == 0 ? [] : [50, 90, 99, 99.9, 100].map { milliseconds(times, $0) }
             lines.append(row(step.name, values.isEmpty ? ["-"] : values.map { decimal($0, 2) }))
         }
@@ -41,14 +41,14 @@ struct CallsReport: RunReport {
         }
         lines.append("generator CPU for each life cycle: \(decimal(perLifeCycle(generator.all.total), 3)) ms")
         lines += ["", errors == 0 ? "no errors" : "\(errors) errors:"]
-        for (what, count) in tally.errors.sorted(by: { $0.value > $1.value }) { lines.append("  \(count) \(what)") }
+        for (what, count) in counters.errors.sorted(by: { $0.value > $1.value }) { lines.append("  \(count) \(what)") }
         return lines.joined(separator: "\n")
     }
 
     var json: Data {
         get throws {
             struct Step: Encodable { var count: UInt64; var p50, p90, p99, p999, max, mean: Double }
-            struct Figures: Encodable {
+            struct Stats: Encodable {
                 var users: Int
                 var seconds: Double
                 var rate: Double?
@@ -62,7 +62,7 @@ struct CallsReport: RunReport {
                 var errors: [String: Int]
             }
             let steps = CallsStep.allCases.map { step -> (String, Step) in
-                let times = tally.times[step.rawValue]
+                let times = counters.times[step.rawValue]
                 return (
                     step.name,
                     Step(
@@ -71,14 +71,14 @@ struct CallsReport: RunReport {
                         mean: times.totalCount == 0 ? 0 : times.mean / 1_000)
                 )
             }
-            let figures = Figures(
-                users: users, seconds: seconds, rate: rate, lifeCycles: tally.lifeCycles, lifeCyclesPerSecond: pace,
+            let stats = Stats(
+                users: users, seconds: seconds, rate: rate, lifeCycles: counters.lifeCycles, lifeCyclesPerSecond: pace,
                 serverMillisecondsPerLifeCycle: server.map { perLifeCycle($0.all.total) },
                 serverUserMillisecondsPerLifeCycle: server.map { perLifeCycle($0.all.user) },
                 serverMillisecondsPerLifeCycleByThread: server?.threads.mapValues { perLifeCycle($0.total) },
                 generatorMillisecondsPerLifeCycle: perLifeCycle(generator.all.total),
-                milliseconds: Dictionary(uniqueKeysWithValues: steps), errors: tally.errors)
-            return try written(figures)
+                milliseconds: Dictionary(uniqueKeysWithValues: steps), errors: counters.errors)
+            return try written(stats)
         }
     }
 

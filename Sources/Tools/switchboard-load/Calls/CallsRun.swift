@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// How far a run is; the workers count, and the progress bar looks.
+/// The progress of a run, which the workers count for the progress bar.
 final class CallsProgress: Sendable {
     private let lifeCycles = Atomic<Int>(0)
     private let errors = Atomic<Int>(0)
@@ -16,7 +16,7 @@ final class CallsProgress: Sendable {
 
 /// One run: connect everybody, warm up, measure.
 struct CallsRun: Sendable {
-    var place: ServerPlace
+    var target: TargetServer
     var people: [VirtualUser]
     var rate: Double?
     var duration: Double
@@ -48,16 +48,16 @@ struct CallsRun: Sendable {
         let ownAfter = try ProcessTimes(of: nil)
         let seconds = Double(CallsClock.now - start) / 1e9
 
-        var tally = CallsTally()
-        for (loop, worker) in zip(loops, workers) { tally.add(try await loop.submit { worker.value.stop() }.get()) }
+        var counters = CallsCounters()
+        for (loop, worker) in zip(loops, workers) { counters.add(try await loop.submit { worker.value.stop() }.get()) }
         bar.clear()
         let server = before.flatMap { before in after.map { $0.since(before) } }
         return CallsReport(
-            tally: tally, seconds: seconds, users: people.count, rate: rate, server: server,
+            counters: counters, seconds: seconds, users: people.count, rate: rate, server: server,
             generator: ownAfter.since(ownBefore))
     }
 
-    /// A few at a time, so that the server's queue of connections holds them.
+    /// Connects a few at a time, so that the server's listen backlog does not overflow.
     private func connect(_ workers: [NIOLoopBound<CallsWorker>], _ loops: [any EventLoop], _ bar: ProgressBar)
         async throws
     {
@@ -66,7 +66,7 @@ struct CallsRun: Sendable {
             let index = first / 2 % loops.count
             let worker = workers[index]
             let two = [people[first], people[first + 1]]
-            try await loops[index].flatSubmit { [place] in worker.value.connect(two, to: place) }.get()
+            try await loops[index].flatSubmit { [target] in worker.value.connect(two, to: target) }.get()
             connected += 2
             bar.show(Double(connected) / Double(people.count), "connecting \(connected) of \(people.count)")
         }

@@ -1,7 +1,6 @@
 import Histogram
 
-/// What a life cycle is made of and is timed: each write until its answer, and each thing that the other side sees
-/// until it does.
+/// The timed steps of a life cycle: each request until its result, and each event until the other side receives it.
 enum CallsStep: Int, CaseIterable, Sendable {
     case create, ringing, accept, answer, candidates, connected, end
     case seesRing, seesOffer, seesAnswer, seesCandidates, seesEnd
@@ -26,8 +25,8 @@ enum CallsStep: Int, CaseIterable, Sendable {
     }
 }
 
-/// What was counted and timed on one event loop, to be added up.
-struct CallsTally: Sendable {
+/// The counters and timings of one event loop, to be added up.
+struct CallsCounters: Sendable {
     /// In microseconds.
     var times: [Histogram<UInt64>]
     var lifeCycles = 0
@@ -41,7 +40,7 @@ struct CallsTally: Sendable {
         times[step.rawValue].record(min(nanoseconds / 1_000, 60_000_000))
     }
 
-    mutating func add(_ other: CallsTally) {
+    mutating func add(_ other: CallsCounters) {
         for (index, histogram) in other.times.enumerated() { times[index].add(histogram) }
         lifeCycles += other.lifeCycles
         errors.merge(other.errors, uniquingKeysWith: +)

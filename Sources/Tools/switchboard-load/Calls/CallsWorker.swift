@@ -1,15 +1,15 @@
 import NIOCore
 import NIOPosix
 
-/// The pairs of one event loop: begins their life cycles in time, and counts. Everything here runs on that loop.
+/// The pairs of one event loop: schedules their life cycles, and counts. Everything here runs on that loop.
 final class CallsWorker {
-    /// A life cycle that takes longer has failed.
-    private static let patience: UInt64 = 15_000_000_000
+    /// A life cycle that takes longer fails.
+    private static let lifeCycleTimeout: UInt64 = 15_000_000_000
     private static let tick = TimeAmount.milliseconds(2)
 
     private let loop: any EventLoop
     private let progress: CallsProgress
-    /// Life cycles a second; nil begins one after the other.
+    /// Life cycles a second; nil for one after the other.
     private let rate: Double?
     private var pairs: [CallsPair] = []
     private var idle: [CallsPair] = []
@@ -19,7 +19,7 @@ final class CallsWorker {
     private var begun = 0
     private var isMeasuring = false
     private(set) var isOver = false
-    private var tally = CallsTally()
+    private var counters = CallsCounters()
 
     init(loop: any EventLoop, rate: Double?, progress: CallsProgress) {
         self.loop = loop
@@ -27,11 +27,11 @@ final class CallsWorker {
         self.progress = progress
     }
 
-    /// Connects two users and comes back when both listen.
-    func connect(_ people: [VirtualUser], to place: ServerPlace) -> EventLoopFuture<Void> {
+    /// Connects two users, and completes when both have subscribed.
+    func connect(_ people: [VirtualUser], to target: TargetServer) -> EventLoopFuture<Void> {
         let promise = loop.makePromise(of: Void.self)
         waiting = promise
-        let connections = people.map { CallsConnection($0, place: place) }
+        let connections = people.map { CallsConnection($0, target: target) }
         pairs.append(CallsPair(connections[0], connections[1], worker: self))
         for connection in connections {
             let handler = NIOLoopBound(connection, eventLoop: loop)
@@ -42,7 +42,7 @@ final class CallsWorker {
                         try channel.pipeline.syncOperations.addHandler(handler.value)
                     }
                 }
-                .connect(host: place.host, port: place.port)
+                .connect(host: target.host, port: target.port)
                 .whenFailure { error in promise.fail(error) }
         }
         return promise.futureResult
@@ -54,36 +54,36 @@ final class CallsWorker {
         waiting = nil
     }
 
-    /// Begins to begin life cycles.
+    /// Starts to begin life cycles.
     func start() {
         startedAt = CallsClock.now
         if rate == nil { for pair in idle { begin(pair, due: startedAt, at: startedAt) } }
         if rate == nil { idle = [] }
         let bound = NIOLoopBound(self, eventLoop: loop)
-        ticker = loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.tick) { _ in bound.value.beginWhatIsDue() }
+        ticker = loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.tick) { _ in bound.value.beginDue() }
     }
 
-    /// From now on, times and errors count.
+    /// Starts the measurement.
     func measure() {
-        tally = CallsTally()
+        counters = CallsCounters()
         isMeasuring = true
     }
 
-    /// Ends the measurement, and everything.
-    func stop() -> CallsTally {
+    /// Ends the measurement and closes the connections.
+    func stop() -> CallsCounters {
         isMeasuring = false
         isOver = true
         ticker?.cancel()
         for pair in pairs { pair.close() }
-        return tally
+        return counters
     }
 
     func record(_ step: CallsStep, since: UInt64, to now: UInt64) {
-        if isMeasuring { tally.record(step, nanoseconds: now &- since) }
+        if isMeasuring { counters.record(step, nanoseconds: now &- since) }
     }
 
     func count(error: String) {
-        tally.errors[error, default: 0] += 1
+        counters.errors[error, default: 0] += 1
         progress.countError()
         waiting?.fail(CallsFailure(what: error))
         waiting = nil
@@ -91,7 +91,7 @@ final class CallsWorker {
 
     func finished(_ pair: CallsPair) {
         progress.countLifeCycle()
-        if isMeasuring { tally.lifeCycles += 1 }
+        if isMeasuring { counters.lifeCycles += 1 }
         next(pair)
     }
 
@@ -109,9 +109,9 @@ final class CallsWorker {
         }
     }
 
-    private func beginWhatIsDue() {
+    private func beginDue() {
         let now = CallsClock.now
-        for pair in pairs { if let began = pair.began, now - began > Self.patience { pair.expire() } }
+        for pair in pairs { if let began = pair.began, now - began > Self.lifeCycleTimeout { pair.expire() } }
         guard let rate, !isOver else { return }
         while !idle.isEmpty {
             let due = startedAt + UInt64(Double(begun) / rate * 1e9)
@@ -126,7 +126,7 @@ final class CallsWorker {
     }
 }
 
-/// Why a run could not begin.
+/// Why a run could not start.
 struct CallsFailure: Error, CustomStringConvertible {
     var what: String
     var description: String { what }

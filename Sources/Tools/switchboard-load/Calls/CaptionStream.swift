@@ -3,8 +3,8 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 
-/// The streams of one call that tell of its captions, as server-sent events to the endpoint of a participant: nobody else
-/// gets any.
+/// The caption streams of one call, as server-sent events to the endpoint of a participant. Only participants receive
+/// them.
 struct CaptionStream: Sendable {
     struct Caption: Decodable, Sendable {
         var user: String
@@ -14,20 +14,20 @@ struct CaptionStream: Sendable {
         var text: String
     }
 
-    enum News: Sendable {
+    enum Event: Sendable {
         case listening
         case caption(Caption)
-        /// Why there are none now.
+        /// Why there are currently none.
         case failure(String)
     }
 
-    private static let largestEvent = 1 << 20
+    private static let maxEventByteCount = 1 << 20
 
     let http: MediaHTTP
     let call: String
-    let seat: MediaCall.Seat
+    let member: MediaCall.Member
 
-    private struct Greeting: Encodable { var token, endpoint, secret: String }
+    private struct Hello: Encodable { var token, endpoint, secret: String }
     private struct Listen: Encodable {
         struct Stream: Encodable { var stream: String }
         var id: Int
@@ -78,8 +78,8 @@ struct CaptionStream: Sendable {
     }
 
     /// Listens until the task is cancelled, or the server ends it.
-    func run(_ give: (News) async -> Void) async throws {
-        let hello = Greeting(token: seat.person.token, endpoint: seat.endpoint, secret: seat.secret)
+    func run(_ onEvent: (Event) async -> Void) async throws {
+        let hello = Hello(token: member.person.token, endpoint: member.endpoint, secret: member.secret)
         var buffer = ByteBuffer()
         var session: String?
         for try await chunk in try await http.stream("/v1/realtime/sse", hello) {
@@ -92,20 +92,20 @@ struct CaptionStream: Sendable {
                     try await post(Listen(id: 1, listen: .init(stream: "call:\(call)")), to: started)
                     try await post(Listen(id: 2, listen: .init(stream: "captions:\(call)")), to: started)
                 }
-                if frame.id == 2 { await give(.listening) }
+                if frame.id == 2 { await onEvent(.listening) }
                 if frame.heartbeat != nil, let session { try await post(Heartbeat(), to: session) }
                 for change in frame.changes ?? [] {
-                    if let failure = change.failure { await give(.failure(failure)) }
+                    if let failure = change.failure { await onEvent(.failure(failure)) }
                 }
-                if let caption = frame.caption { await give(.caption(caption)) }
+                if let caption = frame.caption { await onEvent(.caption(caption)) }
             }
-            guard buffer.readableBytes < Self.largestEvent else { throw MediaFailure("an event without an end") }
+            guard buffer.readableBytes < Self.maxEventByteCount else { throw MediaFailure("an event without an end") }
         }
         throw MediaFailure("the call's stream ended")
     }
 
     private func post(_ frame: some Encodable, to session: String) async throws {
-        try await http.send("/v1/realtime/sse/\(session)", frame, [("Authorization", "Bearer \(seat.person.token)")])
+        try await http.send("/v1/realtime/sse/\(session)", frame, [("Authorization", "Bearer \(member.person.token)")])
     }
 
     /// `data: {…}` and an empty line.

@@ -3,12 +3,12 @@ import Foundation
 import RTP
 import Wire
 
-/// Speech that publishers say over and over, each from another place on: files, with a pause behind each.
+/// Speech that publishers send in a loop, each from another position: files, with a pause after each.
 ///
-/// The packets are those of the files, with room for the mark in padding, which decoders pass over (RFC 6716 section 3.2.5).
+/// The packets are those of the files, with padding for the mark, which decoders ignore (RFC 6716 section 3.2.5).
 struct SpokenClip: Sendable {
     struct Packet: Hashable, Sendable {
-        /// Where an RTP header fits, the payload, and at its end room for the mark.
+        /// Space for an RTP header, and the payload, which ends with space for the mark.
         let raw: [UInt8]
         /// Samples at 48 kHz.
         let duration: UInt32
@@ -21,7 +21,7 @@ struct SpokenClip: Sendable {
 
         var payload: ArraySlice<UInt8> { raw.dropFirst(RTPPacket.headerByteCount) }
 
-        /// The same frames with as much padding as a mark takes; nil for what is no packet, or has much padding already.
+        /// The same frames with padding for a mark; nil if it is not a packet, or has too much padding already.
         ///
         ///     | configuration, code 3 | VBR, padding, number of frames | bytes of padding | as before | padding
         private static func padded(_ opus: [UInt8]) -> [UInt8]? {
@@ -37,35 +37,35 @@ struct SpokenClip: Sendable {
             default:
                 frames = rest.popFirst() ?? 0
                 guard frames & 0x40 != 0 else { break }
-                // Longer padding is told in more bytes than one.
-                guard let there = rest.popFirst(), there < 255 - count else { return nil }
-                padding += there
+                // Longer padding takes more than one length byte.
+                guard let existing = rest.popFirst(), existing < 255 - count else { return nil }
+                padding += existing
             }
             return [first | 3, frames | 0x40, padding] + rest + [UInt8](repeating: 0, count: Int(count))
         }
     }
 
     private(set) var packets: [Packet] = []
-    /// The last packet of each file, behind which there is silence.
+    /// The indices of the last packets of the files, each of which is followed by silence.
     private(set) var ends: Set<Int> = []
 
-    private static let longest = OpusLimit(seconds: 600)
+    private static let maxLength = OpusLimit(seconds: 600)
     private static let frame: UInt64 = 960
     private static let ticksPerSecond = 48_000.0
 
     /// - Parameters:
-    ///   - files: that are said one after the other.
-    ///   - pause: behind each, in seconds.
-    /// - Throws: what is wrong with a file.
+    ///   - files: sent one after the other.
+    ///   - pause: silence after each, in seconds.
+    /// - Throws: an error that describes what is wrong with a file.
     init(_ files: [[UInt8]], pause: Double) throws {
         for file in files {
-            try say(file)
+            try append(file)
             ends.insert(packets.count - 1)
             packets += Self.silence(UInt64(pause * Self.ticksPerSecond))
         }
     }
 
-    /// Reads them.
+    /// Reads the files.
     static func read(_ paths: [String], pause: Double) throws -> SpokenClip? {
         guard !paths.isEmpty else { return nil }
         let files = try paths.map { path in
@@ -77,19 +77,19 @@ struct SpokenClip: Sendable {
         do {
             return try SpokenClip(files, pause: pause)
         } catch {
-            throw MediaFailure("\(paths.joined(separator: ", ")) cannot be said: \(error)")
+            throw MediaFailure("\(paths.joined(separator: ", ")) cannot be used as speech: \(error)")
         }
     }
 
-    private mutating func say(_ file: [UInt8]) throws {
-        let track = try OpusFile.read(file.span.bytes, limit: Self.longest)
-        guard track.packetCount > 0 else { throw MediaFailure("there is nothing in it") }
+    private mutating func append(_ file: [UInt8]) throws {
+        let track = try OpusFile.read(file.span.bytes, limit: Self.maxLength)
+        guard track.packetCount > 0 else { throw MediaFailure("it has no packets") }
         var end: UInt64 = 0
         for index in 0..<track.packetCount {
             let (bytes, start, duration) = track.packet(index)
             packets += Self.silence(start > end ? start - end : 0)
             guard let packet = Packet(bytes, duration: duration) else {
-                throw MediaFailure("its packet \(index) is none that can be sent")
+                throw MediaFailure("its packet \(index) cannot be sent")
             }
             packets.append(packet)
             end = start + UInt64(duration)

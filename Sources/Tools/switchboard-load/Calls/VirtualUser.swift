@@ -1,12 +1,12 @@
 import ArgumentParser
 import Foundation
 
-/// Somebody to call with: a line of what `switchboard token` prints.
+/// A virtual user: a line of the output of `switchboard token`.
 struct VirtualUser: Decodable, Sendable {
     var user: String
     var token: String
 
-    /// Reads a file of users, or the standard input where it is called `-`.
+    /// Reads a file of users, or the standard input if the path is `-`.
     static func read(_ path: String) throws -> [VirtualUser] {
         let text: Data
         if path == "-" {
@@ -21,14 +21,14 @@ struct VirtualUser: Decodable, Sendable {
             do {
                 return try JSONDecoder().decode(VirtualUser.self, from: Data(line))
             } catch {
-                throw ValidationError("Line \(number + 1) of \(path) is not what `switchboard token` prints.")
+                throw ValidationError("Line \(number + 1) of \(path) is not from the output of `switchboard token`.")
             }
         }
     }
 }
 
-/// Where a server listens.
-struct ServerPlace: Sendable {
+/// The address of the server under test.
+struct TargetServer: Sendable {
     var host: String
     var port: Int
 

@@ -3,78 +3,80 @@ import SDP
 import Synchronization
 import Wire
 
-/// The door of a Janus with its VideoRoom, over HTTP: for comparison under the same load.
+/// A client of Janus with its VideoRoom, over HTTP, for comparison under the same load.
 ///
-/// There a participant has two PeerConnections: one that publishes, where we offer, and one that shows the others, where
-/// Janus does. Everybody publishes first, so that nobody has to be added later. Events are read by long polls, one after
-/// the other and only while one is awaited; Janus has to run with `session_timeout = 0`.
-final class JanusDoor: MediaDoor {
+/// In Janus a participant has two PeerConnections: one that publishes, for which the client offers, and one that
+/// receives the others, for which Janus offers. Everybody publishes first, so that nobody has to be added later. Events
+/// are read by long polls, one at a time and only while one is expected; Janus must run with `session_timeout = 0`.
+final class JanusClient: MediaServerClient {
     private static let path = "/janus"
-    /// Seconds: a long poll takes up to thirty.
-    private static let patience: UInt32 = 40
-    /// What Janus says of a publisher that is not connected yet, and for how many seconds it may.
-    private static let unready = "No such feed"
-    private static let readiness: UInt32 = 5
+    /// In seconds; a long poll takes up to thirty.
+    private static let pollTimeout: UInt32 = 40
+    /// The error for a publisher that is not connected yet, and how many seconds it is accepted.
+    private static let notReady = "No such feed"
+    private static let readyTimeout: UInt32 = 5
     private static let plugin = "janus.plugin.videoroom"
 
     private let http: MediaHTTP
-    /// The sessions of each call's seats.
+    /// The sessions of each call's members, by index.
     private let sessions = Mutex<[String: [Int: Session]]>([:])
 
     /// A participant's session with Janus, and the feed that it publishes.
     private struct Session: Sendable {
         let number: UInt64
         var feed: UInt64?
-        /// What it is subscribed with.
+        /// The handle of its subscriber.
         var subscriber: UInt64?
     }
 
     init(http: MediaHTTP) { self.http = http }
 
-    // MARK: The door
+    // MARK: MediaServerClient
 
     func begin(_ people: [VirtualUser], video: Bool) async throws -> MediaCall {
         let room = UInt64.random(in: 1..<1 << 50)
         let session = try await open()
         let handle = try await attach(session)
-        let made = try await ask(
+        let created = try await ask(
             session, handle,
             Body(
                 request: "create", room: room, publishers: 50, audiolevel_ext: true, audiocodec: "opus",
                 videocodec: "vp8", bitrate: 50_000_000))
-        guard made.plugindata?.data.videoroom == "created" else { throw MediaFailure("Janus makes no room") }
-        let seats = people.map { MediaCall.Seat(person: $0, endpoint: "", secret: "") }
-        return MediaCall(id: "\(room)", seats: seats)
+        guard created.plugindata?.data.videoroom == "created" else {
+            throw MediaFailure("Janus does not create a room")
+        }
+        let members = people.map { MediaCall.Member(person: $0, endpoint: "", secret: "") }
+        return MediaCall(id: "\(room)", members: members)
     }
 
     func join(
-        _ seat: Int, of call: MediaCall, _ wishes: MediaWishes, _ maker: LegMaker
+        _ index: Int, of call: MediaCall, _ parameters: MediaParameters, _ maker: LegMaker
     ) async throws -> [LegMaker.Leg] {
-        await close(seat, of: call)
+        await close(index, of: call)
         let session = try await open()
-        sessions.withLock { $0[call.id, default: [:]][seat] = Session(number: session) }
-        guard wishes.audio || wishes.video else { return [] }
+        sessions.withLock { $0[call.id, default: [:]][index] = Session(number: session) }
+        guard parameters.audio || parameters.video else { return [] }
         let handle = try await attach(session)
-        var sent = wishes
+        var sent = parameters
         (sent.audioSlots, sent.videoSlots) = (0, 0)
-        // Of both roles it would take the active one.
+        // With actpass, Janus would choose the active role.
         let opening = try maker.open(sent, setup: .active)
         let joined = try await ask(
             session, handle, Body(request: "joinandconfigure", room: UInt64(call.id), ptype: "publisher"),
             jsep: JSEP(type: "offer", sdp: opening.offer.text))
         guard let answer = joined.jsep, let feed = joined.plugindata?.data.id else {
-            throw MediaFailure("Janus does not take a publisher: \(joined.plugindata?.data.error ?? "")")
+            throw MediaFailure("Janus rejects a publisher: \(joined.plugindata?.data.error ?? "")")
         }
-        sessions.withLock { $0[call.id]?[seat]?.feed = feed }
+        sessions.withLock { $0[call.id]?[index]?.feed = feed }
         return [try await maker.connect(opening, LegPlan(opening.offer, answer: answer.sdp))]
     }
 
     func watch(
-        _ seat: Int, of call: MediaCall, _ wishes: MediaWishes, _ maker: LegMaker
+        _ index: Int, of call: MediaCall, _ parameters: MediaParameters, _ maker: LegMaker
     ) async throws -> [LegMaker.Leg] {
-        let seats = sessions.withLock { $0[call.id] ?? [:] }
-        let feeds = seats.filter { $0.key != seat }.sorted { $0.key < $1.key }.compactMap(\.value.feed)
-        guard let session = seats[seat]?.number, !feeds.isEmpty else { return [] }
+        let callSessions = sessions.withLock { $0[call.id] ?? [:] }
+        let feeds = callSessions.filter { $0.key != index }.sorted { $0.key < $1.key }.compactMap(\.value.feed)
+        guard let session = callSessions[index]?.number, !feeds.isEmpty else { return [] }
         let handle = try await attach(session)
         let began = SystemClock.now()
         var asked = began.nanoseconds
@@ -87,15 +89,15 @@ final class JanusDoor: MediaDoor {
                     Body(
                         request: "join", room: UInt64(call.id), ptype: "subscriber",
                         streams: feeds.map { Body.Stream(feed: $0) }))
-            } catch let failure as MediaFailure where failure.description.contains(Self.unready) {
-                // Our side of its DTLS was done before Janus noticed that its own is.
-                guard SystemClock.now().seconds(since: began) < Self.readiness else { throw failure }
+            } catch let failure as MediaFailure where failure.description.contains(Self.notReady) {
+                // Our side of the DTLS handshake was complete before Janus's.
+                guard SystemClock.now().seconds(since: began) < Self.readyTimeout else { throw failure }
                 try await Task.sleep(for: .milliseconds(50))
             }
         }
         guard let attached = joined else { return [] }
         guard let offer = attached.jsep else {
-            throw MediaFailure("Janus does not take a subscriber: \(attached.plugindata?.data.error ?? "")")
+            throw MediaFailure("Janus rejects a subscriber: \(attached.plugindata?.data.error ?? "")")
         }
         return [
             try await maker.answer(offer.sdp, asked: asked) { answer in
@@ -106,29 +108,29 @@ final class JanusDoor: MediaDoor {
         ]
     }
 
-    func leave(_ seat: Int, of call: MediaCall) async throws { await close(seat, of: call) }
+    func leave(_ index: Int, of call: MediaCall) async throws { await close(index, of: call) }
 
-    /// Who publishes and who watches is in the room by that.
-    func enter(_ seat: Int, of call: MediaCall) async throws {}
+    /// Nothing to do: publishing and watching enter the room.
+    func enter(_ index: Int, of call: MediaCall) async throws {}
 
     func end(_ call: MediaCall) async {
-        for seat in call.seats.indices { await close(seat, of: call) }
+        for index in call.members.indices { await close(index, of: call) }
     }
 
-    private func close(_ seat: Int, of call: MediaCall) async {
-        guard let session = sessions.withLock({ $0[call.id]?.removeValue(forKey: seat) }) else { return }
-        // A session that is left behind harms nobody.
+    private func close(_ index: Int, of call: MediaCall) async {
+        guard let session = sessions.withLock({ $0[call.id]?.removeValue(forKey: index) }) else { return }
+        // A session that is left behind does no harm.
         _ = try? await request("\(Self.path)/\(session.number)", Request(janus: "destroy")) as Reply
     }
 
-    // MARK: Its API
+    // MARK: Janus API
 
     private struct JSEP: Codable, Sendable {
         var type: String
         var sdp: String
     }
 
-    /// The body of a message to the plugin, in its own spelling.
+    /// The body of a message to the plugin, with the plugin's member names.
     private struct Body: Encodable {
         struct Stream: Encodable { var feed: UInt64 }
         var request: String
@@ -153,8 +155,8 @@ final class JanusDoor: MediaDoor {
     private struct Reply: Decodable {
         struct Numbered: Decodable { var id: UInt64 }
         struct Failure: Decodable { var reason: String }
-        struct PluginData: Decodable { var data: PluginAnswer }
-        struct PluginAnswer: Decodable {
+        struct PluginData: Decodable { var data: PluginResponse }
+        struct PluginResponse: Decodable {
             var videoroom: String?
             var id: UInt64?
             var error: String?
@@ -169,7 +171,7 @@ final class JanusDoor: MediaDoor {
 
     private func open() async throws -> UInt64 {
         let reply: Reply = try await request(Self.path, Request(janus: "create"))
-        guard let number = reply.data?.id else { throw MediaFailure("Janus opens no session") }
+        guard let number = reply.data?.id else { throw MediaFailure("Janus does not open a session") }
         return number
     }
 
@@ -180,14 +182,14 @@ final class JanusDoor: MediaDoor {
         return number
     }
 
-    /// Sends a message to the plugin and waits for what it says to it.
+    /// Sends a message to the plugin and waits for its response.
     private func ask(_ session: UInt64, _ handle: UInt64, _ body: Body, jsep: JSEP? = nil) async throws -> Reply {
         let message = Request(janus: "message", body: body, jsep: jsep)
         var reply: Reply = try await request("\(Self.path)/\(session)/\(handle)", message)
         let asked = SystemClock.now()
         while reply.janus != "success", reply.janus != "event" || reply.transaction != message.transaction {
-            guard SystemClock.now().seconds(since: asked) < Self.patience else {
-                throw MediaFailure("Janus does not answer \(body.request)")
+            guard SystemClock.now().seconds(since: asked) < Self.pollTimeout else {
+                throw MediaFailure("Janus does not respond to \(body.request)")
             }
             reply = try await http.get("\(Self.path)/\(session)")
             if let error = reply.error { throw MediaFailure("Janus: \(error.reason)") }

@@ -5,21 +5,22 @@ import SDP
 import SecureMedia
 import Wire
 
-/// Makes the legs of one participant: with a certificate and ICE credentials of its own, as a page that was just loaded.
+/// Makes the legs of one participant, with its own certificate and ICE credentials, like a page that was just loaded.
 struct LegMaker: Sendable {
-    /// A leg that is there, and where.
+    /// A leg, and the worker that it runs on.
     struct Leg: Sendable {
         let worker: MediaWorker
         let id: MediaWorker.LegID
 
-        /// Comes back when it has gone: only then may another take its place, or the server's goodbye would be news to it.
+        /// Closes the leg, and returns when it is closed. Only then may another leg replace it, so that the server's
+        /// goodbye is not counted as an error.
         func leave() async { await worker.leave(id) }
 
-        /// The server is about to end it, and that is as it should be. Comes back when the leg knows.
+        /// Announces that the server will end the leg, so that this is not counted as an error.
         func expectEnd() async { await worker.expectEnd(id) }
     }
 
-    /// An offer that waits for its answer.
+    /// An offer without an answer yet.
     struct Opening: Sendable {
         let offer: MediaOffer
         fileprivate let begin: LegBegin
@@ -32,8 +33,8 @@ struct LegMaker: Sendable {
     private let speech: SpeechLog?
 
     /// - Parameters:
-    ///   - expectsMedia: somebody whose media should come at once is in the call.
-    ///   - speech: where it is noted when something has been said.
+    ///   - expectsMedia: whether a publisher is in the call already.
+    ///   - speech: where the ends of speeches are logged.
     init(_ profiles: [SRTPProfile], on worker: MediaWorker, expectsMedia: Bool, speech: SpeechLog? = nil) throws {
         guard let identity = MediaIdentity.make(), let fingerprint = identity.fingerprint(),
             let context = MediaContext.client(identity, profiles: profiles)
@@ -45,23 +46,23 @@ struct LegMaker: Sendable {
         self.speech = speech
     }
 
-    /// An offer of our own.
-    func open(_ wishes: MediaWishes, setup: SetupRole = .actpass) throws -> Opening {
+    /// Makes an offer.
+    func open(_ parameters: MediaParameters, setup: SetupRole = .actpass) throws -> Opening {
         let begin = LegBegin(
             offered: SystemClock.now().nanoseconds, expectsMedia: expectsMedia, speech: speech)
-        let offer = MediaOffer(wishes, try credentials(), fingerprint: fingerprint, setup: setup)
+        let offer = MediaOffer(parameters, try credentials(), fingerprint: fingerprint, setup: setup)
         return Opening(offer: offer, begin: begin)
     }
 
-    /// An answer to the server's offer, and the leg that comes of both. The answer has to be there before the leg checks
-    /// its way: `bring` takes it to the server.
+    /// Answers the server's offer, and connects the leg. `send` passes the answer to the server, before the leg starts
+    /// its checks.
     func answer(
-        _ text: String, asked: UInt64, _ bring: (String) async throws -> Void
+        _ text: String, asked: UInt64, _ send: (String) async throws -> Void
     ) async throws -> Leg {
-        let offer = try SessionDescription.reading(text)
+        let offer = try SessionDescription.parse(text)
         let credentials = try credentials()
         let plan = try LegPlan(credentials, [], theirs: offer)
-        try await bring(MediaAnswer(to: offer, credentials, fingerprint: fingerprint).text)
+        try await send(MediaAnswer(to: offer, credentials, fingerprint: fingerprint).text)
         let begin = LegBegin(offered: asked, expectsMedia: expectsMedia, speech: speech)
         return Leg(worker: worker, id: try await worker.join(plan, context, begin))
     }
@@ -73,7 +74,7 @@ struct LegMaker: Sendable {
         return credentials
     }
 
-    /// Comes back when media can flow.
+    /// Connects the leg, and returns when media can flow.
     func connect(_ opening: Opening, _ plan: LegPlan) async throws -> Leg {
         Leg(worker: worker, id: try await worker.join(plan, context, opening.begin))
     }

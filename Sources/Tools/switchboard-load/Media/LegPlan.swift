@@ -4,26 +4,26 @@ import RTP
 import SDP
 import Wire
 
-/// Everything that a leg needs to know to begin: what its offer and the answer agreed on.
+/// What a leg needs to start: the result of its negotiation.
 struct LegPlan: Sendable {
     let local: LocalCredentials
     let remote: RemoteCredentials
-    /// One of these is of the certificate that the other side shows.
+    /// The fingerprints of the server's certificate, one of which must match.
     let fingerprints: [OpenSSLCrypto.CertificateFingerprint]
-    /// Where the other side can be reached, the best first, all of one family.
+    /// The addresses of the server, the best first, all of one family.
     let candidates: [TransportAddress]
     let tracks: [PublishedTrack]
     let streams: [ExpectedStream]
     let extensions: HeaderExtensionIDs
 
-    /// What an offer of ours and the other side's answer agreed on.
+    /// The result of our offer and the server's answer.
     ///
-    /// - Throws: what is missing in the answer, in words.
+    /// - Throws: a description of what is missing in the answer.
     init(_ offer: MediaOffer, answer text: String) throws {
-        try self.init(offer.credentials, offer.tracks, theirs: try SessionDescription.reading(text))
+        try self.init(offer.credentials, offer.tracks, theirs: try SessionDescription.parse(text))
     }
 
-    /// - Parameter theirs: the other side's description: its answer, or its offer that everything of is answered.
+    /// - Parameter theirs: the server's description: its answer, or its offer, all of which is accepted.
     init(_ credentials: LocalCredentials, _ offered: [PublishedTrack], theirs: SessionDescription) throws {
         local = credentials
         let live = theirs.sections.filter { !$0.isRejected }
@@ -32,7 +32,7 @@ struct LegPlan: Sendable {
         guard let ufrag = own.iceUfrag ?? session.iceUfrag, let password = own.icePassword ?? session.icePassword
         else { throw MediaFailure("the answer has no ICE credentials") }
         guard (own.setup ?? session.setup) != .active else {
-            throw MediaFailure("the server wants to begin DTLS itself, which this program does")
+            throw MediaFailure("the server wants to be the DTLS client, which this program is")
         }
         remote = RemoteCredentials(ufrag: ufrag, password: password)
         fingerprints = (own.fingerprints + session.fingerprints).compactMap { fingerprint in
@@ -45,9 +45,9 @@ struct LegPlan: Sendable {
         extensions = Self.extensions(live)
         tracks = try offered.map { track in
             guard let section = live.first(where: { $0.mid == track.mid }), section.direction?.receives ?? true else {
-                throw MediaFailure("the answer does not take the \(track.kind.rawValue) of mid \(track.mid)")
+                throw MediaFailure("the answer does not accept the \(track.kind.rawValue) of mid \(track.mid)")
             }
-            return try section.taking(track)
+            return try section.accepting(track)
         }
         streams = live.filter { $0.direction?.sends ?? false }.compactMap(\.expectedStream)
     }
@@ -58,7 +58,7 @@ struct LegPlan: Sendable {
             .compactMap { candidate in
                 IPAddress(candidate.address).map { TransportAddress($0, port: candidate.port) }
             }
-        // One socket is of one family, and each section of a bundle may name the same candidates.
+        // A socket has one family, and each section of a bundle may list the same candidates.
         var seen: Set<TransportAddress> = []
         return all.filter { $0.address.family == all.first?.address.family && seen.insert($0).inserted }
     }
@@ -74,7 +74,7 @@ struct LegPlan: Sendable {
 }
 
 extension SessionDescription {
-    static func reading(_ text: String) throws -> SessionDescription {
+    static func parse(_ text: String) throws -> SessionDescription {
         do {
             return try SessionDescription(parsing: text)
         } catch {
@@ -84,19 +84,19 @@ extension SessionDescription {
 }
 
 extension MediaSection {
-    /// The payload type of what is sent here, and that of its retransmissions.
+    /// The payload types of media and of its retransmissions.
     private var codec: (payloadType: UInt8, retransmission: UInt8?, canRepair: Bool)? {
-        let wanted = kind == "audio" ? "opus" : "vp8"
-        guard let format = payloads.first(where: { $0.encoding?.name.lowercased() == wanted }) else { return nil }
+        let encoding = kind == "audio" ? "opus" : "vp8"
+        guard let format = payloads.first(where: { $0.encoding?.name.lowercased() == encoding }) else { return nil }
         let repair = payloads.first {
             $0.encoding?.name.lowercased() == "rtx" && $0.parameter("apt").flatMap { UInt8($0) } == format.payloadType
         }
         return (format.payloadType, repair?.payloadType, format.feedback.contains("nack"))
     }
 
-    fileprivate func taking(_ track: PublishedTrack) throws -> PublishedTrack {
+    fileprivate func accepting(_ track: PublishedTrack) throws -> PublishedTrack {
         guard let codec else {
-            throw MediaFailure("the answer takes no \(track.kind == .audio ? "Opus" : "VP8") in mid \(track.mid)")
+            throw MediaFailure("the answer accepts no \(track.kind == .audio ? "Opus" : "VP8") in mid \(track.mid)")
         }
         var track = track
         track.payloadType = codec.payloadType
@@ -116,11 +116,11 @@ extension MediaSection {
 
 struct MediaFailure: Error, CustomStringConvertible {
     let description: String
-    /// The server does not want it so, and need not be at fault.
-    let isRefusal: Bool
+    /// Whether the server rejected the request, which need not be an error.
+    let isRejection: Bool
 
-    init(_ description: String, isRefusal: Bool = false) {
+    init(_ description: String, isRejection: Bool = false) {
         self.description = description
-        self.isRefusal = isRefusal
+        self.isRejection = isRejection
     }
 }

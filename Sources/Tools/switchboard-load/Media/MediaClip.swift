@@ -1,14 +1,12 @@
 import RTP
 import Wire
 
-/// What the virtual participants send: nothing that was recorded, but packets with the sizes, the rhythm and every byte
-/// that a server looks at as in a recording.
+/// The synthetic media of virtual participants: packets with the sizes, the timing and all the headers of real media.
 ///
 /// Audio is Opus of 20 ms in one frame of 80 bytes (32 kbit/s): its first byte says so (RFC 6716 section 3.1), and any
-/// bytes behind it decode, to noise. Video is VP8 at 30 frames a second: payload descriptor with a picture id of 15 bits
-/// (RFC 7741 section 4.2), a frame tag and, in key frames, start code and size (RFC 6386 section 9.1); the rest of a frame
-/// is no picture. Each payload ends with a mark, by which a receiver knows whose packet it is and how long it was under
-/// way:
+/// bytes behind it decode, to noise. Video is VP8 at 30 frames a second: payload descriptor with a picture id of 15
+/// bits (RFC 7741 section 4.2), a frame tag and, in key frames, start code and size (RFC 6386 section 9.1); the rest of
+/// a frame is noise. Each payload ends with a mark, from which a receiver knows the sender and the latency of a packet:
 ///
 ///     | 'S' 'L' 'M' '1' | source (32) | number (32) | sent at, ns (64) |
 enum MediaClip {
@@ -20,9 +18,9 @@ enum MediaClip {
     static let framesPerSecond: UInt64 = 30
     static let frameInterval: UInt64 = 1_000_000_000 / framesPerSecond
     static let frameTicks: UInt32 = 90_000 / 30
-    /// Of a payload of VP8, as libwebrtc cuts frames up.
-    static let largestPayload = 1100
-    /// A key frame is so many times as large as others.
+    /// The maximum size of a VP8 payload, as libwebrtc splits frames.
+    static let maxPayloadByteCount = 1100
+    /// How many times larger a key frame is than other frames.
     static let keyFrameFactor = 5
     private static let descriptorByteCount = 4
     private static let width: UInt16 = 1280
@@ -33,15 +31,15 @@ enum MediaClip {
         [opusConfiguration] + noise(opusByteCount - 1)
     }
 
-    /// How many packets a frame of so many bytes takes, and how many bytes of payload each has.
+    /// How many packets a frame of `frame` bytes needs, and how many bytes of payload each has.
     static func split(_ frame: Int) -> (count: Int, payload: Int) {
-        let least = descriptorByteCount + 10 + MediaMark.byteCount
-        let room = largestPayload - descriptorByteCount
-        let count = max(1, (frame + room - 1) / room)
-        return (count, max(least, frame / count + descriptorByteCount))
+        let minimum = descriptorByteCount + 10 + MediaMark.byteCount
+        let capacity = maxPayloadByteCount - descriptorByteCount
+        let count = max(1, (frame + capacity - 1) / capacity)
+        return (count, max(minimum, frame / count + descriptorByteCount))
     }
 
-    /// Writes descriptor and frame header of one packet of a frame, whose other bytes may be anything.
+    /// Writes the descriptor and frame header of one packet of a frame. The other bytes may be arbitrary.
     static func writeVP8(
         isStart: Bool, isKeyFrame: Bool, picture: UInt16, frame: Int, into target: inout MutableRawSpan, at offset: Int
     ) {
@@ -63,12 +61,12 @@ enum MediaClip {
     }
 
     static func noise(_ count: Int) -> [UInt8] {
-        var chance = SeededRandom(seed: 7)
-        return (0..<max(count, 0)).map { _ in UInt8(truncatingIfNeeded: chance.next()) }
+        var random = SeededRandom(seed: 7)
+        return (0..<max(count, 0)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 }
 
-/// What stands at the end of each payload.
+/// The mark at the end of each payload.
 struct MediaMark: Hashable {
     static let byteCount = 20
     private static let magic: UInt32 = 0x534C_4D31
@@ -83,7 +81,7 @@ struct MediaMark: Hashable {
         self.sentAt = sentAt
     }
 
-    /// Of a packet that was received; nil when it is none of this program's.
+    /// Reads the mark of a received packet; nil if it was not sent by this program.
     init?(_ payload: RawSpan) {
         let start = payload.byteCount - Self.byteCount
         guard start >= 0, payload.integer(at: start, as: UInt32.self) == Self.magic,

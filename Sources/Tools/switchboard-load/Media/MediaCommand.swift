@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SecureMedia
 
-enum DoorKind: String, ExpressibleByArgument, CaseIterable {
+enum MediaServerKind: String, ExpressibleByArgument, CaseIterable {
     case switchboard
     case janus
 }
@@ -14,29 +14,31 @@ struct MediaCommand: AsyncParsableCommand {
         abstract: "Virtual participants send audio and video through the media gateway.",
         discussion: """
             Each participant is a WebRTC client with a socket, a certificate and SRTP keys of its own: it joins a call in \
-            gateway mode, checks its way to the server, and sends Opus (50 packets of 80 bytes a second) and, with --video, \
+            gateway mode, runs ICE with the server, and sends Opus (50 packets of 80 bytes a second) and, with --video, \
             VP8 (30 frames a second) whose packets say when they were sent. Loss and one-way latency are those between \
-            two participants. The media is synthesised: its headers are what a browser sends, its pictures are noise. \
+            two participants. The media is synthetic: its headers are those of a browser, its content is noise. \
             Users come from `switchboard token`:
 
               switchboard token --count 20 --config switchboard.yaml > users
               switchboard-load media --server http://127.0.0.1:8080 --tokens users --calls 5 --participants 4 --video
 
             With --record every call is recorded while it is measured; in the end each track has to be as long as that \
-            took, and some files are fetched and read. With --transcribe, for which --speech is wanted, every call has \
-            captions, which are timed from the end of what is said.
+            took, and some files are fetched and read. With --transcribe, which requires --speech, every call has \
+            captions, which are timed from the end of each speech.
 
-            A rate that this program or the server cannot keep shows as loss and as latency. limits.callsPerMinute holds \
-            for the load too.
+            A rate that this program or the server cannot keep shows as loss and as latency. limits.callsPerMinute \
+            applies to the load too.
             """)
 
     @Option(help: "The server's address; http only.")
     var server = "http://127.0.0.1:8080"
 
-    @Option(help: "What answers there: switchboard, or for comparison janus, its VideoRoom over HTTP.")
-    var door = DoorKind.switchboard
+    @Option(
+        name: .customLong("door"),
+        help: "The kind of server: switchboard, or for comparison janus, with its VideoRoom over HTTP.")
+    var serverKind = MediaServerKind.switchboard
 
-    @Option(help: "What `switchboard token` printed; - for the standard input. Janus needs none.")
+    @Option(help: "The output of `switchboard token`; - for the standard input. Janus needs none.")
     var tokens: String?
 
     @Option(help: "How many calls.")
@@ -45,7 +47,7 @@ struct MediaCommand: AsyncParsableCommand {
     @Option(help: "How many people in each call, at most 50.")
     var participants = 2
 
-    @Option(help: "How many of each call send media; all of them unless told.")
+    @Option(help: "How many of each call send media; the default is all of them.")
     var publishers: Int?
 
     @Flag(help: "Publishers send video too.")
@@ -57,7 +59,7 @@ struct MediaCommand: AsyncParsableCommand {
     @Option(help: "Seconds to measure.")
     var seconds = 10.0
 
-    @Option(help: "Seconds before that, when everybody has joined.")
+    @Option(help: "Seconds before that, after everybody has joined.")
     var warmUp = 1.0
 
     @Option(help: "An SRTP profile to offer, instead of all: AEAD-AES-128-GCM, AEAD-AES-256-GCM, AES128-CM-SHA1-80.")
@@ -65,8 +67,10 @@ struct MediaCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("join-leave"),
-        help:
-            "Participants that go and come back in a second, over all calls: by turns they load their page again or, where others stay, leave the call and join it again."
+        help: """
+            Participants that leave and rejoin in a second, over all calls: alternately they reload their page or, if \
+            others stay, leave the call and join it again.
+            """
     )
     var churn = 0.0
 
@@ -74,30 +78,30 @@ struct MediaCommand: AsyncParsableCommand {
     var junk = 0.0
 
     @Option(
-        help: "A file with Opus in Ogg or WebM that publishers say over and over, instead of noise; several, by turns.")
+        help: "A file with Opus in Ogg or WebM that publishers send in a loop, instead of noise. May be repeated.")
     var speech: [String] = []
 
-    @Option(help: "Seconds of silence behind each.")
+    @Option(help: "Seconds of silence after each.")
     var pause = 2.0
 
-    @Flag(help: "Record every call, and look at what was kept.")
+    @Flag(help: "Record every call, and check the recordings.")
     var record = false
 
-    @Flag(help: "Have what is said in every call written down while it is said.")
+    @Flag(help: "Have live captions made of every call.")
     var transcribe = false
 
-    @Option(help: "Threads for media. One leaves the server the other cores.")
+    @Option(help: "Threads for media. One leaves the other cores to the server.")
     var threads = 1
 
-    @Option(help: "Measure the CPU time and memory of this process too: the server's.")
+    @Option(help: "The server's process id, to measure its CPU time and memory.")
     var pid: Int?
 
-    @Option(help: "Write the figures here, as JSON.")
+    @Option(help: "Write the results to this file, as JSON.")
     var json: String?
 
     func validate() throws {
-        guard door == .janus || tokens != nil else {
-            throw ValidationError("--tokens names the file of what `switchboard token` printed.")
+        guard serverKind == .janus || tokens != nil else {
+            throw ValidationError("--tokens is required: the file with the output of `switchboard token`.")
         }
         guard (1...10_000).contains(calls), (2...50).contains(participants) else {
             throw ValidationError("--calls must be 1 to 10000, --participants 2 to 50.")
@@ -113,12 +117,12 @@ struct MediaCommand: AsyncParsableCommand {
             throw ValidationError("--join-leave must be 0 to 1000, --junk 0 to 100000, --threads 1 to 64.")
         }
         guard (0...3_600).contains(pause) else { throw ValidationError("--pause must be 0 to 3600 seconds.") }
-        guard door == .switchboard || !record && !transcribe else {
+        guard serverKind == .switchboard || !record && !transcribe else {
             throw ValidationError("--record and --transcribe are for --door switchboard.")
         }
-        guard !transcribe || !speech.isEmpty else { throw ValidationError("--transcribe wants --speech.") }
+        guard !transcribe || !speech.isEmpty else { throw ValidationError("--transcribe requires --speech.") }
         _ = try profiles()
-        _ = try ServerPlace(server)
+        _ = try TargetServer(server)
     }
 
     private func profiles() throws -> [SRTPProfile] {
@@ -131,13 +135,13 @@ struct MediaCommand: AsyncParsableCommand {
     }
 
     private func users() throws -> [VirtualUser] {
-        guard door == .switchboard else {
+        guard serverKind == .switchboard else {
             return (0..<calls * participants).map { VirtualUser(user: "\($0)", token: "") }
         }
         let people = try VirtualUser.read(tokens ?? "-")
         guard people.count >= calls * participants else {
             throw ValidationError(
-                "\(tokens ?? "-") has \(people.count) users, and the calls want \(calls * participants).")
+                "\(tokens ?? "-") has \(people.count) users, but the calls need \(calls * participants).")
         }
         return people
     }
@@ -151,9 +155,10 @@ struct MediaCommand: AsyncParsableCommand {
         var address = server
         while address.hasSuffix("/") { address.removeLast() }
         let http = MediaHTTP(server: address)
-        let door: any MediaDoor = door == .janus ? JanusDoor(http: http) : SwitchboardDoor(http: http)
+        let client: any MediaServerClient =
+            serverKind == .janus ? JanusClient(http: http) : SwitchboardCallClient(http: http)
         let report = try await MediaRun(
-            load, door, people: people, processID: pid,
+            load, client, people: people, processID: pid,
             recordings: record ? CallRecordings(http, publishers: churn > 0 ? nil : load.publishers) : nil,
             captions: transcribe ? CallCaptions(http) : nil
         ).perform()

@@ -1,15 +1,15 @@
 import Histogram
 import SDP
 
-/// What was counted and timed on one thread, to be added up.
-struct MediaTally: Sendable {
+/// The counters and timings of one thread, to be added up.
+struct MediaCounters: Sendable {
     var sent: UInt64 = 0
     var resent: UInt64 = 0
-    /// Every RTP packet that came, also those that carry no media of this program, and those that were repeated.
+    /// All received RTP packets, including those without media of this program, and duplicates.
     var received: UInt64 = 0
-    /// Of them, packets of padding with which a server probes a path.
+    /// Of them, padding packets with which a server probes the path.
     var probes: UInt64 = 0
-    /// Packets that were no RTP, RTCP, DTLS or STUN of the other side's.
+    /// Packets that were not valid RTP, RTCP, DTLS or STUN of the server.
     var refused: UInt64 = 0
     var junk: UInt64 = 0
     var nacks: UInt64 = 0
@@ -17,10 +17,10 @@ struct MediaTally: Sendable {
     var feedback: UInt64 = 0
     var audio = StreamSummary()
     var video = StreamSummary()
-    /// From the offer on, in microseconds: until DTLS is done, and until the first packet of media.
-    var connected = MediaTally.times
-    var firstPacket = MediaTally.times
-    /// How many legs agreed on which SRTP profile.
+    /// Microseconds from the offer until DTLS is established, and until the first media packet.
+    var connected = MediaCounters.times
+    var firstPacket = MediaCounters.times
+    /// The number of legs by SRTP profile.
     var profiles: [String: Int] = [:]
     var joined = 0
     var left = 0
@@ -28,20 +28,20 @@ struct MediaTally: Sendable {
 
     static var times: Histogram<UInt64> { Histogram(highestTrackableValue: 60_000_000) }
 
-    /// Of one kind of media.
+    /// The counters of one kind of media.
     struct StreamSummary: Sendable {
         var streams = 0
-        /// Streams of which nothing came.
+        /// Streams without a packet.
         var silent = 0
-        /// Streams that lost something.
+        /// Streams with loss.
         var lossy = 0
         var worstLoss = 0.0
         var account = StreamAccount()
-        /// From one participant to the other, in microseconds.
-        var latency = MediaTally.times
-        /// From being sent until the kernel had it for the other: what the server and its sockets took, and nothing of this
-        /// program's own waiting.
-        var residence = MediaTally.times
+        /// From one participant to another, in microseconds.
+        var latency = MediaCounters.times
+        /// From sending to receiving in the kernel: the time in the server and its sockets, without this program's own
+        /// delay.
+        var residence = MediaCounters.times
 
         mutating func add(_ account: StreamAccount) {
             streams += 1
@@ -73,7 +73,7 @@ struct MediaTally: Sendable {
 
     mutating func count(error: String) { errors[error, default: 0] += 1 }
 
-    mutating func add(_ other: MediaTally) {
+    mutating func add(_ other: MediaCounters) {
         sent += other.sent
         resent += other.resent
         received += other.received
@@ -93,9 +93,9 @@ struct MediaTally: Sendable {
         errors.merge(other.errors, uniquingKeysWith: +)
     }
 
-    /// What comes from now on is measured; errors and joins are counted from the beginning.
+    /// Starts the measurement. Errors and joins are counted from the beginning.
     mutating func measure() {
-        var fresh = MediaTally()
+        var fresh = MediaCounters()
         fresh.connected = connected
         fresh.firstPacket = firstPacket
         fresh.joined = joined
@@ -107,6 +107,6 @@ struct MediaTally: Sendable {
 }
 
 extension StreamAccount {
-    /// The share that did not come.
+    /// The share of lost packets.
     var loss: Double { packets + lost > 0 ? Double(lost) / Double(packets + lost) : 0 }
 }

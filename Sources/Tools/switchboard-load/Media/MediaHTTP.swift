@@ -4,11 +4,11 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// Requests with JSON in and JSON out, and errors that name the request and what the server said.
+/// JSON requests over HTTP. Errors name the request and the server's problem.
 struct MediaHTTP: Sendable {
-    private static let patience = TimeAmount.seconds(30)
-    private static let largestAnswer = 1 << 20
-    private static let largestFile = 1 << 28
+    private static let timeout = TimeAmount.seconds(30)
+    private static let maxResponseByteCount = 1 << 20
+    private static let maxFileByteCount = 1 << 28
 
     let server: String
 
@@ -18,40 +18,40 @@ struct MediaHTTP: Sendable {
         var detail: String?
     }
 
-    func post<Answer: Decodable>(
+    func post<Body: Decodable>(
         _ path: String, _ body: some Encodable, _ headers: [(String, String)] = []
-    ) async throws -> Answer {
+    ) async throws -> Body {
         var request = request(.POST, path, headers)
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(data: try JSONEncoder().encode(body)))
         return try await perform(request, "POST \(path.generalized)")
     }
 
-    func get<Answer: Decodable>(_ path: String, _ headers: [(String, String)] = []) async throws -> Answer {
+    func get<Body: Decodable>(_ path: String, _ headers: [(String, String)] = []) async throws -> Body {
         try await perform(request(.GET, path, headers), "GET \(path.generalized)")
     }
 
-    func remove<Answer: Decodable>(_ path: String, _ headers: [(String, String)]) async throws -> Answer {
+    func remove<Body: Decodable>(_ path: String, _ headers: [(String, String)]) async throws -> Body {
         try await perform(request(.DELETE, path, headers), "DELETE \(path.generalized)")
     }
 
-    /// What is answered does not matter.
+    /// Sends a request and ignores the body of the response.
     func send(_ path: String, _ body: some Encodable, _ headers: [(String, String)]) async throws {
         var request = request(.POST, path, headers)
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(data: try JSONEncoder().encode(body)))
-        _ = try await perform(request, "POST \(path.generalized)", upTo: Self.largestAnswer)
+        _ = try await perform(request, "POST \(path.generalized)", upTo: Self.maxResponseByteCount)
     }
 
-    /// Each stream has a connection for as long as it lasts; the shared client has eight, for everything. It lives as long
-    /// as the program.
+    /// A client for streams, each of which occupies a connection; the shared client has only eight. It lives as long as
+    /// the program.
     private static let streams: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    /// An answer that goes on.
+    /// Returns the body of a response as a stream.
     func stream(_ path: String, _ body: some Encodable) async throws -> HTTPClientResponse.Body {
         var request = request(.POST, path)
         request.headers.add(name: "Content-Type", value: "application/json")
@@ -63,9 +63,9 @@ struct MediaHTTP: Sendable {
         return response.body
     }
 
-    /// A file.
+    /// Fetches a file.
     func fetch(_ path: String) async throws -> [UInt8] {
-        let file = try await perform(request(.GET, path), "GET \(path.generalized)", upTo: Self.largestFile)
+        let file = try await perform(request(.GET, path), "GET \(path.generalized)", upTo: Self.maxFileByteCount)
         return Array(buffer: file)
     }
 
@@ -78,32 +78,32 @@ struct MediaHTTP: Sendable {
         return request
     }
 
-    private func perform<Answer: Decodable>(_ request: HTTPClientRequest, _ what: String) async throws -> Answer {
-        let answer = try await perform(request, what, upTo: Self.largestAnswer)
+    private func perform<Body: Decodable>(_ request: HTTPClientRequest, _ what: String) async throws -> Body {
+        let body = try await perform(request, what, upTo: Self.maxResponseByteCount)
         do {
-            return try JSONDecoder().decode(Answer.self, from: Data(buffer: answer))
+            return try JSONDecoder().decode(Body.self, from: Data(buffer: body))
         } catch {
-            throw MediaFailure("\(what): the answer is not what was expected: \(error)")
+            throw MediaFailure("\(what): unexpected response: \(error)")
         }
     }
 
     private func perform(_ request: HTTPClientRequest, _ what: String, upTo limit: Int) async throws -> ByteBuffer {
         let response: HTTPClientResponse
-        let answer: ByteBuffer
+        let body: ByteBuffer
         do {
-            response = try await HTTPClient.shared.execute(request, timeout: Self.patience)
-            answer = try await response.body.collect(upTo: limit)
+            response = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
+            body = try await response.body.collect(upTo: limit)
         } catch {
             throw MediaFailure("\(what): \(error)")
         }
         guard (200..<300).contains(response.status.code) else {
-            let problem = try? JSONDecoder().decode(Problem.self, from: Data(buffer: answer))
+            let problem = try? JSONDecoder().decode(Problem.self, from: Data(buffer: body))
             throw MediaFailure(
                 "\(what): \(response.status.code)"
                     + (problem.map { " \($0.type ?? ""): \($0.detail ?? $0.title ?? "")" } ?? ""),
-                isRefusal: (400..<500).contains(response.status.code))
+                isRejection: (400..<500).contains(response.status.code))
         }
-        return answer
+        return body
     }
 }
 

@@ -2,30 +2,30 @@ import RTP
 import SDP
 import Wire
 
-// Media of a leg that is live: what comes is counted, asked for again and reported on, as a browser does.
+// Media of a live leg: received packets are counted, requested again if lost, and reported on, as a browser does.
 
 extension MediaLeg {
     private static let feedbackInterval: UInt64 = 100_000_000
     private static let reportInterval: UInt64 = 1_000_000_000
 
-    /// Takes a packet that was unprotected.
-    func receive(_ bytes: UnsafeMutableRawBufferPointer, arrival: Instant?, at now: Instant) {
+    /// Receives an RTP packet after decryption.
+    func receiveRTP(_ bytes: UnsafeMutableRawBufferPointer, arrival: Instant?, at now: Instant) {
         do {
             let packet = try RTPPacket(UnsafeRawBufferPointer(bytes).bytes)
             if let sequence = packet.transportSequence(plan.extensions) { arrivals.record(sequence, at: now) }
-            guard let place = places[packet.ssrc] else {
-                tools.tally.refused += 1
+            guard let stream = streamIndices[packet.ssrc] else {
+                tools.counters.refused += 1
                 return
             }
-            if place.isRepair { return repair(bytes, place.index, at: now) }
-            let sent = streams[place.index].take(packet, isRepair: false, at: now)
-            note(sent, place.index, at: now)
+            if stream.isRepair { return repair(bytes, stream.index, at: now) }
+            let sent = streams[stream.index].receive(packet, isRepair: false, at: now)
+            record(sent, stream.index, at: now)
             if let sent, let arrival {
-                MediaTally.record(
-                    arrival.nanoseconds(since: sent), in: &tools.tally[streams[place.index].plan.kind].residence)
+                MediaCounters.record(
+                    arrival.nanoseconds(since: sent), in: &tools.counters[streams[stream.index].plan.kind].residence)
             }
         } catch {
-            tools.tally.refused += 1
+            tools.counters.refused += 1
         }
     }
 
@@ -33,35 +33,35 @@ extension MediaLeg {
         let plan = streams[index].plan
         var target = bytes.mutableBytes
         guard let range = Retransmission.unwrap(&target, payloadType: plan.payloadType, ssrc: plan.ssrc) else {
-            tools.tally.probes += 1
+            tools.counters.probes += 1
             return
         }
         do {
             let packet = try RTPPacket(target.bytes.extracting(range))
-            note(streams[index].take(packet, isRepair: true, at: now), index, at: now)
+            record(streams[index].receive(packet, isRepair: true, at: now), index, at: now)
         } catch {
-            tools.tally.refused += 1
+            tools.counters.refused += 1
         }
     }
 
-    private func note(_ sent: Instant?, _ index: Int, at now: Instant) {
+    private func record(_ sent: Instant?, _ index: Int, at now: Instant) {
         guard let sent else { return }
-        MediaTally.record(now.nanoseconds(since: sent), in: &tools.tally[streams[index].plan.kind].latency)
+        MediaCounters.record(now.nanoseconds(since: sent), in: &tools.counters[streams[index].plan.kind].latency)
         guard !hasMedia else { return }
         hasMedia = true
         guard begin.expectsMedia else { return }
-        MediaTally.record(clock().nanoseconds &- begin.offered, in: &tools.tally.firstPacket)
+        MediaCounters.record(clock().nanoseconds &- begin.offered, in: &tools.counters.firstPacket)
     }
 
     // MARK: Reports
 
-    /// Writes what is due: feedback about each packet ten times a second, requests for lost ones at once, reports every
-    /// second.
+    /// Sends reports that are due: transport-wide feedback ten times a second, NACKs at once, sender and receiver
+    /// reports every second.
     func report(_ now: Instant) {
-        askAgain(now)
+        requestLost(now)
         if now.nanoseconds >= nextFeedback {
             nextFeedback = now.nanoseconds + Self.feedbackInterval
-            while arrivals.hasNews {
+            while arrivals.hasUnreported {
                 tools.reports.begin()
                 guard arrivals.write(into: &tools.reports, from: reporter, of: streams.first?.plan.ssrc ?? 0) else {
                     break
@@ -74,21 +74,21 @@ extension MediaLeg {
         sendReport(now)
     }
 
-    private func askAgain(_ now: Instant) {
+    private func requestLost(_ now: Instant) {
         for index in streams.indices where streams[index].plan.kind == .video {
             let source = streams[index].plan.ssrc
             if streams[index].gaps.missingCount > 0 {
                 streams[index].gaps.collect(at: now, into: &tools.lost)
                 if !tools.lost.isEmpty {
                     tools.reports.begin()
-                    tools.tally.nacks += UInt64(tools.reports.appendNACK(tools.lost, of: source, from: reporter))
+                    tools.counters.nacks += UInt64(tools.reports.appendNACK(tools.lost, of: source, from: reporter))
                     sendReports()
                 }
             }
-            if streams[index].asksForKeyFrame(at: now) {
+            if streams[index].shouldRequestKeyFrame(at: now) {
                 tools.reports.begin()
                 tools.reports.appendPictureLoss(of: source, from: reporter)
-                tools.tally.pictureLosses += 1
+                tools.counters.pictureLosses += 1
                 sendReports()
             }
         }
@@ -112,13 +112,13 @@ extension MediaLeg {
         sendReports()
     }
 
-    /// Takes a compound that was unprotected.
+    /// Receives an RTCP compound after decryption.
     func read(_ bytes: RawSpan, at now: Instant) {
         do {
             var compound = try RTCPCompound(bytes)
             while let packet = compound.next() { read(packet, now) }
         } catch {
-            tools.tally.refused += 1
+            tools.counters.refused += 1
         }
     }
 
@@ -127,9 +127,9 @@ extension MediaLeg {
         case .nack:
             guard let track = track(packet.mediaSource) else { return }
             packet.visitLost { track.resend($0, on: self) }
-        case .pictureLoss: track(packet.mediaSource)?.askForKeyFrame()
-        case .fullIntraRequest: packet.visitFullIntraRequests { source, _ in self.track(source)?.askForKeyFrame() }
-        case .transportFeedback: tools.tally.feedback += 1
+        case .pictureLoss: track(packet.mediaSource)?.requestKeyFrame()
+        case .fullIntraRequest: packet.visitFullIntraRequests { source, _ in self.track(source)?.requestKeyFrame() }
+        case .transportFeedback: tools.counters.feedback += 1
         case .senderReport:
             guard let report = packet.senderReport,
                 let index = streams.firstIndex(where: { $0.plan.ssrc == report.ssrc })

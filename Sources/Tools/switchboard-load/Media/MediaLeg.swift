@@ -7,17 +7,17 @@ import STUN
 import SecureMedia
 import Wire
 
-/// One PeerConnection of a virtual participant, with a socket of its own: ICE checks, then the DTLS handshake, then media
-/// both ways. It belongs to one thread, which says when datagrams came and when time has passed.
+/// One PeerConnection of a virtual participant, with its own socket: ICE checks, then the DTLS handshake, then media
+/// both ways. It belongs to one thread, which passes in datagrams and ticks.
 final class MediaLeg {
     enum Stage: Equatable {
         case checking
-        case shaking
+        case handshaking
         case live
         case over(String)
     }
 
-    /// How often `tick` wants to be called.
+    /// How often `tick` must be called.
     static let tickInterval: UInt64 = 20_000_000
     private static let receiveBuffer: Int32 = 1 << 20
 
@@ -25,26 +25,26 @@ final class MediaLeg {
     let tools: MediaTools
     let tracks: [SendingTrack]
     var streams: [ReceivedStream]
-    /// Where in `streams` a source is, first-hand or repaired.
-    let places: [UInt32: (index: Int, isRepair: Bool)]
+    /// The index in `streams` of each SSRC, of media or retransmissions.
+    let streamIndices: [UInt32: (index: Int, isRepair: Bool)]
     private(set) var stage = Stage.checking
     let begin: LegBegin
     private let socket: DatagramSocket
     private let local: TransportAddress
     private let context: MediaContext
-    private var agent: CheckingAgent
+    private var agent: ControllingAgent
     private var handshake: MediaHandshake?
     private(set) var flow: Flow?
     private var sender: SRTPSender?
     private var receiver: SRTPReceiver?
     private var transportSequence: UInt16 = 0
     var arrivals = ArrivalLog()
-    /// SSRC of our reports.
+    /// The SSRC of its reports.
     let reporter: UInt32
     var nextFeedback: UInt64 = 0
     var nextReport: UInt64 = 0
     var hasMedia = false
-    /// Its participant leaves the call, so that the server ends it.
+    /// Whether its participant leaves the call, so that the server ends it.
     var isLeaving = false
     var junk = JunkStock()
 
@@ -57,52 +57,52 @@ final class MediaLeg {
         self.context = context
         self.begin = begin
         self.tools = tools
-        let home: IPAddress = first.address.isLoopback ? first.address : .any(first.address.family)
+        let localAddress: IPAddress = first.address.isLoopback ? first.address : .any(first.address.family)
         do {
             socket = try DatagramSocket(
-                TransportAddress(home, port: 0), .exclusive, receiveBuffer: Self.receiveBuffer)
+                TransportAddress(localAddress, port: 0), .exclusive, receiveBuffer: Self.receiveBuffer)
         } catch {
             throw MediaFailure("no socket: \(error.description); ulimit -n bounds the legs")
         }
         _ = socket.stampArrivals()
         guard let local = socket.address else { throw MediaFailure("a socket without an address") }
         self.local = local
-        agent = CheckingAgent(
+        agent = ControllingAgent(
             plan.local, plan.remote, flows: plan.candidates.map { Flow(.udp, local: local, remote: $0) },
-            seed: tools.chance.next(), at: SystemClock.now())
-        var chance = tools.chance
-        tracks = plan.tracks.map { SendingTrack($0, plan.extensions, bitrate: bitrate, speech: speech, &chance) }
+            seed: tools.random.next(), at: SystemClock.now())
+        var random = tools.random
+        tracks = plan.tracks.map { SendingTrack($0, plan.extensions, bitrate: bitrate, speech: speech, &random) }
         streams = plan.streams.map(ReceivedStream.init)
-        var places: [UInt32: (index: Int, isRepair: Bool)] = [:]
+        var streamIndices: [UInt32: (index: Int, isRepair: Bool)] = [:]
         for (index, stream) in plan.streams.enumerated() {
-            places[stream.ssrc] = (index, false)
-            if let repair = stream.retransmissionSSRC { places[repair] = (index, true) }
+            streamIndices[stream.ssrc] = (index, false)
+            if let repair = stream.retransmissionSSRC { streamIndices[repair] = (index, true) }
         }
-        self.places = places
-        reporter = plan.tracks.first?.ssrc ?? UInt32.random(in: 1..<UInt32.max, using: &chance)
-        tools.chance = chance
+        self.streamIndices = streamIndices
+        reporter = plan.tracks.first?.ssrc ?? UInt32.random(in: 1..<UInt32.max, using: &random)
+        tools.random = random
     }
 
     var descriptor: Int32 { socket.descriptor }
     var isLive: Bool { stage == .live }
     func clock() -> Instant { SystemClock.now() }
 
-    // MARK: Coming to life
+    // MARK: Setup
 
-    /// Does what time asks for.
+    /// Handles timeouts.
     func tick(_ now: Instant) {
         if let deadline = agent.deadline, deadline <= now {
             let event = agent.advance(
                 to: now, tools.authentication, &tools.messages,
                 into: &outbox)
-            follow(event)
+            handle(event)
         }
         switch stage {
         case .checking, .over: return
-        case .shaking:
+        case .handshaking:
             guard handshake?.retransmission == 0 else { return }
-            if handshake?.retransmit() == false { end("the DTLS handshake gets no answers") }
-            pour()
+            if handshake?.retransmit() == false { end("the DTLS handshake gets no response") }
+            flushHandshake()
         case .live: report(now)
         }
     }
@@ -112,18 +112,18 @@ final class MediaLeg {
         set {}
     }
 
-    private func follow(_ event: CheckingAgent.Event) {
+    private func handle(_ event: ControllingAgent.Event) {
         switch event {
         case .nothing: return
-        case .failed(.unanswered): end("no ICE check was answered")
-        case .failed(.refused(let number)): end("an ICE check was refused with \(number)")
-        case .failed(.consentExpired): end("the other side has not answered a check for 30 s")
+        case .failed(.noResponse): end("no ICE check got a response")
+        case .failed(.refused(let number)): end("an ICE check was rejected with \(number)")
+        case .failed(.consentExpired): end("the other side has not responded to a check for 30 s")
         case .selected(let flow):
             self.flow = flow
             handshake = MediaHandshake.begin(context, tools.exchange, peer: plan.fingerprints)
             guard handshake != nil else { return end("OpenSSL has no memory") }
-            stage = .shaking
-            pour()
+            stage = .handshaking
+            flushHandshake()
         }
     }
 
@@ -132,7 +132,7 @@ final class MediaLeg {
         receiver = SRTPReceiver.make(material.server)
         handshake?.releaseBuffers()
         guard sender != nil, receiver != nil else { return end("OpenSSL has no memory") }
-        tools.tally.profiles[material.client.profile.name, default: 0] += 1
+        tools.counters.profiles[material.client.profile.name, default: 0] += 1
         stage = .live
     }
 
@@ -141,7 +141,7 @@ final class MediaLeg {
         stage = .over(why)
     }
 
-    /// Says goodbye, which may get lost.
+    /// Sends a goodbye, which may get lost.
     func close() {
         if isLive {
             tools.reports.begin()
@@ -150,12 +150,12 @@ final class MediaLeg {
             sendReports()
         }
         handshake?.close()
-        pour()
+        flushHandshake()
         tools.flush()
     }
 
     /// Sends what the handshake wrote.
-    private func pour() {
+    private func flushHandshake() {
         let exchange = tools.exchange
         if let flow {
             for index in 0..<exchange.count {
@@ -165,45 +165,45 @@ final class MediaLeg {
         exchange.removeAll()
     }
 
-    // MARK: What comes
+    // MARK: Receiving
 
-    /// Takes a datagram in, and tells by its first byte what it is (RFC 7983).
+    /// Receives a datagram, and demultiplexes it by its first byte (RFC 7983).
     ///
-    /// - Parameter arrival: when the kernel had it.
-    func take(
+    /// - Parameter arrival: when the kernel received it.
+    func receive(
         _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, arrival: Instant?, at now: Instant
     ) {
         guard let first = datagram.first else { return }
         switch first {
-        case 0...3: takeCheck(datagram, source, now)
-        case 20...63: takeHandshake(datagram, source)
+        case 0...3: receiveCheck(datagram, source, now)
+        case 20...63: receiveHandshake(datagram, source)
         case 128...191:
-            guard isLive, source == flow?.remote else { return refuse() }
+            guard isLive, source == flow?.remote else { return reject() }
             if RTCPCompound.isLikely(UnsafeRawBufferPointer(datagram).bytes) {
-                takeReports(datagram, now)
+                receiveReports(datagram, now)
             } else {
-                takeMedia(datagram, arrival, now)
+                receiveMedia(datagram, arrival, now)
             }
-        default: refuse()
+        default: reject()
         }
     }
 
-    private func refuse() { tools.tally.refused += 1 }
+    private func reject() { tools.counters.refused += 1 }
 
-    private func takeCheck(_ datagram: UnsafeMutableRawBufferPointer, _ source: TransportAddress, _ now: Instant) {
+    private func receiveCheck(_ datagram: UnsafeMutableRawBufferPointer, _ source: TransportAddress, _ now: Instant) {
         do {
             let message = try Message(UnsafeRawBufferPointer(datagram).bytes)
             let event = agent.receive(
                 message, on: Flow(.udp, local: local, remote: source), at: now, tools.authentication, &tools.messages,
                 into: &outbox)
-            follow(event)
+            handle(event)
         } catch {
-            refuse()
+            reject()
         }
     }
 
-    private func takeHandshake(_ datagram: UnsafeMutableRawBufferPointer, _ source: TransportAddress) {
-        guard source == flow?.remote, handshake != nil else { return refuse() }
+    private func receiveHandshake(_ datagram: UnsafeMutableRawBufferPointer, _ source: TransportAddress) {
+        guard source == flow?.remote, handshake != nil else { return reject() }
         let outcome = handshake?.receive(datagram) ?? .nothing
         switch outcome {
         case .nothing: break
@@ -213,60 +213,61 @@ final class MediaLeg {
         case .failed(.noProfile): end("the other side has no SRTP profile in common")
         case .failed: end("the DTLS handshake failed")
         }
-        pour()
+        flushHandshake()
     }
 
-    private func takeMedia(_ datagram: UnsafeMutableRawBufferPointer, _ arrival: Instant?, _ now: Instant) {
+    private func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, _ arrival: Instant?, _ now: Instant) {
         do {
             let count = try receiver?.unprotectRTP(datagram) ?? 0
-            tools.tally.received += 1
-            receive(datagram.upTo(count), arrival: arrival, at: now)
+            tools.counters.received += 1
+            receiveRTP(datagram.upTo(count), arrival: arrival, at: now)
         } catch {
-            refuse()
+            reject()
         }
     }
 
-    private func takeReports(_ datagram: UnsafeMutableRawBufferPointer, _ now: Instant) {
+    private func receiveReports(_ datagram: UnsafeMutableRawBufferPointer, _ now: Instant) {
         do {
             let count = try receiver?.unprotectRTCP(datagram) ?? 0
             read(UnsafeRawBufferPointer(datagram.upTo(count)).bytes, at: now)
         } catch {
-            refuse()
+            reject()
         }
     }
 
-    // MARK: What goes
+    // MARK: Sending
 
-    /// Sets what is different in each packet's header extensions: the next transport-wide number, and the time.
+    /// Sets the header extensions that differ in each packet: the next transport-wide sequence number, and the send
+    /// time.
     func number(_ values: inout ExtensionValues, at now: Instant) {
         values.transportSequence = transportSequence
         transportSequence &+= 1
         values.absoluteSendTime = AbsoluteSendTime.value(at: now)
     }
 
-    /// Protects the RTP packet at the beginning of `room`, and sends it.
-    func protectAndSend(_ room: UnsafeMutableRawBufferPointer, count: Int) {
-        guard let flow, let size = try? sender?.protectRTP(room, count: count) else { return }
-        junk.remember(room.upTo(size))
-        tools.send(room.upTo(size), from: descriptor, to: flow.remote)
+    /// Protects the RTP packet at the start of `buffer`, and sends it.
+    func protectAndSend(_ buffer: UnsafeMutableRawBufferPointer, count: Int) {
+        guard let flow, let size = try? sender?.protectRTP(buffer, count: count) else { return }
+        junk.remember(buffer.upTo(size))
+        tools.send(buffer.upTo(size), from: descriptor, to: flow.remote)
     }
 
-    /// The same for the compound that the thread's writer holds.
+    /// Protects and sends the RTCP compound of the thread's writer.
     func sendReports() {
         guard let flow, !tools.reports.isEmpty else { return }
-        let room = tools.room
-        tools.reports.bytes.withUnsafeBytes { room.copyMemory(from: $0) }
-        guard let size = try? sender?.protectRTCP(room, count: tools.reports.bytes.count) else { return }
-        tools.send(room.upTo(size), from: descriptor, to: flow.remote)
+        let buffer = tools.nextBuffer
+        tools.reports.bytes.withUnsafeBytes { buffer.copyMemory(from: $0) }
+        guard let size = try? sender?.protectRTCP(buffer, count: tools.reports.bytes.count) else { return }
+        tools.send(buffer.upTo(size), from: descriptor, to: flow.remote)
     }
 }
 
-/// What the run told of a leg's beginning.
+/// What the run passes to a leg at its start.
 struct LegBegin: Sendable {
     /// When the offer was made.
     let offered: UInt64
-    /// Somebody whose media should come is there already.
+    /// Whether a publisher is in the call already.
     let expectsMedia: Bool
-    /// Where it is noted when something has been said.
+    /// Where the ends of speeches are logged.
     var speech: SpeechLog?
 }

@@ -4,26 +4,26 @@ import RTP
 import SDP
 import Wire
 
-/// What a participant of a load sends and wants to see.
-struct MediaWishes: Hashable, Sendable {
+/// What a participant sends, and how many tracks it can receive.
+struct MediaParameters: Hashable, Sendable {
     var audio = true
     var video = false
     var audioSlots = 1
     var videoSlots = 0
 }
 
-/// A track that a participant publishes, as its description names it.
+/// A track that a participant publishes, as in its description.
 struct PublishedTrack: Hashable, Sendable {
     let kind: MediaKind
     let mid: String
     let ssrc: UInt32
     let retransmissionSSRC: UInt32
-    /// What the other side takes, from its description.
+    /// The payload type that the server accepts, from its description.
     var payloadType: UInt8
     var retransmission: UInt8?
 }
 
-/// A stream that a participant is sent.
+/// A stream that a participant receives.
 struct ExpectedStream: Hashable, Sendable {
     let kind: MediaKind
     let ssrc: UInt32
@@ -32,7 +32,7 @@ struct ExpectedStream: Hashable, Sendable {
     let canRepair: Bool
 }
 
-/// The offer of one participant, written as a browser writes it: what it sends first, then a receive-only section for each
+/// The offer of a participant, as a browser writes it: the tracks that it sends, then a receive-only section for each
 /// slot, all in one bundle.
 struct MediaOffer: Sendable {
     static let opus: UInt8 = 111
@@ -47,11 +47,11 @@ struct MediaOffer: Sendable {
     let tracks: [PublishedTrack]
     let text: String
 
-    /// - Parameter setup: `actpass`, as RFC 8842 wants it; `active` for a server that would begin DTLS itself then, which
-    ///   is what this program does.
+    /// - Parameter setup: `actpass`, as RFC 8842 requires, or `active` for a server that would otherwise be the DTLS
+    ///   client, which is this program's role.
     init(
-        _ wishes: MediaWishes, _ credentials: LocalCredentials, fingerprint: OpenSSLCrypto.CertificateFingerprint,
-        setup: SetupRole = .actpass
+        _ parameters: MediaParameters, _ credentials: LocalCredentials,
+        fingerprint: OpenSSLCrypto.CertificateFingerprint, setup: SetupRole = .actpass
     ) {
         self.credentials = credentials
         var description = SessionDescription()
@@ -65,10 +65,10 @@ struct MediaOffer: Sendable {
             if direction.sends { tracks.append(section.publish(kind)) }
             description.sections.append(section)
         }
-        if wishes.audio { add(.audio, .sendOnly) }
-        if wishes.video { add(.video, .sendOnly) }
-        for _ in 0..<wishes.audioSlots { add(.audio, .receiveOnly) }
-        for _ in 0..<wishes.videoSlots { add(.video, .receiveOnly) }
+        if parameters.audio { add(.audio, .sendOnly) }
+        if parameters.video { add(.video, .sendOnly) }
+        for _ in 0..<parameters.audioSlots { add(.audio, .receiveOnly) }
+        for _ in 0..<parameters.videoSlots { add(.video, .receiveOnly) }
         description.groups = [SectionGroup("BUNDLE", description.sections.compactMap(\.mid))]
         self.tracks = tracks
         text = description.text
@@ -100,7 +100,7 @@ struct MediaOffer: Sendable {
     }
 }
 
-/// The answer to an offer of a server's, which receives everything that it offers to send.
+/// The answer to a server's offer, which receives everything that it offers to send.
 struct MediaAnswer: Sendable {
     let text: String
 
@@ -143,7 +143,7 @@ extension LevelAttributes {
 }
 
 extension MediaSection {
-    /// Names a track of its own in the section.
+    /// Adds a track with its own SSRCs to the section.
     fileprivate mutating func publish(_ kind: MediaKind) -> PublishedTrack {
         let ssrc = UInt32.random(in: 1..<UInt32.max)
         let repair = ssrc ^ 0x8000_0000

@@ -4,39 +4,39 @@ import RTP
 import STUN
 import Wire
 
-/// What the legs of one thread share, one after the other: buffers, codes and the clock's last word.
+/// Resources that the legs of one thread share: buffers, cryptography, counters and clocks.
 final class MediaTools {
     private static let slotByteCount = 2048
 
     let authentication: OpenSSLAuthentication
-    /// Every handshake of the thread writes into it, and it is emptied right behind.
+    /// Output of the thread's handshakes, which is flushed after each step.
     let exchange = DTLSExchange()
     var received = ReceiveBatch(hasArrivals: true)
     var messages = MessageWriter()
     var reports = RTCPWriter()
     var lost: [UInt16] = []
-    var chance: SeededRandom
-    var tally = MediaTally()
-    /// The wall clock when the monotonic one was 0.
+    var random: SeededRandom
+    var counters = MediaCounters()
+    /// The wall clock at 0 of the monotonic clock.
     private let wallClockAtZero: UInt64
     private var batch = SendBatch()
     private let slots = SharedBuffer(byteCount: SendBatch.capacity * MediaTools.slotByteCount)
 
-    /// nil when OpenSSL has no memory or no randomness.
+    /// Nil if OpenSSL has no memory or no randomness.
     init?() {
         guard let authentication = OpenSSLAuthentication(), let seed = OpenSSLRandom.integer() else { return nil }
         self.authentication = authentication
-        chance = SeededRandom(seed: seed)
+        random = SeededRandom(seed: seed)
         wallClockAtZero = SystemClock.unixNanoseconds() &- SystemClock.now().nanoseconds
     }
 
     func wallClock(at now: Instant) -> NTPTime { NTPTime(unixNanoseconds: wallClockAtZero &+ now.nanoseconds) }
 
-    /// A moment of the wall clock on the monotonic one.
+    /// Converts wall clock time to the monotonic clock.
     func instant(wallClock: UInt64) -> Instant { Instant(nanoseconds: wallClock &- wallClockAtZero) }
 
-    /// Where the next datagram is to be written. It leaves with `send`, or never.
-    var room: UnsafeMutableRawBufferPointer {
+    /// The buffer for the next datagram, which is sent by `send`.
+    var nextBuffer: UnsafeMutableRawBufferPointer {
         if batch.count == SendBatch.capacity { batch.flush() }
         let start = batch.count * Self.slotByteCount
         return UnsafeMutableRawBufferPointer(rebasing: slots.bytes[start..<start + Self.slotByteCount])
@@ -52,11 +52,11 @@ final class MediaTools {
 
     func flush() { if batch.count > 0 { batch.flush() } }
 
-    /// Datagrams that this machine did not take.
+    /// Datagrams that the kernel did not accept.
     var dropped: UInt64 { batch.dropped }
 }
 
-/// Where an agent's checks go: into the next batch.
+/// Sends an agent's checks with the next batch.
 struct CheckOutbox: Outbox {
     let tools: MediaTools
     let socket: Int32

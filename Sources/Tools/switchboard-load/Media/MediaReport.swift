@@ -2,23 +2,23 @@ import Foundation
 import Histogram
 import SecureMedia
 
-/// What a run of media found, as a table for people and as JSON.
+/// The results of a media run, as a table for people and as JSON.
 struct MediaReport: RunReport {
     let load: MediaLoad
     let legs: Int
     /// When measuring began, in nanoseconds of the monotonic clock: for profiles of the same time.
     var began: UInt64 = 0
     var seconds = 0.0
-    var tally = MediaTally()
+    var counters = MediaCounters()
     var server: ProcessTimes?
     var own: ProcessTimes?
     /// Bytes of the server before anybody joined, and at the end of measuring.
     var idleMemory: Int?
     var memory: Int?
-    /// Nil when nothing was recorded.
-    var recordings: RecordingTally?
-    /// Nil when nothing was to be written down.
-    var captions: CaptionTally?
+    /// Nil if nothing was recorded.
+    var recordings: RecordingCounters?
+    /// Nil if nothing was captioned.
+    var captions: CaptionCounters?
 
     init(_ load: MediaLoad, legs: Int) {
         self.load = load
@@ -27,10 +27,10 @@ struct MediaReport: RunReport {
 
     var errors: Int { allErrors.values.reduce(0, +) }
     private var allErrors: [String: Int] {
-        tally.errors.merging(recordings?.errors ?? [:], uniquingKeysWith: +)
+        counters.errors.merging(recordings?.errors ?? [:], uniquingKeysWith: +)
             .merging(captions?.errors ?? [:], uniquingKeysWith: +)
     }
-    var packets: UInt64 { tally.audio.account.packets + tally.video.account.packets }
+    var packets: UInt64 { counters.audio.account.packets + counters.video.account.packets }
 
     private var pace: Double { seconds > 0 ? Double(packets) / seconds : 0 }
 
@@ -47,28 +47,30 @@ struct MediaReport: RunReport {
         var lines = [
             "\(load.calls) calls of \(load.participants), \(load.publishers) of each publish"
                 + (load.video ? " audio and video at \(load.bitrate / 1000) kbit/s" : " audio")
-                + ", \(legs) legs with \(tally.profiles.keys.sorted().joined(separator: ", "))",
-            "\(tally.sent) packets sent in \(decimal(seconds, 1)) s, \(packets) forwarded, \(decimal(pace, 0)) a second",
+                + ", \(legs) legs with \(counters.profiles.keys.sorted().joined(separator: ", "))",
+            "\(counters.sent) packets sent in \(decimal(seconds, 1)) s, \(packets) forwarded, \(decimal(pace, 0)) a second",
         ]
-        for (name, kind) in [("audio", tally.audio), ("video", tally.video)] where kind.streams > 0 {
+        for (name, kind) in [("audio", counters.audio), ("video", counters.video)] where kind.streams > 0 {
             lines.append(
                 "\(kind.streams) streams of \(name): \(kind.account.lost) packets lost (\(decimal(kind.account.loss * 100, 4)) %, at worst"
                     + " \(decimal(kind.worstLoss * 100, 2)) % of a stream), \(kind.account.repaired) repaired,"
                     + " \(kind.account.reordered) reordered, \(kind.silent) streams silent")
         }
         lines += ["", row("microseconds", pointNames)]
-        for (name, kind) in [("audio, one way", tally.audio), ("video, one way", tally.video)] where kind.streams > 0 {
+        for (name, kind) in [("audio, one way", counters.audio), ("video, one way", counters.video)]
+        where kind.streams > 0 {
             lines.append(row(name, percentiles(kind.latency)))
             lines.append(row("  in the server", percentiles(kind.residence)))
         }
         lines += [
-            row("offer to DTLS", percentiles(tally.connected)), row("offer to media", percentiles(tally.firstPacket)),
+            row("offer to DTLS", percentiles(counters.connected)),
+            row("offer to media", percentiles(counters.firstPacket)),
         ]
         if let captions { lines.append(row("speech to caption", percentiles(captions.latency))) }
         lines += [""] + costs + [""]
-        if tally.left > 0 { lines.append("\(tally.joined) legs joined, \(tally.left) left") }
-        if tally.junk > 0 { lines.append("\(tally.junk) packets of junk sent") }
-        if tally.refused > 0 { lines.append("\(tally.refused) packets came that were of no leg") }
+        if counters.left > 0 { lines.append("\(counters.joined) legs joined, \(counters.left) left") }
+        if counters.junk > 0 { lines.append("\(counters.junk) packets of junk sent") }
+        if counters.refused > 0 { lines.append("\(counters.refused) packets came that were of no leg") }
         if let recordings {
             lines.append(
                 "\(recordings.begun) recordings with \(recordings.tracks) tracks, \(recordings.byteCount >> 10) KiB for"
@@ -118,7 +120,7 @@ struct MediaReport: RunReport {
 
     var json: Data {
         get throws {
-            return try written(figures)
+            return try written(stats)
         }
     }
 
@@ -129,7 +131,7 @@ struct MediaReport: RunReport {
         var oneWayMicroseconds, residenceMicroseconds: [String: UInt64]
     }
 
-    private struct Figures: Encodable {
+    private struct Stats: Encodable {
         var calls, participants, publishers, legs: Int
         var video: Bool
         var bitrate: Int
@@ -147,7 +149,7 @@ struct MediaReport: RunReport {
         var serverMemory: Int?
         var serverMemoryPerParticipant: Double?
         var ownMicrosecondsPerPacket, ownShareOfCore: Double?
-        var recordings: RecordingTally?
+        var recordings: RecordingCounters?
         var captions: Captions?
         var errors: [String: Int]
     }
@@ -159,15 +161,16 @@ struct MediaReport: RunReport {
         var speechToCaptionMicroseconds: [String: UInt64]
     }
 
-    private var figures: Figures {
-        Figures(
+    private var stats: Stats {
+        Stats(
             calls: load.calls, participants: load.participants, publishers: load.publishers, legs: legs,
-            video: load.video, bitrate: load.bitrate, profiles: tally.profiles, began: began, seconds: seconds,
-            sent: tally.sent, received: tally.received, forwarded: packets, resent: tally.resent, nacks: tally.nacks,
-            pictureLosses: tally.pictureLosses, feedback: tally.feedback, probes: tally.probes, refused: tally.refused,
-            junk: tally.junk, forwardedPerSecond: pace, audioStreams: streams(tally.audio),
-            videoStreams: streams(tally.video), connectedMicroseconds: named(tally.connected),
-            firstPacketMicroseconds: named(tally.firstPacket), joined: tally.joined, left: tally.left,
+            video: load.video, bitrate: load.bitrate, profiles: counters.profiles, began: began, seconds: seconds,
+            sent: counters.sent, received: counters.received, forwarded: packets, resent: counters.resent,
+            nacks: counters.nacks, pictureLosses: counters.pictureLosses, feedback: counters.feedback,
+            probes: counters.probes, refused: counters.refused, junk: counters.junk,
+            forwardedPerSecond: pace, audioStreams: streams(counters.audio),
+            videoStreams: streams(counters.video), connectedMicroseconds: named(counters.connected),
+            firstPacketMicroseconds: named(counters.firstPacket), joined: counters.joined, left: counters.left,
             serverMicrosecondsPerPacket: server.map { perPacket($0.all.total) },
             serverUserMicrosecondsPerPacket: server.map { perPacket($0.all.user) },
             serverShareOfCore: server.map(share),
@@ -177,7 +180,7 @@ struct MediaReport: RunReport {
             recordings: recordings, captions: captions.map(shown), errors: allErrors)
     }
 
-    private func shown(_ captions: CaptionTally) -> Captions {
+    private func shown(_ captions: CaptionCounters) -> Captions {
         Captions(
             calls: captions.calls, said: captions.said, captions: captions.captions,
             partial: captions.partial, refused: captions.refused, failures: captions.failures,
@@ -185,7 +188,7 @@ struct MediaReport: RunReport {
             speechToCaptionMicroseconds: named(captions.latency))
     }
 
-    private func streams(_ kind: MediaTally.StreamSummary) -> Streams {
+    private func streams(_ kind: MediaCounters.StreamSummary) -> Streams {
         Streams(
             streams: kind.streams, silent: kind.silent, lossy: kind.lossy, packets: kind.account.packets,
             lost: kind.account.lost, repaired: kind.account.repaired, reordered: kind.account.reordered,

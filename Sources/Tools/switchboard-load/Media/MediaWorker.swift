@@ -5,7 +5,7 @@ import SecureMedia
 import Synchronization
 import Wire
 
-/// A thread with legs of its own: it sends what is due, reads what comes, and does what it is told through a mailbox.
+/// A thread with its own legs: it sends packets that are due, reads datagrams, and handles commands from a mailbox.
 final class MediaWorker: Sendable {
     typealias LegID = Int
 
@@ -14,9 +14,9 @@ final class MediaWorker: Sendable {
         case leave(LegID, CheckedContinuation<Void, Never>)
         case expectEnd(LegID, CheckedContinuation<Void, Never>)
         case measure
-        /// No media from now on, but for what is asked for again.
-        case hush
-        case collect(CheckedContinuation<MediaTally, Never>)
+        /// Sends no more media, except for retransmissions.
+        case stopMedia
+        case collect(CheckedContinuation<MediaCounters, Never>)
         case stop
     }
 
@@ -25,7 +25,7 @@ final class MediaWorker: Sendable {
         var bitrate: Int
         /// Packets of junk that each leg sends in a second.
         var junk: Double
-        /// What publishers say, instead of noise.
+        /// The speech of publishers, instead of noise.
         var speech: SpokenClip?
     }
 
@@ -45,22 +45,22 @@ final class MediaWorker: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Comes back when media can flow, with the leg's number.
+    /// Returns the leg's id once media can flow.
     func join(_ plan: LegPlan, _ context: MediaContext, _ begin: LegBegin) async throws -> LegID {
         try await withCheckedThrowingContinuation { post(.join(plan, context, begin, $0)) }
     }
 
-    /// Comes back when the leg's end will be no error.
+    /// Marks the leg as leaving, so that its end is no error.
     func expectEnd(_ leg: LegID) async {
         await withCheckedContinuation { post(.expectEnd(leg, $0)) }
     }
 
-    /// Comes back when the leg has said goodbye.
+    /// Closes the leg, and returns when its goodbye was sent.
     func leave(_ leg: LegID) async {
         await withCheckedContinuation { post(.leave(leg, $0)) }
     }
 
-    func collect() async -> MediaTally {
+    func collect() async -> MediaCounters {
         await withCheckedContinuation { post(.collect($0)) }
     }
 
@@ -82,11 +82,11 @@ final class MediaWorker: Sendable {
     }
 }
 
-/// What the thread itself has.
+/// The state of the thread.
 private final class MediaLoop {
     private static let wakeTag = UInt64.max
-    /// No leg sleeps longer.
-    private static let longestWait: Int32 = 5
+    /// The maximum time that the loop sleeps.
+    private static let maxWaitMilliseconds: Int32 = 5
 
     private let worker: MediaWorker
     private let wake: WakeSignal
@@ -95,15 +95,15 @@ private final class MediaLoop {
     private var legs: [MediaLeg?] = []
     private var joining: [Int: CheckedContinuation<Int, any Error>] = [:]
     private var agenda = Heap<Due>()
-    private var isHushed = false
+    private var isMediaStopped = false
     private var isOver = false
 
-    /// Something that a leg has to do at a time: a track's next packets, or its housekeeping.
+    /// A timer of a leg: a track's next packets, or its housekeeping.
     private struct Due: Comparable {
         let at: UInt64
         let leg: MediaLeg
-        let place: Int
-        /// -1 for housekeeping.
+        let id: MediaWorker.LegID
+        /// The index of the track; -1 for housekeeping.
         let track: Int
 
         static func == (left: Due, right: Due) -> Bool { left.at == right.at }
@@ -122,7 +122,7 @@ private final class MediaLoop {
 
     func run() {
         while !isOver {
-            for command in worker.takeCommands() { obey(command) }
+            for command in worker.takeCommands() { handle(command) }
             let now = SystemClock.now().nanoseconds
             while let due = agenda.min, due.at <= now {
                 agenda.removeMin()
@@ -130,7 +130,7 @@ private final class MediaLoop {
             }
             tools.flush()
             let next = agenda.min?.at ?? .max
-            let wait = next > now ? min((next - now) / 1_000_000, UInt64(Self.longestWait)) : 0
+            let wait = next > now ? min((next - now) / 1_000_000, UInt64(Self.maxWaitMilliseconds)) : 0
             let count = queue.wait(milliseconds: Int32(wait))
             for index in 0..<count {
                 let tag = queue[index]
@@ -141,7 +141,7 @@ private final class MediaLoop {
         for (_, continuation) in joining { continuation.resume(throwing: MediaFailure("the run is over")) }
     }
 
-    private func obey(_ command: MediaWorker.Command) {
+    private func handle(_ command: MediaWorker.Command) {
         switch command {
         case .join(let plan, let context, let begin, let continuation):
             do {
@@ -149,25 +149,25 @@ private final class MediaLoop {
             } catch {
                 continuation.resume(throwing: error)
             }
-        case .leave(let place, let continuation):
+        case .leave(let id, let continuation):
             defer { continuation.resume() }
-            guard place < legs.count, let leg = legs[place] else { return }
+            guard id < legs.count, let leg = legs[id] else { return }
             leg.close()
-            tools.tally.left += 1
-            remove(leg, at: place)
-        case .expectEnd(let place, let continuation):
-            if place < legs.count { legs[place]?.isLeaving = true }
+            tools.counters.left += 1
+            remove(leg, id)
+        case .expectEnd(let id, let continuation):
+            if id < legs.count { legs[id]?.isLeaving = true }
             continuation.resume()
         case .measure:
-            tools.tally.measure()
+            tools.counters.measure()
             for leg in legs {
                 guard let leg else { continue }
                 for index in leg.streams.indices { leg.streams[index].account.reset() }
             }
-        case .hush: isHushed = true
+        case .stopMedia: isMediaStopped = true
         case .collect(let continuation):
             for leg in legs { if let leg { settle(leg) } }
-            continuation.resume(returning: tools.tally)
+            continuation.resume(returning: tools.counters)
         case .stop: isOver = true
         }
     }
@@ -177,101 +177,101 @@ private final class MediaLoop {
     ) throws {
         let leg = try MediaLeg(
             plan, context, begin, bitrate: worker.load.bitrate, speech: worker.load.speech, tools)
-        // Places are not used again: what is told of a leg that has gone must not reach another.
-        let place = legs.count
-        guard queue.watch(leg.descriptor, as: UInt64(place)) else {
+        // Ids are not reused, so that an event of a leg that has ended cannot reach another.
+        let id = legs.count
+        guard queue.watch(leg.descriptor, as: UInt64(id)) else {
             throw MediaFailure("no more descriptors: raise ulimit -n")
         }
         leg.junk.isKept = worker.load.junk > 0
         legs.append(leg)
-        joining[place] = continuation
-        agenda.insert(Due(at: 0, leg: leg, place: place, track: -1))
+        joining[id] = continuation
+        agenda.insert(Due(at: 0, leg: leg, id: id, track: -1))
     }
 
-    private func remove(_ leg: MediaLeg, at place: Int) {
+    private func remove(_ leg: MediaLeg, _ id: MediaWorker.LegID) {
         settle(leg)
-        legs[place] = nil
+        legs[id] = nil
     }
 
-    /// Adds what the leg's streams counted to the tally, once.
+    /// Adds the counts of the leg's streams to the counters, once.
     private func settle(_ leg: MediaLeg) {
         guard leg.isLive else { return }
         for index in leg.streams.indices {
-            tools.tally[leg.streams[index].plan.kind].add(leg.streams[index].account)
+            tools.counters[leg.streams[index].plan.kind].add(leg.streams[index].account)
             leg.streams[index].account.reset()
         }
     }
 
     private func perform(_ due: Due, _ now: UInt64) {
-        guard due.place < legs.count, legs[due.place] === due.leg else { return }
+        guard due.id < legs.count, legs[due.id] === due.leg else { return }
         guard due.track >= 0 else {
             due.leg.tick(Instant(nanoseconds: now))
             if due.leg.isLive { sendJunk(due.leg) }
             agenda.insert(
-                Due(at: now + MediaLeg.tickInterval, leg: due.leg, place: due.place, track: -1))
-            return follow(due.leg, due.place)
+                Due(at: now + MediaLeg.tickInterval, leg: due.leg, id: due.id, track: -1))
+            return handleStage(of: due.leg, due.id)
         }
-        guard !isHushed else { return }
+        guard !isMediaStopped else { return }
         let track = due.leg.tracks[due.track]
         track.send(on: due.leg)
-        // At once, so that a packet's time begins when it leaves.
+        // Flush at once, so that a packet's latency is measured from when it is sent.
         tools.flush()
-        // What could not be sent in time is sent late, up to a bound: a camera leaves frames out too.
+        // Late packets are sent late, up to a limit: a camera drops frames too.
         let next = due.at + track.interval
         agenda.insert(
             Due(
-                at: next + 1_000_000_000 < now ? now : next, leg: due.leg, place: due.place, track: due.track))
+                at: next + 1_000_000_000 < now ? now : next, leg: due.leg, id: due.id, track: due.track))
     }
 
     private func sendJunk(_ leg: MediaLeg) {
-        var wanted = worker.load.junk * Double(MediaLeg.tickInterval) / 1e9
-        while wanted > 0, wanted >= 1 || Double.random(in: 0..<1, using: &tools.chance) < wanted {
+        var count = worker.load.junk * Double(MediaLeg.tickInterval) / 1e9
+        while count > 0, count >= 1 || Double.random(in: 0..<1, using: &tools.random) < count {
             leg.sendJunk()
-            wanted -= 1
+            count -= 1
         }
     }
 
-    /// Tells those who wait what has become of a leg, and begins its media.
-    private func follow(_ leg: MediaLeg, _ place: Int) {
+    /// Handles the stage of a leg: resumes those who wait for it, and starts its media.
+    private func handleStage(of leg: MediaLeg, _ id: MediaWorker.LegID) {
         switch leg.stage {
-        case .checking, .shaking: return
+        case .checking, .handshaking: return
         case .live:
-            guard let continuation = joining.removeValue(forKey: place) else { return }
-            MediaTally.record(leg.clock().nanoseconds &- leg.begin.offered, in: &tools.tally.connected)
-            tools.tally.joined += 1
+            guard let continuation = joining.removeValue(forKey: id) else { return }
+            MediaCounters.record(leg.clock().nanoseconds &- leg.begin.offered, in: &tools.counters.connected)
+            tools.counters.joined += 1
             let now = leg.clock().nanoseconds
             for index in leg.tracks.indices {
                 // Participants speak at the same rate, but not at the same moment.
-                let phase = UInt64.random(in: 0..<leg.tracks[index].interval, using: &tools.chance)
-                agenda.insert(Due(at: now + phase, leg: leg, place: place, track: index))
+                let phase = UInt64.random(in: 0..<leg.tracks[index].interval, using: &tools.random)
+                agenda.insert(Due(at: now + phase, leg: leg, id: id, track: index))
             }
-            continuation.resume(returning: place)
+            continuation.resume(returning: id)
         case .over(let why):
-            let waiting = joining.removeValue(forKey: place)
+            let waiting = joining.removeValue(forKey: id)
             if let waiting {
                 waiting.resume(throwing: MediaFailure(why))
             } else if leg.isLeaving {
-                tools.tally.left += 1
+                tools.counters.left += 1
             } else {
-                tools.tally.count(error: why)
+                tools.counters.count(error: why)
             }
-            remove(leg, at: place)
+            remove(leg, id)
         }
     }
 
-    private func read(_ place: Int) {
-        guard place < legs.count, let leg = legs[place] else { return }
+    private func read(_ id: MediaWorker.LegID) {
+        guard id < legs.count, let leg = legs[id] else { return }
         while true {
             let slots = tools.received.receive(from: leg.descriptor, limit: ReceiveBatch.capacity)
             let now = SystemClock.now()
             for slot in slots {
                 guard let source = tools.received.source(of: slot) else { continue }
                 let arrival = tools.received.arrival(of: slot).map(tools.instant(wallClock:))
-                leg.take(tools.received.datagram(slot), from: source, arrival: arrival, at: now)
+                leg.receive(tools.received.datagram(slot), from: source, arrival: arrival, at: now)
             }
             tools.received.reset()
             if slots.count < ReceiveBatch.capacity { break }
         }
-        follow(leg, place)
+        handleStage(of: leg, id)
     }
 }

@@ -2,58 +2,58 @@ import RTP
 import SDP
 import Wire
 
-/// One stream that a virtual participant receives: what its reports say of it, what it asks for again, and what the run
-/// wants to know.
+/// A stream that a virtual participant receives: its statistics for reports, its retransmission requests, and its
+/// counts for the run.
 struct ReceivedStream {
     let plan: ExpectedStream
     var statistics: ReceiveStatistics
     var gaps = NACKGenerator()
     var account = StreamAccount()
-    /// A key frame has come: before that a decoder shows nothing.
+    /// Whether a key frame was received; before that a decoder shows nothing.
     private(set) var isDecodable = false
-    private(set) var wantsKeyFrame = false
-    private var asked: Instant?
+    private(set) var needsKeyFrame = false
+    private var requestedAt: Instant?
 
-    private static let patience: UInt64 = 1_000_000_000
+    private static let keyFrameRequestInterval: UInt64 = 1_000_000_000
 
     init(_ plan: ExpectedStream) {
         self.plan = plan
         statistics = ReceiveStatistics(clockRate: plan.kind == .audio ? 48000 : 90000)
     }
 
-    /// Takes in a packet, first-hand or repaired. Returns when it was sent, nil for what was known already or is none of this
-    /// program's.
-    mutating func take(_ packet: borrowing RTPPacket, isRepair: Bool, at now: Instant) -> Instant? {
+    /// Receives a packet, original or retransmitted. Returns when it was sent; nil for a duplicate, or a packet that is
+    /// not from this program.
+    mutating func receive(_ packet: borrowing RTPPacket, isRepair: Bool, at now: Instant) -> Instant? {
         if !isRepair { _ = statistics.receive(packet.header, byteCount: packet.payloadRange.count, at: now) }
         if plan.kind == .video {
-            if plan.canRepair, gaps.receive(packet.sequence, at: now) == .overwhelmed { wantsKeyFrame = true }
+            if plan.canRepair, gaps.receive(packet.sequence, at: now) == .overwhelmed { needsKeyFrame = true }
             if let descriptor = VP8Descriptor(packet.payload), descriptor.isKeyFrame {
                 isDecodable = true
-                wantsKeyFrame = false
+                needsKeyFrame = false
             }
         }
-        guard let mark = MediaMark(packet.payload), account.take(mark, isRepair: isRepair) else { return nil }
+        guard let mark = MediaMark(packet.payload), account.record(mark, isRepair: isRepair) else { return nil }
         return Instant(nanoseconds: mark.sentAt)
     }
 
-    /// Whether a key frame is to be asked for now: not again before a second is over.
-    mutating func asksForKeyFrame(at now: Instant) -> Bool {
-        guard plan.kind == .video, wantsKeyFrame || !isDecodable && statistics.packetCount > 0,
-            asked.map({ now.nanoseconds(since: $0) >= Self.patience }) ?? true
+    /// Whether to request a key frame now, at most once a second.
+    mutating func shouldRequestKeyFrame(at now: Instant) -> Bool {
+        guard plan.kind == .video, needsKeyFrame || !isDecodable && statistics.packetCount > 0,
+            requestedAt.map({ now.nanoseconds(since: $0) >= Self.keyFrameRequestInterval }) ?? true
         else { return false }
-        asked = now
+        requestedAt = now
         return true
     }
 }
 
-/// Which packets of a stream came, by the marks that their senders put in: a stream may show one source after the other,
-/// and of each those between the first and the last that came are expected.
+/// Counts the packets of a stream by their senders' marks. A stream may carry one source after the other; of each
+/// source, all packets between the first and the last received are expected.
 struct StreamAccount: Hashable {
     private(set) var packets: UInt64 = 0
     private(set) var repaired: UInt64 = 0
     private(set) var reordered: UInt64 = 0
     private(set) var duplicates: UInt64 = 0
-    /// Of the sources before.
+    /// Missing packets of the previous sources.
     private var missing: UInt64 = 0
     private var current: Segment?
 
@@ -68,15 +68,15 @@ struct StreamAccount: Hashable {
         var missing: UInt64 { highest - first + 1 - min(received, highest - first + 1) }
     }
 
-    /// So far behind the highest it cannot be told whether a packet was there before.
+    /// The size of the duplicate window: older packets are treated as duplicates.
     private static let window: UInt64 = 4096
 
-    /// Packets that were sent between others and did not come.
+    /// Packets that were lost between received ones.
     var lost: UInt64 { missing + (current?.missing ?? 0) }
 
-    /// False for a packet that was there before, and for a repair of one from before the first: what is repeated to try
-    /// the way may be older than all that is counted.
-    mutating func take(_ mark: MediaMark, isRepair: Bool) -> Bool {
+    /// Records a packet. Returns false for a duplicate, and for a retransmission from before the first packet: probes
+    /// of the path may repeat packets that are older than all that are counted.
+    mutating func record(_ mark: MediaMark, isRepair: Bool) -> Bool {
         let number = UInt64(mark.number)
         if current?.source != mark.source {
             guard !isRepair else { return false }
@@ -87,7 +87,7 @@ struct StreamAccount: Hashable {
         current = nil
         defer { current = segment }
         let isLate = number < segment.highest
-        guard segment.note(number, within: Self.window) else {
+        guard segment.mark(number, within: Self.window) else {
             if !isRepair { duplicates += 1 }
             return false
         }
@@ -97,7 +97,7 @@ struct StreamAccount: Hashable {
         return true
     }
 
-    /// What comes from now on counts.
+    /// Restarts the count.
     mutating func reset() { self = StreamAccount() }
 
     mutating func add(_ other: StreamAccount) {
@@ -110,8 +110,8 @@ struct StreamAccount: Hashable {
 }
 
 extension StreamAccount.Segment {
-    /// Remembers a packet; false when it was there, or is too old to tell.
-    fileprivate mutating func note(_ number: UInt64, within window: UInt64) -> Bool {
+    /// Marks a packet as received; false if it is a duplicate, or too old to tell.
+    fileprivate mutating func mark(_ number: UInt64, within window: UInt64) -> Bool {
         let words = Int(window / 64)
         if latest.count < words { latest += [UInt64](repeating: 0, count: words - latest.count) }
         if number > highest {

@@ -3,7 +3,7 @@ import DatagramIO
 import OpenSSLCrypto
 import Wire
 
-/// Messages over UDP, each a datagram.
+/// Messages over UDP, one in each datagram.
 final class DatagramLink: RelayLink {
     private let socket: DatagramSocket
     private let server: TransportAddress
@@ -17,7 +17,7 @@ final class DatagramLink: RelayLink {
 
     var descriptor: Int32 { socket.descriptor }
     var isReady: Bool { true }
-    var hasRoom: Bool { true }
+    var canSend: Bool { true }
     var failure: String? { nil }
 
     func send(_ message: UnsafeRawBufferPointer) {
@@ -26,10 +26,10 @@ final class DatagramLink: RelayLink {
 
     func flush() { buffers.sending.flush() }
 
-    func receive(_ take: (UnsafeRawBufferPointer) -> Void) {
+    func receive(_ handle: (UnsafeRawBufferPointer) -> Void) {
         while true {
             let slots = buffers.received.receive(from: socket.descriptor, limit: ReceiveBatch.capacity)
-            for slot in slots { take(UnsafeRawBufferPointer(buffers.received.datagram(slot))) }
+            for slot in slots { handle(UnsafeRawBufferPointer(buffers.received.datagram(slot))) }
             buffers.received.reset()
             if slots.count < ReceiveBatch.capacity { return }
         }
@@ -38,7 +38,7 @@ final class DatagramLink: RelayLink {
     func retransmit() {}
 }
 
-/// Messages over DTLS, each a record.
+/// Messages over DTLS, one in each record.
 final class SecureDatagramLink: RelayLink {
     private let socket: DatagramSocket
     private let server: TransportAddress
@@ -52,26 +52,26 @@ final class SecureDatagramLink: RelayLink {
         self.socket = socket
         self.server = server
         self.buffers = buffers
-        session = DTLSSession.greeting(nil, context, buffers.exchange)
+        session = DTLSSession.connecting(nil, context, buffers.exchange)
         guard session != nil else { throw RelayLoadFailure(what: "OpenSSL has no memory") }
-        pour()
+        flushRecords()
     }
 
     var descriptor: Int32 { socket.descriptor }
     var isReady: Bool { session?.phase == .established }
-    var hasRoom: Bool { true }
+    var canSend: Bool { true }
 
     func send(_ message: UnsafeRawBufferPointer) {
-        if session?.write(message) != true { failure = "a DTLS session takes no more messages" }
-        pour()
+        if session?.write(message) != true { failure = "a DTLS session accepts no more messages" }
+        flushRecords()
     }
 
     func flush() { buffers.sending.flush() }
 
-    func receive(_ take: (UnsafeRawBufferPointer) -> Void) {
+    func receive(_ handle: (UnsafeRawBufferPointer) -> Void) {
         while true {
             let slots = buffers.received.receive(from: socket.descriptor, limit: ReceiveBatch.capacity)
-            for slot in slots { open(UnsafeRawBufferPointer(buffers.received.datagram(slot)), take) }
+            for slot in slots { open(UnsafeRawBufferPointer(buffers.received.datagram(slot)), handle) }
             buffers.received.reset()
             if slots.count < ReceiveBatch.capacity { return }
         }
@@ -79,23 +79,23 @@ final class SecureDatagramLink: RelayLink {
 
     func retransmit() {
         guard session?.retransmission == 0 else { return }
-        if session?.retransmit() == false { failure = "the DTLS handshake gets no answers" }
-        pour()
+        if session?.retransmit() == false { failure = "the DTLS handshake gets no response" }
+        flushRecords()
         flush()
     }
 
-    /// Decrypts a datagram's records, one after the other.
-    private func open(_ datagram: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer) -> Void) {
+    /// Decrypts the records of a datagram.
+    private func open(_ datagram: UnsafeRawBufferPointer, _ handle: (UnsafeRawBufferPointer) -> Void) {
         var offset = 0
         while let record = RecordHeader(datagram.bytes, at: offset) {
             offset = record.body.upperBound
             let whole = UnsafeRawBufferPointer(rebasing: datagram[record.whole])
             var reading = session?.take(whole, into: buffers.plain.bytes) ?? .nothing
             while case .data(let count) = reading {
-                take(UnsafeRawBufferPointer(rebasing: buffers.plain.bytes.prefix(count)))
+                handle(UnsafeRawBufferPointer(rebasing: buffers.plain.bytes.prefix(count)))
                 reading = session?.read(into: buffers.plain.bytes) ?? .nothing
             }
-            pour()
+            flushRecords()
             switch reading {
             case .nothing, .data: break
             case .closed: failure = "the server ended a DTLS session"
@@ -104,7 +104,7 @@ final class SecureDatagramLink: RelayLink {
         }
     }
 
-    private func pour() {
+    private func flushRecords() {
         for index in 0..<buffers.exchange.count {
             buffers.sending.appendCopy(buffers.exchange[index].bytes, from: socket.descriptor, to: server)
         }

@@ -13,10 +13,10 @@ struct RelayCommand: AsyncParsableCommand {
 
               switchboard-load relay --server 127.0.0.1:3478 --user alice --password wonderland --allocations 100 --rate 50
 
-            The peer's address must be one that the server relays to, and relay.limits hold for the load too. Over TLS \
-            and DTLS any certificate is taken. With --rate 0 every client sends as fast as its packets come back; a rate \
-            that this program or the server cannot keep shows as loss and as latency. With --flood, junk and unauthenticated requests \
-            are sent instead, from many addresses of 127/8 when the server is on loopback.
+            The peer's address must be one that the server relays to, and relay.limits apply to the load too. Over TLS \
+            and DTLS any certificate is accepted. With --rate 0 every client sends as fast as its packets come back; a \
+            rate that this program or the server cannot keep shows as loss and as latency. With --flood, junk and \
+            unauthenticated requests are sent instead, from many addresses of 127/8 when the server is on loopback.
             """)
 
     @Option(help: "The relay's address and port.")
@@ -55,10 +55,10 @@ struct RelayCommand: AsyncParsableCommand {
     @Option(help: "Seed of the flood's junk.")
     var seed: UInt64 = 1
 
-    @Option(help: "Measure the CPU time of this process too: the server's.")
+    @Option(help: "The server's process id, to measure its CPU time.")
     var pid: Int?
 
-    @Option(help: "Write the figures here, as JSON.")
+    @Option(help: "Write the results to this file, as JSON.")
     var json: String?
 
     func validate() throws {
@@ -72,7 +72,7 @@ struct RelayCommand: AsyncParsableCommand {
             throw ValidationError("Give --user and --password, or --secret.")
         }
         guard flood == nil || transport == .udp else {
-            throw ValidationError("--flood sends over UDP only: leave --transport out.")
+            throw ValidationError("--flood only sends over UDP: omit --transport.")
         }
         _ = try address()
     }
@@ -91,7 +91,7 @@ struct RelayCommand: AsyncParsableCommand {
         if let flood {
             var junk = try RelayFlood(server, sources: sources, seed: seed)
             let sent = junk.send(flood)
-            print("\(sent.packets) packets sent from \(sources) sources, \(sent.answers) answered")
+            print("\(sent.packets) packets sent from \(sources) sources, \(sent.responses) answered")
             return
         }
         let credential = try RelayCredential(user: user, password: password, secret: secret)

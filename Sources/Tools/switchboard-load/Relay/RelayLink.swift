@@ -13,27 +13,27 @@ enum RelayTransport: String, ExpressibleByArgument, CaseIterable, Sendable {
     var isStream: Bool { self == .tcp || self == .tls }
 }
 
-/// One client's way to the relay: whole TURN messages go in and come out, whatever lies in between.
+/// One client's connection to the relay over any transport, which sends and receives whole TURN messages.
 ///
-/// Nothing here waits. What is sent leaves with `flush` at the latest; whoever hears that the descriptor is readable calls
-/// `receive`, which reads it empty.
+/// No method blocks. Messages are sent by `flush` at the latest. When the descriptor is readable, the owner calls
+/// `receive`, which reads all that is available.
 protocol RelayLink: AnyObject {
     var descriptor: Int32 { get }
-    /// False while a handshake lasts. Nothing may be sent before.
+    /// False during a handshake. Nothing may be sent before.
     var isReady: Bool { get }
-    /// False when so much waits to be sent that more would only get old.
-    var hasRoom: Bool { get }
-    /// Why it cannot go on, nil while it can.
+    /// False if the send queue is full.
+    var canSend: Bool { get }
+    /// Why the connection failed; nil while it works.
     var failure: String? { get }
 
     func send(_ message: UnsafeRawBufferPointer)
     func flush()
-    func receive(_ take: (UnsafeRawBufferPointer) -> Void)
-    /// Says again what got no answer in a handshake.
+    func receive(_ handle: (UnsafeRawBufferPointer) -> Void)
+    /// Retransmits handshake messages without a response.
     func retransmit()
 }
 
-/// What the links of one thread share, one after the other.
+/// Buffers that the links of one thread share.
 final class LinkBuffers {
     var received = ReceiveBatch()
     var sending = SendBatch()
@@ -58,7 +58,7 @@ struct LinkMaker {
         self.transport = transport
         self.server = server
         self.buffers = buffers
-        // A load is for one's own server: whoever signed its certificate is taken.
+        // A load test is for one's own server, so any certificate is accepted.
         streams = transport == .tls ? TLSClientContext(authorities: nil) : nil
         datagrams = transport == .dtls ? DTLSContext.client(authorities: nil) : nil
         guard (transport == .tls) == (streams != nil), (transport == .dtls) == (datagrams != nil) else {
@@ -82,11 +82,11 @@ struct LinkMaker {
         let socket: StreamSocket
         do throws(ClientSocket.Failure) {
             let connected = try ClientSocket(.stream, to: server, milliseconds: Self.connectMilliseconds)
-            socket = StreamSocket(adopting: connected.surrender())
+            socket = StreamSocket(adopting: connected.release())
         } catch {
             throw RelayLoadFailure(connecting: server, error)
         }
-        socket.prepare(StreamSocket.Patience())
+        socket.prepare(StreamSocket.TCPOptions())
         return try StreamLink(socket, streams, buffers)
     }
 }
@@ -97,9 +97,9 @@ extension RelayLoadFailure {
             switch failure {
             case .refused: "nothing listens on TCP port \(server.port) of \(server.address): is it relay.port?"
             case .unreachable: "\(server.address) cannot be reached from here"
-            case .timedOut: "TCP port \(server.port) of \(server.address) does not answer: does a firewall block it?"
+            case .timedOut: "TCP port \(server.port) of \(server.address) does not respond: does a firewall block it?"
             case .closed: "\(server) closed the connection"
-            case .other(let words): "no connection to \(server): \(words)"
+            case .other(let message): "no connection to \(server): \(message)"
             }
     }
 }

@@ -4,12 +4,12 @@ import OpenSSLCrypto
 import TURN
 import Wire
 
-/// Name and password for the relay.
+/// User name and password for the relay.
 struct RelayCredential: Sendable {
     let username: String
     let password: String
 
-    /// A static user's, or an ephemeral one made with a secret, good for a day.
+    /// A static user's credential, or an ephemeral one that is signed with a secret and valid for a day.
     init(user: String?, password: String?, secret: String?) throws {
         guard let secret else {
             username = user ?? ""
@@ -31,19 +31,19 @@ struct RelayLoadFailure: Error, CustomStringConvertible {
     var description: String { what }
 }
 
-/// One TURN client: a link to the relay, and the few requests that a load needs. Requests are asked one at a time, before
-/// the load.
+/// A TURN client: a link to the relay, and the few requests that a load needs. Requests are sent one at a time, before
+/// the load starts.
 struct RelayLoadClient: ~Copyable {
     private static let handshakeNanoseconds: UInt64 = 5_000_000_000
 
     let link: any RelayLink
-    /// Packets that were sent and did not come back yet, and when the last one came: for sending as fast as it goes.
+    /// Packets in flight, and when the last one came back: for sending as fast as possible.
     var inFlight = 0
-    var heardAt: UInt64 = 0
+    var lastReceivedAt: UInt64 = 0
     private let maker: LinkMaker
     private var client: TURNClient
 
-    /// Connects, and waits for the handshake where there is one.
+    /// Connects, and waits for the handshake if there is one.
     static func connect(
         _ maker: LinkMaker, _ credential: RelayCredential, _ authentication: OpenSSLAuthentication, seed: UInt64
     ) throws -> RelayLoadClient {
@@ -51,7 +51,7 @@ struct RelayLoadClient: ~Copyable {
             TURNClient.Credential(username: credential.username, password: credential.password),
             isReliable: maker.transport.isStream, seed: seed, authentication)
         let client = RelayLoadClient(try maker.open(), maker, turn)
-        try client.shakeHands()
+        try client.performHandshake()
         return client
     }
 
@@ -61,16 +61,16 @@ struct RelayLoadClient: ~Copyable {
         self.client = client
     }
 
-    private func shakeHands() throws {
+    private func performHandshake() throws {
         link.flush()
         guard !link.isReady else { return }
-        let queue = try watching()
+        let queue = try makeEventQueue()
         let end = SystemClock.now().adding(nanoseconds: Self.handshakeNanoseconds)
         while !link.isReady {
             if let failure = link.failure { throw RelayLoadFailure(what: failure) }
             guard SystemClock.now() < end else {
                 throw RelayLoadFailure(
-                    what: "\(maker.server) does not answer over \(maker.transport.rawValue.uppercased()):"
+                    what: "\(maker.server) does not respond over \(maker.transport.rawValue.uppercased()):"
                         + " does it have a certificate (relay.certificate), and is the port right?")
             }
             _ = queue.wait(milliseconds: 50)
@@ -80,7 +80,7 @@ struct RelayLoadClient: ~Copyable {
         }
     }
 
-    private func watching() throws -> EventQueue {
+    private func makeEventQueue() throws -> EventQueue {
         guard let queue = EventQueue(), queue.watch(link.descriptor, as: 0) else {
             throw RelayLoadFailure(what: "no more descriptors: raise ulimit -n")
         }
@@ -89,23 +89,23 @@ struct RelayLoadClient: ~Copyable {
 
     /// Allocates and returns the relayed address.
     mutating func allocate() throws -> TransportAddress {
-        guard let relayed = try ask(.allocate(maker.server.address.family)).relayed else {
-            throw RelayLoadFailure(what: "the server answers an Allocate without an address")
+        guard let relayed = try request(.allocate(maker.server.address.family)).relayed else {
+            throw RelayLoadFailure(what: "the server's Allocate response has no relayed address")
         }
         return relayed
     }
 
     mutating func bind(_ number: UInt16, _ peer: TransportAddress) throws {
-        _ = try ask(.bindChannel(number, peer))
+        _ = try request(.bindChannel(number, peer))
     }
 
-    /// Gives the allocation back, without waiting.
+    /// Releases the allocation, without waiting.
     mutating func release() {
         send(client.begin(.refresh(seconds: 0), at: SystemClock.now()))
     }
 
-    private mutating func ask(_ request: TURNClient.Request) throws -> TURNClient.Answer {
-        let queue = try watching()
+    private mutating func request(_ request: TURNClient.Request) throws -> TURNClient.Response {
+        let queue = try makeEventQueue()
         send(client.begin(request, at: SystemClock.now()))
         while let deadline = client.deadline {
             let left = deadline.nanoseconds(since: SystemClock.now()) / 1_000_000
@@ -116,7 +116,7 @@ struct RelayLoadClient: ~Copyable {
                 switch client.receive(message.span.bytes, at: SystemClock.now()) {
                 case .nothing, .payload: continue
                 case .send(let again): send(again)
-                case .answered(let answer): return answer
+                case .answered(let response): return response
                 case .refused(let error): throw RelayLoadFailure(refusing: request, with: error)
                 case .credentialsRefused:
                     throw RelayLoadFailure(
@@ -128,7 +128,7 @@ struct RelayLoadClient: ~Copyable {
             if case .send(let again) = client.advance(to: SystemClock.now()) { send(again) }
         }
         throw RelayLoadFailure(
-            what: "\(maker.server) does not answer over \(maker.transport.rawValue.uppercased()):"
+            what: "\(maker.server) does not respond over \(maker.transport.rawValue.uppercased()):"
                 + " is it relay.port, and does a firewall block it?")
     }
 

@@ -1,11 +1,11 @@
 import Foundation
 import Histogram
 
-/// What a run over the relay found.
+/// The results of a relay run.
 struct RelayReport: RunReport {
     let transport: RelayTransport
     let allocations: Int
-    /// Packets a second of each allocation, 0 for as fast as it goes.
+    /// Packets a second of each allocation; 0 for as fast as possible.
     let rate: Double
     let payload: Int
     var seconds = 0.0
@@ -55,7 +55,7 @@ struct RelayReport: RunReport {
             lines += ["", "\(held) packets were not sent, since their connections were full: the rate is too high"]
         }
         if let own {
-            // Half a second of grace belongs to it, in which little happens.
+            // This includes half a second of grace, in which little happens.
             let share = seconds > 0 ? own.all.total / seconds : 0
             lines += [
                 "",
@@ -69,7 +69,7 @@ struct RelayReport: RunReport {
 
     var json: Data {
         get throws {
-            struct Figures: Encodable {
+            struct Stats: Encodable {
                 var transport: String
                 var allocations: Int
                 var rate: Double
@@ -82,7 +82,7 @@ struct RelayReport: RunReport {
                 var ownMicrosecondsPerPacket: Double?
             }
             return try written(
-                Figures(
+                Stats(
                     transport: transport.rawValue, allocations: allocations, rate: rate, payload: payload,
                     seconds: seconds, sent: sent, received: received, lost: lost, held: held,
                     relayedPerSecond: seconds > 0 ? Double(relayed) / seconds : 0,

@@ -8,19 +8,19 @@ import Wire
 ///
 ///     | channel (16) | length (16) | client (32) | sequence (64) | sent at, ns (64) | padding |
 ///
-/// The packets of a fixed rate are spread evenly over time and clients. Without a rate each client keeps a window of
-/// packets under way, so that the relay is always busy and never flooded.
+/// At a fixed rate, packets are distributed evenly over time and clients. Without a rate, each client keeps a window of
+/// packets in flight, so that the relay is always busy and never flooded.
 struct RelayRun: ~Copyable {
     private static let channel: UInt16 = 0x4000
-    /// A pause after the last packet, for those still under way.
+    /// A pause after the last packet, for packets in flight.
     private static let graceNanoseconds: UInt64 = 500_000_000
     private static let peerTag = UInt64.max
-    /// At most so many packets between two looks at what comes back.
+    /// The maximum of packets that are sent between two reads.
     private static let burst = 2048
-    /// Without a rate: packets under way of one client, and of all, which have to fit into the sockets' buffers.
+    /// Without a rate: the packets in flight of one client, and of all, which must fit into the sockets' buffers.
     private static let clientWindow = 32
     private static let window = 1024
-    /// A client that hears nothing for so long has lost its window.
+    /// A client that receives nothing for this long has lost its window.
     private static let stallNanoseconds: UInt64 = 200_000_000
 
     private let seconds: Double
@@ -46,7 +46,7 @@ struct RelayRun: ~Copyable {
         else {
             throw RelayLoadFailure(what: "no more memory or descriptors")
         }
-        let local = server.address.isLoopback ? server.address : outwardAddress(server.address.family)
+        let local = server.address.isLoopback ? server.address : interfaceAddress(server.address.family)
         let peer = try DatagramSocket(TransportAddress(local, port: 0), .exclusive, receiveBuffer: 8 << 20)
         guard let peerAddress = peer.address, queue.watch(peer.descriptor, as: peerTag) else {
             throw RelayLoadFailure(what: "no socket for the peer")
@@ -69,7 +69,7 @@ struct RelayRun: ~Copyable {
                 bar.show(Double(index + 1) / Double(allocations), "allocating \(index + 1)/\(allocations)")
             }
         } catch {
-            // What was taken is given back, or the server keeps it for ten minutes.
+            // Releases the allocations, which the server would keep for ten minutes.
             for index in 0..<clients.count { clients[index].release() }
             bar.clear()
             throw error
@@ -93,7 +93,7 @@ struct RelayRun: ~Copyable {
         self.seconds = seconds
         self.processID = processID
         interval = report.rate > 0 ? 1e9 / (report.rate * Double(report.allocations)) : nil
-        // Streams want the padding, datagrams do not mind.
+        // Streams require the padding, datagrams allow it.
         packetByteCount = (report.payload + 4 + 3) & ~3
         packet = SharedBuffer(byteCount: packetByteCount)
         packet.bytes.initializeMemory(as: UInt8.self, repeating: 0x55)
@@ -102,11 +102,11 @@ struct RelayRun: ~Copyable {
             of: UInt16(truncatingIfNeeded: report.payload).bigEndian, toByteOffset: 2, as: UInt16.self)
     }
 
-    private static func outwardAddress(_ family: IPAddress.Family) -> IPAddress {
+    private static func interfaceAddress(_ family: IPAddress.Family) -> IPAddress {
         InterfaceAddresses.all().first { $0.family == family && !$0.isLoopback } ?? .any(family)
     }
 
-    /// Loads the relay, and gives the allocations back, whatever happens.
+    /// Loads the relay, and releases the allocations, also after an error.
     mutating func perform() throws -> RelayReport {
         defer { for index in 0..<clients.count { clients[index].release() } }
         let before = try processID.map { try ProcessTimes(of: $0) }
@@ -132,16 +132,17 @@ struct RelayRun: ~Copyable {
         return report
     }
 
-    /// What is late is sent at once. Several packets of one client go behind each other, for the kernel to take together.
+    /// Sends packets that are due; late ones at once. Several packets of one client are sent in a row, so that the
+    /// kernel can batch them.
     private mutating func sendDue(by now: UInt64, since start: UInt64) {
         guard let interval else { return }
-        let wanted = min(UInt64(Double(now - start) / interval), due + UInt64(Self.burst))
+        let dueCount = min(UInt64(Double(now - start) / interval), due + UInt64(Self.burst))
         let count = UInt64(clients.count)
-        while due < wanted {
-            let each = max(1, (wanted - due) / count)
+        while due < dueCount {
+            let each = max(1, (dueCount - due) / count)
             let client = Int((due / each) % count)
-            for _ in 0..<min(each, wanted - due) { send(client) }
-            due += min(each, wanted - due)
+            for _ in 0..<min(each, dueCount - due) { send(client) }
+            due += min(each, dueCount - due)
         }
         flush()
     }
@@ -149,18 +150,18 @@ struct RelayRun: ~Copyable {
     private mutating func fillWindows(_ now: UInt64) {
         let window = max(1, min(Self.clientWindow, Self.window / clients.count))
         for index in 0..<clients.count {
-            if clients[index].inFlight > 0, now > clients[index].heardAt + Self.stallNanoseconds {
+            if clients[index].inFlight > 0, now > clients[index].lastReceivedAt + Self.stallNanoseconds {
                 clients[index].inFlight = 0
             }
             guard clients[index].inFlight <= window / 2 else { continue }
-            if clients[index].inFlight == 0 { clients[index].heardAt = now }
-            while clients[index].inFlight < window, clients[index].link.hasRoom { send(index) }
+            if clients[index].inFlight == 0 { clients[index].lastReceivedAt = now }
+            while clients[index].inFlight < window, clients[index].link.canSend { send(index) }
         }
         flush()
     }
 
     private mutating func send(_ index: Int) {
-        guard clients[index].link.hasRoom else {
+        guard clients[index].link.canSend else {
             report.held += 1
             return
         }
@@ -174,7 +175,7 @@ struct RelayRun: ~Copyable {
         report.sent += 1
     }
 
-    /// Datagrams of all clients leave together.
+    /// Sends the datagrams of all clients together.
     private func flush() { buffers.sending.flush() }
 
     private mutating func read(_ tag: UInt64, _ now: UInt64) throws {
@@ -182,25 +183,25 @@ struct RelayRun: ~Copyable {
         guard tag < UInt64(clients.count) else { return }
         let index = Int(tag)
         let link = clients[index].link
-        var came = 0
+        var count = 0
         link.receive { message in
             guard message.bytes.integer(at: 0, as: UInt16.self) == Self.channel,
                 let sentAt = message.bytes.integer(at: 16, as: UInt64.self)
             else { return }
-            came += 1
+            count += 1
             report.roundTrip.record(now > sentAt ? (now - sentAt) / 1000 : 0)
         }
-        report.received += UInt64(came)
-        if came > 0 {
-            clients[index].inFlight = max(0, clients[index].inFlight - came)
-            clients[index].heardAt = now
+        report.received += UInt64(count)
+        if count > 0 {
+            clients[index].inFlight = max(0, clients[index].inFlight - count)
+            clients[index].lastReceivedAt = now
         }
         if let failure = link.failure {
             throw RelayLoadFailure(what: "\(failure), \(report.sent) packets into the run")
         }
     }
 
-    /// The peer: measures the way here and sends the packets back.
+    /// The peer: measures the one-way latency and sends the packets back.
     private mutating func reflect(_ now: UInt64) {
         while true {
             let slots = buffers.received.receive(from: peer.descriptor, limit: ReceiveBatch.capacity)

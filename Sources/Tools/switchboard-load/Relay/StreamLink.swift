@@ -3,10 +3,10 @@ import OpenSSLCrypto
 import TURN
 import Wire
 
-/// Messages over TCP or TLS, one behind the other (RFC 8656 section 12.5: the sender pads them).
+/// Messages over TCP or TLS, one after the other (RFC 8656 section 12.5: the sender pads them).
 final class StreamLink: RelayLink {
-    /// What waits longer than these bytes take was sent too fast.
-    private static let longestQueue = 256 * 1024
+    /// The maximum of queued bytes; with more, packets are sent too fast.
+    private static let maxQueuedByteCount = 256 * 1024
 
     private let socket: StreamSocket
     private let session: TLSSession?
@@ -23,7 +23,7 @@ final class StreamLink: RelayLink {
                 throw RelayLoadFailure(what: "OpenSSL has no memory")
             }
             self.session = session
-            // The first reading says hello.
+            // The first read writes the ClientHello.
             decrypt(UnsafeRawBufferPointer(start: nil, count: 0))
             flush()
         } else {
@@ -33,11 +33,11 @@ final class StreamLink: RelayLink {
 
     var descriptor: Int32 { socket.descriptor }
     var isReady: Bool { session?.isEstablished ?? true }
-    var hasRoom: Bool { outgoing.count < Self.longestQueue }
+    var canSend: Bool { outgoing.count < Self.maxQueuedByteCount }
 
     func send(_ message: UnsafeRawBufferPointer) {
         guard let session else { return outgoing.append(message) }
-        if !session.write(message) { failure = "a TLS session takes no more messages" }
+        if !session.write(message) { failure = "a TLS session accepts no more messages" }
         outgoing.append(buffers.pipe.outgoing)
     }
 
@@ -52,24 +52,25 @@ final class StreamLink: RelayLink {
         }
     }
 
-    func receive(_ take: (UnsafeRawBufferPointer) -> Void) {
+    func receive(_ handle: (UnsafeRawBufferPointer) -> Void) {
         while true {
             switch socket.receive(into: buffers.raw.bytes) {
             case .nothing: return flush()
             case .end, .broken:
-                failure = failure ?? (isReady ? "the server closed a connection" : Self.noAgreement)
+                failure = failure ?? (isReady ? "the server closed a connection" : Self.handshakeError)
                 return
             case .bytes(let count):
                 let bytes = UnsafeRawBufferPointer(rebasing: buffers.raw.bytes.prefix(count))
                 if session == nil { incoming.append(bytes) } else { decrypt(bytes) }
-                cut(take)
+                extractMessages(handle)
             }
         }
     }
 
     func retransmit() {}
 
-    private static let noAgreement = "the server does not agree to TLS: does it have a certificate (relay.certificate)?"
+    private static let handshakeError =
+        "the server does not agree to TLS: does it have a certificate (relay.certificate)?"
 
     private func decrypt(_ bytes: UnsafeRawBufferPointer) {
         guard let session else { return }
@@ -83,20 +84,20 @@ final class StreamLink: RelayLink {
                 failure = failure ?? "the server ended a TLS session"
                 break reading
             case .failed:
-                failure = failure ?? Self.noAgreement
+                failure = failure ?? Self.handshakeError
                 break reading
             }
         }
         outgoing.append(buffers.pipe.outgoing)
     }
 
-    private func cut(_ take: (UnsafeRawBufferPointer) -> Void) {
+    private func extractMessages(_ handle: (UnsafeRawBufferPointer) -> Void) {
         while true {
             guard case .frame(let count) = StreamFraming.next(incoming.bytes.bytes) else {
-                if StreamFraming.next(incoming.bytes.bytes) == .malformed { failure = "what comes back is not TURN" }
+                if StreamFraming.next(incoming.bytes.bytes) == .malformed { failure = "the server's data is not TURN" }
                 return
             }
-            take(UnsafeRawBufferPointer(rebasing: incoming.bytes.prefix(count)))
+            handle(UnsafeRawBufferPointer(rebasing: incoming.bytes.prefix(count)))
             incoming.removeFirst(count)
         }
     }

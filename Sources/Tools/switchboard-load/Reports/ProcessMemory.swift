@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much memory a process has resident, in bytes (proc(5)).
+/// The resident memory of a process, in bytes (proc(5)).
 enum ProcessMemory {
     static func resident(of processID: Int) throws -> Int {
         guard let data = FileManager.default.contents(atPath: "/proc/\(processID)/status"),

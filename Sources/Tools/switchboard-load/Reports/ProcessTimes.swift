@@ -1,6 +1,6 @@
 import Foundation
 
-/// The CPU time that a process has used, in all and by the names of its threads (proc(5)).
+/// The CPU time of a process, in total and by thread name (proc(5)).
 struct ProcessTimes: Sendable {
     /// Seconds of user and system time.
     struct Times: Sendable {
@@ -12,19 +12,19 @@ struct ProcessTimes: Sendable {
     private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
 
     var all: Times
-    /// Threads that are called the same, but for a number at the end, are added up.
+    /// Threads whose names differ only in a number at the end are added up.
     var threads: [String: Times]
 
-    /// Reads the times of a process; nil is this one.
+    /// Reads the times of a process; nil means this one.
     init(of processID: Int?) throws {
-        let place = "/proc/\(processID.map(String.init) ?? "self")"
-        guard let (_, all) = Self.read("\(place)/stat") else {
-            throw CallsFailure(what: "\(place)/stat cannot be read")
+        let path = "/proc/\(processID.map(String.init) ?? "self")"
+        guard let (_, all) = Self.read("\(path)/stat") else {
+            throw CallsFailure(what: "\(path)/stat cannot be read")
         }
         self.all = all
         threads = [:]
-        for thread in (try? FileManager.default.contentsOfDirectory(atPath: "\(place)/task")) ?? [] {
-            guard let (name, times) = Self.read("\(place)/task/\(thread)/stat") else { continue }
+        for thread in (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/task")) ?? [] {
+            guard let (name, times) = Self.read("\(path)/task/\(thread)/stat") else { continue }
             let kind = String(name.reversed().drop { $0.isNumber || $0 == "-" || $0 == "#" }.reversed())
             threads[kind, default: Times()].user += times.user
             threads[kind, default: Times()].system += times.system

@@ -1,28 +1,28 @@
-// The operator's page: asks for the figures every two seconds and draws the last five minutes of each.
+// The operator's page: polls the server's statistics every two seconds and draws the last five minutes of each.
 
 const interval = 2000;
-const kept = 150;
+const maxSamples = 150;
 
-// `rate` marks counters that are shown as what they grew by each second.
+// `rate` marks counters that are shown as their growth per second.
 const charts = [
-  { name: "Live calls", read: (figures) => figures.calls },
-  { name: "Realtime sessions", read: (figures) => figures.sessions },
-  { name: "Relay allocations", read: (figures) => figures.allocations },
-  { name: "Packets relayed", read: (figures) => figures.packets, rate: true, unit: "/s" },
-  { name: "Bandwidth relayed", read: (figures) => figures.bytes * 8, rate: true, unit: "bit/s" },
-  { name: "Gateway legs", read: (figures) => figures.legs },
-  { name: "Packets from the gateway", read: (figures) => figures.mediaPackets, rate: true, unit: "/s" },
-  { name: "Bandwidth from the gateway", read: (figures) => figures.mediaBytes * 8, rate: true, unit: "bit/s" },
-  { name: "Requests answered", read: (figures) => figures.requests, rate: true, unit: "/s" },
-  { name: "Requests rejected", read: (figures) => figures.rejected, rate: true, unit: "/s" },
-  { name: "Memory", read: (figures) => figures.memory, unit: "B" },
+  { name: "Live calls", read: (stats) => stats.calls },
+  { name: "Realtime sessions", read: (stats) => stats.sessions },
+  { name: "Relay allocations", read: (stats) => stats.allocations },
+  { name: "Packets relayed", read: (stats) => stats.packets, rate: true, unit: "/s" },
+  { name: "Bandwidth relayed", read: (stats) => stats.bytes * 8, rate: true, unit: "bit/s" },
+  { name: "Gateway legs", read: (stats) => stats.legs },
+  { name: "Packets from the gateway", read: (stats) => stats.mediaPackets, rate: true, unit: "/s" },
+  { name: "Bandwidth from the gateway", read: (stats) => stats.mediaBytes * 8, rate: true, unit: "bit/s" },
+  { name: "Requests handled", read: (stats) => stats.requests, rate: true, unit: "/s" },
+  { name: "Requests rejected", read: (stats) => stats.rejected, rate: true, unit: "/s" },
+  { name: "Memory", read: (stats) => stats.memory, unit: "B" },
 ];
 
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const whole = new Intl.NumberFormat("en");
 
 for (const chart of charts) {
-  const figure = document.createElement("figure");
+  const element = document.createElement("figure");
   chart.caption = document.createElement("figcaption");
   chart.caption.textContent = chart.name;
   chart.output = document.createElement("output");
@@ -31,8 +31,8 @@ for (const chart of charts) {
   chart.canvas.setAttribute("role", "img");
   chart.canvas.setAttribute("aria-label", `${chart.name}, the last five minutes`);
   chart.values = [];
-  figure.append(chart.caption, chart.output, chart.canvas);
-  document.querySelector("#charts").append(figure);
+  element.append(chart.caption, chart.output, chart.canvas);
+  document.querySelector("#charts").append(element);
 }
 
 function draw({ canvas, values }) {
@@ -43,7 +43,7 @@ function draw({ canvas, values }) {
   const style = getComputedStyle(document.documentElement);
   const top = Math.max(1, ...values);
   const point = (value, index) => [
-    width - ((values.length - 1 - index) * width) / (kept - 1),
+    width - ((values.length - 1 - index) * width) / (maxSamples - 1),
     height - 2 * scale - (value / top) * (height - 6 * scale),
   ];
   context.clearRect(0, 0, width, height);
@@ -59,18 +59,18 @@ function draw({ canvas, values }) {
   context.fill();
 }
 
-function show(figures, earlier) {
+function show(stats, earlier) {
   for (const chart of charts) {
-    const now = chart.read(figures);
+    const now = chart.read(stats);
     if (chart.rate && !earlier) continue;
-    const seconds = earlier ? (figures.at - earlier.at) / 1000 : 1;
+    const seconds = earlier ? (stats.at - earlier.at) / 1000 : 1;
     const value = chart.rate ? Math.max(0, (now - chart.read(earlier)) / seconds) : now;
     chart.values.push(value);
-    if (chart.values.length > kept) chart.values.shift();
+    if (chart.values.length > maxSamples) chart.values.shift();
     chart.output.textContent = short.format(value) + (chart.unit ? ` ${chart.unit}` : "");
     draw(chart);
   }
-  const rows = Object.entries(figures.reasons).filter(([, count]) => count > 0).map(([reason, count]) => {
+  const rows = Object.entries(stats.reasons).filter(([, count]) => count > 0).map(([reason, count]) => {
     const row = document.createElement("tr");
     for (const text of [reason, whole.format(count)]) {
       const cell = document.createElement("td");
@@ -89,13 +89,13 @@ async function refresh() {
   try {
     const response = await fetch("/admin/figures");
     if (!response.ok) throw new Error(String(response.status));
-    const figures = await response.json();
-    show(figures, earlier);
-    earlier = figures;
-    state.textContent = `${figures.version}, up for ${whole.format(Math.round(figures.uptime / 60))} minutes`;
+    const stats = await response.json();
+    show(stats, earlier);
+    earlier = stats;
+    state.textContent = `${stats.version}, up for ${whole.format(Math.round(stats.uptime / 60))} minutes`;
   } catch {
     earlier = null;
-    state.textContent = "The server does not answer.";
+    state.textContent = "The server does not respond.";
   }
   setTimeout(refresh, interval);
 }

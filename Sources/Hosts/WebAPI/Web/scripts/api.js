@@ -1,10 +1,10 @@
-// The REST door: one fetch with a deadline, problem documents as errors, and a fresh token when one is needed.
+// The REST client: one fetch with a timeout, problem documents as errors, and a refreshed token when one is needed.
 
 import { credentials } from "./credentials.js";
 import { endpoint } from "./identity.js";
-import { Problem, network, timeout } from "./problems.js";
+import { Problem, networkProblem, timeoutProblem } from "./problems.js";
 
-/** Sends a request with the signed-in user's token; a token that has just ended is renewed once. */
+/** Sends a request with the signed-in user's token; an expired token is refreshed once. */
 export async function authorized(method, path, body, options = {}) {
     const token = await credentials.fresh(exchange);
     try {
@@ -16,8 +16,10 @@ export async function authorized(method, path, body, options = {}) {
     }
 }
 
-/** Sends one request; a body is JSON, or a Blob as it is. Answers the decoded body, or the text that it is; throws a `Problem`. */
-export async function send(method, path, body, { token, limit = 10_000, isText = false } = {}) {
+/**
+ * Sends one request; a body is JSON or a Blob. Returns the decoded body, or the text if `isText`; throws a `Problem`.
+ */
+export async function send(method, path, body, { token, timeout = 10_000, isText = false } = {}) {
     const headers = { Accept: isText ? "text/*" : "application/json" };
     const isFile = body instanceof Blob;
     if (body !== undefined) headers["Content-Type"] = isFile ? body.type : "application/json";
@@ -28,11 +30,11 @@ export async function send(method, path, body, { token, limit = 10_000, isText =
     let response;
     let text;
     try {
-        const options = { method, headers, signal: AbortSignal.timeout(limit), cache: "no-store" };
+        const options = { method, headers, signal: AbortSignal.timeout(timeout), cache: "no-store" };
         response = await fetch(path, body === undefined ? options : { ...options, body: isFile ? body : JSON.stringify(body) });
         text = await response.text();
     } catch (error) {
-        throw error.name === "TimeoutError" ? timeout() : network();
+        throw error.name === "TimeoutError" ? timeoutProblem() : networkProblem();
     }
     if (isText && response.ok) return text;
     const value = decode(text);
@@ -51,9 +53,9 @@ export const signIn = (form) => send("POST", "/v1/sessions", { ...form, device: 
 function device() {
     const agent = navigator.userAgent;
     const browser = [["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"],
-        ["Safari/", "Safari"]].find(([mark]) => agent.includes(mark))?.[1] ?? "Browser";
+        ["Safari/", "Safari"]].find(([token]) => agent.includes(token))?.[1] ?? "Browser";
     const system = [["Android", "Android"], ["iPhone", "iPhone"], ["iPad", "iPad"], ["Mac OS", "Mac"],
-        ["Windows", "Windows"], ["CrOS", "ChromeOS"], ["Linux", "Linux"]].find(([mark]) => agent.includes(mark))?.[1];
+        ["Windows", "Windows"], ["CrOS", "ChromeOS"], ["Linux", "Linux"]].find(([token]) => agent.includes(token))?.[1];
     return { name: system ? `${browser} on ${system}` : browser, platform: "web" };
 }
 

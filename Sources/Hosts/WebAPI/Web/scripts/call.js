@@ -1,7 +1,7 @@
-// A call that this tab is in: the call document, the connection, and what is sent, held together.
+// A call that this tab is in: the call's document, its connection, and the local media.
 //
-// The server owns the life of the call; this follows its document. Only hanging up is shown before the server has
-// agreed, since there is nothing that could speak against it. Which way media takes (ways.js) follows from the document.
+// The server owns the call's state; this follows its document. Only hanging up is shown before the server has confirmed
+// it, since it cannot fail. The path of the media (media-path.js) follows from the document.
 
 import { Emitter } from "./emitter.js";
 import { serverNow } from "./clock.js";
@@ -11,27 +11,28 @@ import { Levels } from "./levels.js";
 import { LocalMedia } from "./media.js";
 import { MediaReport } from "./media-report.js";
 import { preferences } from "./preferences.js";
-import { inWords } from "./problems.js";
+import { errorMessage } from "./problems.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { Speakers } from "./speakers.js";
 import { Statistics } from "./statistics.js";
 import { departure, ending, namesOf, othersOf, sides } from "./format.js";
-import { Ways } from "./media-path.js";
+import { MediaPath } from "./media-path.js";
 
-const ALIVE = 10;
-/** A leg that fails this often in a row is spoken of. */
-const TROUBLE = 4;
+/** Seconds between two reports that the call is alive. */
+const ALIVE_INTERVAL = 10;
+/** After this many failures of the leg in a row a notice is shown. */
+const FAILURES_BEFORE_NOTICE = 4;
 
-/** Why a recording ended that nobody ended. */
+/** Why a recording ended that nobody stopped. */
 const recordingEnds = {
-    longest: "The recording has ended: it is as long as it may be",
-    failed: "The recording has ended: it could not go on",
+    longest: "The recording has ended: it reached the maximum length",
+    failed: "The recording has ended because of an error",
     interrupted: "The recording has ended: the server was stopped",
-    quota_exceeded: "The recording has ended: whoever began it has no room left here",
+    quota_exceeded: "The recording has ended: the storage of the person who started it is full",
 };
 
-/** Events: `change`, `stats` once a second, `speaking`, `notice` with words for the person, `ended`. */
+/** Events: `change`, `stats` once a second, `speaking`, `notice` with a message for the user, `ended`. */
 export class ActiveCall extends Emitter {
     id;
     kind;
@@ -43,100 +44,100 @@ export class ActiveCall extends Emitter {
     media = new LocalMedia();
     statistics = new Statistics();
     levels;
-    #asked;
-    #ways;
+    #callees;
+    #mediaPath;
     #servers;
     #speakers = new Speakers();
     #report = new MediaReport(this);
-    #told = false;
-    #isIn = false;
-    #entering = false;
-    #troubles = 0;
-    #heard = 0;
+    #hasReportedConnected = false;
+    #hasJoined = false;
+    #isAccepting = false;
+    #legFailures = 0;
+    #packetsReceived = 0;
     #seconds = 0;
     #timer;
     #rejoining = false;
     #hungUp = false;
-    #unhear;
+    #unsubscribe;
 
-    /** `people` are those whom it is with, as `{id, displayName, photoURL}`. */
+    /** `people` are the others in the call, as `{id, displayName, photoURL}`. */
     constructor(people, kind) {
         super();
-        this.#asked = people;
+        this.#callees = people;
         this.kind = kind;
-        this.#ways = new Ways(this, () => this.#iceServers());
-        this.#ways.on("state", (state) => this.#follow(state));
-        this.#ways.on("tracks", () => this.#changed());
-        this.#ways.on("trouble", (error) => this.#trouble(error));
+        this.#mediaPath = new MediaPath(this, () => this.#iceServers());
+        this.#mediaPath.on("state", (state) => this.#handleConnectionState(state));
+        this.#mediaPath.on("tracks", () => this.#changed());
+        this.#mediaPath.on("error", (error) => this.#handleLegError(error));
         this.media.on("tracks", () => this.#changed());
-        const restart = () => this.#ways.restart();
+        const restart = () => this.#mediaPath.restart();
         addEventListener("online", restart);
-        this.#unhear = () => removeEventListener("online", restart);
+        this.#unsubscribe = () => removeEventListener("online", restart);
         this.#timer = setInterval(() => this.#tick(), 1000);
     }
 
-    // Ways into a call
+    // Placing and joining
 
-    /** Calls somebody. Throws before it rings when there is no microphone or the server refuses. */
-    async place(other) {
+    /** Places the call. Throws before it rings when there is no microphone or the server rejects it. */
+    async start(other) {
         await this.media.openMicrophone();
         if (this.kind === "video") await this.#tryCamera();
-        const params = { clientID: randomID(), callees: this.#asked.map((user) => user.id), kind: this.kind, ...(other && { other }) };
-        if (this.isGroup) await this.#placeGroup(params); else await this.#placePair(params);
-        if (this.kind === "video" && !this.hasCamera) this.#tellMedia();
+        const params = { clientID: randomID(), callees: this.#callees.map((user) => user.id), kind: this.kind, ...(other && { other }) };
+        if (this.isGroup) await this.#startGroup(params); else await this.#startPair(params);
+        if (this.kind === "video" && !this.hasCamera) this.#reportMedia();
     }
 
-    async #placePair(params) {
-        const peer = this.#ways.goDirect({ second: false });
+    async #startPair(params) {
+        const peer = this.#mediaPath.connectDirectly({ isCallee: false });
         const sdp = await peer.firstOffer(this.kind);
         if (this.#hungUp) return;
         const { call, joined } = await request("calls.create", { ...params, offer: { sdp } });
         this.id = call.id;
-        if (this.#hungUp) return this.#tellHangUp(call);
-        if (joined) peer.expectOffer(); else peer.began();
+        if (this.#hungUp) return this.#sendHangUp(call);
+        if (joined) peer.expectOffer(); else peer.firstOfferCommitted();
         this.update(call);
     }
 
-    async #placeGroup(params) {
+    async #startGroup(params) {
         if (this.#hungUp) return;
         const { call } = await request("calls.create", { ...params, mode: "gateway" });
         this.id = call.id;
-        if (this.#hungUp) return this.#tellHangUp(call);
+        if (this.#hungUp) return this.#sendHangUp(call);
         this.#listen();
         this.update(call);
     }
 
     /**
-     * Answers a ringing call, or joins one that goes on. The microphone may come later than the answer: it must not keep
-     * the caller waiting.
+     * Accepts a ringing call, or joins one in progress. The microphone may be opened after the call was accepted: the
+     * caller must not wait for it.
      */
     async accept(call, { video, other }) {
         this.id = call.id;
         this.phase = "connecting";
         this.document = call;
-        this.#entering = true;
-        if (call.mode === "direct") this.#ways.goDirect({ second: true }).expectOffer();
+        this.#isAccepting = true;
+        if (call.mode === "direct") this.#mediaPath.connectDirectly({ isCallee: true }).expectOffer();
         const opened = this.#openMedia(video);
         const params = { call: this.id, clientID: randomID(), media: { audio: true, video }, ...(other && { other }) };
-        const answer = await request("calls.accept", params);
-        this.#entering = false;
+        const accepted = await request("calls.accept", params);
+        this.#isAccepting = false;
         this.#listen();
-        this.update(answer.call);
-        // What was promised with the answer may not be there: a blocked microphone, no camera.
-        opened.then(() => { if (this.isMuted || this.hasCamera !== video) this.#tellMedia(); });
+        this.update(accepted.call);
+        // The media announced on accepting may be missing: a blocked microphone, no camera.
+        opened.then(() => { if (this.isMuted || this.hasCamera !== video) this.#reportMedia(); });
     }
 
-    /** Comes back into a call that this tab was in before it was reloaded. */
+    /** Resumes a call that this tab was in before it was reloaded. */
     resume(call) {
         const { mine } = sides(call, credentials.user.id);
         this.id = call.id;
         this.phase = "connecting";
         if (call.mode === "direct") {
             this.#rejoining = true;
-            this.#ways.goDirect({ second: call.caller !== credentials.user.id });
+            this.#mediaPath.connectDirectly({ isCallee: call.caller !== credentials.user.id });
         }
         this.media.mute(mine.media?.audio === false);
-        this.#openMedia(mine.media?.video).then(() => this.#tellMedia());
+        this.#openMedia(mine.media?.video).then(() => this.#reportMedia());
         this.#listen();
         this.update(call);
     }
@@ -146,10 +147,10 @@ export class ActiveCall extends Emitter {
         realtime.listen(`signals:${this.id}:${endpoint.id}`);
     }
 
-    // What the server says
+    // Updates from the server
 
     update(call) {
-        // Answers to requests and what streams tell come in any order.
+        // Responses and stream changes arrive in any order.
         if (this.phase === "ended" || call.version < this.document?.version) return;
         const before = this.document?.recording;
         const hadCaptions = Boolean(this.captions);
@@ -160,53 +161,53 @@ export class ActiveCall extends Emitter {
         if (call.captions && !hadCaptions) this.emit("notice", this.captioned);
         if (call.status === "ended") return this.#finish(ending(call, credentials.user.id).text);
         const elsewhere = call.status === "active" && mine?.endpoint && mine.endpoint !== endpoint.id;
-        if (elsewhere && !this.#entering) return this.#finish("Continued on another device");
-        this.#isIn ||= mine?.endpoint === endpoint.id;
-        // Between two this is the end of the call, which comes right after and says more.
-        if (this.isGroup && this.#isIn && mine?.state !== "joined") return this.#finish(departure(mine));
-        if (call.status === "active") this.#arrive();
+        if (elsewhere && !this.#isAccepting) return this.#finish("Continued on another device");
+        this.#hasJoined ||= mine?.endpoint === endpoint.id;
+        // In a call between two, the end of the call follows at once and has the reason.
+        if (this.isGroup && this.#hasJoined && mine?.state !== "joined") return this.#finish(departure(mine));
+        if (call.status === "active") this.#activate();
         else if (mine?.user === call.caller) {
             this.phase = othersOf(call, mine.user).some((one) => one.state === "ringing") ? "ringing" : "calling";
         }
-        if (call.mode === "gateway" && this.#isIn) this.#ways.goThroughGateway(call);
+        if (call.mode === "gateway" && this.#hasJoined) this.#mediaPath.connectToGateway(call);
         const held = mine?.media?.held ?? false;
-        if (held !== this.held && !this.#report.isTelling) this.#applyHold(held);
+        if (held !== this.held && !this.#report.isSending) this.#applyHold(held);
         this.#pause();
         this.#changed();
     }
 
-    /** What comes next holds, whatever its version. */
+    /** The next document replaces this one, whatever its version. */
     forgetVersion() { if (this.document) this.document = { ...this.document, version: 0 }; }
 
-    /** The server knows nothing of it any more. */
-    vanish() { if (this.phase !== "ended") this.#finish("Call ended"); }
+    /** The server does not know the call any more. */
+    handleGone() { if (this.phase !== "ended") this.#finish("Call ended"); }
 
     receive(signals, { snapshot = false } = {}) {
         if (snapshot && this.#rejoining) {
             this.#rejoining = false;
             const generation = Math.max(0, ...signals.map((signal) => signal.generation));
-            this.#ways.peer?.rejoin(generation, this.kind);
+            this.#mediaPath.peer?.rejoin(generation, this.kind);
             return;
         }
         for (const signal of signals) {
-            if (signal.kind === "slots") this.#ways.leg?.take(signal.slots);
-            else if (signal.kind === "renegotiate") this.#ways.leg?.renegotiate();
-            else if (signal.kind === "legEnded") { if (!snapshot) this.#ways.leg?.ended(signal.reason); }
-            else this.#ways.peer?.receive(signal);
+            if (signal.kind === "slots") this.#mediaPath.leg?.updateSlots(signal.slots);
+            else if (signal.kind === "renegotiate") this.#mediaPath.leg?.renegotiate();
+            else if (signal.kind === "legEnded") { if (!snapshot) this.#mediaPath.leg?.handleEnd(signal.reason); }
+            else this.#mediaPath.peer?.receive(signal);
         }
     }
 
-    // Who is in it
+    // Participants
 
     get isGroup() {
-        if (!this.document) return this.#asked.length > 1;
+        if (!this.document) return this.#callees.length > 1;
         return this.document.mode === "gateway" || this.document.participants.length > 2;
     }
 
-    /** Everybody but oneself, as the document has them. */
+    /** Everybody but the local user, from the document. */
     get others() {
         return this.document ? othersOf(this.document, credentials.user.id)
-            : this.#asked.map((user) => ({ ...user, user: user.id, state: "invited" }));
+            : this.#callees.map((user) => ({ ...user, user: user.id, state: "invited" }));
     }
 
     /** Everybody. */
@@ -221,18 +222,18 @@ export class ActiveCall extends Emitter {
     get title() { return namesOf(this.others); }
 
     /** What is received: `{user, source, kind, receiver, track}`. */
-    get received() { return this.#ways.received; }
+    get received() { return this.#mediaPath.received; }
 
-    /** The page says how good a picture is enough: `enough({user, source})` answers `off`, `low`, `medium` or `high`. */
-    see(enough) { this.#ways.see(enough); }
+    /** Sets the preferred video quality: `qualityFor({user, source})` returns `off`, `low`, `medium` or `high`. */
+    setPreferredQuality(qualityFor) { this.#mediaPath.setPreferredQuality(qualityFor); }
 
-    // What the person does
+    // User actions
 
     get isMuted() { return this.media.isMuted; }
     get hasCamera() { return Boolean(this.media.camera); }
     get isSharing() { return Boolean(this.media.screen); }
-    get connection() { return this.#ways.state; }
-    get way() { return this.#ways.name; }
+    get connection() { return this.#mediaPath.state; }
+    get mediaPath() { return this.#mediaPath.kind; }
     get otherMedia() { return this.isGroup ? undefined : this.others[0]?.media; }
     get heldByOther() { return this.otherMedia?.held ?? false; }
     get isPoor() {
@@ -245,38 +246,38 @@ export class ActiveCall extends Emitter {
 
     mute(muted) {
         this.media.mute(muted);
-        this.#tellMedia();
+        this.#reportMedia();
     }
 
     async setCamera(on) {
         if (on) await this.media.openCamera(); else this.media.closeCamera();
-        this.#tellMedia();
+        this.#reportMedia();
     }
 
     async setSharing(on) {
         if (on) await this.media.openScreen(); else this.media.closeScreen();
-        this.#tellMedia();
-        this.media.screen?.addEventListener("ended", () => this.#tellMedia());
+        this.#reportMedia();
+        this.media.screen?.addEventListener("ended", () => this.#reportMedia());
     }
 
-    /** Hold: nothing is sent either way until it is taken back. */
+    /** Hold: nothing is sent in either direction until the call is resumed. */
     async hold(held) {
         this.#applyHold(held);
-        await this.#tellMedia();
+        await this.#reportMedia();
     }
 
-    /** Rings more people. A call between two becomes a group's by it, and goes on meanwhile. */
+    /** Invites more people. This turns a call between two into a group call without a gap. */
     async invite(users) {
         const params = { call: this.id, clientID: randomID(), users: users.map((user) => user.id) };
         const { call } = await request("calls.invite", params);
         this.update(call);
     }
 
-    /** Only the gateway hears what is said. */
-    get isHeard() { return this.document?.mode === "gateway"; }
+    /** Only the gateway can record and transcribe. */
+    get usesGateway() { return this.document?.mode === "gateway"; }
     get isRecorded() { return Boolean(this.document?.recording); }
 
-    /** In words, who has what is said recorded. */
+    /** Who is recording the call, as a sentence. */
     get recorded() {
         const by = this.document?.recording?.by;
         if (!by) return "";
@@ -285,26 +286,26 @@ export class ActiveCall extends Emitter {
 
     nameOf(user) { return this.people.find((one) => one.user === user)?.displayName ?? "Somebody"; }
 
-    /** Who wanted captions and when, and why there are none at the moment; undefined where nobody wants them. */
+    /** Who turned captions on and when, and why there are none at the moment; undefined while they are off. */
     get captions() { return this.document?.captions; }
 
-    /** In words, who has what is said written down. */
+    /** Who turned captions on, as a sentence. */
     get captioned() {
         const by = this.captions?.by;
         if (!by) return "";
         return by === credentials.user.id ? "You turned captions on" : `${this.nameOf(by)} turned captions on`;
     }
 
-    /** Everybody is shown them, and anybody may turn them off. */
+    /** Everybody sees the captions, and anybody may turn them off. */
     async setCaptions(on) {
         const { call } = await request(on ? "calls.caption" : "calls.stopCaptions", { call: this.id });
         this.update(call);
     }
 
-    /** Something was understood. */
-    hear(caption) { this.emit("caption", caption); }
+    /** Emits a caption of the call. */
+    receiveCaption(caption) { this.emit("caption", caption); }
 
-    /** Everybody is shown it, and anybody may end it. */
+    /** Everybody sees that the call is recorded, and anybody may stop it. */
     async setRecording(on) {
         const { call } = await request(on ? "calls.record" : "calls.stopRecording", { call: this.id });
         this.update(call);
@@ -313,7 +314,7 @@ export class ActiveCall extends Emitter {
     setRelayOnly(on) {
         preferences.set("relayOnly", on);
         this.#servers = undefined;
-        if (on) this.#ways.renew(); else this.#ways.restart();
+        if (on) this.#mediaPath.renew(); else this.#mediaPath.restart();
     }
 
     async changeDevice(kind, id) {
@@ -328,64 +329,64 @@ export class ActiveCall extends Emitter {
         if (this.phase === "ended") return;
         this.#hungUp = true;
         const call = this.document;
-        const words = this.isGroup ? "You left the call" : "Call ended";
-        this.#finish(call?.status === "active" ? words : "Cancelled");
-        if (call) this.#tellHangUp(call);
+        const text = this.isGroup ? "You left the call" : "Call ended";
+        this.#finish(call?.status === "active" ? text : "Cancelled");
+        if (call) this.#sendHangUp(call);
     }
 
-    /** The call could not be begun. */
+    /** The call could not be placed or joined. */
     fail(text) { this.#finish(text); }
 
     // The connection
 
-    /** Relay credentials last ten minutes: what was fetched for a ring is used at once, later they are fetched anew. */
+    /** Relay credentials last ten minutes: those fetched during the ring are used once, later ones are fetched anew. */
     async #iceServers() {
         const known = this.#servers;
         this.#servers = undefined;
         try {
-            const { iceServers } = await (known ?? request("iceServers.get", { call: this.id }, { patience: 5_000 }));
+            const { iceServers } = await (known ?? request("iceServers.get", { call: this.id }, { timeout: 5_000 }));
             return iceServers;
         } catch (error) {
-            if (!this.isGroup) this.emit("notice", inWords(error));
+            if (!this.isGroup) this.emit("notice", errorMessage(error));
             return [];
         }
     }
 
-    prefetchServers(answer) { this.#servers = answer; }
+    setPrefetchedServers(servers) { this.#servers = servers; }
 
-    /** Media may flow before somebody has answered; then the call begins with the answer. */
-    #arrive() {
+    /** The call becomes active when it was accepted and media flows, whichever comes last. */
+    #activate() {
         if (this.phase === "active") return;
         this.phase = this.connection === "connected" ? "active" : "connecting";
         if (this.phase !== "active") return;
-        if (!this.#told) request("calls.connected", { call: this.id }).catch(() => {});
-        this.#told = true;
+        if (!this.#hasReportedConnected) request("calls.connected", { call: this.id }).catch(() => {});
+        this.#hasReportedConnected = true;
         this.#tick();
     }
 
-    #follow(state) {
-        if (state === "connected") this.#troubles = 0;
-        if (state === "connected" && (this.document?.status === "active" || !this.isGroup)) this.#arrive();
+    #handleConnectionState(state) {
+        if (state === "connected") this.#legFailures = 0;
+        if (state === "connected" && (this.document?.status === "active" || !this.isGroup)) this.#activate();
         this.#changed();
     }
 
-    /** What passes by itself is not spoken of: the status says that it looks for a way. */
-    #trouble(error) {
+    /** Transient errors are not shown: the status says that the call is reconnecting. */
+    #handleLegError(error) {
         console.warn("leg:", error);
-        this.#troubles += 1;
-        if (this.#troubles === TROUBLE) this.emit("notice", inWords(error));
+        this.#legFailures += 1;
+        if (this.#legFailures === FAILURES_BEFORE_NOTICE) this.emit("notice", errorMessage(error));
     }
 
     async #tick() {
-        const connection = this.#ways.connection;
+        const connection = this.#mediaPath.connection;
         if (this.phase !== "active" || !connection) return;
         const sample = await this.statistics.sample(connection);
-        this.#heard += sample.packets;
+        this.#packetsReceived += sample.packets;
         this.#seconds += 1;
-        if (this.#seconds % ALIVE === 0) {
-            const isNews = this.#heard > 0 && this.document.mode === "direct";
-            if (isNews) request("calls.alive", { call: this.id }, { patience: 5_000 }).catch(() => {});
-            this.#heard = 0;
+        if (this.#seconds % ALIVE_INTERVAL === 0) {
+            const isAlive = this.#packetsReceived > 0 && this.document.mode === "direct";
+            if (isAlive) request("calls.alive", { call: this.id }, { timeout: 5_000 }).catch(() => {});
+            this.#packetsReceived = 0;
         }
         this.emit("stats", sample);
     }
@@ -394,14 +395,14 @@ export class ActiveCall extends Emitter {
 
     async #openMedia(video) {
         try { await this.media.openMicrophone(); } catch (error) {
-            this.emit("notice", `${inWords(error, "microphone")} ${this.isGroup ? "The others" : "The other person"} can’t hear you.`);
+            this.emit("notice", `${errorMessage(error, "microphone")} ${this.isGroup ? "The others" : "The other person"} can’t hear you.`);
             this.media.mute(true);
         }
         if (video) await this.#tryCamera();
     }
 
     async #tryCamera() {
-        try { await this.media.openCamera(); } catch (error) { this.emit("notice", inWords(error, "camera")); }
+        try { await this.media.openCamera(); } catch (error) { this.emit("notice", errorMessage(error, "camera")); }
     }
 
     #applyHold(held) {
@@ -411,21 +412,21 @@ export class ActiveCall extends Emitter {
     }
 
     /** While either side holds, nothing is sent. */
-    #pause() { this.#ways.setSending(!this.held && !this.heldByOther); }
+    #pause() { this.#mediaPath.setSending(!this.held && !this.heldByOther); }
 
-    #tellMedia() {
+    #reportMedia() {
         this.#changed();
-        return this.#report.tell();
+        return this.#report.send();
     }
 
-    // The end
+    // Ending
 
-    #tellHangUp(call) {
+    #sendHangUp(call) {
         const mine = call.caller === credentials.user.id;
         const isAlone = !othersOf(call, credentials.user.id).some((one) => one.state === "joined");
         const verb = mine && isAlone && call.status === "ringing" ? "cancel" : mine && !this.isGroup ? "end" : "leave";
-        request(`calls.${verb}`, { call: call.id }, { patience: 60_000 }).catch(() => {});
-        // The call may go on without this tab, which may join it again.
+        request(`calls.${verb}`, { call: call.id }, { timeout: 60_000 }).catch(() => {});
+        // The call may continue without this tab, which may join it again.
         realtime.forget(`signals:${call.id}:${endpoint.id}`);
     }
 
@@ -434,8 +435,8 @@ export class ActiveCall extends Emitter {
         this.ending = text;
         this.phase = "ended";
         clearInterval(this.#timer);
-        this.#unhear();
-        this.#ways.close();
+        this.#unsubscribe();
+        this.#mediaPath.close();
         this.#speakers.close();
         this.levels?.close();
         this.media.close();

@@ -1,70 +1,71 @@
-// All calls that concern this tab: those that ring, those it is in, and what the server says about them.
+// All calls that concern this tab: those that ring, those it is in, and their documents from the server.
 //
-// A ring comes from live state only, never from history, and every ring has a local deadline: whatever is lost on the
-// way, it stops. Documents arrive on the user's own stream and on the call's; the call's is the more precise one.
+// A ring comes from live state only, never from history, and every ring has a local deadline, so that it stops even
+// when updates are lost. Documents arrive on the user's own stream and on the call's; the call's is the more precise
+// one.
 
 import { ActiveCall } from "./call.js";
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
 import { endpoint } from "./identity.js";
-import { Problem, inWords } from "./problems.js";
+import { Problem, errorMessage } from "./problems.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { firstName, sides } from "./format.js";
 
-const GRACE = 1_500;
+const RING_GRACE = 1_500;
 
-/** Events: `rings`, `calls`, `open`, `history`, `notice` (words), `profile`. */
+/** Events: `rings`, `calls`, `open`, `history`, `notice` (a message), `profile`. */
 class Calls extends Emitter {
     /** Incoming calls that ring here: id -> {id, call, caller, kind, deadline}. */
     rings = new Map();
-    /** Calls this tab is in, the one in front first. */
+    /** Calls this tab is in, the current one first. */
     active = [];
-    /** Group calls that go on without this tab, which may join them: their documents. */
+    /** The documents of group calls in progress that this tab may join. */
     open = [];
     #documents = new Map();
-    #unclaimed = new Map();
-    #settled = new Set();
+    #pendingSignals = new Map();
+    #handled = new Set();
 
     constructor() {
         super();
         realtime.isUrgent = () => this.active.some((call) => call.phase !== "ended");
-        realtime.on("snapshot", ({ stream, data, anew }) => this.#snapshot(stream, data, anew));
-        realtime.on("change", ({ stream, type, data }) => this.#change(stream, type, data));
+        realtime.on("snapshot", ({ stream, data, isNewEpoch }) => this.#handleSnapshot(stream, data, isNewEpoch));
+        realtime.on("change", ({ stream, type, data }) => this.#handleChange(stream, type, data));
         realtime.on("event", ({ stream, data }) => {
             const [kind, id] = stream.split(":");
-            if (kind === "captions") this.active.find((one) => one.id === id)?.hear(data);
+            if (kind === "captions") this.active.find((one) => one.id === id)?.receiveCaption(data);
         });
     }
 
     get current() { return this.active[0]; }
 
-    /** Forgets everything: somebody else may sign in. */
+    /** Clears everything: somebody else may sign in. */
     reset() {
         for (const call of [...this.active]) call.hangUp();
         for (const ring of this.rings.values()) clearTimeout(ring.timer);
         this.rings.clear();
         this.active = [];
         this.#documents.clear();
-        this.#unclaimed.clear();
-        this.#settled.clear();
+        this.#pendingSignals.clear();
+        this.#handled.clear();
         this.open = [];
         this.emit("rings");
         this.emit("calls");
         this.emit("open");
     }
 
-    // What the person does
+    // User actions
 
-    /** Calls these people; `other` says what becomes of a call that is open already: `hold` or `end`. */
-    async place(users, kind, other) {
+    /** Calls these people; `other` says what to do with a call in progress: `hold` or `end`. */
+    async start(users, kind, other) {
         const call = this.#add(new ActiveCall(users, kind));
         try {
-            await call.place(other);
+            await call.start(other);
             this.#claim(call);
         } catch (error) {
             this.remove(call);
-            call.fail(inWords(error));
+            call.fail(errorMessage(error));
             throw error;
         }
     }
@@ -74,15 +75,15 @@ class Calls extends Emitter {
         this.#stopRing(ring.id);
         if (other === "hold") for (const call of this.active) call.hold(true);
         try { await this.#enter(ring.call, { video, other, servers: ring.servers }); } catch (error) {
-            // The same person hung up and called again just as the button was pressed: that call was meant.
+            // The caller hung up and called again just as the button was pressed: accepts the new call.
             const again = [...this.rings.values()].find((one) => one.caller.id === ring.caller.id);
             if (again && error.type === "call_ended") return this.accept(again, options);
-            this.emit("notice", inWords(error));
+            this.emit("notice", errorMessage(error));
         }
         return undefined;
     }
 
-    /** Joins a group call that goes on: one that was declined, missed or left, or is open on another device. */
+    /** Joins a group call in progress: one that was declined, missed or left, or is open on another device. */
     async join(document, { other } = {}) {
         this.#stopRing(document.id);
         if (other === "hold") for (const call of this.active) call.hold(true);
@@ -93,25 +94,25 @@ class Calls extends Emitter {
         const caller = document.participants.find((one) => one.user === document.caller);
         const call = this.#add(new ActiveCall([{ ...caller, id: caller.user }], document.kind));
         call.id = document.id;
-        call.prefetchServers(servers);
+        call.setPrefetchedServers(servers);
         const accepted = call.accept(document, { video, other });
         this.#claim(call);
-        this.#sort();
+        this.#updateOpenCalls();
         try { await accepted; } catch (error) {
             this.remove(call);
-            call.fail(inWords(error));
+            call.fail(errorMessage(error));
             throw error;
         }
     }
 
     async decline(ring) {
         this.#stopRing(ring.id);
-        try { await request("calls.decline", { call: ring.id }, { patience: 60_000 }); } catch (error) {
-            if (error instanceof Problem && error.type !== "call_ended") this.emit("notice", inWords(error));
+        try { await request("calls.decline", { call: ring.id }, { timeout: 60_000 }); } catch (error) {
+            if (error instanceof Problem && error.type !== "call_ended") this.emit("notice", errorMessage(error));
         }
     }
 
-    /** Puts the call in front on hold and takes the other one up. */
+    /** Puts the current call on hold and resumes the other one. */
     async swap(call) {
         await Promise.all(this.active.filter((one) => one !== call && !one.held).map((one) => one.hold(true)));
         this.active = [call, ...this.active.filter((one) => one !== call)];
@@ -123,85 +124,85 @@ class Calls extends Emitter {
     remove(call) {
         this.active = this.active.filter((one) => one !== call);
         this.emit("calls");
-        this.#sort();
+        this.#updateOpenCalls();
     }
 
-    // What the server says
+    // Updates from the server
 
-    #snapshot(stream, data, anew) {
+    #handleSnapshot(stream, data, isNewEpoch) {
         const [kind, id] = stream.split(":");
-        if (anew && kind === "user") for (const known of [...this.#documents.keys()]) this.#forgetVersion(known);
-        if (anew && kind === "call") this.#forgetVersion(id);
-        if (kind === "user") this.#everything(data);
-        if (kind === "call") this.#learn(data.call);
-        if (kind === "signals") this.#signals(id, data.signals.map((entry) => entry.data), { snapshot: true });
+        if (isNewEpoch && kind === "user") for (const known of [...this.#documents.keys()]) this.#forgetVersion(known);
+        if (isNewEpoch && kind === "call") this.#forgetVersion(id);
+        if (kind === "user") this.#handleUserSnapshot(data);
+        if (kind === "call") this.#update(data.call);
+        if (kind === "signals") this.#handleSignals(id, data.signals.map((entry) => entry.data), { snapshot: true });
     }
 
-    #change(stream, type, data) {
+    #handleChange(stream, type, data) {
         const [kind, id] = stream.split(":");
-        if (kind === "user" && type === "call") this.#learn(data);
-        if (kind === "user" && type === "profile") this.#profile(data);
-        if (kind === "signals") this.#signals(id, [data]);
+        if (kind === "user" && type === "call") this.#update(data);
+        if (kind === "user" && type === "profile") this.#setProfile(data);
+        if (kind === "signals") this.#handleSignals(id, [data]);
         const known = this.#documents.get(id);
-        if (kind === "call" && known && type === "call") this.#learn({ ...data, participants: known.participants });
-        // An answer or the user's own stream may have told of a later version already.
+        if (kind === "call" && known && type === "call") this.#update({ ...data, participants: known.participants });
+        // A response or the user's own stream may have brought a later version already.
         if (kind === "call" && known && type === "participant" && data.version >= known.version) {
             const { version, ...participant } = data;
             const others = known.participants.map((one) => one.user === data.user ? participant : one);
             const participants = others.includes(participant) ? others : [...others, participant];
-            this.#learn({ ...known, version, participants });
+            this.#update({ ...known, version, participants });
         }
     }
 
-    /** Everything live as of now. What is not in it any more has ended while this tab was away. */
-    #everything({ me, calls }) {
-        this.#profile(me);
+    /** All live calls. Those that are not among them have ended while this tab was offline. */
+    #handleUserSnapshot({ me, calls }) {
+        this.#setProfile(me);
         const live = new Set(calls.map((call) => call.id));
-        for (const call of calls) this.#learn(call);
+        for (const call of calls) this.#update(call);
         for (const id of [...this.rings.keys(), ...this.active.map((call) => call.id)]) {
-            if (id && !live.has(id)) this.#ask(id);
+            if (id && !live.has(id)) this.#fetchCall(id);
         }
     }
 
-    #profile(me) {
+    #setProfile(me) {
         credentials.setUser(me);
         this.emit("profile", me);
     }
 
-    async #ask(id) {
-        try { this.#learn((await request("calls.get", { call: id })).call); } catch (error) {
+    async #fetchCall(id) {
+        try { this.#update((await request("calls.get", { call: id })).call); } catch (error) {
             if (error.type !== "not_found") return;
             this.#stopRing(id);
-            this.active.find((one) => one.id === id)?.vanish();
+            this.active.find((one) => one.id === id)?.handleGone();
         }
     }
 
-    /** The log began anew: any state of the call is newer than the one that is known. */
+    /** The server's log has a new epoch: any document of the call replaces the known one. */
     #forgetVersion(id) {
         this.#documents.delete(id);
         this.active.find((one) => one.id === id)?.forgetVersion();
     }
 
-    #learn(call) {
+    #update(call) {
         const known = this.#documents.get(call.id);
         if (known && (known.status === "ended" || call.version < known.version)) return;
         this.#documents.set(call.id, call);
-        this.#ring(call);
+        this.#updateRing(call);
         const active = this.active.find((one) => one.id === call.id && one.phase !== "ended");
         if (active) active.update(call); else this.#resume(call);
         if (call.status === "ended") this.#forget(call);
-        this.#sort();
+        this.#updateOpenCalls();
     }
 
     #forget(call) {
         realtime.forget(`call:${call.id}`);
         realtime.forget(`signals:${call.id}:${endpoint.id}`);
-        this.#unclaimed.delete(call.id);
+        this.#pendingSignals.delete(call.id);
         this.emit("history");
     }
 
-    /** Finds the calls that may be joined. Their streams are heard, to know when they end and who is in them. */
-    #sort() {
+    /** Finds the calls that may be joined, and subscribes to their streams to keep them up to date. */
+    #updateOpenCalls() {
         const before = this.open;
         const mine = new Set(this.active.filter((one) => one.phase !== "ended").map((one) => one.id));
         this.open = [...this.#documents.values()].filter((call) => call.status === "active" && call.mode === "gateway"
@@ -211,44 +212,44 @@ class Calls extends Emitter {
         if (before.length > 0 || this.open.length > 0) this.emit("open");
     }
 
-    /** This very tab was in that call before it was reloaded. */
+    /** Resumes a call that this tab was in before it was reloaded. */
     #resume(call) {
         const { mine, other } = sides(call, credentials.user.id);
         const isMine = call.status === "active" && mine?.state === "joined" && mine.endpoint === endpoint.id;
-        if (!isMine || this.#settled.has(call.id) || !other || this.#isBusyStarting) return;
+        if (!isMine || this.#handled.has(call.id) || !other || this.#isStartingCall) return;
         const active = this.#add(new ActiveCall([{ ...other, id: other.user }], call.kind));
-        this.#settled.add(call.id);
+        this.#handled.add(call.id);
         active.resume(call);
     }
 
-    get #isBusyStarting() { return this.active.some((call) => !call.id); }
+    get #isStartingCall() { return this.active.some((call) => !call.id); }
 
     // Signals
 
-    #signals(id, entries, options) {
-        // What a later description made void has a number alone.
+    #handleSignals(id, entries, options) {
+        // A superseded signal has a sequence number only.
         const signals = entries.filter((entry) => !entry.superseded);
         const call = this.active.find((one) => one.id === id && one.phase !== "ended");
         if (call) call.receive(signals, options);
-        else this.#unclaimed.set(id, [...(this.#unclaimed.get(id) ?? []), ...signals]);
+        else this.#pendingSignals.set(id, [...(this.#pendingSignals.get(id) ?? []), ...signals]);
     }
 
-    /** The call has its id now: it gets what arrived for it before. */
+    /** The call has its id now: delivers the updates that arrived before. */
     #claim(call) {
-        this.#settled.add(call.id);
+        this.#handled.add(call.id);
         const document = this.#documents.get(call.id);
         if (document) call.update(document);
-        const signals = this.#unclaimed.get(call.id);
-        this.#unclaimed.delete(call.id);
+        const signals = this.#pendingSignals.get(call.id);
+        this.#pendingSignals.delete(call.id);
         if (signals) call.receive(signals);
     }
 
     #add(call) {
         call.on("notice", (text) => this.emit("notice", text));
         call.on("ended", () => {
-            if (call.id) this.#settled.add(call.id);
+            if (call.id) this.#handled.add(call.id);
             this.emit("ended", call);
-            this.#sort();
+            this.#updateOpenCalls();
         });
         this.active = [call, ...this.active.filter((other) => other.phase !== "ended")];
         this.emit("calls");
@@ -257,15 +258,15 @@ class Calls extends Emitter {
 
     // Rings
 
-    #ring(call) {
+    #updateRing(call) {
         const { mine, other, outgoing } = sides(call, credentials.user.id);
-        const waits = ["invited", "ringing"].includes(mine?.state) && call.status !== "ended";
-        // Out of it, as the server says: if it rings again, somebody asked again.
-        if (!waits && mine?.state !== "joined") this.#settled.delete(call.id);
+        const isRinging = ["invited", "ringing"].includes(mine?.state) && call.status !== "ended";
+        // The server says that this user is out of the call: if it rings again, it is a new invitation.
+        if (!isRinging && mine?.state !== "joined") this.#handled.delete(call.id);
         if (this.rings.has(call.id)) {
-            if (waits) this.rings.get(call.id).call = call;
-            else this.#stopRing(call.id, this.#why(call, mine));
-        } else if (waits && !outgoing && !this.#settled.has(call.id)) {
+            if (isRinging) this.rings.get(call.id).call = call;
+            else this.#stopRing(call.id, this.#stopReason(call, mine));
+        } else if (isRinging && !outgoing && !this.#handled.has(call.id)) {
             this.#startRing(call, other, mine);
         }
     }
@@ -277,13 +278,13 @@ class Calls extends Emitter {
         const ring = {
             id: call.id, call, kind: call.kind,
             caller: { id: caller.user, displayName: caller.displayName, photoURL: caller.photoURL },
-            // Fetched while it rings, so that accepting does not have to wait for it.
+            // Fetched while it rings, so that accepting need not wait for it.
             servers: request("iceServers.get", { call: call.id }),
-            timer: setTimeout(() => this.#stopRing(call.id, `Missed call from ${caller.displayName}`), left + GRACE),
+            timer: setTimeout(() => this.#stopRing(call.id, `Missed call from ${caller.displayName}`), left + RING_GRACE),
         };
         ring.servers.catch(() => {});
         this.rings.set(call.id, ring);
-        this.#sort();
+        this.#updateOpenCalls();
         this.emit("rings");
         request("calls.ringing", { call: call.id }).catch(() => {});
     }
@@ -292,16 +293,16 @@ class Calls extends Emitter {
         const ring = this.rings.get(id);
         if (!ring) return;
         clearTimeout(ring.timer);
-        this.#settled.add(id);
+        this.#handled.add(id);
         this.rings.delete(id);
         this.emit("rings");
-        this.#sort();
+        this.#updateOpenCalls();
         if (notice) this.emit("notice", notice);
     }
 
-    #why(call, mine) {
+    #stopReason(call, mine) {
         const name = call.participants.find((one) => one.user === call.caller)?.displayName;
-        // Both called each other, and this call won: it goes on here.
+        // Both called each other, and this call won: it continues here.
         if (mine?.endpoint === endpoint.id) return undefined;
         if (mine?.reason === "answered_elsewhere" || mine?.state === "joined") return "Answered on another device";
         if (mine?.reason === "declined_elsewhere" || mine?.state === "declined") return "Declined on another device";

@@ -1,10 +1,10 @@
-// ICE candidates on their way out and in, by generation.
+// Queues of outgoing and incoming ICE candidates, by generation.
 //
 // A generation is one offer and its answer as the server committed them. Candidates are gathered before the server has
-// said which generation their offer became, and arrive before the description they belong to; both wait here.
+// returned the generation of their offer, and arrive before the description they belong to; both are queued here.
 
-const BATCH = 64;
-const PAUSE = 15;
+const BATCH_SIZE = 64;
+const BATCH_DELAY = 15;
 
 /** Collects local candidates for a moment and sends them in batches, the last of them marked as the end. */
 export class OutgoingCandidates {
@@ -14,25 +14,25 @@ export class OutgoingCandidates {
     #generation;
     #timer;
 
-    /** `send(generation, {candidates, end})` answers the server's `{status}`. */
+    /** `send(generation, {candidates, end})` returns the server's `{status}`. */
     constructor(send) { this.#send = send; }
 
-    /** From now on candidates belong to this generation; those that waited go out. */
+    /** From now on candidates belong to this generation; those in the queue are sent. */
     open(generation) {
         this.#generation = generation;
         this.#schedule();
     }
 
-    /** A description is on its way whose generation the server has not told yet. */
+    /** A description was sent whose generation the server has not returned yet. */
     hold() { this.#generation = undefined; }
 
-    /** New ICE credentials: what was gathered under the old ones is worth nothing. */
+    /** New ICE credentials: candidates of the old ones are useless. */
     restart() {
         this.#queue = [];
         this.#end = false;
     }
 
-    /** Takes what `icecandidate` brings: a candidate, or null when there are no more. */
+    /** Handles the candidate of an `icecandidate` event: null when there are no more. */
     add(candidate) {
         if (!candidate) this.#end = true;
         else if (candidate.candidate) this.#queue.push(describe(candidate));
@@ -48,18 +48,18 @@ export class OutgoingCandidates {
         this.#timer ??= setTimeout(() => {
             this.#timer = undefined;
             this.#flush();
-        }, PAUSE);
+        }, BATCH_DELAY);
     }
 
     async #flush() {
         const generation = this.#generation;
         if (generation === undefined || (this.#queue.length === 0 && !this.#end)) return;
-        const candidates = this.#queue.splice(0, BATCH);
+        const candidates = this.#queue.splice(0, BATCH_SIZE);
         const end = this.#end && this.#queue.length === 0;
         if (end) this.#end = false;
         if (this.#queue.length > 0) this.#schedule();
         const { status } = await this.#send(generation, { candidates, end }).catch(() => ({}));
-        // Overtaken by a newer offer that kept the same ICE credentials: they are still good, under its generation.
+        // A newer offer kept the same ICE credentials: the candidates are still valid, under its generation.
         if (status === "ignored" && this.#generation !== undefined && this.#generation > generation) {
             this.#queue.unshift(...candidates);
             this.#end ||= end;
@@ -68,29 +68,29 @@ export class OutgoingCandidates {
     }
 }
 
-/** Keeps remote candidates until the description of their generation is there. */
+/** Queues remote candidates until the description of their generation is set. */
 export class IncomingCandidates {
-    #waiting = [];
+    #queue = [];
 
-    /** Adds the batch now if `generation` has been reached, else later. */
+    /** Adds the batch now if `generation` has been reached, otherwise later. */
     async add(connection, reached, { generation, payload }) {
         if (generation > reached) {
-            this.#waiting.push({ generation, payload });
+            this.#queue.push({ generation, payload });
             return;
         }
-        for (const candidate of payload.candidates ?? []) await addTo(connection, candidate);
+        for (const candidate of payload.candidates ?? []) await addCandidate(connection, candidate);
     }
 
-    /** A remote description was set: those that waited for it are added. */
+    /** A remote description was set: the queued candidates of its generation are added. */
     async release(connection, reached) {
-        const waiting = this.#waiting;
-        this.#waiting = [];
-        for (const batch of waiting) await this.add(connection, reached, batch);
+        const queue = this.#queue;
+        this.#queue = [];
+        for (const batch of queue) await this.add(connection, reached, batch);
     }
 }
 
-/** A candidate of older ICE credentials is refused by the browser, and rightly so. */
-async function addTo(connection, candidate) {
+/** The browser rightly rejects a candidate of older ICE credentials. */
+async function addCandidate(connection, candidate) {
     try { await connection.addIceCandidate(candidate); } catch { /* see above */ }
 }
 

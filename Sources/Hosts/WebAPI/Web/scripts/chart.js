@@ -1,4 +1,4 @@
-// A live chart of the last minute: what is sent and received, in bits per second.
+// A live chart of the bit rates sent and received in the last minute.
 
 const SPAN = 60;
 

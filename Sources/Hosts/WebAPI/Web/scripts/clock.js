@@ -1,4 +1,4 @@
-// The server's time as seen from here. Clocks of phones and laptops lie; durations must not.
+// The server's time, estimated here: durations must be right even where the device's clock is wrong.
 
 let offset = 0;
 

@@ -3,8 +3,8 @@
 // "Keep me signed in" puts the tokens into localStorage, shared by all tabs of this browser; without it they stay in
 // sessionStorage and end with the tab, for computers that others use too. An httpOnly cookie would hide them from
 // scripts, but the API takes bearer tokens from any client, and this page runs no script but its own (its content
-// security policy sees to that). The refresh token rotates on every use, and using an old one ends the session, so
-// only one tab refreshes at a time (a Web Lock) and a tab that waited takes what the other has stored.
+// security policy enforces that). The refresh token rotates on every use, and using an old one ends the session, so
+// only one tab refreshes at a time (a Web Lock) and a tab that waited uses the tokens that the other has stored.
 
 import { Emitter } from "./emitter.js";
 import { Problem } from "./problems.js";
@@ -33,7 +33,7 @@ class Credentials extends Emitter {
     get accessToken() { return this.#value?.accessToken; }
     get isSignedIn() { return Boolean(this.#value); }
 
-    /** Remembers a fresh sign-in. */
+    /** Stores a new sign-in. */
     begin({ user, session, accessToken, refreshToken, expiresIn }, keep) {
         this.#store = keep ? localStorage : sessionStorage;
         this.#save({ user, session, accessToken, refreshToken, expiresAt: Date.now() + expiresIn * 1000 });
@@ -47,7 +47,7 @@ class Credentials extends Emitter {
         this.#adopt(undefined);
     }
 
-    /** A token that is good for at least half a minute more. `exchange` posts a refresh token to the server. */
+    /** A token that is valid for at least 30 s. `exchange` posts a refresh token to the server. */
     async fresh(exchange, { force = false } = {}) {
         if (!this.#value) throw new Problem({ type: "unauthenticated", status: 401 });
         const stale = this.#value.accessToken;
@@ -85,7 +85,7 @@ class Credentials extends Emitter {
         else if (value && before.accessToken !== value.accessToken) this.emit("token", value.accessToken);
     }
 
-    /** Asks for new tokens well before the old one ends, so that an open socket never has to be closed for it. */
+    /** Schedules a refresh well before the token expires, so that the server never closes an open socket for it. */
     #schedule() {
         clearTimeout(this.#timer);
         if (!this.#value) return;

@@ -1,4 +1,4 @@
-// Building pages: elements from plain calls. Text is always text, never markup.
+// Creating DOM elements with function calls. Text is always text, never markup.
 
 import { shapes } from "./icons.js";
 
@@ -19,7 +19,7 @@ export function h(tag, attributes = {}, ...children) {
     return node;
 }
 
-/** A line icon in the colour of the text around it. The words beside it carry the meaning. */
+/** A line icon in the colour of the text around it. The text beside it carries the meaning. */
 export function icon(name) {
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", "0 0 24 24");
@@ -34,7 +34,7 @@ export function icon(name) {
     return svg;
 }
 
-/** A button with an icon and a label, which only those who cannot see the icon need when `bare`. */
+/** A button with an icon and a label; a `bare` button has the label for screen readers only. */
 export function button({ name, label, bare = false, class: style = "", ...rest }, text = label) {
     return h("button", { type: "button", class: style, ...(bare && { "aria-label": label, title: label }), ...rest },
         name && icon(name), !bare && h("span", {}, text));
@@ -60,7 +60,7 @@ export function toggle({ id, label, hint, checked, onchange }) {
 export function announce(text) {
     const announcer = document.getElementById("announcer");
     announcer.textContent = "";
-    // A live region is read when its text changes, also when the same words come again.
+    // A live region is read when its text changes: clearing it first announces the same text again.
     requestAnimationFrame(() => { announcer.textContent = text; });
 }
 
@@ -68,7 +68,7 @@ export function announce(text) {
 export function toast(text, { error = false } = {}) {
     const message = h("p", { class: error ? "toast error" : "toast" }, text);
     const toasts = document.getElementById("toasts");
-    // Above any open dialog: only what is in the top layer can be.
+    // A popover is in the top layer, above any open dialog.
     if (toasts.showPopover) {
         toasts.popover = "manual";
         if (toasts.matches(":popover-open")) toasts.hidePopover();

@@ -1,4 +1,4 @@
-// The one way modules tell each other that something happened: named events with one value.
+// How modules notify each other: named events with one value.
 
 export class Emitter {
     #listeners = new Map();
@@ -12,7 +12,7 @@ export class Emitter {
 
     emit(event, value) {
         for (const listener of [...(this.#listeners.get(event) ?? [])]) {
-            // One listener's mistake must not keep the others from hearing.
+            // An error in one listener must not keep the others from being called.
             try { listener(value); } catch (error) { console.error(error); }
         }
     }

@@ -1,4 +1,4 @@
-// A voice into a file, with the browser's own recorder: Opus in WebM or Ogg, whichever it writes.
+// Records the microphone with the browser's MediaRecorder: Opus in WebM or Ogg, whichever it supports.
 
 import { randomID } from "./identity.js";
 import { voice } from "./voice.js";
@@ -10,7 +10,7 @@ export class FileRecorder {
     hasEnded = false;
     #track;
     #recorder;
-    #parts = [];
+    #chunks = [];
     #begin;
     #end;
     #clientID = randomID();
@@ -24,7 +24,7 @@ export class FileRecorder {
     async start() {
         const mimeType = types.find((type) => MediaRecorder.isTypeSupported(type));
         this.#recorder = new MediaRecorder(new MediaStream([this.#track]), { mimeType, audioBitsPerSecond: BITRATE });
-        this.#recorder.addEventListener("dataavailable", ({ data }) => this.#parts.push(data));
+        this.#recorder.addEventListener("dataavailable", ({ data }) => this.#chunks.push(data));
         const started = new Promise((resolve) => this.#recorder.addEventListener("start", resolve, { once: true }));
         this.#recorder.start(1_000);
         await started;
@@ -33,7 +33,7 @@ export class FileRecorder {
 
     async send(user) {
         await this.#stop();
-        return voice.send(user, new Blob(this.#parts, { type: this.#recorder.mimeType }), this.#clientID);
+        return voice.send(user, new Blob(this.#chunks, { type: this.#recorder.mimeType }), this.#clientID);
     }
 
     cancel() {

@@ -1,16 +1,16 @@
-// Calls in words: how one ended, how long it took, when it was.
+// Texts about calls: how one ended, how long it took, when it was.
 
-/** Who the other person of a 1:1 call is, and who oneself is. */
+/** The other participant of a 1:1 call, and the local user. */
 export function sides(call, me) {
     const mine = call.participants.find((participant) => participant.user === me);
     const other = call.participants.find((participant) => participant.user !== me);
     return { mine, other, outgoing: call.caller === me };
 }
 
-/** Everybody in the call but oneself. */
+/** Everybody in the call but the local user. */
 export const othersOf = (call, me) => call.participants.filter((participant) => participant.user !== me);
 
-/** What became of a call, for its last screen and for the history: `{outcome, text}`. */
+/** How a call ended, for its last screen and for the history: `{outcome, text}`. */
 export function ending(call, me) {
     const { mine, other, outgoing } = sides(call, me);
     if (call.participants.length > 2) return groupEnding(call, mine, outgoing);
@@ -38,7 +38,7 @@ export function ending(call, me) {
     }
 }
 
-/** A group's call ends differently for each of those who were asked. */
+/** A group call ends differently for each participant. */
 function groupEnding(call, mine, outgoing) {
     if (call.status !== "ended" && mine?.state === "joined") return { outcome: "live", text: "In progress" };
     switch (mine?.state) {
@@ -53,7 +53,7 @@ function groupEnding(call, mine, outgoing) {
         text: call.endReason === "cancelled" ? "Cancelled" : "Nobody answered" };
 }
 
-/** The sentence under the other person's name while a call goes on. */
+/** The status line during a call. */
 export function progress(call) {
     switch (call.phase) {
     case "preparing": return "Starting…";
@@ -66,15 +66,15 @@ export function progress(call) {
     if (call.held) return "On hold";
     if (call.heldByOther) return `${firstName(call.other.displayName)} put you on hold`;
     if (call.isPoor) return "Poor connection";
-    return call.isGroup ? headcount(call.people) : "Connected";
+    return call.isGroup ? participantCountText(call.people) : "Connected";
 }
 
-function headcount(people) {
+function participantCountText(people) {
     const count = people.filter((one) => one.state === "joined").length;
     return count < 2 ? "Nobody else is here" : `${count} people`;
 }
 
-/** Whose call it is, for a heading: `Ben Brook`, `Ben and Cem`, `Ben, Cem and 3 others`. */
+/** The names for a heading: `Ben Brook`, `Ben and Cem`, `Ben, Cem and 3 others`. */
 export function namesOf(people) {
     if (people.length === 1) return people[0].displayName;
     const names = people.map((one) => firstName(one.displayName));
@@ -83,7 +83,7 @@ export function namesOf(people) {
     return names.length === 0 ? "Group call" : `${names[0]}, ${names[1]} and ${names.length - 2} others`;
 }
 
-/** Why oneself is out of a call that goes on. */
+/** Why the local user is out of a call that continues. */
 export function departure(mine) {
     switch (mine?.reason) {
     case "connection_lost": return "Connection lost";
@@ -92,7 +92,7 @@ export function departure(mine) {
     }
 }
 
-/** What became of somebody whose picture is not there. */
+/** The state of a participant who has not joined. */
 export function presenceInCall({ state }) {
     return { invited: "Calling…", ringing: "Ringing…", left: "Left", declined: "Declined", busy: "In another call",
         missed: "No answer", unreachable: "Can’t be reached" }[state];

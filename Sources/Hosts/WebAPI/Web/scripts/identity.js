@@ -1,9 +1,9 @@
-// Names that this client makes: client ids for writes, and the endpoint that this tab is.
+// Ids that this client generates: client ids for writes, and the endpoint of this tab.
 //
 // An endpoint is one running client. Its id and secret live in sessionStorage, so they survive a reload (and with
 // them the call that this tab is in) and end with the tab. Browsers copy sessionStorage when a tab is duplicated, and
-// two tabs with one endpoint would close each other's socket for ever. So a tab holds a lock named after its endpoint
-// for as long as it lives; a copy finds the lock taken and makes an endpoint of its own.
+// two tabs with one endpoint would close each other's socket forever. So a tab holds a lock named after its endpoint
+// for as long as it is open; a copy finds the lock taken and generates an endpoint of its own.
 
 const KEY = "switchboard.endpoint";
 
@@ -26,25 +26,25 @@ class Endpoint {
     secret;
     #release = () => {};
 
-    /** Takes this tab's endpoint out of sessionStorage, unless another tab lives under that name. */
+    /** Restores this tab's endpoint from sessionStorage, unless another open tab has it. */
     async claim() {
         const stored = this.#stored();
-        if (stored && await this.#lock(stored.id)) return this.#take(stored);
+        if (stored && await this.#lock(stored.id)) return this.#set(stored);
         await this.renew();
     }
 
-    /** Becomes another endpoint: after signing out, or when another tab proved to have this one. */
+    /** Generates a new endpoint: after signing out, or when another tab turned out to have this one. */
     async renew() {
         this.#release();
         const fresh = { id: randomID(), secret: randomSecret() };
         await this.#lock(fresh.id);
-        this.#take(fresh);
+        this.#set(fresh);
     }
 
     /** The value of the `Switchboard-Endpoint` header. */
     get header() { return `${this.id} ${this.secret}`; }
 
-    #take({ id, secret }) {
+    #set({ id, secret }) {
         this.id = id;
         this.secret = secret;
         sessionStorage.setItem(KEY, JSON.stringify({ id, secret }));
@@ -57,10 +57,10 @@ class Endpoint {
         } catch { return undefined; }
     }
 
-    /** Whether this tab now holds the lock of that name. Without locks (plain http) every claim is believed. */
+    /** Whether this tab now holds the lock of that name. Without Web Locks (plain HTTP) it always does. */
     async #lock(id) {
         if (!navigator.locks) return true;
-        // A reload may find the lock of the page it replaces not let go yet.
+        // After a reload the previous page may not have released its lock yet.
         for (let attempt = 0; attempt < 5; attempt += 1) {
             if (await this.#tryLock(`switchboard.endpoint.${id}`)) return true;
             await new Promise((resolve) => setTimeout(resolve, 40));

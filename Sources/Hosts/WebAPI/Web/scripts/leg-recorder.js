@@ -1,14 +1,13 @@
-// A voice to the server while it is spoken: a connection with the media gateway that only sends. What was said is there
-// already when it is to be sent, however bad the way to the server has become.
+// Records a voice message on the server: a send-only connection to the media gateway. The audio is on the server
+// already when the message is sent, however bad the network has become.
 
 import { preferences } from "./preferences.js";
 import { request } from "./requests.js";
 
-/** A connection that is not there by then is not waited for. */
-const PATIENCE = 5_000;
-/** One that is "disconnected" often comes back by itself. */
-const LOST = 8_000;
-const SENDING = 60_000;
+const CONNECT_TIMEOUT = 5_000;
+/** A connection that is "disconnected" often recovers by itself within this time. */
+const DISCONNECTED_TIMEOUT = 8_000;
+const SEND_TIMEOUT = 60_000;
 
 export class LegRecorder {
     #track;
@@ -17,7 +16,7 @@ export class LegRecorder {
     #begin;
     #end;
     #timer;
-    #isOver = false;
+    #isCancelled = false;
 
     static get isPossible() { return Boolean(globalThis.RTCPeerConnection); }
 
@@ -41,16 +40,16 @@ export class LegRecorder {
     async send() {
         clearTimeout(this.#timer);
         this.#end ??= performance.now();
-        const { message } = await request("voice.sendRecording", { recording: this.#recording }, { patience: SENDING });
+        const { message } = await request("voice.sendRecording", { recording: this.#recording }, { timeout: SEND_TIMEOUT });
         this.#connection.close();
         return message;
     }
 
     cancel() {
-        this.#isOver = true;
+        this.#isCancelled = true;
         clearTimeout(this.#timer);
         this.#connection?.close();
-        // Where that does not arrive, the server throws it away after a while.
+        // If the request does not arrive, the server discards the recording after a while.
         if (this.#recording) request("voice.discardRecording", { recording: this.#recording }).catch(() => {});
         this.#recording = undefined;
     }
@@ -63,41 +62,41 @@ export class LegRecorder {
         connection.addTransceiver(this.#track, { direction: "sendonly" });
         await connection.setLocalDescription();
         const { recording, answer } = await request("voice.record",
-            { to, offer: { sdp: connection.localDescription.sdp } }, { patience: PATIENCE });
+            { to, offer: { sdp: connection.localDescription.sdp } }, { timeout: CONNECT_TIMEOUT });
         this.#recording = recording;
-        if (this.#isOver) return this.cancel();
+        if (this.#isCancelled) return this.cancel();
         await connection.setRemoteDescription({ type: "answer", sdp: answer.sdp });
         await connected(connection);
     }
 
-    /** What was said until the connection broke is there, and can be sent. */
+    /** The audio up to a lost connection is on the server, and can be sent. */
     #watch() {
         clearTimeout(this.#timer);
         const { connectionState } = this.#connection;
-        if (connectionState === "disconnected") this.#timer = setTimeout(() => this.#lose(), LOST);
-        if (connectionState === "failed" || connectionState === "closed") this.#lose();
+        if (connectionState === "disconnected") this.#timer = setTimeout(() => this.#markEnded(), DISCONNECTED_TIMEOUT);
+        if (connectionState === "failed" || connectionState === "closed") this.#markEnded();
     }
 
-    #lose() {
-        if (!this.#isOver) this.#end ??= performance.now();
+    #markEnded() {
+        if (!this.#isCancelled) this.#end ??= performance.now();
     }
 }
 
-/** Those of the relay are only needed where nothing else gets through. */
+/** Works without any servers, unless the network needs a relay. */
 async function servers() {
-    try { return (await request("iceServers.get", { scope: "gateway" }, { patience: 2_000 })).iceServers; } catch { return []; }
+    try { return (await request("iceServers.get", { scope: "gateway" }, { timeout: 2_000 })).iceServers; } catch { return []; }
 }
 
 function connected(connection) {
     return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error("The gateway cannot be reached.")), PATIENCE);
-        const look = () => {
+        const timer = setTimeout(() => reject(new Error("The gateway cannot be reached.")), CONNECT_TIMEOUT);
+        const check = () => {
             if (connection.connectionState === "connected") resolve();
             else if (["failed", "closed"].includes(connection.connectionState)) reject(new Error("The gateway cannot be reached."));
             else return;
             clearTimeout(timer);
         };
-        connection.addEventListener("connectionstatechange", look);
-        look();
+        connection.addEventListener("connectionstatechange", check);
+        check();
     });
 }

@@ -1,53 +1,53 @@
 // One participant's connection with the media gateway: one RTCPeerConnection in which this side always offers.
 //
 // The offer has a section for the microphone, one for the camera in three sizes, one for a shared screen once there is
-// one, and slots that only receive. The answer comes with the same request, so offers never collide: whatever wants
-// another one while an offer is on its way gets it afterwards. No candidates are exchanged: the gateway waits at the
+// one, and receive-only slots. The answer comes in the response to the same request, so offers never collide: an offer
+// that is needed while another is being sent follows it. No candidates are exchanged: the gateway listens at the
 // addresses in its answer.
 //
-// A leg that breaks is replaced by a new one, again and again until the call is over. What the gateway knew is worth
-// nothing once it began anew, which its epoch tells.
+// A leg that fails is replaced by a new one until the call is over. A new epoch of the gateway means that it was
+// restarted and has lost its legs.
 
 import { Emitter } from "./emitter.js";
 import { Slots } from "./slots.js";
-import { Wishes } from "./slot-preferences.js";
+import { SlotPreferences } from "./slot-preferences.js";
 
-/** A connection that is "disconnected" often comes back by itself; after this it looks for a new way. */
-const PATIENCE = 2_000;
-/** A new way that is not found within this is looked for with a new connection. */
-const SEARCH = 6_000;
-/** The longest pause between two tries. A server that comes back is met within a few seconds. */
-const PAUSE = 2_000;
-/** Packets of a voice that are waited for before it counts as heard: a fifth of a second. */
-const ENOUGH = 10;
+/** A connection that is "disconnected" often recovers by itself; after this time it gets an ICE restart. */
+const DISCONNECTED_TIMEOUT = 2_000;
+/** An ICE restart that does not succeed within this time is followed by a new connection. */
+const ICE_RESTART_TIMEOUT = 6_000;
+/** The longest delay between two attempts, so that a restarted server is reached within a few seconds. */
+const MAX_BACKOFF = 2_000;
+/** Packets after which audio counts as received: a fifth of a second. */
+const MIN_AUDIO_PACKETS = 10;
 
-/** Ends of a leg that this side brought about, and that say nothing about the one after it. */
-const ownDoing = new Set(["left", "replaced", "closed"]);
+/** Reasons for the end of a leg that this side caused: they do not call for a new one. */
+const localReasons = new Set(["left", "replaced", "closed"]);
 
-/** A link of 300 kb/s carries the lowest layer beside two voices and their headers, with room for what is sent again. */
-const LOWEST = 100_000;
+/** A link of 300 kbit/s carries the lowest layer and two voices, with headroom for headers and retransmissions. */
+const LOWEST_BITRATE = 100_000;
 
 const layers = [
-    { rid: "q", scaleResolutionDownBy: 4, maxBitrate: LOWEST },
+    { rid: "q", scaleResolutionDownBy: 4, maxBitrate: LOWEST_BITRATE },
     { rid: "h", scaleResolutionDownBy: 2, maxBitrate: 500_000 },
     { rid: "f", scaleResolutionDownBy: 1, maxBitrate: 1_700_000 },
 ];
 
 /**
- * The layers of smaller cameras, from how many pixels on. Browsers send only the first of the layers where a picture is
- * small, which would be a quarter of it.
+ * The layers by the camera's size, from a number of pixels on. For a small picture browsers send only the first layer,
+ * which would be a quarter of its size.
  */
 const sizes = [
     { pixels: 960 * 540, layers: layers.map(({ rid, ...rest }) => rest) },
     {
         pixels: 480 * 270,
-        layers: [{ scaleResolutionDownBy: 2, maxBitrate: LOWEST }, { scaleResolutionDownBy: 1, maxBitrate: 800_000 }],
+        layers: [{ scaleResolutionDownBy: 2, maxBitrate: LOWEST_BITRATE }, { scaleResolutionDownBy: 1, maxBitrate: 800_000 }],
     },
     { pixels: 0, layers: [{ scaleResolutionDownBy: 1, maxBitrate: 300_000 }] },
 ];
 
-/** Has a camera's sender make the layers that suit its size. */
-async function fit(sender) {
+/** Configures a camera's sender with the layers that suit its size. */
+async function fitLayers(sender) {
     const { width, height } = sender.track?.getSettings() ?? {};
     const parameters = sender.getParameters();
     if (!width || !height || parameters.encodings.length !== layers.length) return;
@@ -59,41 +59,42 @@ async function fit(sender) {
     await sender.setParameters(parameters);
 }
 
-/** Events: `state` (connecting, connected, reconnecting), `tracks` when what is received changes, `trouble` (an error). */
+/** Events: `state` (connecting, connected, reconnecting), `tracks` when what is received changes, `error`. */
 export class Leg extends Emitter {
     connection;
     state = "connecting";
     slots = new Slots();
     epoch;
-    #seen;
-    #wishes;
+    #latestEpoch;
+    #preferences;
     #options;
     #media;
     #senders = {};
     #sending = true;
     #closed = false;
     #offering;
-    #wantsOffer = false;
-    #wantsRestart = false;
-    /** The slots as a change told them while an offer was on its way. */
-    #late;
+    #needsOffer = false;
+    #needsRestart = false;
+    /** The slots of a change that arrived during an offer. */
+    #pendingSlots;
     #failures = 0;
     #timer;
-    #patience;
-    #unhear;
+    #iceTimer;
+    #unsubscribe;
 
     /**
-     * `offer(sdp, sources)` posts an offer and answers `{answer, epoch, slots}`; `ask(slots)` posts what is wanted in
-     * slots; `enough({user, source})` says how good a picture of that is enough; `servers()` answers fresh ICE servers;
-     * `wanted()` says how many slots there should be; `media` is what is sent; `relayOnly()` whether all goes through a
-     * relay; `epoch` is the gateway's as the call says it; `isOver(error)` whether a refusal is the last word.
+     * `offer(sdp, sources)` posts an offer and returns `{answer, epoch, slots}`; `request(slots)` posts the qualities
+     * of slots; `qualityFor({user, source})` returns the preferred quality of a track; `servers()` returns fresh ICE
+     * servers; `slotCounts()` returns how many slots there should be; `media` is what is sent; `relayOnly()` says
+     * whether only relay candidates are used; `epoch` is the gateway's in the call's document; `isFatal(error)` says
+     * whether not to retry.
      */
     constructor({ media, epoch, ...options }) {
         super();
-        this.#seen = epoch;
+        this.#latestEpoch = epoch;
         this.#options = options;
         this.#media = media;
-        this.#unhear = media.on("tracks", () => this.#attach());
+        this.#unsubscribe = media.on("tracks", () => this.#attach());
         this.#build();
         this.#offer();
     }
@@ -101,55 +102,56 @@ export class Leg extends Emitter {
     /** What is received: `{user, source, kind, receiver, track}`. */
     get received() { return this.slots.received(this.connection); }
 
-    /** The server says what the slots show now. */
-    take(slots) {
-        if (this.#offering) this.#late = slots;
-        // Before the first answer it may speak of a leg that this one replaces.
+    /** Updates the slots from the server's list. */
+    updateSlots(slots) {
+        if (this.#offering) this.#pendingSlots = slots;
+        // Before the first answer the list may be of a leg that this one replaces.
         if (this.epoch === undefined) return;
-        this.slots.take(slots);
-        this.look();
+        this.slots.update(slots);
+        this.updatePreferences();
         this.emit("tracks");
     }
 
-    /** What is seen of the pictures has changed. */
-    look() {
-        // Without an answer there is nobody to ask yet.
-        if (this.epoch !== undefined) this.#wishes.take(this.slots.enough(this.#options.enough));
+    /** The preferred qualities have changed. */
+    updatePreferences() {
+        // Before the first answer the server has no leg to set them for.
+        if (this.epoch === undefined) return;
+        this.#preferences.update(this.slots.preferredQualities(this.#options.qualityFor));
     }
 
     /** The call changed: there may be more participants than slots now, or another gateway. */
-    follow(epoch) {
-        const isNews = epoch !== this.#seen;
-        this.#seen = epoch;
-        if (isNews && this.epoch !== undefined && epoch !== this.epoch) this.renew();
-        else if (this.#grow()) this.#offer();
+    update(epoch) {
+        const hasChanged = epoch !== this.#latestEpoch;
+        this.#latestEpoch = epoch;
+        if (hasChanged && this.epoch !== undefined && epoch !== this.epoch) this.renew();
+        else if (this.#addMissingSlots()) this.#offer();
     }
 
-    /** The gateway gave this leg up. */
-    ended(reason) {
-        if (this.#closed || this.#offering || ownDoing.has(reason)) return;
-        this.#again();
+    /** The gateway ended this leg. */
+    handleEnd(reason) {
+        if (this.#closed || this.#offering || localReasons.has(reason)) return;
+        this.#renewLater();
     }
 
-    /** Somebody cannot play what is sent: the answer to another offer says what everybody can. */
+    /** Somebody cannot decode what is sent: the answer to a new offer has the codecs that everybody supports. */
     renegotiate() {
         if (this.epoch !== undefined) this.#offer();
     }
 
-    /** Looks for a new way between here and the gateway, with the connection that there is. */
+    /** Restarts ICE on the same connection. */
     restart() {
-        this.#wantsRestart = true;
+        this.#needsRestart = true;
         this.#offer();
     }
 
-    /** Goes on with a new connection. */
+    /** Replaces the connection by a new one. */
     renew() {
         if (this.#closed) return;
         clearTimeout(this.#timer);
-        clearTimeout(this.#patience);
+        clearTimeout(this.#iceTimer);
         this.connection.close();
         this.#build();
-        this.#become(this.state === "connecting" ? "connecting" : "reconnecting");
+        this.#setState(this.state === "connecting" ? "connecting" : "reconnecting");
         this.emit("tracks");
         this.#offer();
     }
@@ -163,19 +165,19 @@ export class Leg extends Emitter {
 
     close() {
         this.#closed = true;
-        this.#unhear();
+        this.#unsubscribe();
         clearTimeout(this.#timer);
-        clearTimeout(this.#patience);
-        this.#wishes.close();
+        clearTimeout(this.#iceTimer);
+        this.#preferences.close();
         this.connection.close();
     }
 
-    /** Whether that user's voice has begun to arrive. */
-    async hears(user) {
-        const voice = this.received.find((one) => one.user === user && one.kind === "audio");
-        if (!voice) return false;
-        const reports = [...(await voice.receiver.getStats()).values()];
-        return reports.some((one) => one.type === "inbound-rtp" && one.packetsReceived >= ENOUGH);
+    /** Whether that user's audio has begun to arrive. */
+    async receivesAudio(user) {
+        const audio = this.received.find((one) => one.user === user && one.kind === "audio");
+        if (!audio) return false;
+        const reports = [...(await audio.receiver.getStats()).values()];
+        return reports.some((one) => one.type === "inbound-rtp" && one.packetsReceived >= MIN_AUDIO_PACKETS);
     }
 
     // The connection and its sections
@@ -188,166 +190,166 @@ export class Leg extends Emitter {
         const connection = new RTCPeerConnection(this.#configuration);
         this.connection = connection;
         this.slots = new Slots();
-        this.#wishes?.close();
-        this.#wishes = new Wishes(this.#options.ask);
+        this.#preferences?.close();
+        this.#preferences = new SlotPreferences(this.#options.request);
         this.epoch = undefined;
         this.#offering = undefined;
-        this.#wantsRestart = false;
+        this.#needsRestart = false;
         this.#senders = {
             microphone: connection.addTransceiver("audio", { direction: "sendonly" }),
             camera: connection.addTransceiver("video", { direction: "sendonly", sendEncodings: layers.map((one) => ({ ...one })) }),
         };
         connection.onconnectionstatechange = () => this.#watch(connection);
         connection.oniceconnectionstatechange = () => this.#watch(connection);
-        this.#grow();
+        this.#addMissingSlots();
         this.#attach();
     }
 
-    /** Makes more slots where there are too few. */
-    #grow() {
-        const wanted = this.#options.wanted();
+    /** Adds slots where there are too few; returns whether there were. */
+    #addMissingSlots() {
+        const counts = this.#options.slotCounts();
         const mine = new Set(Object.values(this.#senders));
         const slots = this.connection.getTransceivers().filter((one) => !mine.has(one));
-        let grew = false;
+        let hasAdded = false;
         for (const kind of ["audio", "video"]) {
             const count = slots.filter((one) => one.receiver.track.kind === kind).length;
-            for (let missing = wanted[kind] - count; missing > 0; missing -= 1) {
+            for (let missing = counts[kind] - count; missing > 0; missing -= 1) {
                 this.connection.addTransceiver(kind, { direction: "recvonly" });
-                grew = true;
+                hasAdded = true;
             }
         }
-        return grew;
+        return hasAdded;
     }
 
-    /** Puts what is sent on the senders. Without a track nothing at all is sent. */
+    /** Sets the tracks of the senders. Without a track nothing at all is sent. */
     #attach() {
         if (this.#closed || this.connection.signalingState === "closed") return;
         const { voice, camera, screen } = this.#media;
-        const put = (sender, track) => {
+        const setTrack = (sender, track) => {
             const now = this.#sending ? track ?? null : null;
             if (sender.track === now) return;
-            sender.replaceTrack(now).then(() => sender === this.#senders.camera.sender && fit(sender)).catch(() => {});
+            sender.replaceTrack(now).then(() => sender === this.#senders.camera.sender && fitLayers(sender)).catch(() => {});
         };
-        put(this.#senders.microphone.sender, voice);
-        put(this.#senders.camera.sender, camera);
-        this.#attachScreen(screen, put);
+        setTrack(this.#senders.microphone.sender, voice);
+        setTrack(this.#senders.camera.sender, camera);
+        this.#attachScreen(screen, setTrack);
     }
 
-    /** A screen has a section of its own, which sleeps while nothing is shared. */
-    #attachScreen(screen, put) {
-        let place = this.#senders.screen;
+    /** A screen has a section of its own, which is inactive while nothing is shared. */
+    #attachScreen(screen, setTrack) {
+        let transceiver = this.#senders.screen;
         const direction = screen ? "sendonly" : "inactive";
-        if (!place && !screen) return;
-        if (!place) {
-            place = this.connection.addTransceiver("video", { direction, sendEncodings: [{ maxBitrate: 2_500_000 }] });
-            this.#senders.screen = place;
+        if (!transceiver && !screen) return;
+        if (!transceiver) {
+            transceiver = this.connection.addTransceiver("video", { direction, sendEncodings: [{ maxBitrate: 2_500_000 }] });
+            this.#senders.screen = transceiver;
             this.#offer();
-        } else if (place.direction !== direction) {
-            place.direction = direction;
+        } else if (transceiver.direction !== direction) {
+            transceiver.direction = direction;
             this.#offer();
         }
-        put(place.sender, screen);
+        setTrack(transceiver.sender, screen);
     }
 
     get #sources() {
-        const entries = Object.entries(this.#senders).filter(([, place]) => place.mid !== null);
-        return Object.fromEntries(entries.map(([source, place]) => [place.mid, source]));
+        const entries = Object.entries(this.#senders).filter(([, transceiver]) => transceiver.mid !== null);
+        return Object.fromEntries(entries.map(([source, transceiver]) => [transceiver.mid, source]));
     }
 
     // Offers, one at a time
 
     #offer() {
-        this.#wantsOffer = true;
+        this.#needsOffer = true;
         if (this.#offering || this.#closed) return;
         const connection = this.connection;
         const work = this.#negotiate(connection);
         this.#offering = work;
-        work.catch((error) => this.#refused(connection, error)).finally(() => {
+        work.catch((error) => this.#handleError(connection, error)).finally(() => {
             if (this.#offering === work) this.#offering = undefined;
-            if (this.#wantsOffer && connection === this.connection && this.#isWhole) this.#offer();
+            if (this.#needsOffer && connection === this.connection && this.#canOffer) this.#offer();
         });
     }
 
-    /** Whether a next offer may build on what there is; a leg without its first answer is made anew instead. */
-    get #isWhole() { return this.connection.signalingState === "stable" && this.epoch !== undefined; }
+    /** Whether the connection can make another offer; without its first answer it is replaced instead. */
+    get #canOffer() { return this.connection.signalingState === "stable" && this.epoch !== undefined; }
 
     async #negotiate(connection) {
-        // What else is begun in this very moment becomes part of the same offer.
+        // Changes made in the same tick become part of the same offer.
         await undefined;
         const isStale = () => this.#closed || connection !== this.connection;
-        if (this.epoch === undefined || this.#wantsRestart) {
+        if (this.epoch === undefined || this.#needsRestart) {
             const iceServers = await this.#options.servers();
             if (isStale()) return;
             connection.setConfiguration({ ...this.#configuration, iceServers });
-            if (this.#wantsRestart) connection.restartIce();
+            if (this.#needsRestart) connection.restartIce();
         }
-        this.#wantsOffer = this.#wantsRestart = false;
+        this.#needsOffer = this.#needsRestart = false;
         await connection.setLocalDescription();
         if (isStale()) return;
-        this.#late = undefined;
+        this.#pendingSlots = undefined;
         const { answer, epoch, slots } = await this.#options.offer(connection.localDescription.sdp, this.#sources);
         if (isStale()) return;
         if (this.epoch !== undefined && this.epoch !== epoch) return void this.renew();
         await connection.setRemoteDescription({ type: "answer", sdp: answer.sdp });
         if (isStale()) return;
         this.epoch = epoch;
-        this.slots.take(slots);
-        // A change that came meanwhile is newer, or followed by one that is.
-        if (this.#late) this.slots.take(this.#late);
-        this.look();
+        this.slots.update(slots);
+        // A change that arrived meanwhile is newer, or is followed by one that is.
+        if (this.#pendingSlots) this.slots.update(this.#pendingSlots);
+        this.updatePreferences();
         this.emit("tracks");
     }
 
-    #refused(connection, error) {
-        if (this.#closed || connection !== this.connection || this.#options.isOver(error)) return;
-        this.emit("trouble", error);
-        if (this.#isPassing(error)) this.#offerLater(connection); else this.#again(error.retryAfter);
+    #handleError(connection, error) {
+        if (this.#closed || connection !== this.connection || this.#options.isFatal(error)) return;
+        this.emit("error", error);
+        if (this.#isTransient(error)) this.#offerLater(connection); else this.#renewLater(error.retryAfter);
     }
 
-    /** The leg itself is well; only the way to the server was not. */
-    #isPassing(error) { return error.isPassing && this.epoch !== undefined && this.state === "connected"; }
+    /** The leg itself works; only the request failed. */
+    #isTransient(error) { return error.isTransient && this.epoch !== undefined && this.state === "connected"; }
 
     async #offerLater(connection) {
         if (connection.signalingState === "have-local-offer") await connection.setLocalDescription({ type: "rollback" });
-        this.#timer = setTimeout(() => this.#offer(), PAUSE);
+        this.#timer = setTimeout(() => this.#offer(), MAX_BACKOFF);
     }
 
-    /** Another leg after a pause, which doubles up to two seconds: first at once. */
-    #again(least = 0) {
+    /** Replaces the leg: the first time at once, then with exponential backoff. */
+    #renewLater(minimum = 0) {
         if (this.#closed) return;
         clearTimeout(this.#timer);
-        clearTimeout(this.#patience);
-        this.#become(this.state === "connecting" ? "connecting" : "reconnecting");
-        const pause = this.#failures === 0 ? 0 : Math.min(150 * 2 ** this.#failures, PAUSE) * (0.6 + 0.4 * Math.random());
+        clearTimeout(this.#iceTimer);
+        this.#setState(this.state === "connecting" ? "connecting" : "reconnecting");
+        const backoff = this.#failures === 0 ? 0 : Math.min(150 * 2 ** this.#failures, MAX_BACKOFF) * (0.6 + 0.4 * Math.random());
         this.#failures += 1;
-        this.#timer = setTimeout(() => this.renew(), Math.max(pause, least));
+        this.#timer = setTimeout(() => this.renew(), Math.max(backoff, minimum));
     }
 
-    // How it goes
+    // Connection state
 
     #watch(connection) {
         if (connection !== this.connection || this.#closed) return;
         const ice = connection.iceConnectionState;
         const { connectionState } = connection;
         if (connectionState === "connected" && (ice === "connected" || ice === "completed")) {
-            clearTimeout(this.#patience);
+            clearTimeout(this.#iceTimer);
             this.#failures = 0;
-            this.#become("connected");
+            this.#setState("connected");
         } else if (connectionState === "failed" || connectionState === "closed" || ice === "failed") {
-            this.#again();
+            this.#renewLater();
         } else if (ice === "disconnected") {
-            this.#become("reconnecting");
-            clearTimeout(this.#patience);
-            this.#patience = setTimeout(() => this.#search(), PATIENCE);
+            this.#setState("reconnecting");
+            clearTimeout(this.#iceTimer);
+            this.#iceTimer = setTimeout(() => this.#restartICE(), DISCONNECTED_TIMEOUT);
         }
     }
 
-    #search() {
+    #restartICE() {
         this.restart();
-        this.#patience = setTimeout(() => this.#again(), SEARCH);
+        this.#iceTimer = setTimeout(() => this.#renewLater(), ICE_RESTART_TIMEOUT);
     }
 
-    #become(state) {
+    #setState(state) {
         if (this.state === state) return;
         this.state = state;
         this.emit("state", state);

@@ -1,62 +1,62 @@
-// Who speaks: by the loudness that comes with the packets of each voice, and by one's own microphone.
+// Detects who is speaking, from the audio levels of received packets and from the local microphone.
 
 import { Emitter } from "./emitter.js";
 
 const PERIOD = 150;
-/** Loudness from 0 to 1 above which somebody is heard to speak. A quiet room stays below. */
-const LOUD = 0.02;
-/** A mark stays through the pauses between words. */
-const HOLD = 700;
-/** A packet that is older than this says nothing about now. */
-const FRESH = 500;
+/** The audio level, 0 to 1, above which somebody is speaking. A quiet room stays below. */
+const SPEECH_LEVEL = 0.02;
+/** How long somebody counts as speaking after the last loud packet, to bridge the pauses between words. */
+const HOLD_TIME = 700;
+/** Levels of older packets are ignored. */
+const MAX_AGE = 500;
 
-/** Events: `change` when somebody begins or ends to speak. */
+/** Events: `change` when somebody starts or stops speaking. */
 export class Levels extends Emitter {
-    #voices;
-    #own;
-    #heard = new Map();
+    #received;
+    #microphone;
+    #lastLoudAt = new Map();
     #speaking = new Set();
     #timer;
 
-    /** `voices()` answers what is received of everybody, `own()` the track of one's own microphone and the user's id. */
-    constructor(voices, own) {
+    /** `received()` returns the tracks that are received, `own()` the local microphone's track and the user's id. */
+    constructor(received, own) {
         super();
-        this.#voices = voices;
-        this.#own = new Microphone(own);
-        this.#timer = setInterval(() => this.#look(), PERIOD);
+        this.#received = received;
+        this.#microphone = new Microphone(own);
+        this.#timer = setInterval(() => this.#update(), PERIOD);
     }
 
-    speaks(user) { return this.#speaking.has(user); }
+    isSpeaking(user) { return this.#speaking.has(user); }
 
     close() {
         clearInterval(this.#timer);
-        this.#own.close();
+        this.#microphone.close();
     }
 
-    #look() {
+    #update() {
         const now = performance.now();
-        for (const { user, kind, receiver } of this.#voices()) {
-            if (kind === "audio" && loudnessOf(receiver) > LOUD) this.#heard.set(user, now);
+        for (const { user, kind, receiver } of this.#received()) {
+            if (kind === "audio" && levelOf(receiver) > SPEECH_LEVEL) this.#lastLoudAt.set(user, now);
         }
-        const { user, loudness } = this.#own.look();
-        if (loudness > LOUD) this.#heard.set(user, now);
-        const speaking = new Set([...this.#heard].filter(([, at]) => now - at < HOLD).map(([one]) => one));
+        const { user, level } = this.#microphone.measure();
+        if (level > SPEECH_LEVEL) this.#lastLoudAt.set(user, now);
+        const speaking = new Set([...this.#lastLoudAt].filter(([, at]) => now - at < HOLD_TIME).map(([one]) => one));
         const isSame = speaking.size === this.#speaking.size && [...speaking].every((one) => this.#speaking.has(one));
         this.#speaking = speaking;
         if (!isSame) this.emit("change");
     }
 }
 
-function loudnessOf(receiver) {
+function levelOf(receiver) {
     const latest = receiver.getSynchronizationSources()[0];
-    if (!latest || performance.timeOrigin + performance.now() - absolute(latest.timestamp) > FRESH) return 0;
+    if (!latest || performance.timeOrigin + performance.now() - absolute(latest.timestamp) > MAX_AGE) return 0;
     return latest.audioLevel ?? 0;
 }
 
-/** Browsers have counted these timestamps from 1970 and from the beginning of the page. */
+/** Browsers count these timestamps from 1970 or from the start of the page. */
 const absolute = (timestamp) => timestamp > 1e12 ? timestamp : performance.timeOrigin + timestamp;
 
-/** The loudness of one's own microphone. */
+/** The audio level of the local microphone. */
 class Microphone {
     #of;
     #context;
@@ -67,13 +67,13 @@ class Microphone {
 
     constructor(of) { this.#of = of; }
 
-    look() {
+    measure() {
         const { user, track } = this.#of();
         if (track !== this.#track) this.#attach(track);
-        if (!this.#analyser || !this.#source) return { user, loudness: 0 };
+        if (!this.#analyser || !this.#source) return { user, level: 0 };
         this.#analyser.getFloatTimeDomainData(this.#samples);
         const sum = this.#samples.reduce((total, one) => total + one * one, 0);
-        return { user, loudness: Math.sqrt(sum / this.#samples.length) };
+        return { user, level: Math.sqrt(sum / this.#samples.length) };
     }
 
     close() { this.#context?.close().catch(() => {}); }

@@ -1,4 +1,4 @@
-// The beginning: who is signed in, which page is shown, and what comes over it (calls and rings).
+// Entry point: restores the sign-in, and shows the pages with calls and rings above them.
 
 import { exchange, serverInfo } from "./api.js";
 import { calls } from "./calls.js";
@@ -52,7 +52,7 @@ async function leave(text) {
 
 async function welcome() {
     let info = { signUp: "open" };
-    try { info = await serverInfo(); } catch { /* The form tells when it is sent. */ }
+    try { info = await serverInfo(); } catch { /* The form shows the error when it is sent. */ }
     if (!credentials.isSignedIn) showWelcome(root, info);
 }
 

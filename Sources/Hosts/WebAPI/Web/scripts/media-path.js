@@ -1,8 +1,8 @@
-// The ways that a call's media takes: straight to the other side, through the gateway, or from the one to the other.
+// The path of a call's media: directly to the other side, through the gateway, or moving from the former to the latter.
 //
-// A call between two that becomes a group's moves without a gap. The leg is built beside the direct connection, which
-// stays in use until the other side's voice comes out of the gateway; then only the leg is heard. The direct connection
-// goes on sending for a while, since the other side may not be as far.
+// A call between two that becomes a group call moves without a gap. The leg is set up beside the direct connection,
+// which stays in use until the other side's audio arrives from the gateway; then only the leg is played. The direct
+// connection keeps sending for a while, since the other side may not have moved yet.
 
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
@@ -11,29 +11,29 @@ import { Peer } from "./peer.js";
 import { preferences } from "./preferences.js";
 import { request } from "./requests.js";
 import { randomID } from "./identity.js";
-import { slotsWanted } from "./slots.js";
+import { slotCounts } from "./slots.js";
 import { sides } from "./format.js";
 
-const LOOK = 100;
-/** How long the direct connection outlives its use. */
-const FAREWELL = 8_000;
-/** After this what the gateway brings is all there is. */
-const LIMIT = 30_000;
+const POLL_INTERVAL = 100;
+/** How long the direct connection is kept after the move. */
+const LINGER_TIME = 8_000;
+/** After this time only the gateway's media is used. */
+const MOVE_TIMEOUT = 30_000;
 
-/** Refusals after which no leg will come: the call's document says the rest. */
-const over = new Set(["call_ended", "answered_elsewhere", "not_found", "unauthenticated"]);
+/** Errors after which no further leg is attempted: the call's document says why. */
+const fatalErrors = new Set(["call_ended", "answered_elsewhere", "not_found", "unauthenticated"]);
 
-/** Events: `state`, `tracks`, `trouble` (an error of the leg). */
-export class Ways extends Emitter {
+/** Events: `state`, `tracks`, `error` (an error of the leg). */
+export class MediaPath extends Emitter {
     #call;
     #servers;
     #peer;
     #leg;
-    #moving;
+    #move;
     #retiring;
-    #enough = () => "high";
+    #qualityFor = () => "high";
 
-    /** `servers()` answers fresh ICE servers. */
+    /** `servers()` returns fresh ICE servers. */
     constructor(call, servers) {
         super();
         this.#call = call;
@@ -42,29 +42,29 @@ export class Ways extends Emitter {
 
     get peer() { return this.#peer; }
     get leg() { return this.#leg; }
-    /** The connection that counts. */
+    /** The leg's connection, otherwise the direct one. */
     get connection() { return (this.#leg ?? this.#peer)?.connection; }
 
-    /** Where what is heard comes from: `direct` or `gateway`. */
-    get name() { return this.#leg && !this.#moving ? "gateway" : "direct"; }
+    /** Which path the received media takes: `direct` or `gateway`. */
+    get kind() { return this.#leg && !this.#move ? "gateway" : "direct"; }
 
     get state() {
-        if (this.#moving && this.#peer?.state === "connected") return "connected";
+        if (this.#move && this.#peer?.state === "connected") return "connected";
         return (this.#leg ?? this.#peer)?.state ?? "connecting";
     }
 
     /** What is received: `{user, source, kind, receiver, track}`. */
     get received() {
         if (!this.#leg) return this.#direct;
-        if (!this.#moving) return this.#leg.received;
+        if (!this.#move) return this.#leg.received;
         const direct = this.#direct;
         const users = new Set(direct.map((one) => one.user));
         return [...direct, ...this.#leg.received.filter((one) => !users.has(one.user))];
     }
 
-    // The two ways
+    // The two paths
 
-    goDirect({ second }) {
+    connectDirectly({ isCallee }) {
         const call = this.#call;
         this.#peer = new Peer({
             send: (kind, generation, payload) =>
@@ -72,37 +72,37 @@ export class Ways extends Emitter {
             servers: this.#servers,
             media: call.media,
             relayOnly: () => preferences.get("relayOnly"),
-            second,
+            isCallee,
         });
-        this.#follow(this.#peer);
+        this.#forwardEvents(this.#peer);
         return this.#peer;
     }
 
-    /** Joins the gateway, or follows what changed there. */
-    goThroughGateway(document) {
-        if (this.#leg) return this.#leg.follow(document.gatewayEpoch);
+    /** Connects to the gateway, or updates the leg after a change of the call. */
+    connectToGateway(document) {
+        if (this.#leg) return this.#leg.update(document.gatewayEpoch);
         const call = this.#call;
         this.#leg = new Leg({
             offer: (sdp, sources) =>
-                request("calls.leg", { call: call.id, offer: { sdp }, sources }, { patience: 0 }),
-            ask: (slots) => request("calls.slots", { call: call.id, slots }, { patience: 0 }),
-            enough: (track) => this.#enough(track),
+                request("calls.leg", { call: call.id, offer: { sdp }, sources }, { timeout: 0 }),
+            request: (slots) => request("calls.slots", { call: call.id, slots }, { timeout: 0 }),
+            qualityFor: (track) => this.#qualityFor(track),
             servers: this.#servers,
-            wanted: () => slotsWanted(call.document.participants, credentials.user.id),
+            slotCounts: () => slotCounts(call.document.participants, credentials.user.id),
             media: call.media,
             relayOnly: () => preferences.get("relayOnly"),
             epoch: document.gatewayEpoch,
-            isOver: (error) => over.has(error.type),
+            isFatal: (error) => fatalErrors.has(error.type),
         });
-        this.#follow(this.#leg);
-        this.#leg.on("trouble", (error) => this.emit("trouble", error));
-        if (this.#peer) this.#move();
+        this.#forwardEvents(this.#leg);
+        this.#leg.on("error", (error) => this.emit("error", error));
+        if (this.#peer) this.#startMove();
         return undefined;
     }
 
-    #follow(way) {
-        way.on("state", () => this.emit("state", this.state));
-        way.on("tracks", () => this.emit("tracks"));
+    #forwardEvents(source) {
+        source.on("state", () => this.emit("state", this.state));
+        source.on("tracks", () => this.emit("tracks"));
     }
 
     get #direct() {
@@ -114,69 +114,69 @@ export class Ways extends Emitter {
         }));
     }
 
-    // From the one to the other
+    // Moving from the direct connection to the gateway
 
     /** The user at the other end of the direct connection, once there are more than two. */
-    get #peerUser() { return this.#moving?.user; }
+    get #peerUser() { return this.#move?.user; }
 
-    #move() {
+    #startMove() {
         const { other } = sides(this.#call.document, credentials.user.id);
-        if (this.#peer.state !== "connected" || !other) return this.#retire(0);
-        this.#moving = { user: other.user, since: performance.now() };
-        this.#moving.timer = setInterval(() => this.#look(), LOOK);
+        if (this.#peer.state !== "connected" || !other) return this.#retirePeer(0);
+        this.#move = { user: other.user, since: performance.now() };
+        this.#move.timer = setInterval(() => this.#checkMove(), POLL_INTERVAL);
         return undefined;
     }
 
-    async #look() {
-        const { user, since } = this.#moving;
-        const there = this.#call.document.participants.find((one) => one.user === user);
-        const isSilent = there?.state !== "joined" || there.media?.audio === false || there.media?.held;
+    async #checkMove() {
+        const { user, since } = this.#move;
+        const participant = this.#call.document.participants.find((one) => one.user === user);
+        const isSilent = participant?.state !== "joined" || participant.media?.audio === false || participant.media?.held;
         const isUp = this.#leg.state === "connected";
-        const isLate = performance.now() - since > LIMIT || this.#peer.state !== "connected" && isUp;
-        const hears = isUp && (isSilent || await this.#leg.hears(user));
-        if (!this.#moving || !(hears || isLate)) return;
-        this.#retire(FAREWELL);
+        const isLate = performance.now() - since > MOVE_TIMEOUT || this.#peer.state !== "connected" && isUp;
+        const hasAudio = isUp && (isSilent || await this.#leg.receivesAudio(user));
+        if (!this.#move || !(hasAudio || isLate)) return;
+        this.#retirePeer(LINGER_TIME);
         this.emit("tracks");
         this.emit("state", this.state);
     }
 
-    #retire(pause) {
-        clearInterval(this.#moving?.timer);
-        this.#moving = undefined;
+    #retirePeer(delay) {
+        clearInterval(this.#move?.timer);
+        this.#move = undefined;
         const peer = this.#peer;
         this.#peer = undefined;
-        this.#retiring = { peer, timer: setTimeout(() => this.#dismiss(), pause) };
-        peer.on("state", (state) => { if (state !== "connected") this.#dismiss(); });
+        this.#retiring = { peer, timer: setTimeout(() => this.#closeRetiredPeer(), delay) };
+        peer.on("state", (state) => { if (state !== "connected") this.#closeRetiredPeer(); });
     }
 
-    #dismiss() {
+    #closeRetiredPeer() {
         clearTimeout(this.#retiring?.timer);
         this.#retiring?.peer.close();
         this.#retiring = undefined;
     }
 
-    // Both
+    // Both paths
 
     setSending(sending) {
-        for (const way of [this.#peer, this.#retiring?.peer, this.#leg]) way?.setSending(sending);
+        for (const one of [this.#peer, this.#retiring?.peer, this.#leg]) one?.setSending(sending);
     }
 
-    /** How good a picture is enough of somebody's camera or screen, `enough({user, source})`, has changed. */
-    see(enough) {
-        this.#enough = enough;
-        this.#leg?.look();
+    /** Sets the preferred quality of everybody's camera and screen, `qualityFor({user, source})`. */
+    setPreferredQuality(qualityFor) {
+        this.#qualityFor = qualityFor;
+        this.#leg?.updatePreferences();
     }
 
-    /** Looks for a new way through the network. */
+    /** Restarts ICE. */
     restart() { (this.#leg ?? this.#peer)?.restart(); }
 
-    /** Goes on with a new connection. */
+    /** Replaces the connection by a new one. */
     renew() { (this.#leg ?? this.#peer)?.renew(); }
 
     close() {
-        clearInterval(this.#moving?.timer);
-        this.#moving = undefined;
-        this.#dismiss();
+        clearInterval(this.#move?.timer);
+        this.#move = undefined;
+        this.#closeRetiredPeer();
         this.#peer?.close();
         this.#leg?.close();
     }

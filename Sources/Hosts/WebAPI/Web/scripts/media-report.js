@@ -1,30 +1,30 @@
-// Tells the server what this side sends: muted or not, camera, screen, hold.
+// Reports to the server what this side sends: muted or not, camera, screen, hold.
 
 import { request } from "./requests.js";
 
 export class MediaReport {
     #call;
-    #untold = false;
-    #telling;
+    #isDirty = false;
+    #sending;
 
     constructor(call) { this.#call = call; }
 
-    /** Whether the server has yet to hear the latest. */
-    get isTelling() { return Boolean(this.#telling); }
+    /** Whether the latest state is still being sent. */
+    get isSending() { return Boolean(this.#sending); }
 
-    /** What changes while it is told is told afterwards, so that the last word stays. */
-    tell() {
-        this.#untold = true;
-        this.#telling ??= this.#run().finally(() => { this.#telling = undefined; });
-        return this.#telling;
+    /** Changes during a request are sent after it, so that the server ends up with the latest state. */
+    send() {
+        this.#isDirty = true;
+        this.#sending ??= this.#run().finally(() => { this.#sending = undefined; });
+        return this.#sending;
     }
 
     async #run() {
         const call = this.#call;
-        while (this.#untold && call.id && call.phase !== "ended") {
-            this.#untold = false;
+        while (this.#isDirty && call.id && call.phase !== "ended") {
+            this.#isDirty = false;
             const state = { audio: !call.isMuted, video: call.hasCamera, screen: call.isSharing, held: call.held };
-            await request("calls.media", { call: call.id, ...state }, { patience: 60_000 }).catch(() => {});
+            await request("calls.media", { call: call.id, ...state }, { timeout: 60_000 }).catch(() => {});
         }
     }
 }

@@ -1,15 +1,15 @@
-// What this side sends: a microphone, a camera or a shared screen.
+// The local media: a microphone, a camera and a shared screen.
 //
-// Nothing here knows about the connection. Tracks come and go; whoever sends them listens to `tracks`.
+// Nothing here knows about the connection: senders subscribe to `tracks`.
 
 import { Emitter } from "./emitter.js";
 import { preferences } from "./preferences.js";
 
-const sound = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
-const picture = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
-const smallPicture = { width: { ideal: 320 }, height: { ideal: 240 }, frameRate: { ideal: 15, max: 15 } };
+const audioConstraints = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+const videoConstraints = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
+const smallVideoConstraints = { width: { ideal: 320 }, height: { ideal: 240 }, frameRate: { ideal: 15, max: 15 } };
 
-/** Events: `tracks` when a track was added, replaced or dropped. */
+/** Events: `tracks` when a track was added, replaced or removed. */
 export class LocalMedia extends Emitter {
     audio;
     camera;
@@ -17,23 +17,23 @@ export class LocalMedia extends Emitter {
     #muted = false;
     #closed = false;
 
-    /** The picture that is sent: the shared screen, else the camera. */
+    /** The video that is sent: the shared screen, otherwise the camera. */
     get video() { return this.screen ?? this.camera; }
     get isMuted() { return this.#muted; }
     /** The microphone, unless it is muted. */
     get voice() { return this.#muted ? undefined : this.audio; }
 
     async openMicrophone() {
-        await this.#open("audio", { audio: { ...sound, ...chosen("microphone") } });
+        await this.#open("audio", { audio: { ...audioConstraints, ...chosen("microphone") } });
         if (this.audio) this.audio.enabled = !this.#muted;
     }
 
     async openCamera() {
-        const size = preferences.get("saveData") ? smallPicture : picture;
+        const size = preferences.get("saveData") ? smallVideoConstraints : videoConstraints;
         await this.#open("camera", { video: { ...size, ...chosen("camera") } });
     }
 
-    closeCamera() { this.#drop("camera"); }
+    closeCamera() { this.#closeTrack("camera"); }
 
     async openScreen() {
         const stream = await navigator.mediaDevices.getDisplayMedia({ video: { frameRate: { ideal: 15 } } });
@@ -41,10 +41,10 @@ export class LocalMedia extends Emitter {
         track.contentHint = "detail";
         // The browser's own "stop sharing" bar ends the track.
         track.addEventListener("ended", () => { if (this.screen === track) this.closeScreen(); });
-        this.#take("screen", track);
+        this.#setTrack("screen", track);
     }
 
-    closeScreen() { this.#drop("screen"); }
+    closeScreen() { this.#closeTrack("screen"); }
 
     mute(muted) {
         this.#muted = muted;
@@ -54,7 +54,7 @@ export class LocalMedia extends Emitter {
 
     close() {
         this.#closed = true;
-        for (const name of ["audio", "camera", "screen"]) this.#drop(name);
+        for (const name of ["audio", "camera", "screen"]) this.#closeTrack(name);
     }
 
     async #open(name, constraints) {
@@ -62,16 +62,16 @@ export class LocalMedia extends Emitter {
         const stream = await navigator.mediaDevices.getUserMedia(constraints);
         const [track] = stream.getTracks();
         if (this.#closed) return track.stop();
-        this.#take(name, track);
+        this.#setTrack(name, track);
     }
 
-    #take(name, track) {
+    #setTrack(name, track) {
         this[name]?.stop();
         this[name] = track;
         this.emit("tracks");
     }
 
-    #drop(name) {
+    #closeTrack(name) {
         if (!this[name]) return;
         this[name].stop();
         this[name] = undefined;

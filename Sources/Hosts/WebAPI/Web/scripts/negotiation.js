@@ -1,20 +1,20 @@
-// Offers and answers between two sides, with the server as the referee.
+// Offers and answers between two sides; the server resolves glare.
 //
 // Either side may offer at any time. The server commits offers one after another: an offer names the generation it
-// builds on, and one that comes second is refused with the winner. Whoever lost rolls back, answers the winner and
-// offers again, so neither side has to be the polite one. Steps run one at a time, which keeps a remote offer from
-// arriving in the middle of making an own one.
+// builds on, and of two the second is rejected with the winner. The loser rolls back, answers the winner and
+// offers again, so neither side has to be the polite one. Steps run one at a time, so that a remote offer is never
+// handled while a local one is being made.
 //
-// A page that was reloaded comes back with a new RTCPeerConnection in the same call. Its offer has another session id
-// in the `o=` line, and the old connection cannot continue: this side builds a new one to answer with. An answer from
-// another connection than the one that was offered to means that both renewed at once, and this side offers once more.
+// A page that was reloaded returns with a new RTCPeerConnection in the same call. Its offer has another session id
+// in the `o=` line, and the old connection cannot continue: this side creates a new one to answer with. An answer from
+// another connection than before means that both were replaced at once, and this side offers once more.
 
 import { OutgoingCandidates, IncomingCandidates } from "./candidates.js";
 import { endpoint } from "./identity.js";
 
-/** The server holds an unanswered offer for 10 s. */
-const VOID = 11_000;
-const RETRY = 5_000;
+/** The server keeps an unanswered offer for 10 s. */
+const OFFER_TIMEOUT = 11_000;
+const RETRY_DELAY = 5_000;
 
 export class Negotiation {
     /** The newest offer that the server committed, from either side. */
@@ -26,21 +26,21 @@ export class Negotiation {
     #outgoing;
     #incoming;
     #origin;
-    #first;
-    #wantsOffer = false;
-    #wantsRestart = false;
-    #void;
+    #firstOffer;
+    #needsOffer = false;
+    #needsRestart = false;
+    #offerTimer;
 
     /**
-     * `host` owns the connection: `connection`, `rebuild({withPlaces})`, `configure()` (fresh ICE servers), `attach()` (what is
-     * sent), `isWell()`, `changed()` (what is received) and `send(kind, generation, payload)`.
+     * `host` owns the connection: `connection`, `rebuild({withTransceivers})`, `configure()` (fresh ICE servers),
+     * `attach()` (the tracks sent), `isConnected()`, `tracksChanged()` and `send(kind, generation, payload)`.
      */
     constructor(host) { this.#host = host; }
 
     get isStarted() { return this.#started; }
     get #connection() { return this.#host.connection; }
 
-    /** Follows a new connection. */
+    /** Attaches to a new connection. */
     watch(connection) {
         this.#outgoing?.close();
         this.#incoming = new IncomingCandidates();
@@ -50,71 +50,71 @@ export class Negotiation {
         connection.onnegotiationneeded = () => { if (this.#started && connection.remoteDescription) this.offer(); };
     }
 
-    /** The first offer, which travels with the new call. Nothing is gathered before `began`. */
+    /** The first offer, which is sent with the new call. Nothing is gathered before `firstOfferCommitted`. */
     async firstOffer() {
-        this.#first = await this.#connection.createOffer();
-        return this.#first.sdp;
+        this.#firstOffer = await this.#connection.createOffer();
+        return this.#firstOffer.sdp;
     }
 
     /** The call exists, and the first offer was committed as generation 1. */
-    began() {
+    firstOfferCommitted() {
         return this.step(async () => {
             await this.#host.configure();
-            await this.#connection.setLocalDescription(this.#first);
+            await this.#connection.setLocalDescription(this.#firstOffer);
             this.generation = 1;
             this.#started = true;
             this.#outgoing.open(1);
         });
     }
 
-    /** Waits for the other side's offer. An own first offer that lost against it is forgotten. */
+    /** Waits for the other side's offer. A local first offer that lost against it is dropped. */
     expectOffer() {
         this.step(async () => {
-            if (this.#first) await this.#host.rebuild();
+            if (this.#firstOffer) await this.#host.rebuild();
             this.#started = true;
             await this.#host.configure();
         });
     }
 
-    /** Offers on top of what was negotiated before this page was reloaded. */
+    /** Makes an offer after the generation that was negotiated before this page was reloaded. */
     rejoin(generation) {
         this.generation = Math.max(this.generation, generation);
         this.#started = true;
         this.restart();
     }
 
-    /** Goes on with a new connection, which the other side will answer with a new one of its own. */
+    /** Replaces the connection by a new one, which the other side will answer with a new one of its own. */
     renew() {
         this.step(async () => {
-            await this.#host.rebuild({ withPlaces: true });
+            await this.#host.rebuild({ withTransceivers: true });
             this.restart();
         });
     }
 
-    /** Takes an offer, an answer or candidates from the other side. */
+    /** Handles an offer, an answer or candidates from the other side. */
     receive(signal) {
         return this.step(async () => {
             if (signal.kind === "offer") await this.#answer(signal);
             else if (signal.kind === "answer") await this.#accept(signal);
-            else await this.#incoming.add(this.#connection, this.#reached, signal);
+            else await this.#incoming.add(this.#connection, this.#remoteGeneration, signal);
         });
     }
 
     /** Makes a new offer as soon as the connection is stable. */
     offer() {
-        this.#wantsOffer = true;
+        this.#needsOffer = true;
         return this.step(() => this.#makeOffer());
     }
 
-    /** The next offer looks for a new way, with fresh credentials for the relay. */
+    /** The next offer restarts ICE, with fresh credentials for the relay. */
     restart() {
-        this.#wantsRestart = true;
+        this.#needsRestart = true;
         return this.offer();
     }
 
     close() {
         this.#closed = true;
-        clearTimeout(this.#void);
+        clearTimeout(this.#offerTimer);
         this.#outgoing.close();
     }
 
@@ -126,12 +126,12 @@ export class Negotiation {
 
     // One step at a time
 
-    get #reached() { return this.#connection.remoteDescription ? this.generation : 0; }
+    get #remoteGeneration() { return this.#connection.remoteDescription ? this.generation : 0; }
 
     async #makeOffer() {
-        if (!this.#wantsOffer || !this.#started || this.#connection.signalingState !== "stable") return;
-        this.#wantsOffer = false;
-        if (this.#wantsRestart) {
+        if (!this.#needsOffer || !this.#started || this.#connection.signalingState !== "stable") return;
+        this.#needsOffer = false;
+        if (this.#needsRestart) {
             await this.#host.configure();
             this.#outgoing.restart();
             this.#connection.restartIce();
@@ -143,15 +143,15 @@ export class Negotiation {
             const { generation } = await this.#host.send("offer", this.generation, { sdp });
             this.generation = Math.max(this.generation, generation);
             this.#outgoing.open(generation);
-            this.#wantsRestart = false;
-            this.#void = setTimeout(() => this.#expire(generation), VOID);
+            this.#needsRestart = false;
+            this.#offerTimer = setTimeout(() => this.#expire(generation), OFFER_TIMEOUT);
         } catch (error) {
-            await this.#lost(error);
+            await this.#handleRejection(error);
         }
     }
 
-    /** The own offer was not committed: back to before it, and on with the winner if there is one. */
-    async #lost(error) {
+    /** The local offer was not committed: rolls back, and answers the winner if there is one. */
+    async #handleRejection(error) {
         await this.#rollBack();
         this.#outgoing.open(this.generation);
         if (error.winner?.from.endpoint === endpoint.id) {
@@ -161,16 +161,16 @@ export class Negotiation {
         } else if (error.winner) {
             await this.#answer(error.winner);
             this.offer();
-        } else if (error.isPassing) {
-            setTimeout(() => this.offer(), RETRY);
+        } else if (error.isTransient) {
+            setTimeout(() => this.offer(), RETRY_DELAY);
         }
     }
 
     async #answer({ generation, payload }) {
         if (generation <= this.generation) return;
-        clearTimeout(this.#void);
+        clearTimeout(this.#offerTimer);
         await this.#rollBack();
-        await this.#meet(originOf(payload.sdp));
+        await this.#matchOrigin(originOf(payload.sdp));
         const connection = this.#connection;
         const before = credentialsOf(connection.remoteDescription?.sdp);
         await connection.setRemoteDescription({ type: "offer", sdp: payload.sdp });
@@ -182,7 +182,7 @@ export class Negotiation {
         }
         await this.#host.attach();
         await connection.setLocalDescription();
-        // Not waited for: the answer and the candidates travel in order, and the next step needs neither.
+        // Not awaited: the answer and the candidates are sent in order, and the next step needs neither.
         this.#host.send("answer", generation, { sdp: connection.localDescription.sdp }).catch(() => {});
         this.#outgoing.open(generation);
         await this.#settle(generation);
@@ -190,7 +190,7 @@ export class Negotiation {
 
     async #accept({ generation, payload }) {
         if (generation !== this.generation || this.#connection.signalingState !== "have-local-offer") return;
-        clearTimeout(this.#void);
+        clearTimeout(this.#offerTimer);
         const origin = originOf(payload.sdp);
         if (this.#connection.remoteDescription && this.#origin !== origin) return void this.renew();
         await this.#connection.setRemoteDescription({ type: "answer", sdp: payload.sdp });
@@ -201,12 +201,12 @@ export class Negotiation {
 
     async #settle(generation) {
         await this.#incoming.release(this.#connection, generation);
-        this.#host.changed();
-        if (this.#wantsOffer) this.offer();
+        this.#host.tracksChanged();
+        if (this.#needsOffer) this.offer();
     }
 
-    /** An offer from another RTCPeerConnection than before needs another one here, too. */
-    async #meet(origin) {
+    /** An offer from another RTCPeerConnection than before needs a new one here, too. */
+    async #matchOrigin(origin) {
         const isNew = this.#origin && this.#origin !== origin;
         this.#origin = origin;
         if (!isNew) return;
@@ -220,12 +220,12 @@ export class Negotiation {
         }
     }
 
-    /** Nobody answered in time, so the offer is void and a new one is made. */
+    /** The offer was not answered in time: it has expired, and a new one is made. */
     #expire(generation) {
         this.step(async () => {
             if (this.generation !== generation || this.#connection.signalingState !== "have-local-offer") return;
             await this.#rollBack();
-            if (!this.#connection.remoteDescription || !this.#host.isWell()) this.#wantsRestart = true;
+            if (!this.#connection.remoteDescription || !this.#host.isConnected()) this.#needsRestart = true;
             this.offer();
         });
     }

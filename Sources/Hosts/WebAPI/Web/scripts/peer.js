@@ -1,12 +1,12 @@
-// One side of a direct connection: the RTCPeerConnection, what it sends and receives, and finding a new way when the
-// old one breaks. How offers and answers are made is negotiation.js.
+// One side of a direct connection: the RTCPeerConnection, what it sends and receives, and ICE restarts when it fails.
+// Offers and answers are in negotiation.js.
 
 import { Emitter } from "./emitter.js";
 import { Negotiation } from "./negotiation.js";
 
-/** A connection that is "disconnected" often comes back by itself; after this it gets an ICE restart. */
-const PATIENCE = 2_000;
-const RETRY = 5_000;
+/** A connection that is "disconnected" often recovers by itself; after this time it gets an ICE restart. */
+const DISCONNECTED_TIMEOUT = 2_000;
+const RESTART_INTERVAL = 5_000;
 
 /** Events: `state` (connecting, connected, reconnecting), `tracks` when what is received changes. */
 export class Peer extends Emitter {
@@ -17,17 +17,17 @@ export class Peer extends Emitter {
     #negotiation;
     #sending = true;
     #closed = false;
-    #patience;
-    #unhear;
+    #restartTimer;
+    #unsubscribe;
 
     /**
-     * `send(kind, generation, payload)` posts a signal; `servers()` answers fresh ICE servers; `media` is what is
-     * sent; `relayOnly()` says whether addresses are to be kept from the other side; `second` lets the other side
-     * try an ICE restart first, so that both do not restart at once.
+     * `send(kind, generation, payload)` posts a signal; `servers()` returns fresh ICE servers; `media` is what is
+     * sent; `relayOnly()` says whether addresses are hidden from the other side; `isCallee` delays ICE restarts, so
+     * that both sides do not restart at once.
      */
-    constructor({ send, servers, media, relayOnly, second = false }) {
+    constructor({ send, servers, media, relayOnly, isCallee = false }) {
         super();
-        this.#options = { servers, relayOnly, second };
+        this.#options = { servers, relayOnly, isCallee };
         this.#media = media;
         const peer = this;
         this.#negotiation = new Negotiation({
@@ -36,36 +36,36 @@ export class Peer extends Emitter {
             rebuild: (options) => this.#rebuild(options),
             configure: () => this.#configure(),
             attach: () => this.#attach(),
-            isWell: () => this.state === "connected",
-            changed: () => this.emit("tracks"),
+            isConnected: () => this.state === "connected",
+            tracksChanged: () => this.emit("tracks"),
         });
         this.#build();
-        this.#unhear = media.on("tracks", () => this.#attach());
+        this.#unsubscribe = media.on("tracks", () => this.#attach());
     }
 
     /** The caller's first offer, to be sent with the call itself. */
     async firstOffer(kind) {
-        await this.#makePlaces(kind);
+        await this.#addTransceivers(kind);
         return this.#negotiation.firstOffer();
     }
 
-    began() { return this.#negotiation.began(); }
+    firstOfferCommitted() { return this.#negotiation.firstOfferCommitted(); }
     expectOffer() { this.#negotiation.expectOffer(); }
     receive(signal) { return this.#negotiation.receive(signal); }
 
     async rejoin(generation, kind) {
-        await this.#makePlaces(this.#media.video ? "video" : kind);
+        await this.#addTransceivers(this.#media.video ? "video" : kind);
         this.#negotiation.rejoin(generation);
     }
 
-    /** Looks for a new way between the two. */
+    /** Restarts ICE. */
     restart() {
         if (!this.#closed && this.#negotiation.isStarted && this.connection.remoteDescription) this.#negotiation.restart();
     }
 
     /**
-     * Goes on with a new connection. An ICE restart would keep the old way for as long as it works, however the
-     * addresses on it are to be hidden.
+     * Replaces the connection by a new one. An ICE restart would keep the old path as long as it works, even if its
+     * addresses should be hidden.
      */
     renew() {
         if (this.#negotiation.isStarted) this.#negotiation.renew();
@@ -83,8 +83,8 @@ export class Peer extends Emitter {
 
     close() {
         this.#closed = true;
-        this.#unhear();
-        clearTimeout(this.#patience);
+        this.#unsubscribe();
+        clearTimeout(this.#restartTimer);
         this.#negotiation.close();
         this.connection.close();
     }
@@ -95,12 +95,12 @@ export class Peer extends Emitter {
         return { bundlePolicy: "max-bundle", iceTransportPolicy: this.#options.relayOnly() ? "relay" : "all" };
     }
 
-    async #rebuild({ withPlaces = false } = {}) {
+    async #rebuild({ withTransceivers = false } = {}) {
         const hadVideo = this.connection.getTransceivers().some(({ receiver }) => receiver.track.kind === "video");
-        clearTimeout(this.#patience);
+        clearTimeout(this.#restartTimer);
         this.connection.close();
         this.#build();
-        if (withPlaces) await this.#makePlaces(hadVideo || this.#media.video ? "video" : "audio");
+        if (withTransceivers) await this.#addTransceivers(hadVideo || this.#media.video ? "video" : "audio");
     }
 
     #build() {
@@ -117,49 +117,49 @@ export class Peer extends Emitter {
         if (!this.#closed) this.connection.setConfiguration({ ...this.#configuration, iceServers });
     }
 
-    async #makePlaces(kind) {
+    async #addTransceivers(kind) {
         this.connection.addTransceiver("audio", { direction: "sendrecv" });
         if (kind === "video") this.connection.addTransceiver("video", { direction: "sendrecv" });
         await this.#attach();
     }
 
-    /** Puts what is sent on the senders. A picture without a place for it asks for a new offer by itself. */
+    /** Sets the tracks of the senders. Video without a transceiver adds one, which needs a new offer. */
     async #attach() {
         const tracks = { audio: this.#media.audio, video: this.#media.video };
         for (const kind of ["audio", "video"]) {
             if (this.#closed || this.connection.signalingState === "closed") return;
             const track = this.#sending ? tracks[kind] ?? null : null;
-            const place = this.connection.getTransceivers().find((transceiver) =>
-                transceiver.receiver.track.kind === kind && transceiver.direction !== "stopped");
-            if (place) await place.sender.replaceTrack(track).catch(() => {});
-            // `addTrack`, not `addTransceiver`: when both sides add a picture at once, the browser joins the two.
+            const transceiver = this.connection.getTransceivers().find((one) =>
+                one.receiver.track.kind === kind && one.direction !== "stopped");
+            if (transceiver) await transceiver.sender.replaceTrack(track).catch(() => {});
+            // `addTrack`, not `addTransceiver`: when both sides add video at once, the browser pairs the two.
             else if (track && this.#negotiation.isStarted && this.connection.remoteDescription) this.connection.addTrack(track);
         }
     }
 
-    // How it goes
+    // Connection state
 
     #watch(connection) {
         if (connection !== this.connection || this.#closed) return;
         const ice = connection.iceConnectionState;
-        clearTimeout(this.#patience);
+        clearTimeout(this.#restartTimer);
         if (connection.connectionState === "connected" && (ice === "connected" || ice === "completed")) {
-            this.#become("connected");
+            this.#setState("connected");
         } else if (ice === "disconnected" || ice === "failed" || connection.connectionState === "failed") {
-            this.#become("reconnecting");
-            const pause = ice === "disconnected" ? PATIENCE : 0;
-            this.#patience = setTimeout(() => this.#persist(), pause + (this.#options.second ? 1_000 : 0));
+            this.#setState("reconnecting");
+            const delay = ice === "disconnected" ? DISCONNECTED_TIMEOUT : 0;
+            this.#restartTimer = setTimeout(() => this.#restartUntilConnected(), delay + (this.#options.isCallee ? 1_000 : 0));
         }
     }
 
-    /** Restarts until the two have found each other again; the call's lease on the server bounds it. */
-    #persist() {
+    /** Restarts ICE until the connection is back; the call's lease on the server bounds that. */
+    #restartUntilConnected() {
         if (this.#closed || this.state === "connected") return;
         this.restart();
-        this.#patience = setTimeout(() => this.#persist(), RETRY);
+        this.#restartTimer = setTimeout(() => this.#restartUntilConnected(), RESTART_INTERVAL);
     }
 
-    #become(state) {
+    #setState(state) {
         if (this.state === state) return;
         this.state = state;
         this.emit("state", state);

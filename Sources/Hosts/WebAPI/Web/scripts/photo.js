@@ -1,19 +1,21 @@
-// A photo as the server takes it: no larger than it is shown, in few bytes, without what the camera wrote into the file.
+// Prepares a photo for upload: scaled down, compressed, and without the camera's metadata.
 
 import { Problem } from "./problems.js";
 
-const SIDE = 768;
-const LARGEST = 512 * 1024;
+const MAX_SIDE = 768;
+const MAX_BYTES = 512 * 1024;
 
-/** Scales a picture file to fit, turned as it is meant; answers a Blob. Throws a `Problem` where it is no picture. */
+/**
+ * Scales an image file down, with its orientation applied; returns a Blob. Throws a `Problem` if it is not an image.
+ */
 export async function scaled(file) {
     let bitmap;
     try {
         bitmap = await createImageBitmap(file, { imageOrientation: "from-image" });
     } catch {
-        throw new Problem({ type: "invalid_request", field: "body", detail: "This is not a picture that this browser can read." });
+        throw new Problem({ type: "invalid_request", field: "body", detail: "This browser can’t read the file: it is not a picture, or has an unsupported format." });
     }
-    for (let side = SIDE; ; side /= 2) {
+    for (let side = MAX_SIDE; ; side /= 2) {
         const scale = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
         const canvas = document.createElement("canvas");
         canvas.width = Math.max(1, Math.round(bitmap.width * scale));
@@ -21,6 +23,6 @@ export async function scaled(file) {
         canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
         // Browsers that cannot write WebP write PNG.
         const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/webp", 0.85));
-        if (blob && (blob.size <= LARGEST || side < 64)) return blob;
+        if (blob && (blob.size <= MAX_BYTES || side < 64)) return blob;
     }
 }

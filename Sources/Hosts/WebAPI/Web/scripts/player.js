@@ -1,16 +1,16 @@
-// The sound of one voice message. One plays at a time, and an address that has run out is asked for again.
+// Plays a voice message. Only one plays at a time, and an expired URL is fetched again.
 
 import { Emitter } from "./emitter.js";
 import { voice } from "./voice.js";
 
 let playing;
 
-/** Events: `change` when it plays, stops or moves; `problem` with the error. */
+/** Events: `change` when it plays, pauses or seeks; `problem` with the error. */
 export class Player extends Emitter {
     #message;
     #audio;
-    /** Seconds, wanted before the sound is there. */
-    #wanted = 0;
+    /** Where to start once the audio is loaded, in seconds. */
+    #startPosition = 0;
     #frame;
 
     constructor(message) {
@@ -21,7 +21,7 @@ export class Player extends Emitter {
     get isPlaying() { return Boolean(this.#audio && !this.#audio.paused && !this.#audio.ended); }
     get duration() { return this.#message.durationMs / 1000; }
     get position() {
-        const position = this.#audio && this.#audio.readyState > 0 ? this.#audio.currentTime : this.#wanted;
+        const position = this.#audio && this.#audio.readyState > 0 ? this.#audio.currentTime : this.#startPosition;
         return Math.min(position, this.duration);
     }
 
@@ -36,7 +36,7 @@ export class Player extends Emitter {
             await this.#load();
             if (playing === this) await this.#audio.play();
         } catch (error) {
-            // Another one began meanwhile.
+            // Another message started meanwhile.
             if (error.name !== "AbortError") this.emit("problem", error);
         }
     }
@@ -44,9 +44,9 @@ export class Player extends Emitter {
     pause() { this.#audio?.pause(); }
 
     seek(seconds) {
-        const wanted = Math.min(Math.max(seconds, 0), this.duration);
-        this.#wanted = wanted;
-        if (this.#audio?.readyState > 0) this.#audio.currentTime = wanted;
+        const target = Math.min(Math.max(seconds, 0), this.duration);
+        this.#startPosition = target;
+        if (this.#audio?.readyState > 0) this.#audio.currentTime = target;
         this.emit("change");
     }
 
@@ -59,28 +59,28 @@ export class Player extends Emitter {
     }
 
     async #load() {
-        const isGood = Date.parse(this.#message.audio.expiresAt) > Date.now() + 5_000;
-        if (this.#audio && !this.#audio.error && isGood) return;
-        if (!isGood) this.#message = await voice.get(this.#message.id);
+        const isValid = Date.parse(this.#message.audio.expiresAt) > Date.now() + 5_000;
+        if (this.#audio && !this.#audio.error && isValid) return;
+        if (!isValid) this.#message = await voice.get(this.#message.id);
         const position = this.position;
         this.#audio?.pause();
         const audio = new Audio(this.#message.audio.url);
         this.#audio = audio;
-        for (const event of ["play", "pause", "ended", "seeked"]) audio.addEventListener(event, () => this.#moved());
+        for (const event of ["play", "pause", "ended", "seeked"]) audio.addEventListener(event, () => this.#positionChanged());
         await new Promise((resolve, reject) => {
             audio.addEventListener("loadedmetadata", resolve, { once: true });
             audio.addEventListener("error", () => reject(audio.error), { once: true });
         }).catch(async (error) => {
-            // The browser does not say why: the server does, when it is asked for the message.
+            // The browser does not say why; fetching the message throws the server's reason.
             await voice.get(this.#message.id);
             throw error;
         });
         if (position > 0 && position < this.duration) audio.currentTime = position;
     }
 
-    #moved() {
+    #positionChanged() {
         cancelAnimationFrame(this.#frame);
         this.emit("change");
-        if (this.isPlaying) this.#frame = requestAnimationFrame(() => this.#moved());
+        if (this.isPlaying) this.#frame = requestAnimationFrame(() => this.#positionChanged());
     }
 }

@@ -1,4 +1,4 @@
-// Choices that belong to this browser rather than to the account.
+// Settings of this browser rather than of the account.
 
 import { Emitter } from "./emitter.js";
 

@@ -1,7 +1,7 @@
-// What went wrong, in words that a person understands.
+// Errors, and the messages that people are shown for them.
 //
-// The server answers with problem documents (RFC 9457) whose `type` is a stable token. Where the server's own detail
-// is written for people (a wrong password, a field that does not fit), it is shown; otherwise the words below are.
+// The server responds with problem documents (RFC 9457) whose `type` is a stable token. Where the server's own detail
+// is written for people (a wrong password, an invalid field), it is shown; otherwise the messages below are.
 
 export class Problem extends Error {
     constructor(document) {
@@ -15,30 +15,30 @@ export class Problem extends Error {
         this.winner = document.winner;
     }
 
-    /** Nothing was refused: the same request may be sent again. */
-    get isPassing() {
+    /** The request was not rejected: it may be sent again. */
+    get isTransient() {
         return ["network", "timeout", "unavailable", "rate_limited"].includes(this.type) || this.status >= 500;
     }
 }
 
-export const network = () => new Problem({ type: "network" });
-export const timeout = () => new Problem({ type: "timeout" });
+export const networkProblem = () => new Problem({ type: "network" });
+export const timeoutProblem = () => new Problem({ type: "timeout" });
 
-const words = {
+const messages = {
     network: "Can’t reach the server. Check your connection and try again.",
-    timeout: "The server took too long to answer. Please try again.",
+    timeout: "The server took too long to respond. Please try again.",
     unauthenticated: "Please sign in again.",
     sign_in_again: "Please sign in again: the server was restored from a backup.",
     forbidden: "You’re not allowed to do that.",
-    not_found: "That isn’t here any more.",
-    conflict: "That clashes with something that is already there.",
+    not_found: "That doesn’t exist any more.",
+    conflict: "That conflicts with something that already exists.",
     client_id_reused: "That was already sent. Please try again.",
     answered_elsewhere: "Answered on another device.",
     call_ended: "This call has already ended.",
     payload_too_large: "That is too large to send.",
     unsupported_media_type: "Files of this kind can’t be sent.",
-    quota_exceeded: "Your recordings and voice messages take up all the room you have here. Delete some first.",
-    rate_limited: "That was a lot at once. Please wait a moment and try again.",
+    quota_exceeded: "Your recordings and voice messages use up your storage. Delete some first.",
+    rate_limited: "Too many requests. Please wait a moment and try again.",
     unavailable: "The server is busy right now. Please try again in a moment.",
     internal: "Something went wrong on the server. Please try again.",
 };
@@ -50,11 +50,11 @@ const media = {
     OverconstrainedError: (what) => `The chosen ${what} is not connected.`,
 };
 
-/** A sentence for any error; `what` names the device when media was asked for. */
-export function inWords(error, what = "microphone") {
+/** The message for any error; `what` names the device when media was requested. */
+export function errorMessage(error, what = "microphone") {
     if (error instanceof Problem) {
-        const speaks = ["invalid_request", "unauthenticated", "conflict", "forbidden"].includes(error.type);
-        return (speaks && error.detail) || words[error.type] || error.detail || words.internal;
+        const hasDetail = ["invalid_request", "unauthenticated", "conflict", "forbidden"].includes(error.type);
+        return (hasDetail && error.detail) || messages[error.type] || error.detail || messages.internal;
     }
     return media[error?.name]?.(what) ?? "Something went wrong. Please try again.";
 }

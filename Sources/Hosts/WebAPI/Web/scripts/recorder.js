@@ -1,5 +1,4 @@
-// A voice message from the microphone: said to the server while it is spoken, where that is possible, else into a file
-// that is uploaded.
+// Records a voice message: streamed to the server where that is possible, otherwise into a file that is uploaded.
 
 import { FileRecorder } from "./file-recorder.js";
 import { LegRecorder } from "./leg-recorder.js";
@@ -9,18 +8,18 @@ import { voice } from "./voice.js";
 export class Recorder {
     #media = new LocalMedia();
     #user;
-    #way;
-    #isOver = false;
+    #recorder;
+    #isCancelled = false;
 
     static get isPossible() { return FileRecorder.isPossible || LegRecorder.isPossible; }
 
-    /** For whom it is. */
+    /** `user` is the recipient. */
     constructor(user) { this.#user = user; }
 
-    /** Milliseconds so far. */
-    get elapsed() { return this.#way?.elapsed ?? 0; }
-    /** Nothing more comes of it, and what there is can be sent. */
-    get hasEnded() { return this.#way?.hasEnded ?? false; }
+    /** Milliseconds recorded so far. */
+    get elapsed() { return this.#recorder?.elapsed ?? 0; }
+    /** Recording has stopped by itself; the audio so far can be sent. */
+    get hasEnded() { return this.#recorder?.hasEnded ?? false; }
 
     async start() {
         try {
@@ -35,31 +34,31 @@ export class Recorder {
         }
     }
 
-    /** Ends it and answers the message. May be tried again. */
+    /** Stops recording and returns the message. May be retried. */
     async send() {
-        try { return await this.#way.send(this.#user); } finally { this.#media.close(); }
+        try { return await this.#recorder.send(this.#user); } finally { this.#media.close(); }
     }
 
     cancel() {
-        this.#isOver = true;
-        this.#way?.cancel();
+        this.#isCancelled = true;
+        this.#recorder?.cancel();
         this.#media.close();
     }
 
-    /** Whether it has begun. A refusal that concerns every way is thrown. */
-    async #try(Way) {
+    /** Whether recording has started. Throws an error that would occur with every recorder. */
+    async #try(RecorderType) {
         try {
-            await this.#begin(Way);
+            await this.#begin(RecorderType);
             return true;
         } catch (error) {
             if (error.type === "not_found" || !FileRecorder.isPossible) throw error;
-            this.#way = undefined;
-            return this.#isOver;
+            this.#recorder = undefined;
+            return this.#isCancelled;
         }
     }
 
-    async #begin(Way) {
-        this.#way = new Way(this.#media.audio);
-        await this.#way.start(this.#user);
+    async #begin(RecorderType) {
+        this.#recorder = new RecorderType(this.#media.audio);
+        await this.#recorder.start(this.#user);
     }
 }

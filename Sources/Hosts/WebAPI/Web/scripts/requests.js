@@ -1,8 +1,8 @@
-// Every command and question to the server by its realtime name.
+// Every request to the server by its realtime name.
 //
 // A request has the same meaning over the socket and over REST. It goes over the socket when that is up, since there
-// its answer follows the changes it caused, and over REST otherwise. When the way breaks in between, the same request
-// with the same client id is sent again: the server answers a repeat with the first result.
+// its result follows the changes it caused, and over REST otherwise. When the connection breaks in between, the same
+// request with the same client id is sent again: the server responds to a repeat with the first result.
 
 import { authorized } from "./api.js";
 import { realtime } from "./realtime.js";
@@ -60,30 +60,30 @@ const routes = {
     "voice.discardRecording": ["DELETE", "/v1/voice-recordings/{recording}"],
 };
 
-/** Sends a request, again and again where that can help, for at most `patience` milliseconds. */
-export function request(name, params = {}, { patience = 15_000 } = {}) {
-    return patiently((attempt) => once(name, params, attempt), patience);
+/** Sends a request, with retries after transient errors, for at most `timeout` milliseconds. */
+export function request(name, params = {}, { timeout = 15_000 } = {}) {
+    return withRetries((attempt) => sendOnce(name, params, attempt), timeout);
 }
 
-/** Does `work` until it succeeds, is refused, or `patience` is at its end. */
-export async function patiently(work, patience) {
-    const end = Date.now() + patience;
+/** Does `work` until it succeeds, is rejected, or `timeout` milliseconds have passed. */
+export async function withRetries(work, timeout) {
+    const end = Date.now() + timeout;
     for (let attempt = 0; ; attempt += 1) {
         try {
             return await work(attempt);
         } catch (error) {
             const pause = error.retryAfter ?? Math.min(300 * 2 ** attempt, 3_000) * (0.6 + 0.4 * Math.random());
-            if (!(error instanceof Problem) || !error.isPassing || Date.now() + pause > end) throw error;
+            if (!(error instanceof Problem) || !error.isTransient || Date.now() + pause > end) throw error;
             await new Promise((resolve) => setTimeout(resolve, pause));
         }
     }
 }
 
-/** The relay is named by the host that the question came in on, and only REST tells that. */
+/** The response depends on the host of the request, which only REST carries. */
 const restOnly = new Set(["iceServers.get"]);
 
-/** The first try takes the socket; a try after a failure takes whatever the first did not. */
-function once(name, params, attempt) {
+/** The first attempt uses the socket; retries alternate between REST and the socket. */
+function sendOnce(name, params, attempt) {
     if (realtime.isOnline && attempt % 2 === 0 && !restOnly.has(name)) return realtime.request(name, params);
     const [method, pattern] = routes[name];
     const body = { ...params };

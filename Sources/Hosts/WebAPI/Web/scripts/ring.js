@@ -1,10 +1,10 @@
-// Making itself heard: the ring, the caller's ringback, the flashing title and the notification.
+// Ringing: the ringtone, the caller's ringback tone, the flashing title and the notification.
 
 import { preferences } from "./preferences.js";
 
 let context;
 
-// Browsers let a page sound only after the person has touched it.
+// Browsers let a page play audio only after a user gesture.
 for (const gesture of ["pointerdown", "keydown"]) {
     addEventListener(gesture, () => {
         context ??= window.AudioContext ? new AudioContext() : undefined;
@@ -12,8 +12,8 @@ for (const gesture of ["pointerdown", "keydown"]) {
     }, { capture: true });
 }
 
-/** A tune: notes as [frequency in Hz, start, length in seconds], repeated every `period` milliseconds. */
-const tunes = {
+/** Tones: notes as [frequency in Hz, start, length in seconds], repeated every `period` milliseconds. */
+const tones = {
     ring: { notes: [[659, 0, 0.35], [784, 0.22, 0.35], [988, 0.44, 0.7]], period: 2_600, volume: 0.22 },
     ringback: { notes: [[440, 0, 1.1], [480, 0, 1.1]], period: 4_000, volume: 0.05 },
     waiting: { notes: [[784, 0, 0.18], [784, 0.3, 0.18]], period: 4_000, volume: 0.1 },
@@ -24,17 +24,17 @@ class Player {
     #timer;
     #release = () => {};
 
-    /** Plays a tune until another is asked for, or none. One tab of a browser rings, not all of them. */
+    /** Plays a tone until another one, or none, is requested. Of several tabs only one plays the ringtone. */
     play(name) {
-        const wanted = preferences.get("sound") ? name : undefined;
-        if (this.#playing === wanted) return;
+        const requested = preferences.get("sound") ? name : undefined;
+        if (this.#playing === requested) return;
         this.stop();
-        this.#playing = wanted;
-        if (!wanted) return;
-        if (wanted !== "ring" || !navigator.locks) return this.#round(tunes[wanted]);
+        this.#playing = requested;
+        if (!requested) return;
+        if (requested !== "ring" || !navigator.locks) return this.#repeat(tones[requested]);
         navigator.locks.request("switchboard.ring", { ifAvailable: true }, (lock) => {
-            if (!lock || this.#playing !== wanted) return undefined;
-            this.#round(tunes[wanted]);
+            if (!lock || this.#playing !== requested) return undefined;
+            this.#repeat(tones[requested]);
             return new Promise((release) => { this.#release = release; });
         });
     }
@@ -45,13 +45,13 @@ class Player {
         this.#release();
     }
 
-    #round(tune) {
-        if (context?.state === "running") for (const note of tune.notes) sound(note, tune.volume);
-        this.#timer = setTimeout(() => this.#round(tune), tune.period);
+    #repeat(tone) {
+        if (context?.state === "running") for (const note of tone.notes) playNote(note, tone.volume);
+        this.#timer = setTimeout(() => this.#repeat(tone), tone.period);
     }
 }
 
-function sound([frequency, start, length], volume) {
+function playNote([frequency, start, length], volume) {
     const [oscillator, gain] = [context.createOscillator(), context.createGain()];
     const begin = context.currentTime + start;
     oscillator.frequency.value = frequency;
@@ -69,8 +69,8 @@ const title = document.title;
 let flashing;
 let notification;
 
-/** Flashes the title, and tells through the system when this page is not in sight. */
-export function callAttention(text) {
+/** Flashes the title, and shows a system notification while the page is hidden. */
+export function showAttention(text) {
     dismissAttention();
     let on = true;
     document.title = text;

@@ -1,37 +1,37 @@
-// What a leg asks for in its slots for pictures: as good ones as what is seen of them needs.
+// The qualities that a leg requests for its video slots, by the size in which they are shown.
 //
-// A better picture is asked for at once. A lesser one will do only once it has been enough for a while: a window that is
-// being dragged, a tile that is scrolled by and a page that is left for a moment are not worth a picture that breaks off.
-// The server keeps what was asked for as long as the leg lives, so only changes are sent, one request at a time.
+// A higher quality is requested at once. A lower one is requested only after it has been sufficient for a while: the
+// video should not be interrupted while a window is dragged, a tile is scrolled by or a page is left for a moment.
+// The server keeps the requested qualities as long as the leg lives, so only changes are sent, one request at a time.
 
 const ranks = ["off", "low", "medium", "high"];
-/** For how long it must have been enough, in milliseconds. */
-const PATIENCE = { off: 5_000, low: 1_000, medium: 1_000 };
-/** What changes together is asked for together. */
-const GATHER = 50;
-/** Between a request that failed and the next. */
-const PAUSE = 2_000;
+/** How long a lower quality must have been preferred before it is requested, in milliseconds. */
+const DOWNGRADE_DELAY = { off: 5_000, low: 1_000, medium: 1_000 };
+/** Changes within this time are sent in one request. */
+const BATCH_DELAY = 50;
+/** Between a failed request and the next. */
+const RETRY_DELAY = 2_000;
 
-/** The wishes of one leg. */
-export class Wishes {
-    /** By mid: what was asked for last, what is enough now, and since when. */
+/** The preferred qualities of one leg's slots. */
+export class SlotPreferences {
+    /** By mid: the quality requested last, the one preferred now, and since when. */
     #slots = new Map();
     #send;
     #timer;
-    #isAsking = false;
+    #isSending = false;
     #closed = false;
 
-    /** `send(slots)` posts qualities by mid, and answers `{slots}` with all that the server has. */
+    /** `send(slots)` posts qualities by mid, and returns `{slots}` with all that the server has. */
     constructor(send) { this.#send = send; }
 
-    /** Takes what is enough now in each of the slots, by mid. */
-    take(enough) {
+    /** Updates the preferred quality of each of the slots, by mid. */
+    update(preferred) {
         const now = performance.now();
-        for (const [mid, quality] of Object.entries(enough)) {
-            const slot = this.#slots.get(mid) ?? { asked: "high", since: now };
-            this.#slots.set(mid, slot.enough === quality ? slot : { ...slot, enough: quality, since: now });
+        for (const [mid, quality] of Object.entries(preferred)) {
+            const slot = this.#slots.get(mid) ?? { requested: "high", since: now };
+            this.#slots.set(mid, slot.preferred === quality ? slot : { ...slot, preferred: quality, since: now });
         }
-        this.#plan();
+        this.#schedule();
     }
 
     close() {
@@ -39,41 +39,41 @@ export class Wishes {
         clearTimeout(this.#timer);
     }
 
-    #plan(pause = GATHER) {
+    #schedule(minimum = BATCH_DELAY) {
         clearTimeout(this.#timer);
-        if (this.#isAsking || this.#closed) return;
-        const waits = [...this.#slots.values()].filter((slot) => slot.asked !== slot.enough).map(wait);
-        if (waits.length > 0) this.#timer = setTimeout(() => this.#ask(), Math.max(pause, Math.min(...waits)));
+        if (this.#isSending || this.#closed) return;
+        const delays = [...this.#slots.values()].filter((slot) => slot.requested !== slot.preferred).map(delay);
+        if (delays.length > 0) this.#timer = setTimeout(() => this.#flush(), Math.max(minimum, Math.min(...delays)));
     }
 
-    async #ask() {
-        const due = [...this.#slots].filter(([, slot]) => slot.asked !== slot.enough && wait(slot) <= 0);
-        if (due.length === 0) return this.#plan();
-        const wishes = Object.fromEntries(due.map(([mid, slot]) => [mid, slot.enough]));
-        this.#isAsking = true;
-        let pause;
+    async #flush() {
+        const due = [...this.#slots].filter(([, slot]) => slot.requested !== slot.preferred && delay(slot) <= 0);
+        if (due.length === 0) return this.#schedule();
+        const qualities = Object.fromEntries(due.map(([mid, slot]) => [mid, slot.preferred]));
+        this.#isSending = true;
+        let minimum;
         try {
-            const { slots } = await this.#send(wishes);
-            this.#note(slots);
+            const { slots } = await this.#send(qualities);
+            this.#setRequested(slots);
         } catch (error) {
-            pause = Math.max(error.retryAfter ?? 0, PAUSE);
-            // What the server will not have is not asked for again: the leg has gone, and the next has wishes of its own.
-            if (!error.isPassing) this.#note(wishes);
+            minimum = Math.max(error.retryAfter ?? 0, RETRY_DELAY);
+            // A rejected request is not repeated: the leg has ended, and the next has preferences of its own.
+            if (!error.isTransient) this.#setRequested(qualities);
         }
-        this.#isAsking = false;
-        return this.#plan(pause);
+        this.#isSending = false;
+        return this.#schedule(minimum);
     }
 
-    #note(asked) {
-        for (const [mid, quality] of Object.entries(asked)) {
+    #setRequested(qualities) {
+        for (const [mid, quality] of Object.entries(qualities)) {
             const slot = this.#slots.get(mid);
-            if (slot) this.#slots.set(mid, { ...slot, asked: quality });
+            if (slot) this.#slots.set(mid, { ...slot, requested: quality });
         }
     }
 }
 
-/** How long until what is enough may be asked for, in milliseconds. */
-function wait({ asked, enough, since }) {
-    if (ranks.indexOf(enough) > ranks.indexOf(asked)) return 0;
-    return PATIENCE[enough] - (performance.now() - since);
+/** How long until the preferred quality may be requested, in milliseconds. */
+function delay({ requested, preferred, since }) {
+    if (ranks.indexOf(preferred) > ranks.indexOf(requested)) return 0;
+    return DOWNGRADE_DELAY[preferred] - (performance.now() - since);
 }

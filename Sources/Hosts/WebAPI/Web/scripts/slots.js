@@ -1,47 +1,47 @@
-// What a leg receives: how many slots it asks for, and whose track each of them shows.
+// What a leg receives: how many slots it offers, and whose track each of them carries.
 //
-// A slot is a receive-only section of the connection. It stays for as long as the connection does; what it shows is told
-// by the answer and by the changes after it, as a list of all slots.
+// A slot is a receive-only section of the connection. It lasts as long as the connection; the answer, and the changes
+// after it, list the track of every slot.
 
-/** What a leg may ask for at most. */
-const MOST = { audio: 5, video: 25 };
+/** The most slots that a leg may offer. */
+const MAX_SLOTS = { audio: 5, video: 25 };
 
-/** How many slots of each kind a call asks for: one for everybody's voice and camera, and one for each screen. */
-export function slotsWanted(participants, me) {
-    const others = participants.filter((one) => one.user !== me && isComing(one));
+/** How many slots of each kind to offer: one for everybody's microphone and camera, and one for each screen. */
+export function slotCounts(participants, me) {
+    const others = participants.filter((one) => one.user !== me && isPresentOrInvited(one));
     const screens = others.filter((one) => one.media?.screen).length;
     return {
-        audio: Math.min(Math.max(others.length, 1), MOST.audio),
-        // One more than there are cameras: somebody's screen comes without another offer.
-        video: Math.min(Math.max(others.length, 1) + Math.max(screens, 1), MOST.video),
+        audio: Math.min(Math.max(others.length, 1), MAX_SLOTS.audio),
+        // One more than there are cameras: a shared screen then needs no new offer.
+        video: Math.min(Math.max(others.length, 1) + Math.max(screens, 1), MAX_SLOTS.video),
     };
 }
 
-const isComing = ({ state }) => ["invited", "ringing", "joined"].includes(state);
+const isPresentOrInvited = ({ state }) => ["invited", "ringing", "joined"].includes(state);
 
-/** The slots of one leg, and the tracks that they show. */
+/** The slots of one leg, and their tracks. */
 export class Slots {
-    #shown = [];
+    #slots = [];
 
-    /** Takes the list of all slots. Sections that it does not name show what they did: it may be older than they are. */
-    take(slots) {
+    /** Updates the slots from a list. Slots that are not in it keep their tracks: it may be older than they are. */
+    update(slots) {
         const named = new Set(slots.map((slot) => slot.mid));
-        this.#shown = [...this.#shown.filter((slot) => !named.has(slot.mid)), ...slots];
+        this.#slots = [...this.#slots.filter((slot) => !named.has(slot.mid)), ...slots];
     }
 
-    /** How good a picture is enough in each slot for one, by mid: as `enough({user, source})` says. An empty one waits for the best. */
-    enough(enough) {
-        const slots = this.#shown.filter((slot) => slot.kind === "video");
-        return Object.fromEntries(slots.map(({ mid, track }) => [mid, track ? enough(track) : "high"]));
+    /** The preferred quality of each video slot, by mid, from `qualityFor({user, source})`; `high` for an empty one. */
+    preferredQualities(qualityFor) {
+        const slots = this.#slots.filter((slot) => slot.kind === "video");
+        return Object.fromEntries(slots.map(({ mid, track }) => [mid, track ? qualityFor(track) : "high"]));
     }
 
     /**
-     * The tracks as `connection` receives them: `{user, source, kind, receiver, track}`. A slot without a section is one
-     * that the connection has not heard of yet.
+     * The tracks that `connection` receives: `{user, source, kind, receiver, track}`. A slot without a transceiver is
+     * one that is not negotiated yet.
      */
     received(connection) {
         const byMid = new Map(connection.getTransceivers().map((one) => [one.mid, one]));
-        return this.#shown.flatMap(({ mid, track }) => {
+        return this.#slots.flatMap(({ mid, track }) => {
             const receiver = track && byMid.get(mid)?.receiver;
             if (!receiver) return [];
             const { user, source } = track;

@@ -1,7 +1,7 @@
-// What is heard: an audio element for every track, which outlives whatever is shown.
+// Audio output: an audio element for every received track, independent of what is shown.
 //
-// The elements belong to the call and not to its screen, so that a voice goes on without a gap while the screen changes,
-// or the connection that brings it.
+// The elements belong to the call and not to its screen, so that audio plays without a gap while the screen or the
+// connection changes.
 
 import { preferences } from "./preferences.js";
 
@@ -11,7 +11,7 @@ export class Speakers {
     #muted = false;
     #resume = () => this.#play();
 
-    /** Plays these tracks and no others. */
+    /** Plays exactly these tracks. */
     play(tracks) {
         for (const [track, element] of this.#elements) if (!tracks.includes(track)) this.#drop(track, element);
         for (const track of tracks) if (!this.#elements.has(track)) this.#add(track);
@@ -22,7 +22,7 @@ export class Speakers {
         for (const element of this.#elements.values()) element.muted = muted;
     }
 
-    /** Plays on the device that was chosen. */
+    /** Plays on the chosen device. */
     choose() {
         const id = preferences.get("speaker");
         for (const element of this.#elements.values()) {
@@ -51,12 +51,12 @@ export class Speakers {
         this.#elements.delete(track);
     }
 
-    /** A page that came back by itself may not sound before somebody touches it. */
+    /** A reloaded page may not play audio before a user gesture. */
     async #play() {
         this.#forgetGesture();
         const plays = [...this.#elements.values()].filter((element) => element.paused).map((element) => element.play());
-        const refused = (await Promise.allSettled(plays)).some(({ reason }) => reason?.name === "NotAllowedError");
-        if (refused) for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, this.#resume);
+        const isBlocked = (await Promise.allSettled(plays)).some(({ reason }) => reason?.name === "NotAllowedError");
+        if (isBlocked) for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, this.#resume);
     }
 
     #forgetGesture() {

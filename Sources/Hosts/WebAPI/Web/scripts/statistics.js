@@ -1,15 +1,15 @@
-// What the connection is doing, once a second, out of the browser's WebRTC statistics.
+// Samples the connection's WebRTC statistics once a second.
 
-/** Samples a peer's connection. `latest` is the last sample, `series` the last minute, `summary` the whole call. */
+/** `latest` is the last sample, `series` the last minute, `summary` the whole call. */
 export class Statistics {
     series = [];
     latest;
     #before = new Map();
     #then = 0;
     #sums = { lost: 0, received: 0, jitter: 0, roundTrip: 0, samples: 0, relayed: false, sent: 0, receivedBytes: 0 };
-    #began = performance.now();
+    #startedAt = performance.now();
 
-    /** Reads one sample and tells whether anything was received since the one before. */
+    /** Takes a sample of the connection's statistics. */
     async sample(connection) {
         const now = performance.now();
         const seconds = this.#then ? (now - this.#then) / 1000 : 0;
@@ -23,7 +23,7 @@ export class Statistics {
         return sample;
     }
 
-    /** The body of the quality report at the end of the call; nothing when it never connected. */
+    /** The body of the quality report at the end of the call; undefined if it never connected. */
     get summary() {
         const { lost, received, jitter, roundTrip, samples, relayed, sent, receivedBytes } = this.#sums;
         if (samples === 0) return undefined;
@@ -31,7 +31,7 @@ export class Statistics {
             loss: lost + received > 0 ? clamp(lost / (lost + received), 0, 1) : 0,
             jitter: jitter / samples, roundTrip: roundTrip / samples, relayed,
             sent: Math.round(sent), received: Math.round(receivedBytes),
-            seconds: Math.round((performance.now() - this.#began) / 1000),
+            seconds: Math.round((performance.now() - this.#startedAt) / 1000),
         };
     }
 
@@ -94,7 +94,7 @@ export class Statistics {
     }
 }
 
-/** How well these tracks arrive: `{level, loss, jitter, rate}`, level 1 to 3; nothing when nothing was sent. */
+/** The quality of these received tracks: `{level, loss, jitter, rate}`, level 1 to 3; undefined if nothing was sent. */
 export function qualityOf(sample, tracks) {
     const streams = tracks.map((track) => sample.streams.get(track)).filter((one) => one && one.received + one.lost > 0);
     if (streams.length === 0) return undefined;
@@ -103,7 +103,7 @@ export function qualityOf(sample, tracks) {
     return graded({ loss, jitter: Math.max(...streams.map((one) => one.jitter)), rate: sum("rate") });
 }
 
-/** How well what is sent from here arrives. */
+/** The quality of the local media at the receiver. */
 export function ownQuality(sample) {
     if (sample.sent.length === 0 || sample.up === 0) return undefined;
     const worst = (field) => Math.max(...sample.sent.map((one) => one[field]));
@@ -116,7 +116,7 @@ function graded(quality) {
     return { level, ...quality };
 }
 
-/** The candidate pair that carries the media. */
+/** The selected candidate pair. */
 function pathOf(reports) {
     const byID = new Map(reports.map((report) => [report.id, report]));
     const transport = reports.find((report) => report.type === "transport" && report.selectedCandidatePairId);
@@ -141,7 +141,7 @@ function media(report, byID) {
     return { codec, width: report.frameWidth, height: report.frameHeight, rate: report.framesPerSecond };
 }
 
-/** Of several pictures the largest one that moves is spoken of. */
+/** Of several videos, the largest one with a frame rate. */
 function larger(one, other) {
     const weight = (picture) => (picture?.width ?? 0) * (picture?.rate ? 1_000 : 1);
     return one && weight(one) >= weight(other) ? one : other;

@@ -1,24 +1,24 @@
-// Voice messages: sending them, finding them, and hearing of those that come and go.
+// Voice messages: sending and listing them, and events when they are created or removed.
 //
-// A message is told of in the streams of its two users, without its sound's address: that runs out, while streams are
-// kept. Whoever shows a message asks for it.
+// The streams of the two users announce a message without the URL of its audio: the URL expires, while streams are
+// kept. It is fetched when the message is shown.
 
 import { authorized, serverInfo } from "./api.js";
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
 import { randomID } from "./identity.js";
 import { realtime } from "./realtime.js";
-import { patiently, request } from "./requests.js";
+import { withRetries, request } from "./requests.js";
 
-const PATIENCE = 60_000;
-const UPLOAD_LIMIT = 120_000;
+const RETRY_TIMEOUT = 60_000;
+const UPLOAD_TIMEOUT = 120_000;
 
 /**
- * Events: `created` and `removed` (a message without its sound), `transcribed` (its id and transcript), `unseen`, `arrived` (the name of whom it is from, while
- * nobody looks at their messages), `reload` when something may have been missed.
+ * Events: `created` and `removed` (a message without its audio), `transcribed` (its id and transcript), `unseen`,
+ * `arrived` (the sender's name, while their messages are not shown), `reload` when events may have been missed.
  */
 class Voice extends Emitter {
-    /** Who has sent something that was not looked at on this page: id -> {name, count}. */
+    /** The senders of messages that were not shown on this page: id -> {name, count}. */
     unseen = new Map();
     #watched;
     #limits;
@@ -29,14 +29,14 @@ class Voice extends Emitter {
         realtime.on("snapshot", ({ stream }) => { if (stream === `user:${credentials.user?.id}`) this.emit("reload"); });
     }
 
-    /** Forgets everything: somebody else may sign in. */
+    /** Clears everything: somebody else may sign in. */
     reset() {
         this.unseen.clear();
         this.#watched = undefined;
         this.emit("unseen");
     }
 
-    /** Somebody looks at the messages with this user, until the returned function is called. */
+    /** The messages with this user are shown, until the returned function is called. */
     watch(user) {
         this.#watched = user;
         this.unseen.delete(user);
@@ -48,20 +48,20 @@ class Voice extends Emitter {
 
     async get(id) { return (await request("voice.get", { message: id })).message; }
 
-    /** Has a message written down once more. */
+    /** Retries the transcription of a message. */
     async transcribe(id) { return (await request("voice.transcribe", { message: id })).transcript; }
 
     remove(id) { return request("voice.remove", { message: id }); }
 
-    /** Sends a sound; the same one again while the way to the server is broken. */
+    /** Sends an audio file, with retries. */
     async send(user, blob, clientID = randomID()) {
         const query = new URLSearchParams({ to: user, clientID });
         const file = new Blob([blob], { type: /webm|matroska/.test(blob.type) ? "audio/webm" : "audio/ogg" });
-        const upload = () => authorized("POST", `/v1/voice-messages?${query}`, file, { limit: UPLOAD_LIMIT });
-        return (await patiently(upload, PATIENCE)).message;
+        const upload = () => authorized("POST", `/v1/voice-messages?${query}`, file, { timeout: UPLOAD_TIMEOUT });
+        return (await withRetries(upload, RETRY_TIMEOUT)).message;
     }
 
-    /** How long and how large a message may be, and whether one can be recorded on the server. */
+    /** The maximum length and size of a message, and whether one can be recorded on the server. */
     async limits() {
         this.#limits ??= (await serverInfo()).voice;
         return this.#limits;
@@ -72,17 +72,17 @@ class Voice extends Emitter {
         if (stream !== `user:${me}`) return;
         if (type === "voice.created") {
             this.emit("created", data);
-            if (data.to === me && data.from !== this.#watched) this.#note(data.from);
+            if (data.to === me && data.from !== this.#watched) this.#addUnseen(data.from);
         }
         if (type === "voice.removed") this.emit("removed", data);
         if (type === "voice.transcribed") this.emit("transcribed", data);
     }
 
-    async #note(user) {
+    async #addUnseen(user) {
         const known = this.unseen.get(user) ?? { name: "Somebody", count: 0 };
         this.unseen.set(user, known);
         known.count += 1;
-        try { known.name = (await request("users.get", { user })).displayName; } catch { /* They are told of without a name. */ }
+        try { known.name = (await request("users.get", { user })).displayName; } catch { /* Announced without a name. */ }
         this.emit("unseen");
         this.emit("arrived", known.name);
     }

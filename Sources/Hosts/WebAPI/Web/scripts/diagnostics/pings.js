@@ -1,11 +1,11 @@
-// Small messages over a data channel to somebody who sends each of them back.
+// Round trips over a data channel whose other end echoes every message.
 
 const COUNT = 20;
 const INTERVAL = 50;
-/** What is not back by then is lost. */
-const PATIENCE = 1_000;
+/** Messages that are not echoed within this time are lost. */
+const TIMEOUT = 1_000;
 
-/** Answers `{sent, received, median}`, the median round trip in milliseconds. */
+/** Returns `{sent, received, median}`, the median round trip in milliseconds. */
 export async function exchangePings(channel, signal) {
     const sentAt = [];
     const times = [];
@@ -25,7 +25,7 @@ export async function exchangePings(channel, signal) {
         channel.send(String(number));
         await pause(INTERVAL);
     }
-    await Promise.race([all, pause(PATIENCE)]);
+    await Promise.race([all, pause(TIMEOUT)]);
     return { sent: sentAt.length, received: times.length, median: median(times) };
 }
 

@@ -1,20 +1,20 @@
-// Trying one STUN or TURN server from this browser, by itself.
+// Tests a single STUN or TURN server from this browser.
 //
-// A connection that knows only this server gathers candidates. For a relay, a second one does the same, and the two
-// talk through it: what they measure went from here to the relay and back, twice.
+// A connection with only this server gathers candidates. For a relay, a second one does the same, and the two connect
+// through it: a measured round trip goes from here to the relay and back, twice.
 
 import { exchangePings } from "./pings.js";
 
-/** Who has not answered by then will not carry a call either. */
-const GATHERING_LIMIT = 8_000;
-const CONNECTING_LIMIT = 6_000;
-/** After the candidate that was looked for, others of further networks may come. */
-const GRACE = 300;
+/** A server that is slower than this is useless for calls. */
+const GATHERING_TIMEOUT = 8_000;
+const CONNECTING_TIMEOUT = 6_000;
+/** After the first matching candidate, others from further networks may follow within this time. */
+const EXTRA_GATHERING = 300;
 
 /**
- * Answers `{outcome, candidates, errors, first, gathering, pings}`. The outcome is `works`, `refused` (there are
- * errors), `silent`, `unconnected` (allocated, but nothing comes through), `quiet` (STUN without a candidate and without
- * an error), or `unusable` (this browser does not know such servers).
+ * Returns `{outcome, candidates, errors, first, gathering, pings}`. The outcome is `works`, `refused` (there are
+ * errors), `silent`, `unconnected` (allocated, but nothing gets through), `quiet` (STUN without a candidate and without
+ * an error), or `unusable` (this browser does not support such servers).
  */
 export async function probe(server, signal) {
     const peers = [];
@@ -24,7 +24,7 @@ export async function probe(server, signal) {
         return peer;
     };
     try {
-        return server.kind === "stun" ? await lookOutside(open()) : await relay(open(), open(), signal);
+        return server.kind === "stun" ? await testSTUN(open()) : await testRelay(open(), open(), signal);
     } catch (error) {
         signal.throwIfAborted();
         return { outcome: "unusable", candidates: [], errors: [{ code: 0, text: error.message }] };
@@ -33,8 +33,8 @@ export async function probe(server, signal) {
     }
 }
 
-/** STUN: how this browser is seen from outside. */
-async function lookOutside(peer) {
+/** STUN: this browser's server-reflexive address. */
+async function testSTUN(peer) {
     peer.connection.createDataChannel("probe");
     await peer.gather("srflx");
     const found = peer.candidates.some(({ type }) => type === "srflx");
@@ -42,14 +42,14 @@ async function lookOutside(peer) {
     return { ...peer.findings, outcome };
 }
 
-async function relay(here, there, signal) {
+async function testRelay(here, there, signal) {
     const channel = here.connection.createDataChannel("pings", { ordered: false, maxRetransmits: 0 });
     there.connection.ondatachannel = ({ channel: other }) => { other.onmessage = ({ data }) => other.send(data); };
     const connected = connect(here, there);
     await Promise.all([here.gather("relay"), connected.then(() => there.gather("relay"))]);
     const errors = [...here.errors, ...there.errors];
     const findings = { ...here.findings, errors };
-    // A browser takes a relay for each network that it has, and eight are all that a test is given.
+    // A browser makes an allocation on each of its networks, and a test may make eight.
     if (here.relayCount > 1 && errors.some(({ code }) => code === 486)) return { ...findings, outcome: "works" };
     if (!here.hasRelay || !there.hasRelay) return { ...findings, outcome: errors.length > 0 ? "refused" : "silent" };
     signal.throwIfAborted();
@@ -58,12 +58,12 @@ async function relay(here, there, signal) {
     return { ...findings, pings, outcome: pings.received > 0 ? "works" : "unconnected" };
 }
 
-/** Makes the two find each other. Candidates that come before the descriptions wait for them. */
+/** Connects the two. Candidates that arrive before the descriptions wait for them. */
 async function connect(here, there) {
     let begin;
     const described = new Promise((resolve) => { begin = resolve; });
-    here.hand = (candidate) => described.then(() => there.connection.addIceCandidate(candidate)).catch(() => {});
-    there.hand = (candidate) => described.then(() => here.connection.addIceCandidate(candidate)).catch(() => {});
+    here.onCandidate = (candidate) => described.then(() => there.connection.addIceCandidate(candidate)).catch(() => {});
+    there.onCandidate = (candidate) => described.then(() => here.connection.addIceCandidate(candidate)).catch(() => {});
     await here.describe();
     await there.connection.setRemoteDescription(here.connection.localDescription);
     await there.describe();
@@ -72,27 +72,27 @@ async function connect(here, there) {
 }
 
 function opened(channel) {
-    return within(CONNECTING_LIMIT, new Promise((resolve) => {
+    return within(CONNECTING_TIMEOUT, new Promise((resolve) => {
         channel.addEventListener("open", () => resolve(true));
         if (channel.readyState === "open") resolve(true);
     }));
 }
 
-/** The promise's value, or nothing when it takes too long. */
-function within(limit, promise) {
-    return Promise.race([promise, new Promise((resolve) => setTimeout(resolve, limit))]);
+/** The promise's value, or undefined after a timeout. */
+function within(timeout, promise) {
+    return Promise.race([promise, new Promise((resolve) => setTimeout(resolve, timeout))]);
 }
 
-/** A connection with one server to ask, and what came of it. */
+/** A connection with one ICE server, and its candidates and errors. */
 class ProbingPeer {
     candidates = [];
     errors = [];
     /** Called with each candidate. */
-    hand = () => {};
+    onCandidate = () => {};
     #described;
-    #began;
-    #first;
-    #ended;
+    #startedAt;
+    #firstAt;
+    #endedAt;
 
     constructor({ url, kind, username, credential }) {
         this.connection = new RTCPeerConnection({
@@ -100,7 +100,7 @@ class ProbingPeer {
             iceTransportPolicy: kind === "stun" ? "all" : "relay",
         });
         this.connection.addEventListener("icecandidate", ({ candidate }) => {
-            if (candidate?.candidate) this.#take(candidate);
+            if (candidate?.candidate) this.#addCandidate(candidate);
         });
         this.connection.addEventListener("icecandidateerror", ({ errorCode, errorText }) => {
             this.errors.push({ code: errorCode, text: errorText ?? "" });
@@ -112,39 +112,39 @@ class ProbingPeer {
     get hasRelay() { return this.relayCount > 0; }
 
     get findings() {
-        const since = (moment) => moment === undefined ? undefined : moment - this.#began;
-        return { candidates: this.candidates, errors: this.errors, first: since(this.#first), gathering: since(this.#ended) };
+        const since = (moment) => moment === undefined ? undefined : moment - this.#startedAt;
+        return { candidates: this.candidates, errors: this.errors, first: since(this.#firstAt), gathering: since(this.#endedAt) };
     }
 
     /** Sets the local description, which starts the gathering. */
     describe() {
-        this.#began ??= performance.now();
+        this.#startedAt ??= performance.now();
         this.#described ??= this.connection.setLocalDescription();
         return this.#described;
     }
 
-    /** Gathers until a candidate of that type came and a moment went by, until there are no more, or until the limit. */
+    /** Gathers until shortly after a candidate of that type, until there are no more, or until the timeout. */
     async gather(type) {
         const found = new Promise((resolve) => {
             this.connection.addEventListener("icecandidate", ({ candidate }) => {
-                if (candidate?.type === type) setTimeout(resolve, GRACE);
+                if (candidate?.type === type) setTimeout(resolve, EXTRA_GATHERING);
             });
-            if (this.candidates.some((one) => one.type === type)) setTimeout(resolve, GRACE);
+            if (this.candidates.some((one) => one.type === type)) setTimeout(resolve, EXTRA_GATHERING);
         });
         const complete = new Promise((resolve) => {
-            const look = () => { if (this.isComplete) resolve(); };
+            const check = () => { if (this.isComplete) resolve(); };
             this.connection.addEventListener("icegatheringstatechange", () => {
-                if (this.isComplete) this.#ended = performance.now();
-                look();
+                if (this.isComplete) this.#endedAt = performance.now();
+                check();
             });
-            look();
+            check();
         });
         await this.describe();
-        await within(GATHERING_LIMIT, Promise.race([found, complete]));
+        await within(GATHERING_TIMEOUT, Promise.race([found, complete]));
         await this.#completeFromStatistics();
     }
 
-    /** By which protocol a relay is reached, some browsers tell only in their statistics. */
+    /** Some browsers report the relay protocol only in their statistics. */
     async #completeFromStatistics() {
         const reports = [...(await this.connection.getStats()).values()];
         const relay = reports.find(({ type, candidateType }) => type === "local-candidate" && candidateType === "relay");
@@ -153,15 +153,15 @@ class ProbingPeer {
         }
     }
 
-    #take(candidate) {
-        this.#first ??= performance.now();
-        this.candidates.push(inShort(candidate));
-        this.hand(candidate);
+    #addCandidate(candidate) {
+        this.#firstAt ??= performance.now();
+        this.candidates.push(candidateSummary(candidate));
+        this.onCandidate(candidate);
     }
 }
 
-/** Addresses stay out of it: the report is made to be sent around. */
-function inShort({ type, protocol, address, relayProtocol }) {
+/** Without addresses: the report may be passed on. */
+function candidateSummary({ type, protocol, address, relayProtocol }) {
     const family = !address || address.endsWith(".local") ? "hidden address" : address.includes(":") ? "IPv6" : "IPv4";
     return { type, protocol: (protocol ?? "").toUpperCase(), family, relayProtocol: (relayProtocol ?? "").toUpperCase() };
 }

@@ -1,13 +1,13 @@
-// The results as plain text, for whoever helps. No credentials and no addresses of this network are in it.
+// The results as plain text, for support. Without credentials and addresses of this network.
 
 import { lossText, meaning } from "./findings.js";
 
-export function reportText({ summary, tests, surroundings }) {
+export function reportText({ summary, tests, environment }) {
     const network = navigator.connection?.effectiveType;
     const lines = ["Switchboard connection report", `Time: ${new Date().toISOString()}`, `Server: ${location.origin}`,
         `Browser: ${navigator.userAgent}`, ...(network ? [`Network: about as fast as ${network}`] : []), "",
         `Result: ${summary.title}`, ...summary.advice.map((one) => `  ${one}`), ""];
-    for (const [name, { word, roundTrip, help }] of Object.entries(surroundings)) {
+    for (const [name, { word, roundTrip, help }] of Object.entries(environment)) {
         lines.push(`${name}: ${[word, milliseconds(roundTrip), help].filter(Boolean).join("; ")}`);
     }
     for (const test of tests) lines.push("", ...testLines(test));
@@ -18,7 +18,7 @@ function testLines(test) {
     const { server, result } = test;
     const { word, text, help } = meaning(test);
     const rows = facts(result).map(([name, value]) => `  ${name}: ${value}`);
-    const errors = result.errors.map(({ code, text: said }) => `  Error ${code}${said ? `: ${said}` : ""}`);
+    const errors = result.errors.map(({ code, text: reason }) => `  Error ${code}${reason ? `: ${reason}` : ""}`);
     return [`${server.label}, ${server.url}: ${word}`, `  ${text}`, ...(help ? [`  ${help}`] : []), ...rows, ...new Set(errors)];
 }
 

@@ -1,24 +1,24 @@
-// The address of a STUN or TURN server, taken apart (RFC 7064, RFC 7065).
+// Parses the URL of a STUN or TURN server (RFC 7064, RFC 7065).
 
 const labels = { stun: "STUN over UDP", udp: "TURN over UDP", tcp: "TURN over TCP", tls: "TURN over TLS", dtls: "TURN over DTLS" };
 
 /**
- * `{url, kind, host, port, label, place}`. The kind is `stun`, or how one gets to the relay: `udp`, `tcp`, `tls`, `dtls`.
- * `place` names the protocol and port as a firewall's rule would.
+ * `{url, kind, host, port, label, portName}`. The kind is `stun`, or the transport to the relay: `udp`, `tcp`, `tls`,
+ * `dtls`. `portName` names the protocol and port as in a firewall rule.
  */
-export function takeApart(url) {
+export function parseServerURL(url) {
     const [, scheme, host, port, transport] =
         /^(stuns?|turns?):(\[[^\]]*\]|[^:?]*)(?::(\d+))?(?:\?transport=(\w+))?/i.exec(url) ?? [];
-    if (!scheme) return { url, kind: "unknown", host: url, port: 0, label: "Unknown kind of server", place: url };
+    if (!scheme) return { url, kind: "unknown", host: url, port: 0, label: "Unknown kind of server", portName: url };
     const isSecure = /s$/i.test(scheme);
     const isTCP = (transport ?? (isSecure ? "tcp" : "udp")).toLowerCase() === "tcp";
     const kind = /^stun/i.test(scheme) ? "stun" : isSecure ? (isTCP ? "tls" : "dtls") : isTCP ? "tcp" : "udp";
     const number = Number(port ?? (isSecure ? 5349 : 3478));
-    return { url, kind, host, port: number, label: labels[kind], place: `${isTCP ? "TCP" : "UDP"} port ${number}` };
+    return { url, kind, host, port: number, label: labels[kind], portName: `${isTCP ? "TCP" : "UDP"} port ${number}` };
 }
 
-/** Every URL of a list of `RTCIceServer` by itself, with the credentials that belong to it. */
-export function separate(iceServers) {
+/** Every URL of a list of `RTCIceServer`, each with its credentials. */
+export function flattenServers(iceServers) {
     return iceServers.flatMap(({ urls, username, credential }) =>
-        [urls].flat().map((url) => ({ ...takeApart(url), username, credential })));
+        [urls].flat().map((url) => ({ ...parseServerURL(url), username, credential })));
 }

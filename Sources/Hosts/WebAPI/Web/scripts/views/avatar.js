@@ -1,4 +1,4 @@
-// A round picture of a person: a photo, or initials on a colour that is always the same for them.
+// A user's avatar: a photo, or initials on a colour that is always the same for that user.
 
 import { h } from "../dom.js";
 import { initials } from "../format.js";
@@ -8,7 +8,7 @@ const hues = [12, 32, 88, 150, 172, 198, 222, 258, 292, 330];
 export function avatar(user, { size = "", presence } = {}) {
     let hash = 0;
     for (const character of user.id ?? "") hash = (hash * 31 + character.codePointAt(0)) % 9973;
-    // Photos lie on this server: whoever looks at one tells nobody else.
+    // Only photos on this server, so that showing one reveals nothing to other sites.
     const photo = user.photoURL?.startsWith("/v1/photos/")
         ? h("img", { src: user.photoURL, alt: "", onerror: (event) => event.target.remove() })
         : undefined;

@@ -1,8 +1,8 @@
-// The call screen: a picture of whom it is with, and what one can do.
+// The call screen: the participants' video, and the controls.
 
 import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { clockText, progress } from "../format.js";
 import { avatar } from "./avatar.js";
 import { CaptionsView, hasTranscription } from "./captions.js";
@@ -22,7 +22,7 @@ export class CallView {
     #transcribes = false;
     #details;
     #devices;
-    #unhear;
+    #unsubscribe;
     #timer;
 
     constructor(call) {
@@ -30,8 +30,8 @@ export class CallView {
         this.#captions = new CaptionsView(call);
         this.#parts = this.#make();
         this.node = this.#parts.section;
-        this.#unhear = [call.on("change", () => this.#show()), call.on("stats", (sample) => this.#measure(sample)),
-            call.on("speaking", () => this.#scene.speak?.()), calls.on("open", () => this.#showAfter())];
+        this.#unsubscribe = [call.on("change", () => this.#show()), call.on("stats", (sample) => this.#measure(sample)),
+            call.on("speaking", () => this.#scene.updateSpeakers?.()), calls.on("open", () => this.#showAfter())];
         this.#timer = setInterval(() => this.#tick(), 500);
         this.onkey = (event) => this.#key(event);
         addEventListener("keydown", this.onkey);
@@ -44,7 +44,7 @@ export class CallView {
     close() {
         clearInterval(this.#timer);
         removeEventListener("keydown", this.onkey);
-        this.#unhear.forEach((one) => one());
+        this.#unsubscribe.forEach((one) => one());
         this.#scene.close();
         this.#captions.close();
     }
@@ -106,11 +106,11 @@ export class CallView {
         const ended = call.phase === "ended";
         section.dataset.phase = call.phase;
         section.dataset.connection = call.connection;
-        section.dataset.way = call.way;
+        section.dataset.mediaPath = call.mediaPath;
         section.dataset.call = call.id ?? "";
         section.dataset.mode = call.isGroup ? "group" : "pair";
         name.textContent = call.title;
-        status.textContent = this.#otherState(progress(call));
+        status.textContent = this.#statusText(progress(call));
         recording.hidden = ended || !call.isRecorded;
         if (recording.textContent !== call.recorded) recording.textContent = call.recorded;
         captioned.hidden = ended || !call.captions;
@@ -124,7 +124,7 @@ export class CallView {
         if (ended) this.#closePanel();
     }
 
-    /** A call between two that becomes a group's is shown as one from then on. */
+    /** A call between two that becomes a group call is shown as one from then on. */
     #showScene(section) {
         const Scene = this.call.isGroup ? GridScene : PairScene;
         if (!(this.#scene instanceof Scene)) {
@@ -136,7 +136,7 @@ export class CallView {
         this.#scene.show(section);
     }
 
-    /** What one can do once it is over here: a group's call may go on without this tab. */
+    /** The actions after the call has ended here: a group call may continue without this tab. */
     #showAfter() {
         const { call } = this;
         const { after } = this.#parts;
@@ -166,7 +166,7 @@ export class CallView {
         if (users) await this.#try("call", () => call.invite(users.people));
     }
 
-    #otherState(text) {
+    #statusText(text) {
         const media = this.call.otherMedia;
         return text === "Connected" && media?.audio === false ? "Their microphone is off" : text;
     }
@@ -179,7 +179,7 @@ export class CallView {
         if (share) set(share, "screen", call.isSharing ? "Stop sharing" : "Share your screen", call.isSharing);
         set(details, "chart", "Connection details (D)", Boolean(this.#details));
         set(devices, "sliders", "Microphone, camera and speaker", Boolean(this.#devices));
-        record.hidden = !call.isHeard || call.phase !== "active";
+        record.hidden = !call.usesGateway || call.phase !== "active";
         captions.hidden = record.hidden || !(this.#transcribes || call.captions);
         set(captions, "captions", call.captions ? "Turn captions off (C)" : "Turn captions on (C)", Boolean(call.captions));
         set(record, "record", call.isRecorded ? "Stop recording" : "Record the call", call.isRecorded);
@@ -199,7 +199,7 @@ export class CallView {
 
     async #try(what, work) {
         try { await work(); } catch (error) {
-            if (what !== "screen" || error.name !== "NotAllowedError") toast(inWords(error, what), { error: true });
+            if (what !== "screen" || error.name !== "NotAllowedError") toast(errorMessage(error, what), { error: true });
         }
     }
 
@@ -244,7 +244,7 @@ export class CallView {
     }
 }
 
-/** The label says what a press would do, so nothing more is said about the state. */
+/** The label says what a click would do, so the state needs no other description. */
 function set(control, name, label, isOn) {
     if (control.dataset.icon !== name) {
         control.dataset.icon = name;

@@ -1,51 +1,51 @@
-// What is said in a call, as it was understood: the last lines, above the controls.
+// Live captions: the last lines, above the controls.
 
 import { serverInfo } from "../api.js";
 import { h } from "../dom.js";
 
-const LINES = 3;
-const STAY = 8_000;
-/** What somebody goes on to say stands in the same line, up to here. */
-const LONGEST = 110;
+const MAX_LINES = 3;
+const LINE_LIFETIME = 8_000;
+/** The same speaker's next words are appended to the line, up to this length. */
+const MAX_LINE_LENGTH = 110;
 
-let asked;
+let transcriptionSupport;
 
-/** Whether the server has somebody who writes down what is said. */
-export const hasTranscription = () => asked ??= serverInfo().then((info) => info.transcribes, () => { asked = undefined; return false; });
+/** Whether the server can transcribe. */
+export const hasTranscription = () => transcriptionSupport ??= serverInfo().then((info) => info.transcribes, () => { transcriptionSupport = undefined; return false; });
 
 export class CaptionsView {
     node;
     #call;
     #lines;
-    #trouble;
-    #unhear;
+    #error;
+    #unsubscribe;
 
     constructor(call) {
         this.#call = call;
         this.#lines = h("ol", { class: "caption-lines", role: "log", "aria-label": "Captions" });
-        this.#trouble = h("p", { class: "caption-trouble", role: "status", hidden: true });
-        this.node = h("div", { id: "captions", class: "captions", hidden: true }, this.#lines, this.#trouble);
-        this.#unhear = call.on("caption", (caption) => this.#take(caption));
+        this.#error = h("p", { class: "caption-trouble", role: "status", hidden: true });
+        this.node = h("div", { id: "captions", class: "captions", hidden: true }, this.#lines, this.#error);
+        this.#unsubscribe = call.on("caption", (caption) => this.#show(caption));
     }
 
     show() {
         const { captions, phase } = this.#call;
         this.node.hidden = !captions || phase === "ended";
         if (this.node.hidden) this.#lines.replaceChildren();
-        const trouble = captions?.failure ? `No captions at the moment: ${captions.failure}` : "";
-        if (this.#trouble.textContent !== trouble) this.#trouble.textContent = trouble;
-        this.#trouble.hidden = !trouble;
+        const error = captions?.failure ? `No captions at the moment: ${captions.failure}` : "";
+        if (this.#error.textContent !== error) this.#error.textContent = error;
+        this.#error.hidden = !error;
     }
 
-    close() { this.#unhear(); }
+    close() { this.#unsubscribe(); }
 
-    #take({ user, text, language }) {
+    #show({ user, text, language }) {
         const last = this.#lines.lastElementChild;
         const words = last?.querySelector(".caption-words");
-        if (last?.dataset.user === user && words.textContent.length + text.length < LONGEST) words.textContent += ` ${text}`;
+        if (last?.dataset.user === user && words.textContent.length + text.length < MAX_LINE_LENGTH) words.textContent += ` ${text}`;
         else this.#add(user, text, language);
-        while (this.#lines.children.length > LINES) this.#lines.firstElementChild.remove();
-        this.#stay(this.#lines.lastElementChild);
+        while (this.#lines.children.length > MAX_LINES) this.#lines.firstElementChild.remove();
+        this.#removeLater(this.#lines.lastElementChild);
     }
 
     #add(user, text, language) {
@@ -54,8 +54,8 @@ export class CaptionsView {
             h("span", { class: "caption-words", ...(language && { lang: language }) }, text)));
     }
 
-    #stay(line) {
+    #removeLater(line) {
         clearTimeout(line.timer);
-        line.timer = setTimeout(() => line.remove(), STAY);
+        line.timer = setTimeout(() => line.remove(), LINE_LIFETIME);
     }
 }

@@ -1,11 +1,11 @@
-// The details panel: by which way the media goes, how well, and a switch to go through the relay only.
+// The details panel: the path of the media, its quality, and a switch for "relay only".
 
 import { Chart } from "../chart.js";
 import { button, h, toggle } from "../dom.js";
 import { preferences } from "../preferences.js";
 import { rateText } from "../format.js";
 
-const kinds = { host: "own address", srflx: "seen from outside", prflx: "found on the way" };
+const kinds = { host: "local address", srflx: "public address", prflx: "discovered address" };
 
 export class DetailsPanel {
     node;
@@ -21,14 +21,14 @@ export class DetailsPanel {
         this.node = h("div", { id: "details" },
             h("div", { class: "panel-head" }, h("h2", { tabindex: "-1" }, "Connection"),
                 button({ name: "close", label: "Close", bare: true, class: "round glass", data: { action: "close-panel" }, onclick: close })),
-            h("p", { class: "path", data: { stat: "path" } }, "Looking for a way…"),
+            h("p", { class: "path", data: { stat: "path" } }, "Connecting…"),
             this.#canvas,
             h("p", { class: "legend" }, this.#rate("down", "Received"), this.#rate("up", "Sent")),
             h("dl", { class: "stats" }, this.#rows()),
             toggle({ id: "relay-only", label: "Relay only", checked: preferences.get("relayOnly"),
                 onchange: (on) => call.setRelayOnly(on), hint: call.isGroup
-                    ? "Reaches the server through its relay: for networks that let nothing else through. Takes effect at once."
-                    : "Keeps your address from the other person. Takes effect at once." }));
+                    ? "Connects to the server through its relay, for networks that block everything else. Takes effect at once."
+                    : "Hides your address from the other person. Takes effect at once." }));
     }
 
     /** Shows the latest sample. */
@@ -67,8 +67,8 @@ export class DetailsPanel {
 
     #rows() {
         const rows = [["roundTrip", "Round trip"], ["loss", "Loss"], ["jitter", "Jitter"], ["local", "This side"],
-            ["remote", "Other side"], ["protocol", "Protocol"], ["codec", "Codecs"], ["pictureIn", "Picture received"],
-            ["pictureOut", "Picture sent"]];
+            ["remote", "Other side"], ["protocol", "Protocol"], ["codec", "Codecs"], ["pictureIn", "Video received"],
+            ["pictureOut", "Video sent"]];
         return rows.map(([name, label]) => h("div", {}, h("dt", {}, label), this.#value(name, "dd")));
     }
 
@@ -80,7 +80,7 @@ export class DetailsPanel {
 }
 
 function pathText(isRelayed, isGroup) {
-    if (isGroup) return isRelayed ? "Through the relay to the server" : "Through the server, to everybody";
+    if (isGroup) return isRelayed ? "Through the relay to the server" : "Through the server";
     return isRelayed ? "Through the relay" : "Direct, from browser to browser";
 }
 

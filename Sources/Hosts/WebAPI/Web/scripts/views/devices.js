@@ -3,7 +3,7 @@
 import { button, h, toast } from "../dom.js";
 import { listDevices } from "../media.js";
 import { preferences } from "../preferences.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 
 const labels = { microphone: "Microphone", camera: "Camera", speaker: "Speaker" };
 
@@ -32,7 +32,7 @@ function choice(kind, label, devices, call) {
     const chosen = preferences.get(kind);
     if (devices.some((device) => device.id === chosen)) select.value = chosen;
     select.addEventListener("change", async () => {
-        try { await call.changeDevice(kind, select.value); } catch (error) { toast(inWords(error, kind), { error: true }); }
+        try { await call.changeDevice(kind, select.value); } catch (error) { toast(errorMessage(error, kind), { error: true }); }
     });
     return h("div", { class: "field" }, h("label", { for: id }, label), select);
 }

@@ -1,24 +1,24 @@
-// The connection test: how calls from this network will connect, what every server answers, and what to do.
+// The connection test: how calls from this network will connect, the result of every server, and what to do.
 
 import { meaning, verdict } from "../diagnostics/findings.js";
 import { probe } from "../diagnostics/probe.js";
 import { facts, reportText } from "../diagnostics/report.js";
-import { separate } from "../diagnostics/server-url.js";
+import { flattenServers } from "../diagnostics/server-url.js";
 import { connection, device } from "../diagnostics/environment.js";
 import { announce, button, h, icon, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 
-/** Credentials for a test are good for a minute, and a server that does not answer takes a quarter of one. */
-const FRESH = 20_000;
+/** Test credentials are valid for a minute, and testing a server that does not respond takes a quarter of one. */
+const MAX_CREDENTIALS_AGE = 20_000;
 
-const marks = { waiting: "more", testing: "history", good: "check", unsure: "alert", bad: "close" };
+const icons = { waiting: "more", testing: "history", good: "check", unsure: "alert", bad: "close" };
 
 export function diagnosticsPage() {
     const summary = h("section", { class: "card verdict", id: "verdict", "aria-labelledby": "verdict-title" });
     const servers = h("ul", { class: "probes", id: "probes" });
-    const around = h("ul", { class: "probes", id: "surroundings" });
+    const environmentList = h("ul", { class: "probes", id: "environment" });
     const again = button({ name: "history", label: "Test again", class: "soft", data: { action: "test-again" }, onclick: () => start() });
     const copy = button({ name: "copy", label: "Copy report", class: "primary", data: { action: "copy-report" }, disabled: true,
         onclick: () => copyReport(reportText(outcome)) });
@@ -32,46 +32,46 @@ export function diagnosticsPage() {
         again.disabled = true;
         copy.disabled = true;
         try {
-            outcome = await testAll({ summary, servers, around, signal });
+            outcome = await testAll({ summary, servers, environmentList, signal });
             copy.disabled = false;
         } catch (error) {
             if (signal.aborted) return;
-            show(summary, { level: "bad", title: "The test could not be run.", advice: [inWords(error)] });
+            show(summary, { level: "bad", title: "The test could not be run.", advice: [errorMessage(error)] });
         }
         again.disabled = false;
     };
-    // What stands about the browser follows what is changed meanwhile.
-    const unhear = realtime.on("state", async () => {
-        if (outcome) outcome.surroundings = await showSurroundings(around, run.signal);
+    // Keeps the section about the browser up to date.
+    const unsubscribe = realtime.on("state", async () => {
+        if (outcome) outcome.environment = await showEnvironment(environmentList, run.signal);
     });
     start();
     return {
         node: h("div", { class: "page" }, h("h1", {}, "Connection test"), summary,
             h("h2", { class: "section-title" }, "Servers"), servers,
-            h("h2", { class: "section-title" }, "This browser"), around,
+            h("h2", { class: "section-title" }, "This browser"), environmentList,
             h("div", { class: "actions" }, copy, again),
-            h("p", { class: "hint" }, "The report holds no passwords and no addresses of your network.")),
+            h("p", { class: "hint" }, "The report contains no passwords and no addresses of your network.")),
         close() {
             run.abort();
-            unhear();
+            unsubscribe();
         },
     };
 }
 
 /** Tests one server after the other, so that none disturbs another's times. */
-async function testAll({ summary, servers, around, signal }) {
+async function testAll({ summary, servers, environmentList, signal }) {
     show(summary, { level: "testing", title: "Testing…", advice: [] });
     servers.replaceChildren();
-    const surroundings = showSurroundings(around, signal);
-    let asked = Date.now();
+    const environment = showEnvironment(environmentList, signal);
+    let fetchedAt = Date.now();
     let list = await testServers();
     signal.throwIfAborted();
     const rows = list.map((server) => serverRow(server));
     servers.replaceChildren(...rows.map(({ node }) => node));
     const tests = [];
     for (const [index, first] of [...list.entries()]) {
-        if (Date.now() - asked > FRESH) {
-            asked = Date.now();
+        if (Date.now() - fetchedAt > MAX_CREDENTIALS_AGE) {
+            fetchedAt = Date.now();
             list = await testServers();
             signal.throwIfAborted();
         }
@@ -83,7 +83,7 @@ async function testAll({ summary, servers, around, signal }) {
         tests.push(test);
         rows[index].finish(test);
     }
-    const result = { summary: verdict(tests), tests, surroundings: await surroundings };
+    const result = { summary: verdict(tests), tests, environment: await environment };
     signal.throwIfAborted();
     show(summary, result.summary);
     announce(`Connection test finished. ${result.summary.title}`);
@@ -92,23 +92,23 @@ async function testAll({ summary, servers, around, signal }) {
 
 async function testServers() {
     const { iceServers } = await request("iceServers.get", { scope: "test" });
-    return separate(iceServers);
+    return flattenServers(iceServers);
 }
 
 function show(node, { level, title, advice, done = 0, all }) {
     node.dataset.level = level;
     node.setAttribute("aria-busy", String(level === "testing"));
-    node.replaceChildren(mark(level), h("div", {}, h("h2", { id: "verdict-title" }, title), advice.map((one) => h("p", {}, one)),
+    node.replaceChildren(levelIcon(level), h("div", {}, h("h2", { id: "verdict-title" }, title), advice.map((one) => h("p", {}, one)),
         all && h("progress", { max: String(all), value: done, "aria-label": `${done} of ${all} servers tested` })));
 }
 
-function mark(level) { return h("span", { class: "mark", "aria-hidden": "true" }, icon(marks[level])); }
+function levelIcon(level) { return h("span", { class: "mark", "aria-hidden": "true" }, icon(icons[level])); }
 
 function serverRow(server) {
     const node = h("li", { class: "probe", data: { url: server.url, kind: server.kind } });
     const draw = (level, word, ...content) => {
         node.dataset.level = level;
-        node.replaceChildren(mark(level), h("div", {},
+        node.replaceChildren(levelIcon(level), h("div", {},
             h("p", { class: "probe-head" }, h("strong", {}, server.label), h("span", { class: "probe-word" }, word)),
             h("p", { class: "probe-url" }, h("code", {}, server.url)), content));
     };
@@ -126,13 +126,13 @@ function serverRow(server) {
     };
 }
 
-/** Microphone, camera and the realtime connection; answers what it shows, by name. */
-async function showSurroundings(list, signal) {
+/** Microphone, camera and the realtime connection; returns what it shows, by name. */
+async function showEnvironment(list, signal) {
     const [microphone, camera, server] = await Promise.all([device("microphone"), device("camera"), connection()]);
     const found = { Microphone: microphone, Camera: camera, "Connection to the server": server };
     if (signal.aborted) return found;
     list.replaceChildren(...Object.entries(found).map(([name, { level, word, roundTrip, help }]) =>
-        h("li", { class: "probe", data: { level, about: name } }, mark(level), h("div", {},
+        h("li", { class: "probe", data: { level, about: name } }, levelIcon(level), h("div", {},
             h("p", { class: "probe-head" }, h("strong", {}, name), h("span", { class: "probe-word" }, word)),
             roundTrip !== undefined && h("p", { class: "hint" }, `Round trip ${roundTrip.toFixed(1)} ms`),
             help && h("p", { class: "hint" }, help)))));
@@ -144,7 +144,7 @@ async function copyReport(text) {
         await navigator.clipboard.writeText(text);
         toast("Report copied.");
     } catch {
-        // Over plain HTTP there is no clipboard to write to: the text is shown, ready to be copied by hand.
+        // Over plain HTTP there is no clipboard: the text is shown, to be copied by hand.
         showReport(text);
     }
 }
@@ -152,7 +152,7 @@ async function copyReport(text) {
 function showReport(text) {
     const area = h("textarea", { class: "report", readonly: true, rows: "14", "aria-label": "Report", value: text });
     const dialog = h("dialog", { class: "dialog wide", "aria-labelledby": "report-title" },
-        h("h2", { id: "report-title" }, "Report"), h("p", {}, "Copy this text and send it to whoever helps you."), area,
+        h("h2", { id: "report-title" }, "Report"), h("p", {}, "Copy this text and send it to the person who helps you."), area,
         h("div", { class: "choices" }, button({ label: "Close", class: "quiet", onclick: () => dialog.close() })));
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);

@@ -1,12 +1,12 @@
-// Small questions and the card of a person.
+// Confirmation dialogs and the card of a person.
 
 import { button, h, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
 import { callPerson } from "./people.js";
 
-/** Opens a modal dialog; the browser keeps the focus in it and gives it back. */
+/** Opens a modal dialog; the browser traps the focus and restores it. */
 export function open(attributes, ...children) {
     const dialog = h("dialog", { class: "dialog", ...attributes }, children);
     dialog.addEventListener("close", () => dialog.remove());
@@ -16,7 +16,7 @@ export function open(attributes, ...children) {
     return dialog;
 }
 
-/** Asks a question with a few answers; nothing when it is dismissed. */
+/** Asks for a choice; resolves to undefined when the dialog is dismissed. */
 export function ask({ title, text, choices, danger = false }) {
     return new Promise((resolve) => {
         const dialog = open({ "aria-labelledby": "ask-title", id: "ask" },
@@ -51,11 +51,11 @@ export function showPerson(user) {
 
 async function block(user) {
     const sure = await ask({ title: `Block ${user.displayName}?`, danger: true,
-        text: "Their calls and voice messages won’t reach you, and they won’t be told.",
+        text: "Their calls and voice messages won’t reach you. They won’t be notified.",
         choices: [{ value: "block", label: "Block" }] });
     if (!sure) return;
     try {
         await request("blocks.add", { user: user.id });
         toast(`${user.displayName} is blocked. You can undo this in the settings.`);
-    } catch (error) { toast(inWords(error), { error: true }); }
+    } catch (error) { toast(errorMessage(error), { error: true }); }
 }

@@ -1,15 +1,15 @@
-// The picture of a group call: a tile for everybody, oneself last, and larger ones for screens.
+// The grid of a group call: a tile for everybody, the local user last, and larger ones for screens.
 
 import { credentials } from "../credentials.js";
 import { announce, button, h, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { ownQuality, qualityOf } from "../statistics.js";
 import { firstName, presenceInCall } from "../format.js";
 import { avatar } from "./avatar.js";
-import { Sight } from "./visibility.js";
+import { TileVisibility } from "./visibility.js";
 import { Tile } from "./tile.js";
 
-const SHAPE = 4 / 3;
+const ASPECT_RATIO = 4 / 3;
 
 export class GridScene {
     node;
@@ -18,9 +18,9 @@ export class GridScene {
     #tiles;
     #absent;
     #shown = new Map();
-    #said = new Map();
-    #watch;
-    #sight;
+    #announced = new Map();
+    #resizeObserver;
+    #visibility;
 
     constructor(call) {
         this.#call = call;
@@ -29,9 +29,9 @@ export class GridScene {
         this.#absent = h("ul", { class: "absent", "aria-label": "People who are not in the call" });
         this.node = h("div", { class: "scene grid", id: "grid" }, this.#absent,
             h("div", { class: "faces" }, this.#screens, this.#tiles));
-        this.#watch = new ResizeObserver(() => this.#arrange());
-        this.#watch.observe(this.#tiles);
-        this.#sight = new Sight(() => this.#look());
+        this.#resizeObserver = new ResizeObserver(() => this.#arrange());
+        this.#resizeObserver.observe(this.#tiles);
+        this.#visibility = new TileVisibility(() => this.#updatePreferredQuality());
     }
 
     show(section) {
@@ -39,47 +39,47 @@ export class GridScene {
         section.dataset.picture = "false";
         section.dataset.screen = "false";
         const me = credentials.user.id;
-        // In the order of the document, which never changes, so that no tile moves but for those that come and go.
-        const there = call.others.filter((one) => ["joined", "invited", "ringing"].includes(one.state));
-        const order = [...there, this.#me(me)];
+        // In the order of the document, which never changes, so that tiles move only when others are added or removed.
+        const present = call.others.filter((one) => ["joined", "invited", "ringing"].includes(one.state));
+        const order = [...present, this.#localParticipant(me)];
         const received = call.phase === "ended" ? [] : call.received;
-        const wanted = new Map();
+        const tiles = new Map();
         for (const person of order) {
-            if (this.#sharesScreen(person)) wanted.set(`screen ${person.user}`, [person, "screen"]);
-            wanted.set(`camera ${person.user}`, [person, "camera"]);
+            if (this.#sharesScreen(person)) tiles.set(`screen ${person.user}`, [person, "screen"]);
+            tiles.set(`camera ${person.user}`, [person, "camera"]);
         }
         for (const [key, tile] of this.#shown) {
-            if (wanted.has(key)) continue;
-            this.#sight.forget(tile.node);
+            if (tiles.has(key)) continue;
+            this.#visibility.unobserve(tile.node);
             tile.close();
             this.#shown.delete(key);
         }
-        for (const [key, [person, source]] of wanted) {
+        for (const [key, [person, source]] of tiles) {
             if (!this.#shown.has(key)) {
                 this.#shown.set(key, new Tile(person, source));
-                this.#sight.watch(this.#shown.get(key).node);
+                this.#visibility.observe(this.#shown.get(key).node);
             }
             const isMe = person.user === me;
-            this.#shown.get(key).show(person, { isMe, track: this.#picture(person, source, isMe, received),
-                isSpeaking: source === "camera" && call.levels?.speaks(person.user), isMirrored: isMe && source === "camera" });
+            this.#shown.get(key).show(person, { isMe, track: this.#trackOf(person, source, isMe, received),
+                isSpeaking: source === "camera" && call.levels?.isSpeaking(person.user), isMirrored: isMe && source === "camera" });
         }
-        place(this.#screens, [...wanted.keys()].filter((key) => key.startsWith("screen")).map((key) => this.#shown.get(key).node));
-        place(this.#tiles, [...wanted.keys()].filter((key) => key.startsWith("camera")).map((key) => this.#shown.get(key).node));
+        setOrder(this.#screens, [...tiles.keys()].filter((key) => key.startsWith("screen")).map((key) => this.#shown.get(key).node));
+        setOrder(this.#tiles, [...tiles.keys()].filter((key) => key.startsWith("camera")).map((key) => this.#shown.get(key).node));
         this.node.dataset.screens = String(this.#screens.children.length);
         this.#showAbsent();
-        this.#tell(call.others);
+        this.#announceChanges(call.others);
         this.#arrange();
-        this.#look();
+        this.#updatePreferredQuality();
     }
 
-    /** Somebody began or ended to speak. */
-    speak() {
+    /** Somebody started or stopped speaking. */
+    updateSpeakers() {
         for (const [key, tile] of this.#shown) {
-            if (key.startsWith("camera")) tile.speak(this.#call.levels?.speaks(tile.user) && tile.node.dataset.muted !== "true");
+            if (key.startsWith("camera")) tile.setSpeaking(this.#call.levels?.isSpeaking(tile.user) && tile.node.dataset.muted !== "true");
         }
     }
 
-    /** The quality of what each of them sends, as it arrives here. */
+    /** Shows the quality of each participant's media. */
     rate(sample) {
         const received = this.#call.received;
         const me = credentials.user.id;
@@ -91,26 +91,26 @@ export class GridScene {
     }
 
     close() {
-        this.#watch.disconnect();
-        this.#sight.close();
-        // Nobody looks any more; who shows the call again says so.
-        this.#call.see(() => "off");
+        this.#resizeObserver.disconnect();
+        this.#visibility.close();
+        // Nothing is shown any more; a new scene sets its own preferences.
+        this.#call.setPreferredQuality(() => "off");
         for (const tile of this.#shown.values()) tile.close();
     }
 
-    /** Asks for pictures as large as the tiles. Writing on a screen is read in a small tile too, as far as it can be. */
-    #look() {
-        this.#call.see(({ user, source }) => {
+    /** Requests video as large as the tiles; a screen always in high quality, since text must stay readable. */
+    #updatePreferredQuality() {
+        this.#call.setPreferredQuality(({ user, source }) => {
             const tile = this.#shown.get(`${source} ${user}`);
-            const enough = tile && !this.#call.held ? this.#sight.enough(tile.node) : "off";
-            return source === "screen" && enough !== "off" ? "high" : enough;
+            const quality = tile && !this.#call.held ? this.#visibility.preferredQuality(tile.node) : "off";
+            return source === "screen" && quality !== "off" ? "high" : quality;
         });
     }
 
-    #me(me) {
+    #localParticipant(me) {
         const { user } = credentials;
         const known = this.#call.people.find((one) => one.user === me) ?? { user: me, displayName: user.displayName, photoURL: user.photoURL };
-        // What is seen of oneself does not wait for the server.
+        // The local state, without waiting for the server.
         return { ...known, state: "joined", media: { audio: !this.#call.isMuted, held: this.#call.held } };
     }
 
@@ -119,7 +119,7 @@ export class GridScene {
         return isMe ? this.#call.isSharing : person.state === "joined" && person.media?.screen;
     }
 
-    #picture(person, source, isMe, received) {
+    #trackOf(person, source, isMe, received) {
         const { media, held, phase } = this.#call;
         if (phase === "ended" || held) return undefined;
         if (isMe) return media[source];
@@ -128,7 +128,7 @@ export class GridScene {
         return received.find((one) => one.user === person.user && one.source === source)?.track;
     }
 
-    /** Those who do not come, and a way to ask them again. Who has left is not held on to. */
+    /** The people who did not join, with a button to ring them again. People who left are not listed. */
     #showAbsent() {
         const call = this.#call;
         const absent = call.phase === "ended" ? []
@@ -140,28 +140,28 @@ export class GridScene {
             avatar({ ...one, id: one.user }, { size: "small" }),
             h("span", {}, `${firstName(one.displayName)}: ${presenceInCall(one).toLowerCase()}`),
             button({ label: "Ring again", "aria-label": `Ring ${one.displayName} again`, class: "small", data: { action: "ring-again" },
-                onclick: () => call.invite([{ id: one.user }]).catch((error) => toast(inWords(error), { error: true })) }))));
+                onclick: () => call.invite([{ id: one.user }]).catch((error) => toast(errorMessage(error), { error: true })) }))));
     }
 
-    /** Says aloud who comes and goes and who shows a screen. */
-    #tell(others) {
-        const words = [];
+    /** Announces to screen readers who joins, leaves and shares a screen. */
+    #announceChanges(others) {
+        const messages = [];
         for (const one of others) {
-            const before = this.#said.get(one.user);
+            const before = this.#announced.get(one.user);
             const now = { state: one.state, screen: Boolean(one.media?.screen) && one.state === "joined" };
-            this.#said.set(one.user, now);
+            this.#announced.set(one.user, now);
             if (!before) continue;
             const name = firstName(one.displayName);
             if (before.state !== now.state) {
-                words.push({ joined: `${name} joined`, left: `${name} left`, declined: `${name} declined` }[now.state]);
+                messages.push({ joined: `${name} joined`, left: `${name} left`, declined: `${name} declined` }[now.state]);
             }
-            if (!before.screen && now.screen) words.push(`${name} is sharing their screen`);
+            if (!before.screen && now.screen) messages.push(`${name} is sharing their screen`);
         }
-        const text = words.filter(Boolean).join(". ");
+        const text = messages.filter(Boolean).join(". ");
         if (text) announce(text);
     }
 
-    /** As many columns as make the tiles largest. */
+    /** Sets the number of columns that makes the tiles largest. */
     #arrange() {
         const { clientWidth: width, clientHeight: height } = this.#tiles;
         const count = this.#tiles.children.length;
@@ -169,15 +169,15 @@ export class GridScene {
         let best = { columns: 1, size: 0 };
         for (let columns = 1; columns <= count; columns += 1) {
             const [wide, high] = [width / columns, height / Math.ceil(count / columns)];
-            const size = Math.min(wide, high * SHAPE);
+            const size = Math.min(wide, high * ASPECT_RATIO);
             if (size > best.size) best = { columns, size };
         }
         this.#tiles.style.setProperty("--columns", best.columns);
     }
 }
 
-/** Puts the nodes into a list in this order, without touching those that stand there: a video that moves begins anew. */
-function place(list, nodes) {
+/** Orders a list's nodes, without moving those in position: a moved video element restarts. */
+function setOrder(list, nodes) {
     nodes.forEach((node, index) => {
         if (list.children[index] !== node) list.insertBefore(node, list.children[index] ?? null);
     });

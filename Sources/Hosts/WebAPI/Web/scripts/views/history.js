@@ -1,9 +1,9 @@
-// The calls that were: who, how it ended, how long it took, and calling again.
+// The call history: who, how it ended, how long it took, and calling again.
 
 import { calls } from "../calls.js";
 import { credentials } from "../credentials.js";
 import { button, h, icon, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { ending, lengthText, namesOf, othersOf, sides, whenText } from "../format.js";
 import { avatar } from "./avatar.js";
@@ -28,14 +28,14 @@ export function historyPage() {
             more.hidden = !cursor;
             empty.hidden = list.children.length > 0;
         } catch (error) {
-            if (mine === turn) toast(inWords(error), { error: true });
+            if (mine === turn) toast(errorMessage(error), { error: true });
         }
     };
-    const unhear = calls.on("history", () => load());
+    const unsubscribe = calls.on("history", () => load());
     load();
     return {
         node: h("div", { class: "page" }, h("h1", {}, "History"), list, empty, more),
-        close() { turn += 1; unhear(); },
+        close() { turn += 1; unsubscribe(); },
     };
 }
 
@@ -51,7 +51,7 @@ function callRow(call) {
         ? lengthText(Date.parse(call.endedAt) - Date.parse(call.answeredAt)) : undefined;
     const direction = outgoing ? "Outgoing" : "Incoming";
     const what = outcome === "answered" ? direction : text;
-    // A recording belongs to who was in the call while it was made; who never was has none of it.
+    // Only people who were in the call have access to its recordings.
     const wasIn = call.participants.find((one) => one.user === credentials.user.id)?.joinedAt;
     const recordings = call.recorded && wasIn && button({ name: "record", label: `Recordings of the call with ${name}`, bare: true,
         class: "round quiet", data: { action: "recordings" }, onclick: () => showRecordings(call) });

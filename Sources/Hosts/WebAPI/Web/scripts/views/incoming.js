@@ -1,14 +1,14 @@
-// The screen of a ringing call, on every open tab.
+// The incoming call dialog, on every open tab.
 
 import { calls } from "../calls.js";
 import { announce, button, h } from "../dom.js";
 import { credentials } from "../credentials.js";
-import { callAttention, dismissAttention, player } from "../ring.js";
+import { showAttention, dismissAttention, player } from "../ring.js";
 import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
 
-/** Enter accepts, but not the Enter somebody was just about to type when it began to ring. */
-const CALM = 700;
+/** Enter and Escape are ignored for this long, in case somebody was typing when it began to ring. */
+const KEY_DELAY = 700;
 
 let dialog;
 
@@ -35,22 +35,22 @@ function openRing(ring) {
         "aria-describedby": "incoming-text", data: { call: ring.id } });
     dialog.addEventListener("cancel", (event) => {
         event.preventDefault();
-        if (isCalm()) calls.decline(ring);
+        if (acceptsKeys()) calls.decline(ring);
     });
     dialog.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" || event.target.closest("button") || !isCalm()) return;
+        if (event.key !== "Enter" || event.target.closest("button") || !acceptsKeys()) return;
         const accept = dialog.querySelector("[data-default]");
         accept?.click();
     });
-    const began = performance.now();
-    const isCalm = () => performance.now() - began > CALM;
+    const shownAt = performance.now();
+    const acceptsKeys = () => performance.now() - shownAt > KEY_DELAY;
     fill(ring);
     document.body.append(dialog);
     dialog.showModal();
     dialog.querySelector("h2").focus();
     const text = `${ring.caller.displayName} is calling`;
     announce(text);
-    callAttention(text);
+    showAttention(text);
     player.play(open().length > 0 ? "waiting" : "ring");
 }
 

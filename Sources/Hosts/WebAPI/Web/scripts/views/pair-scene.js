@@ -1,4 +1,4 @@
-// The picture of a call between two: the other person large, oneself small.
+// The video of a call between two: the other person large, the local user small.
 
 import { h } from "../dom.js";
 import { avatar } from "./avatar.js";
@@ -20,7 +20,7 @@ export class PairScene {
             this.#face, this.#self);
     }
 
-    /** Shows what is, and answers whether there is a picture of the other side. */
+    /** Updates the videos. */
     show(section) {
         const call = this.#call;
         const ended = call.phase === "ended";
@@ -51,7 +51,7 @@ export class PairScene {
     }
 }
 
-/** Shows a track in a video element; nothing is touched when it shows that track already. */
+/** Shows a track in a video element; does nothing if it shows that track already. */
 export function play(element, track) {
     if (element.srcObject?.getTracks()[0] !== track) element.srcObject = track ? new MediaStream([track]) : null;
 }

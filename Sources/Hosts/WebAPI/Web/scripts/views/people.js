@@ -1,9 +1,9 @@
-// Finding someone and calling them.
+// Searching for people and calling them.
 
 import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
 import { preferences } from "../preferences.js";
-import { Problem, inWords } from "../problems.js";
+import { Problem, errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { credentials } from "../credentials.js";
@@ -12,7 +12,7 @@ import { avatar } from "./avatar.js";
 import { ask, showPerson } from "./dialogs.js";
 import { pickPeople } from "./picker.js";
 
-const PAUSE = 250;
+const SEARCH_DELAY = 250;
 
 export function peoplePage() {
     const list = h("ul", { class: "rows", id: "people" });
@@ -44,14 +44,14 @@ export function peoplePage() {
                 if (mine === turn) show(users, "Recent", "Search for someone by name or e-mail address, and call them.");
             }
         } catch (error) {
-            if (mine === turn) toast(inWords(error), { error: true });
+            if (mine === turn) toast(errorMessage(error), { error: true });
         }
     };
     search.addEventListener("input", () => {
         clearTimeout(timer);
-        timer = setTimeout(refresh, PAUSE);
+        timer = setTimeout(refresh, SEARCH_DELAY);
     });
-    const unhear = calls.on("history", refresh);
+    const unsubscribe = calls.on("history", refresh);
     refresh();
     return {
         node: h("div", { class: "page" },
@@ -63,21 +63,21 @@ export function peoplePage() {
         close() {
             clearTimeout(timer);
             turn += 1;
-            unhear();
+            unsubscribe();
             presence.close();
         },
     };
 }
 
-/** Calls these people; asks first what to do about a call that is open already. */
-export function callPeople(users, kind) { return besides("call", (other) => calls.place(users, kind, other)); }
+/** Calls these people; asks what to do about a call in progress. */
+export function callPeople(users, kind) { return withCallInProgress("call", (other) => calls.start(users, kind, other)); }
 
 export const callPerson = (user, kind) => callPeople([user], kind);
 
-/** Joins a group call that goes on. */
-export function joinCall(document) { return besides("join", (other) => calls.join(document, { other })); }
+/** Joins a group call in progress. */
+export function joinCall(document) { return withCallInProgress("join", (other) => calls.join(document, { other })); }
 
-async function besides(verb, work, other) {
+async function withCallInProgress(verb, work, other) {
     try {
         await work(other);
     } catch (error) {
@@ -85,10 +85,10 @@ async function besides(verb, work, other) {
             const choice = await ask({ title: "You are already in a call", text: error.detail, choices: [
                 { value: "hold", label: `Hold it and ${verb}` }, { value: "end", label: `End it and ${verb}` },
             ] });
-            if (choice) await besides(verb, work, choice);
+            if (choice) await withCallInProgress(verb, work, choice);
             return;
         }
-        toast(inWords(error, "microphone"), { error: true });
+        toast(errorMessage(error, "microphone"), { error: true });
     }
 }
 
@@ -110,7 +110,7 @@ function personRow(user, presence) {
             data: { action: "call-video" }, onclick: () => callPerson(user, "video") }));
 }
 
-/** Whoever was last in a call with me, each once. */
+/** The people of the last calls, each once. */
 export async function recentPeople() {
     const { calls: list } = await request("calls.list", { limit: 50 });
     const people = new Map();
@@ -123,20 +123,20 @@ export async function recentPeople() {
     return [...people.values()].slice(0, 20);
 }
 
-/** Who of those on the page is there right now. */
+/** Shows who of those on the page is online. */
 class Presence {
     #users = new Set();
     #states = new Map();
-    #unhear = [
-        realtime.on("snapshot", ({ stream, data }) => this.#take(stream, data)),
-        realtime.on("event", ({ stream, data }) => this.#take(stream, data)),
+    #unsubscribe = [
+        realtime.on("snapshot", ({ stream, data }) => this.#update(stream, data)),
+        realtime.on("event", ({ stream, data }) => this.#update(stream, data)),
     ];
 
     watch(users) {
-        const wanted = new Set(users);
-        for (const user of this.#users) if (!wanted.has(user)) realtime.unlisten(`presence:${user}`);
-        for (const user of wanted) if (!this.#users.has(user)) realtime.listen(`presence:${user}`);
-        this.#users = wanted;
+        const watched = new Set(users);
+        for (const user of this.#users) if (!watched.has(user)) realtime.unlisten(`presence:${user}`);
+        for (const user of watched) if (!this.#users.has(user)) realtime.listen(`presence:${user}`);
+        this.#users = watched;
     }
 
     dot(user) { return h("span", { class: "presence", data: { presence: user, online: String(this.#is(user)) } }); }
@@ -147,12 +147,12 @@ class Presence {
 
     close() {
         this.watch([]);
-        this.#unhear.forEach((one) => one());
+        this.#unsubscribe.forEach((one) => one());
     }
 
     #is(user) { return this.#states.get(user)?.online ?? false; }
 
-    #take(stream, state) {
+    #update(stream, state) {
         const [kind, user] = stream.split(":");
         if (kind !== "presence") return;
         this.#states.set(user, state);
@@ -163,7 +163,7 @@ class Presence {
     }
 }
 
-/** Asks once whether calls may be announced when this page is not in sight. */
+/** Asks once for permission to show notifications while this page is hidden. */
 function notificationCard() {
     const mayAsk = window.Notification?.permission === "default" && !preferences.get("noticeDismissed");
     if (!mayAsk) return undefined;
@@ -172,7 +172,7 @@ function notificationCard() {
         card.remove();
     };
     const card = h("div", { class: "notice-card" }, icon("bell"),
-        h("p", {}, "Hear about calls when this page is in the background."),
+        h("p", {}, "Get notified about calls while this page is in the background."),
         button({ label: "Turn on", class: "small primary", onclick: () => Notification.requestPermission().then(dismiss) }),
         button({ label: "Not now", class: "small quiet", onclick: dismiss }));
     return card;

@@ -1,8 +1,8 @@
-// One person: calling them, and the voice messages with them.
+// The page of a person: calling them, and the voice messages with them.
 
 import { credentials } from "../credentials.js";
 import { announce, button, h, icon, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { voice } from "../voice.js";
 import { firstName } from "../format.js";
@@ -21,7 +21,7 @@ export function personPage(id) {
         shown = conversation(user);
         node.replaceChildren(...shown.nodes);
     }).catch((error) => {
-        if (!isClosed) node.replaceChildren(back(), h("div", { class: "empty" }, icon("people"), h("p", {}, inWords(error))));
+        if (!isClosed) node.replaceChildren(back(), h("div", { class: "empty" }, icon("people"), h("p", {}, errorMessage(error))));
     });
     return {
         node,
@@ -37,66 +37,66 @@ const back = () => h("a", { class: "back", href: "#/people" }, icon("back"), "Pe
 function conversation(user) {
     const me = credentials.user.id;
     const rows = new Map();
-    /** Transcripts that were told of here, which may be before their messages are there. */
-    const said = new Map();
+    /** Transcripts from events, which may arrive before their messages are loaded. */
+    const transcripts = new Map();
     const list = h("ul", { class: "voices", id: "voice-messages", "aria-label": `Voice messages with ${user.displayName}` });
     const empty = h("div", { class: "empty", hidden: true }, icon("microphone"),
-        h("p", {}, `Nothing was said yet. Record something for ${firstName(user.displayName)}, to be heard when there is time.`));
+        h("p", {}, `No voice messages yet. Record one for ${firstName(user.displayName)}.`));
     const more = button({ label: "Show earlier messages", class: "quiet wide", hidden: true, onclick: () => load(cursor) });
     let cursor;
     let turn = 0;
 
-    const settle = () => { empty.hidden = rows.size > 0; };
+    const updateEmpty = () => { empty.hidden = rows.size > 0; };
     const drop = (message) => {
         rows.get(message)?.close();
         rows.get(message)?.node.remove();
         rows.delete(message);
-        settle();
+        updateEmpty();
     };
     const remove = async (message) => {
         const sure = await ask({ title: "Delete this voice message?", danger: true,
-            text: `${firstName(user.displayName)} can’t hear it any more, either.`, choices: [{ value: "delete", label: "Delete" }] });
+            text: `It is deleted for ${firstName(user.displayName)} too.`, choices: [{ value: "delete", label: "Delete" }] });
         if (!sure) return;
         try {
             await voice.remove(message);
             drop(message);
             announce("Deleted");
-        } catch (error) { toast(inWords(error), { error: true }); }
+        } catch (error) { toast(errorMessage(error), { error: true }); }
     };
-    /** Ids begin with the time: the newest comes first. */
+    /** Ids start with the time: the newest comes first. */
     const add = (message) => {
         if (rows.has(message.id)) return;
-        const row = voiceMessage({ ...message, transcript: said.get(message.id) ?? message.transcript }, { isOwn: message.from === me, name: user.displayName, remove: () => remove(message.id) });
+        const row = voiceMessage({ ...message, transcript: transcripts.get(message.id) ?? message.transcript }, { isOwn: message.from === me, name: user.displayName, remove: () => remove(message.id) });
         rows.set(message.id, row);
         const next = [...list.children].find((one) => one.dataset.message < message.id);
         list.insertBefore(row.node, next ?? null);
-        settle();
+        updateEmpty();
     };
     const load = async (from) => {
         const mine = ++turn;
         try {
             const page = await voice.list(user.id, from);
             if (mine !== turn) return;
-            // What is gone is gone here, too; what plays goes on.
+            // Removes messages that were deleted, without interrupting one that plays.
             const oldest = page.nextCursor ?? "";
             const there = new Set(page.messages.map((one) => one.id));
             if (!from) for (const known of rows.keys()) if (known >= oldest && !there.has(known)) drop(known);
             page.messages.forEach(add);
             if (from || cursor === undefined) cursor = page.nextCursor;
             more.hidden = !cursor;
-            settle();
+            updateEmpty();
         } catch (error) {
-            if (mine === turn) toast(inWords(error), { error: true });
+            if (mine === turn) toast(errorMessage(error), { error: true });
         }
     };
     const composer = voiceComposer(user.id, add);
     const concerns = ({ from, to }) => from === user.id && to === me || from === me && to === user.id;
-    const unhear = [
+    const unsubscribe = [
         voice.watch(user.id),
         voice.on("reload", () => load()),
         voice.on("transcribed", ({ id, transcript }) => {
-            said.set(id, transcript);
-            rows.get(id)?.tell(transcript);
+            transcripts.set(id, transcript);
+            rows.get(id)?.setTranscript(transcript);
         }),
         voice.on("removed", (message) => drop(message.id)),
         voice.on("created", async (message) => {
@@ -104,7 +104,7 @@ function conversation(user) {
             try {
                 add(await voice.get(message.id));
                 if (message.from === user.id) announce(`New voice message from ${user.displayName}`);
-            } catch { /* It was taken back already, or the list is loaded anew when the server is there again. */ }
+            } catch { /* It was deleted already, or the list is reloaded after reconnecting. */ }
         }),
     ];
     load();
@@ -121,7 +121,7 @@ function conversation(user) {
         ],
         close() {
             turn += 1;
-            unhear.forEach((one) => one());
+            unsubscribe.forEach((one) => one());
             composer.close();
             for (const row of rows.values()) row.close();
         },

@@ -1,18 +1,18 @@
-// Choosing several people: for a group call, or to join the one that goes on.
+// Choosing several people, for a new group call or for the current one.
 
 import { credentials } from "../credentials.js";
 import { button, h } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
 import { open } from "./dialogs.js";
 import { recentPeople } from "./people.js";
 
-const PAUSE = 250;
+const SEARCH_DELAY = 250;
 
 /**
- * Asks for people. `actions` are what can be done with them, as buttons `{value, label, name}`; `without` are users not
- * to be offered. Answers `{value, people}`, or nothing when it is dismissed.
+ * Asks for people. `actions` are the dialog's buttons, `{value, label, name}`; `without` are users to leave out.
+ * Resolves to `{value, people}`, or undefined when the dialog is dismissed.
  */
 export function pickPeople({ title, actions, without = [] }) {
     return new Promise((resolve) => {
@@ -48,13 +48,13 @@ export function pickPeople({ title, actions, without = [] }) {
                 shown = found.filter((user) => user.id !== credentials.user.id && !without.includes(user.id));
                 hint.textContent = shown.length > 0 ? "" : text.length >= 2 ? `Nobody found for “${text}”.` : "Search for people by name or e-mail address.";
             } catch (error) {
-                if (mine === turn) hint.textContent = inWords(error);
+                if (mine === turn) hint.textContent = errorMessage(error);
             }
             if (mine === turn) show();
         };
         search.addEventListener("input", () => {
             clearTimeout(timer);
-            timer = setTimeout(refresh, PAUSE);
+            timer = setTimeout(refresh, SEARCH_DELAY);
         });
 
         const dialog = open({ id: "picker", "aria-labelledby": "picker-title", class: "dialog picker" },

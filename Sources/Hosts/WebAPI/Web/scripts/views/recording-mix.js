@@ -1,12 +1,12 @@
-// A recording in one file: asked for, waited for, listened to.
+// The mix of a recording: all tracks in one file, made on request.
 
 import { credentials } from "../credentials.js";
 import { busy, button, h, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 
-/** For a recording that has ended. Whoever asks for it, everybody's page shows what becomes of it. */
+/** For a recording that has ended. Whoever requests the mix, everybody's page shows its progress. */
 export function recordingMix(recording) {
     const node = h("div", { class: "mix" });
     let turn = 0;
@@ -15,10 +15,10 @@ export function recordingMix(recording) {
         const control = button({ label, class: "quiet small", data: { action: "mix" },
             onclick: () => busy(control, async () => {
                 const mine = ++turn;
-                const answer = await request("recordings.mix", { recording: recording.id });
-                // What is told in the stream is newer.
-                if (mine === turn) show(answer.recording.mix);
-            }, (error) => toast(inWords(error), { error: true })) });
+                const result = await request("recordings.mix", { recording: recording.id });
+                // A stream change that arrived meanwhile is newer.
+                if (mine === turn) show(result.recording.mix);
+            }, (error) => toast(errorMessage(error), { error: true })) });
         return control;
     };
 
@@ -28,11 +28,11 @@ export function recordingMix(recording) {
         if (status === "complete" && node.dataset.status === status) return;
         node.dataset.status = status;
         node.replaceChildren(...{
-            none: () => [make("Put everybody into one file")],
-            pending: () => [h("p", { class: "hint", role: "status" }, "Putting everybody into one file…")],
-            complete: () => [h("div", { class: "track" }, h("span", { class: "name" }, "Everybody"),
-                h("audio", { controls: true, preload: "none", src: mix.audio.url, "aria-label": "What everybody said" }),
-                h("a", { href: mix.audio.url, download: "Everybody.ogg" }, "Save"))],
+            none: () => [make("Mix everyone into one file")],
+            pending: () => [h("p", { class: "hint", role: "status" }, "Mixing everyone into one file…")],
+            complete: () => [h("div", { class: "track" }, h("span", { class: "name" }, "Everyone"),
+                h("audio", { controls: true, preload: "none", src: mix.audio.url, "aria-label": "Recording of everyone" }),
+                h("a", { href: mix.audio.url, download: "Everyone.ogg" }, "Save"))],
             failed: () => [h("p", { class: "hint", role: "status" }, mix.failure), make("Try again")],
         }[status]());
     };
@@ -40,12 +40,12 @@ export function recordingMix(recording) {
     const load = async () => {
         const mine = ++turn;
         try {
-            const answer = await request("recordings.get", { recording: recording.id });
-            if (mine === turn) show(answer.recording.mix);
-        } catch { /* It is gone; what is shown stays. */ }
+            const result = await request("recordings.get", { recording: recording.id });
+            if (mine === turn) show(result.recording.mix);
+        } catch { /* It was deleted; keeps what is shown. */ }
     };
 
-    const unhear = [
+    const unsubscribe = [
         realtime.on("change", ({ stream, type, data }) => {
             if (stream !== `user:${credentials.user?.id}` || type !== "recording.mixed") return;
             if (data.recording === recording.id) load();
@@ -57,7 +57,7 @@ export function recordingMix(recording) {
         node,
         close() {
             node.querySelector("audio")?.pause();
-            for (const stop of unhear) stop();
+            for (const stop of unsubscribe) stop();
         },
     };
 }

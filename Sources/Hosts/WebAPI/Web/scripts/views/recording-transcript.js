@@ -1,28 +1,28 @@
-// What was said in a recording: who, when, and the words. A click on a line is heard from there.
+// The transcript of a recording: speaker, time and text. A click on a line plays from there.
 
 import { authorized, serverInfo } from "../api.js";
 import { credentials } from "../credentials.js";
 import { announce, busy, button, h, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { clockText } from "../format.js";
 
 const files = { text: ["Text", "txt"], srt: ["SRT", "srt"], vtt: ["WebVTT", "vtt"] };
 
-/** `name` names a user, `listen` plays a track of the recording from a second of its own on. */
+/** `name(user)` returns a display name, `listen(track, seconds)` plays a track from that position. */
 export function recordingTranscript(recording, { name, listen }) {
     const node = h("div", { class: "said", hidden: true });
     let turn = 0;
 
-    const write = (label) => {
+    const transcribeButton = (label) => {
         const control = button({ label, class: "soft small", data: { action: "transcribe" },
             onclick: () => busy(control, async () => {
                 const mine = ++turn;
                 const { transcript } = await request("recordings.transcribe", { recording: recording.id });
-                // What is told in the stream is newer.
+                // A stream change that arrived meanwhile is newer.
                 if (mine === turn) show(transcript);
-            }, (error) => toast(inWords(error), { error: true })) });
+            }, (error) => toast(errorMessage(error), { error: true })) });
         return control;
     };
 
@@ -35,19 +35,19 @@ export function recordingTranscript(recording, { name, listen }) {
             h("span", { class: "words", lang: language }, segment.text))));
     };
 
-    /** What is known so far is there, also while some of it is still missing. */
+    /** Shows the segments so far, even while some are missing. */
     const show = ({ status, segments, language, failure }) => {
         node.hidden = false;
         node.dataset.status = status;
-        const nothing = status === "complete" && segments.length === 0;
-        const missing = segments.length > 0 ? "Some of it is not written down." : "It is not written down.";
-        const told = { pending: "Writing down what was said…", complete: nothing && "No words were heard.",
+        const isEmpty = status === "complete" && segments.length === 0;
+        const missing = segments.length > 0 ? "Part of the transcript is missing." : "There is no transcript.";
+        const message = { pending: "Transcribing…", complete: isEmpty && "No speech was recognized.",
             failed: `${missing} ${failure?.detail ?? ""}` }[status];
         node.replaceChildren(...[
-            told && h("p", { class: "hint", role: "status" }, told),
-            status === "failed" && failure?.mayRetry && write("Try again"),
-            segments.length > 0 && h("ol", { class: "lines", "aria-label": "What was said" }, segments.map((one) => line(one, language))),
-            status === "complete" && !nothing && h("div", { class: "files" },
+            message && h("p", { class: "hint", role: "status" }, message),
+            status === "failed" && failure?.mayRetry && transcribeButton("Try again"),
+            segments.length > 0 && h("ol", { class: "lines", "aria-label": "Transcript" }, segments.map((one) => line(one, language))),
+            status === "complete" && !isEmpty && h("div", { class: "files" },
                 Object.keys(files).map((format) => download(recording, format))),
         ].filter(Boolean));
     };
@@ -59,16 +59,16 @@ export function recordingTranscript(recording, { name, listen }) {
             if (mine === turn) show(transcript);
         } catch (error) {
             if (mine !== turn) return;
-            const isUnasked = error.type === "not_found";
-            // Nobody is offered what the server cannot do.
-            if (isUnasked && !(await serverInfo()).transcribes) return;
+            const hasNotBeenRequested = error.type === "not_found";
+            // Not offered if the server cannot transcribe.
+            if (hasNotBeenRequested && !(await serverInfo()).transcribes) return;
             if (mine !== turn) return;
             node.hidden = false;
             node.dataset.status = "none";
-            node.replaceChildren(isUnasked ? write("Write down what was said") : h("p", { class: "hint" }, inWords(error)));
+            node.replaceChildren(hasNotBeenRequested ? transcribeButton("Transcribe") : h("p", { class: "hint" }, errorMessage(error)));
         }
     };
-    const unhear = [
+    const unsubscribe = [
         realtime.on("change", ({ stream, type, data }) => {
             if (stream !== `user:${credentials.user?.id}` || type !== "recording.transcribed") return;
             if (data.recording === recording.id) load();
@@ -80,12 +80,12 @@ export function recordingTranscript(recording, { name, listen }) {
         node,
         close() {
             turn += 1;
-            unhear.forEach((one) => one());
+            unsubscribe.forEach((one) => one());
         },
     };
 }
 
-/** Only who may hear the recording gets it, so that it is no plain link. */
+/** The file needs authorization, so that it cannot be a plain link. */
 function download(recording, format) {
     const [label, ending] = files[format];
     const control = button({ label, class: "link", data: { format }, onclick: () => busy(control, async () => {
@@ -94,6 +94,6 @@ function download(recording, format) {
         h("a", { href: url, download: `${recording.startedAt.slice(0, 16).replace(":", ".")}.${ending}` }).click();
         setTimeout(() => URL.revokeObjectURL(url), 10_000);
         announce("Saved");
-    }, (error) => toast(inWords(error), { error: true })) });
+    }, (error) => toast(errorMessage(error), { error: true })) });
     return control;
 }

@@ -1,8 +1,8 @@
-// What was recorded of a call: who is heard from when on, to listen to and to keep, and what they said.
+// The recordings of a call: the tracks to play and download, and the transcripts.
 
 import { credentials } from "../credentials.js";
 import { announce, button, h, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { clockText, lengthText, whenText } from "../format.js";
@@ -11,11 +11,11 @@ import { recordingMix } from "./recording-mix.js";
 import { recordingTranscript } from "./recording-transcript.js";
 
 const states = {
-    ongoing: "It is still being recorded.",
-    longest: "It ended when it was as long as a recording may be.",
-    failed: "It could not be recorded to the end.",
-    interrupted: "It was cut off when the server stopped.",
-    quota_exceeded: "It ended when whoever began it had no room left here.",
+    ongoing: "Still recording.",
+    longest: "Ended at the maximum length.",
+    failed: "Ended early because of an error.",
+    interrupted: "Ended early because the server stopped.",
+    quota_exceeded: "Ended early because the storage of the person who started it was full.",
 };
 
 /** Shows the recordings of a call. */
@@ -26,24 +26,24 @@ export async function showRecordings(call) {
         button({ name: "close", label: "Close", bare: true, class: "round quiet corner", onclick: () => dialog.close() }));
     try {
         const { recordings } = await request("calls.recordings", { call: call.id });
-        const nothing = h("p", { class: "hint" }, "Nothing is left of what was recorded.");
-        // Somebody else deletes one, or it was kept for long enough.
-        const unhear = realtime.on("change", ({ stream, type, data }) => {
+        const nothing = h("p", { class: "hint" }, "No recordings left.");
+        // Somebody else deletes one, or it expires.
+        const unsubscribe = realtime.on("change", ({ stream, type, data }) => {
             if (stream !== `user:${credentials.user?.id}` || type !== "recording.removed") return;
             parts.find((part) => part.id === data.recording)?.remove();
         });
-        dialog.addEventListener("close", unhear);
+        dialog.addEventListener("close", unsubscribe);
         const parts = recordings.map((one) => recordingPart(call, one, () => { if (!list.querySelector(".recording")) list.append(nothing); }));
         dialog.addEventListener("close", () => parts.forEach((part) => part.close()));
         list.replaceChildren(...(parts.length > 0 ? parts.map((part) => part.node) : [nothing]));
-    } catch (error) { list.replaceChildren(h("p", { class: "hint" }, inWords(error))); }
+    } catch (error) { list.replaceChildren(h("p", { class: "hint" }, errorMessage(error))); }
 }
 
 /** `gone` is called when the recording was deleted. */
 function recordingPart(call, recording, gone) {
     const name = (user) => call.participants.find((one) => one.user === user)?.displayName ?? "Somebody";
     const length = recording.endedAt && lengthText(Date.parse(recording.endedAt) - Date.parse(recording.startedAt));
-    const told = [states[recording.reason] ?? states[recording.status], recording.failure].filter(Boolean).join(" ");
+    const note = [states[recording.reason] ?? states[recording.status], recording.failure].filter(Boolean).join(" ");
     const rows = recording.tracks.map((track) => track.audio && trackRow(name(track.user), track));
     const players = rows.map((row) => row?.querySelector("audio"));
     const listen = (track, seconds) => {
@@ -51,10 +51,10 @@ function recordingPart(call, recording, gone) {
         const player = players[track];
         if (!player) return;
         player.currentTime = Math.max(seconds, 0);
-        player.play().catch((error) => { if (error.name !== "AbortError") toast(inWords(error), { error: true }); });
+        player.play().catch((error) => { if (error.name !== "AbortError") toast(errorMessage(error), { error: true }); });
     };
-    const isHeard = rows.some(Boolean) && recording.status !== "ongoing";
-    const mix = isHeard && recordingMix(recording);
+    const hasAudio = rows.some(Boolean) && recording.status !== "ongoing";
+    const mix = hasAudio && recordingMix(recording);
     const transcript = recording.status !== "ongoing" && recordingTranscript(recording, { name, listen });
     const remove = async () => {
         const sure = await ask({ title: "Delete this recording?", danger: true,
@@ -64,7 +64,7 @@ function recordingPart(call, recording, gone) {
             await request("recordings.remove", { recording: recording.id });
             leave();
             announce("Deleted");
-        } catch (error) { toast(inWords(error), { error: true }); }
+        } catch (error) { toast(errorMessage(error), { error: true }); }
     };
     const leave = () => {
         if (!node.isConnected) return;
@@ -83,7 +83,7 @@ function recordingPart(call, recording, gone) {
             h("h3", {}, [whenText(recording.startedAt), length].filter(Boolean).join(" · ")),
             isMine && button({ name: "trash", label: "Delete this recording", bare: true, class: "round quiet",
                 data: { action: "delete-recording" }, onclick: remove })),
-        h("p", { class: "hint" }, `Recorded by ${name(recording.by)}`, told && `. ${told}`),
+        h("p", { class: "hint" }, `Recorded by ${name(recording.by)}`, note && `. ${note}`),
         h("ul", { class: "tracks" }, rows),
         mix && mix.node,
         transcript && transcript.node);
@@ -94,7 +94,7 @@ function trackRow(name, track) {
     const source = track.source === "screen" ? `${name}’s screen` : name;
     const { url } = track.audio;
     return h("li", { class: "track", data: { user: track.user } },
-        h("span", { class: "name" }, source, track.offsetMs >= 1000 && h("span", { class: "hint" }, ` from ${clockText(track.offsetMs)} on`)),
-        h("audio", { controls: true, preload: "none", src: url, "aria-label": `What ${source} said` }),
+        h("span", { class: "name" }, source, track.offsetMs >= 1000 && h("span", { class: "hint" }, ` from ${clockText(track.offsetMs)}`)),
+        h("audio", { controls: true, preload: "none", src: url, "aria-label": `Recording of ${source}` }),
         h("a", { href: url, download: `${source}.ogg` }, "Save"));
 }

@@ -1,4 +1,4 @@
-// The lists in the settings: devices with their sign-ins, and blocked people.
+// The lists in the settings: devices with their sessions, and blocked people.
 
 import { busy, button, h, icon, toast } from "../dom.js";
 import { request } from "../requests.js";
@@ -7,7 +7,7 @@ import { avatar } from "./avatar.js";
 import { ask } from "./dialogs.js";
 import { report, section } from "./settings.js";
 
-/** A device is an installation somebody signed in on; its sign-ins are listed under it. */
+/** A device is an installation with sign-ins; its sessions are listed under it. */
 export function devicesSection() {
     const list = h("ul", { class: "rows flat", id: "devices" });
     const load = async () => {

@@ -1,11 +1,11 @@
-// The account and this browser: profile, calls, password, devices, blocked people.
+// The settings of the account and of this browser.
 
 import { authorized } from "../api.js";
 import { credentials } from "../credentials.js";
 import { busy, button, field, h, toast, toggle } from "../dom.js";
 import { scaled } from "../photo.js";
 import { preferences } from "../preferences.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
 import { blockedSection, devicesSection } from "./settings-lists.js";
@@ -19,7 +19,7 @@ export function settingsPage() {
     };
 }
 
-export const report = (error) => toast(inWords(error), { error: true });
+export const report = (error) => toast(errorMessage(error), { error: true });
 
 export function section(title, ...content) {
     const id = `section-${title.toLowerCase().replace(/\W+/g, "-")}`;
@@ -49,7 +49,7 @@ function profileSection() {
     return section("Profile", photoRow(), form);
 }
 
-/** One's photo, with ways to change it. */
+/** The user's photo, with buttons to change it. */
 function photoRow() {
     const preview = h("div", { class: "photo-preview" });
     const input = h("input", { type: "file", accept: "image/*", class: "unseen", id: "photo-file", tabindex: "-1", "aria-hidden": "true" });
@@ -66,7 +66,7 @@ function photoRow() {
         const [file] = input.files;
         input.value = "";
         if (file) busy(choose, async () => {
-            show(await authorized("PUT", "/v1/me/photo", await scaled(file), { limit: 60_000 }));
+            show(await authorized("PUT", "/v1/me/photo", await scaled(file), { timeout: 60_000 }));
             toast("Photo saved.");
         }, report);
     });
@@ -85,7 +85,7 @@ function callsSection() {
     };
     return section("Calls",
         toggle({ id: "call-waiting", label: "Call waiting", checked: me.callWaiting, onchange: set("callWaiting", (on) => on),
-            hint: "While you are in a call, others can still ring you. Without it they hear that you are busy." }),
+            hint: "Others can still ring you while you are in a call. When this is off, they are told that you are busy." }),
         toggle({ id: "presence", label: "Show when I’m online", checked: me.presence !== "nobody",
             onchange: set("presence", (on) => on ? "everyone" : "nobody"),
             hint: "People who can find you see a green dot while you are here." }));
@@ -99,13 +99,13 @@ function browserSection() {
             hint: "Calls go through the server’s relay, so the other person doesn’t learn your network address." }),
         toggle({ id: "save-data", label: "Save data", checked: preferences.get("saveData"),
             onchange: (on) => preferences.set("saveData", on),
-            hint: "Your camera sends a small picture: for slow connections, mobile data and a longer battery." }),
+            hint: "Your camera sends a small picture: for slow connections, mobile data and longer battery life." }),
         toggle({ id: "sound", label: "Ring aloud", checked: preferences.get("sound"),
             onchange: (on) => preferences.set("sound", on) }),
         permission === "default" && button({ name: "bell", label: "Turn on notifications", class: "soft",
             onclick: (event) => Notification.requestPermission().then(() => event.target.closest("button").remove()) }),
         permission === "denied" && h("p", { class: "hint" },
-            "Notifications are blocked. Allow them in your browser’s site settings to hear of calls in the background."));
+            "Notifications are blocked. Allow them in your browser’s site settings to be notified of calls in the background."));
 }
 
 function passwordSection() {

@@ -1,4 +1,4 @@
-// The frame around the pages: navigation, the banner when the server is out of reach, and the page itself.
+// The frame around the pages: navigation, the banner when the server cannot be reached, and the page itself.
 
 import { calls } from "../calls.js";
 import { credentials } from "../credentials.js";
@@ -20,7 +20,7 @@ const pages = {
     settings: { label: "Settings", name: "settings", make: settingsPage },
 };
 
-/** Pages that others lead to: each belongs to one in the navigation. */
+/** Pages without a navigation entry of their own: each belongs under one. */
 const inner = { person: { under: "people", make: personPage } };
 
 let stop = () => {};
@@ -31,15 +31,15 @@ export function showShell(root) {
     const links = Object.entries(pages).map(([key, { label, name }]) =>
         h("a", { href: `#/${key}`, class: "nav-link", data: { nav: key } }, icon(name), h("span", {}, label)));
     const me = h("a", { class: "me", href: "#/settings", "aria-label": "Your profile" });
-    const open = h("div", { id: "open-calls", "aria-label": "Calls that go on without you", role: "region", hidden: true });
-    const heard = h("div", { id: "new-voice", "aria-label": "New voice messages", role: "region", hidden: true });
+    const open = h("div", { id: "open-calls", "aria-label": "Calls you can join", role: "region", hidden: true });
+    const newVoice = h("div", { id: "new-voice", "aria-label": "New voice messages", role: "region", hidden: true });
     const banner = h("p", { id: "offline", class: "banner", role: "status", hidden: true });
     root.replaceChildren(h("div", { class: "shell" },
         h("header", { class: "bar" },
             h("a", { class: "home", href: "#/people", "aria-label": "Switchboard, home" },
                 h("img", { src: "/favicon.svg", alt: "" }), h("span", {}, "Switchboard")),
             h("nav", { "aria-label": "Main" }, links), me),
-        h("div", { class: "column" }, banner, open, heard, main)));
+        h("div", { class: "column" }, banner, open, newVoice, main)));
 
     let page;
     const show = () => {
@@ -65,10 +65,10 @@ export function showShell(root) {
         me.replaceChildren(avatar(credentials.user, { size: "small" }), h("span", {}, credentials.user.displayName));
     };
     addEventListener("hashchange", navigate);
-    const unhear = [calls.on("profile", profile), watchConnection(banner), watchOpenCalls(open), watchVoice(heard)];
+    const unsubscribe = [calls.on("profile", profile), watchConnection(banner), watchOpenCalls(open), watchVoice(newVoice)];
     stop = () => {
         removeEventListener("hashchange", navigate);
-        unhear.forEach((one) => one());
+        unsubscribe.forEach((one) => one());
         page?.close?.();
         stop = () => {};
     };
@@ -76,10 +76,10 @@ export function showShell(root) {
     show();
 }
 
-/** Leaves the pages: somebody signed out. */
+/** Closes the pages after signing out. */
 export function closeShell() { stop(); }
 
-/** Calls that one may join: each with who is in it. */
+/** The calls that the user may join, with who is in them. */
 function watchOpenCalls(region) {
     const show = () => {
         region.hidden = calls.open.length === 0;
@@ -99,7 +99,7 @@ function watchOpenCalls(region) {
     return calls.on("open", show);
 }
 
-/** Who has sent voice messages that nobody has looked at here. */
+/** The senders of voice messages that were not shown here. */
 function watchVoice(region) {
     const show = () => {
         region.hidden = voice.unseen.size === 0;
@@ -110,23 +110,23 @@ function watchVoice(region) {
                     onclick: () => { location.hash = `#/person/${id}`; } }))));
     };
     show();
-    const unhear = [voice.on("unseen", show), voice.on("arrived", (name) => announce(`${name} sent you a voice message`))];
-    return () => unhear.forEach((one) => one());
+    const unsubscribe = [voice.on("unseen", show), voice.on("arrived", (name) => announce(`${name} sent you a voice message`))];
+    return () => unsubscribe.forEach((one) => one());
 }
 
-/** A moment without the socket is nothing to talk about; two seconds are. */
+/** Shows the banner after two seconds without the socket. */
 function watchConnection(banner) {
     let timer;
-    const tell = () => {
+    const showBanner = () => {
         banner.textContent = navigator.onLine ? "Reconnecting to the server…"
-            : "You’re offline. Calls in progress may go on; new ones have to wait.";
+            : "You’re offline. Calls in progress may continue, but new ones can’t be placed.";
         banner.hidden = false;
     };
     const watch = (state) => {
         document.documentElement.dataset.realtime = state;
         if (state !== "online") {
-            // Between tries the state changes, too: the two seconds count from the first loss.
-            timer ??= setTimeout(tell, 2_000);
+            // The state also changes between attempts: the two seconds count from the first loss.
+            timer ??= setTimeout(showBanner, 2_000);
             return;
         }
         clearTimeout(timer);

@@ -1,4 +1,4 @@
-// Over everything: the call that this tab is in, and a line for one that is on hold.
+// The call screen above the pages, with a line for a call on hold.
 
 import { calls } from "../calls.js";
 import { announce, toast } from "../dom.js";
@@ -6,8 +6,8 @@ import { player } from "../ring.js";
 import { progress } from "../format.js";
 import { CallView } from "./call-view.js";
 
-/** How long the last words of a call stay, in milliseconds. What asks for another try stays until it is closed. */
-const FAREWELL = 4_000;
+/** How long the end of a call is shown, in milliseconds. A screen with "call again" stays until it is closed. */
+const END_SCREEN_TIME = 4_000;
 
 export function showCalls(stage) {
     let view;
@@ -19,10 +19,10 @@ export function showCalls(stage) {
             stage.replaceChildren(...(view ? [view.node] : []));
             document.getElementById("app").inert = Boolean(view);
             if (view) view.focus(); else document.getElementById("main")?.focus();
-            if (call) follow(call);
+            if (call) announceStatus(call);
         }
         view?.showHeld(calls.active.slice(1).filter((other) => other.phase !== "ended"));
-        sound(calls.current);
+        updateTone(calls.current);
     };
     calls.on("calls", show);
     calls.on("ended", (call) => {
@@ -33,8 +33,8 @@ export function showCalls(stage) {
             toast(`${call.title}: ${call.ending}`);
             return calls.remove(call);
         }
-        if (isPlain) setTimeout(() => calls.remove(call), FAREWELL);
-        sound(call);
+        if (isPlain) setTimeout(() => calls.remove(call), END_SCREEN_TIME);
+        updateTone(call);
     });
     addEventListener("beforeunload", (event) => {
         // Closing the tab would leave the other person waiting.
@@ -42,23 +42,23 @@ export function showCalls(stage) {
     });
 }
 
-const followed = new WeakSet();
+const announcing = new WeakSet();
 
-/** Says aloud what becomes of a call, each thing once. */
-function follow(call) {
-    if (followed.has(call)) return;
-    followed.add(call);
-    let said;
+/** Announces the call's status to screen readers, each change once. */
+function announceStatus(call) {
+    if (announcing.has(call)) return;
+    announcing.add(call);
+    let announced;
     call.on("change", () => {
         if (call !== calls.current) return;
         const text = progress(call);
-        if (text !== said) announce(text);
-        said = text;
-        sound(call);
+        if (text !== announced) announce(text);
+        announced = text;
+        updateTone(call);
     });
 }
 
-function sound(call) {
+function updateTone(call) {
     if (calls.rings.size > 0) return;
     player.play(call && ["calling", "ringing"].includes(call.phase) ? "ringback" : undefined);
 }

@@ -1,4 +1,4 @@
-// One tile of a group call: somebody's picture or initials, or their screen, and how they are.
+// One tile of a group call: a participant's video or initials, or their screen, with their state.
 
 import { h, icon } from "../dom.js";
 import { presenceInCall, rateText } from "../format.js";
@@ -30,12 +30,12 @@ export class Tile {
             h("div", { class: "tile-foot" }, this.#name, this.#state, this.#mark, this.#bars));
     }
 
-    /** `track` is the picture, if there is one. */
+    /** `track` is the video, if there is one. */
     show(person, { track, isMe, isSpeaking, isMirrored }) {
         const { node } = this;
         const isScreen = node.dataset.source === "screen";
         const owner = isMe ? "You" : person.displayName;
-        this.#call(!isScreen ? owner : isMe ? "Your screen" : `${owner}’s screen`);
+        this.#setName(!isScreen ? owner : isMe ? "Your screen" : `${owner}’s screen`);
         const state = isScreen ? "" : presenceInCall(person) ?? (person.media?.held ? "On hold" : "");
         this.#state.textContent = state;
         const isMuted = !isScreen && person.state === "joined" && person.media?.audio === false;
@@ -48,20 +48,20 @@ export class Tile {
         this.#video.classList.toggle("mirrored", isMirrored);
         this.#video.setAttribute("aria-label", isScreen ? this.#name.textContent : `Video of ${owner}`);
         play(this.#video, track);
-        this.speak(isSpeaking && !isMuted);
+        this.setSpeaking(isSpeaking && !isMuted);
     }
 
-    /** In a small tile there is place for the first name only. */
-    #call(name) {
+    /** A small tile has room for the first name only. */
+    #setName(name) {
         if (this.#name.textContent === name) return;
         const [first, ...rest] = name.split(" ");
         this.#name.children[0].textContent = first;
         this.#name.children[1].textContent = rest.length > 0 ? ` ${rest.join(" ")}` : "";
     }
 
-    speak(isSpeaking) { this.node.dataset.speaking = String(Boolean(isSpeaking)); }
+    setSpeaking(isSpeaking) { this.node.dataset.speaking = String(Boolean(isSpeaking)); }
 
-    /** `quality` is `{level, loss, jitter, rate}`; nothing hides the bars. */
+    /** `quality` is `{level, loss, jitter, rate}`; undefined hides the bars. */
     rate(quality) {
         this.#bars.hidden = !quality;
         if (!quality) return;

@@ -1,52 +1,54 @@
-// How much is seen of the tiles of a call: how large each is, and whether it is on the screen at all.
+// The visibility of a call's tiles: how large each is, and whether it is in the viewport at all.
 
-/** Heights in CSS pixels below which a tile needs no better picture. */
-const SMALL = 200;
-const MIDDLE = 400;
+/** Heights in CSS pixels below which a low or medium quality is sufficient. */
+const LOW_HEIGHT = 200;
+const MEDIUM_HEIGHT = 400;
 
-/** Calls `changed()` when something is seen otherwise than before. */
-export class Sight {
-    #seen = new Map();
-    #sizes;
-    #places;
+/** Calls `changed()` when a tile's size or visibility changes. */
+export class TileVisibility {
+    #tiles = new Map();
+    #resizeObserver;
+    #intersectionObserver;
     #changed;
 
     constructor(changed) {
         this.#changed = changed;
-        this.#sizes = new ResizeObserver((entries) => this.#note(entries, (entry) => ({ height: entry.contentRect.height })));
-        this.#places = new IntersectionObserver((entries) => this.#note(entries, (entry) => ({ isInView: entry.isIntersecting })));
+        this.#resizeObserver = new ResizeObserver((entries) =>
+            this.#update(entries, (entry) => ({ height: entry.contentRect.height })));
+        this.#intersectionObserver = new IntersectionObserver((entries) =>
+            this.#update(entries, (entry) => ({ isInView: entry.isIntersecting })));
         document.addEventListener("visibilitychange", changed);
     }
 
-    watch(node) {
-        this.#seen.set(node, {});
-        this.#sizes.observe(node);
-        this.#places.observe(node);
+    observe(node) {
+        this.#tiles.set(node, {});
+        this.#resizeObserver.observe(node);
+        this.#intersectionObserver.observe(node);
     }
 
-    forget(node) {
-        this.#seen.delete(node);
-        this.#sizes.unobserve(node);
-        this.#places.unobserve(node);
+    unobserve(node) {
+        this.#tiles.delete(node);
+        this.#resizeObserver.unobserve(node);
+        this.#intersectionObserver.unobserve(node);
     }
 
     close() {
-        this.#sizes.disconnect();
-        this.#places.disconnect();
+        this.#resizeObserver.disconnect();
+        this.#intersectionObserver.disconnect();
         document.removeEventListener("visibilitychange", this.#changed);
     }
 
-    /** How good a picture is enough in a tile: `off`, `low`, `medium` or `high`. Of one that was not looked at yet the best is. */
-    enough(node) {
-        const { height = Infinity, isInView = true } = this.#seen.get(node) ?? {};
+    /** The sufficient quality for a tile: `off`, `low`, `medium` or `high`; `high` until it was measured. */
+    preferredQuality(node) {
+        const { height = Infinity, isInView = true } = this.#tiles.get(node) ?? {};
         if (document.visibilityState === "hidden" || !isInView) return "off";
-        return height < SMALL ? "low" : height < MIDDLE ? "medium" : "high";
+        return height < LOW_HEIGHT ? "low" : height < MEDIUM_HEIGHT ? "medium" : "high";
     }
 
-    #note(entries, read) {
+    #update(entries, read) {
         for (const entry of entries) {
-            const seen = this.#seen.get(entry.target);
-            if (seen) Object.assign(seen, read(entry));
+            const tile = this.#tiles.get(entry.target);
+            if (tile) Object.assign(tile, read(entry));
         }
         this.#changed();
     }

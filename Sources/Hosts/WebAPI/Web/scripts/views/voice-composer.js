@@ -1,22 +1,22 @@
 // Sending a voice message: recording one, or choosing a file.
 
 import { announce, button, busy, h, toast } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { Recorder } from "../recorder.js";
 import { voice } from "../voice.js";
 import { clockText, lengthText } from "../format.js";
 
-const SHORTEST = 500;
+const MIN_DURATION = 500;
 
-/** The bar shows that a message to `user` is under way; `sent(message)` is told when it is there. */
+/** The bar to record or upload a message for `user`; `sent(message)` is called once it was sent. */
 export function voiceComposer(user, sent) {
     let recorder;
     let timer;
-    let most = Infinity;
+    let maxDuration = Infinity;
     const clock = h("span", { class: "clock", role: "timer", "aria-label": "Recorded so far" }, "0:00");
     const input = h("input", { type: "file", accept: "audio/ogg,audio/webm,.ogg,.oga,.opus,.webm", class: "unseen", id: "voice-file",
         tabindex: "-1", "aria-hidden": "true", onchange: () => chosen() });
-    const report = (error) => toast(inWords(error, "microphone"), { error: true });
+    const report = (error) => toast(errorMessage(error, "microphone"), { error: true });
     const record = button({ name: "microphone", label: "Record a message", class: "primary pill",
         data: { action: "record" }, onclick: () => busy(record, start, fail) });
     const choose = button({ name: "upload", label: "Choose a file", class: "soft pill", data: { action: "choose-file" },
@@ -37,17 +37,17 @@ export function voiceComposer(user, sent) {
     };
     const tick = () => {
         clock.textContent = clockText(recorder.elapsed);
-        if (recorder.elapsed >= most) busy(done, finish, report);
+        if (recorder.elapsed >= maxDuration) busy(done, finish, report);
         else if (recorder.hasEnded) {
             clearInterval(timer);
             node.dataset.state = "ended";
-            toast("The connection was lost. What you said until then can be sent.", { error: true });
+            toast("The connection was lost. You can send what was recorded until then.", { error: true });
         }
     };
     const start = async () => {
         const { maxSeconds } = await voice.limits();
-        // What is cut off at the end would be a pity: it is sent a moment before.
-        most = maxSeconds * 1000 - 1_000;
+        // Sends it shortly before the limit, so that nothing is cut off.
+        maxDuration = maxSeconds * 1000 - 1_000;
         recorder = new Recorder(user);
         await recorder.start();
         show("recording");
@@ -60,12 +60,12 @@ export function voiceComposer(user, sent) {
         recorder = undefined;
         report(error);
     };
-    const end = (words) => {
+    const end = (text) => {
         clearInterval(timer);
         recorder = undefined;
         show("waiting");
         record.focus();
-        announce(words);
+        announce(text);
     };
     const cancel = () => {
         recorder?.cancel();
@@ -73,9 +73,9 @@ export function voiceComposer(user, sent) {
     };
     const finish = async () => {
         if (!recorder) return;
-        if (recorder.elapsed < SHORTEST) {
+        if (recorder.elapsed < MIN_DURATION) {
             cancel();
-            toast("That was too short: speak for a moment before you send.");
+            toast("That was too short. Speak for a moment before you send it.");
             return;
         }
         clearInterval(timer);
@@ -84,8 +84,8 @@ export function voiceComposer(user, sent) {
             sent(await recorder.send());
             end("Sent");
         } catch (error) {
-            // What only did not get through may be sent once more.
-            if (error.isPassing) {
+            // After a transient error it may be sent again.
+            if (error.isTransient) {
                 show("ended");
             } else {
                 recorder.cancel();
@@ -100,7 +100,7 @@ export function voiceComposer(user, sent) {
         if (!file) return;
         const { maxBytes, maxSeconds } = await voice.limits();
         if (file.size > maxBytes) {
-            toast(`That file is too large: at most ${lengthText(maxSeconds * 1000)} and ${Math.floor(maxBytes / 1e6)} MB can be sent.`,
+            toast(`The file is too large: at most ${lengthText(maxSeconds * 1000)} and ${Math.floor(maxBytes / 1e6)} MB can be sent.`,
                 { error: true });
             return;
         }

@@ -1,16 +1,16 @@
-// One voice message in a list: playing it, moving in it, and taking it back when it is one's own.
+// One voice message in a list: playing it, seeking, and deleting one's own.
 
 import { busy, button, h, icon, toast } from "../dom.js";
 import { Player } from "../player.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { voice } from "../voice.js";
 import { clockText, firstName, whenText } from "../format.js";
 import { waveform } from "./waveform.js";
 
-/** `remove` is called when the person wants the message gone; absent for those of others. */
+/** `remove` is called to delete the message. */
 export function voiceMessage(message, { isOwn, name, remove }) {
     const player = new Player(message);
-    // Less than a second is not nothing.
+    // A message of less than a second is shown as one second.
     const length = clockText(Math.max(message.durationMs, 1_000));
     const whose = isOwn ? "your voice message" : `the voice message from ${firstName(name)}`;
     const play = button({ name: "play", label: `Play ${whose}`, bare: true, class: "round primary",
@@ -18,28 +18,28 @@ export function voiceMessage(message, { isOwn, name, remove }) {
     const wave = waveform({ values: message.waveform, duration: player.duration,
         label: `Position in ${whose}`, seek: (seconds) => player.seek(seconds) });
     const clock = h("span", { class: "clock" }, length);
-    const words = h("div", { class: "transcript", hidden: true });
+    const transcriptNode = h("div", { class: "transcript", hidden: true });
     const node = h("li", { class: `voice ${isOwn ? "own" : ""}`, data: { message: message.id, own: String(isOwn), state: "paused" } },
         play,
         h("div", { class: "sound" }, wave.node,
             h("p", { class: "state" }, h("span", { class: "unseen" }, isOwn ? "From you" : `From ${name}`), clock,
-                h("time", { datetime: message.createdAt }, whenText(message.createdAt))), words),
+                h("time", { datetime: message.createdAt }, whenText(message.createdAt))), transcriptNode),
         isOwn && button({ name: "trash", label: "Delete your voice message", bare: true, class: "round quiet",
             data: { action: "delete-voice" }, onclick: remove }));
 
     const again = button({ label: "Try again", class: "quiet small", data: { action: "transcribe" },
-        onclick: () => busy(again, async () => tell(await voice.transcribe(message.id)),
-            (error) => toast(inWords(error), { error: true })) });
-    /** What is said, or why that is not known. */
-    const tell = (transcript) => {
-        words.hidden = !transcript;
+        onclick: () => busy(again, async () => setTranscript(await voice.transcribe(message.id)),
+            (error) => toast(errorMessage(error), { error: true })) });
+    /** Shows the transcript, or why there is none. */
+    const setTranscript = (transcript) => {
+        transcriptNode.hidden = !transcript;
         if (!transcript) return;
-        words.dataset.status = transcript.status;
+        transcriptNode.dataset.status = transcript.status;
         const { status, text, failure } = transcript;
-        const said = { pending: "Writing down what is said…", complete: text || "No words were heard.", failed: failure?.detail }[status];
-        words.replaceChildren(h("p", { lang: transcript.language }, said), ...(failure?.mayRetry ? [again] : []));
+        const shownText = { pending: "Transcribing…", complete: text || "No speech was recognized.", failed: failure?.detail }[status];
+        transcriptNode.replaceChildren(h("p", { lang: transcript.language }, shownText), ...(failure?.mayRetry ? [again] : []));
     };
-    tell(message.transcript);
+    setTranscript(message.transcript);
 
     let wasPlaying = false;
     player.on("change", () => {
@@ -54,6 +54,6 @@ export function voiceMessage(message, { isOwn, name, remove }) {
         play.replaceChildren(icon(isPlaying ? "pause" : "play"));
         for (const attribute of ["aria-label", "title"]) play.setAttribute(attribute, label);
     });
-    player.on("problem", (error) => toast(inWords(error), { error: true }));
-    return { node, message, tell, close: () => player.close() };
+    player.on("problem", (error) => toast(errorMessage(error), { error: true }));
+    return { node, message, setTranscript, close: () => player.close() };
 }

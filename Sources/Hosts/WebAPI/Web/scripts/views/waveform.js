@@ -1,11 +1,11 @@
-// How loud a voice message is over its length, and where it is played: a slider that is clicked, dragged or moved by keys.
+// The waveform of a voice message, and its playback position: a slider that is clicked, dragged or moved by keys.
 
 import { clockText } from "../format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 40;
 
-/** - `seek(seconds)` is called with where the person wants to be. */
+/** `seek(seconds)` is called with the requested position. */
 export function waveform({ values, duration, label, seek }) {
     const node = document.createElementNS(SVG, "svg");
     node.setAttribute("class", "waveform");
@@ -16,10 +16,10 @@ export function waveform({ values, duration, label, seek }) {
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
     const bars = values.map((value, index) => {
         const bar = document.createElementNS(SVG, "rect");
-        // The ear hears ratios: what is half as loud is not half as high.
+        // Loudness is perceived as a ratio: half the amplitude is more than half as high.
         const height = Math.max(2, Math.sqrt(value / 100) * HEIGHT);
-        const place = { x: index * 3, y: (HEIGHT - height) / 2, width: 2, height, rx: 1 };
-        for (const [name, number] of Object.entries(place)) bar.setAttribute(name, number);
+        const attributes = { x: index * 3, y: (HEIGHT - height) / 2, width: 2, height, rx: 1 };
+        for (const [name, number] of Object.entries(attributes)) bar.setAttribute(name, number);
         node.append(bar);
         return bar;
     });

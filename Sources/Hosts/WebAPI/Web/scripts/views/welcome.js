@@ -1,9 +1,9 @@
-// The first page: sign in, or sign up where the server lets people.
+// The first page: sign in, or sign up where the server allows it.
 
 import { signIn, signUp } from "../api.js";
 import { credentials } from "../credentials.js";
 import { busy, button, field, h } from "../dom.js";
-import { inWords } from "../problems.js";
+import { errorMessage } from "../problems.js";
 
 export function showWelcome(root, server, mode = "sign-in") {
     const canSignUp = server.signUp !== "closed";
@@ -25,7 +25,7 @@ export function showWelcome(root, server, mode = "sign-in") {
             canSignUp && h("p", { class: "switch-form" }, isNew ? "Already have an account? " : "New here? ",
                 h("button", { type: "button", class: "link", id: isNew ? "to-sign-in" : "to-sign-up",
                     onclick: other(isNew ? "sign-in" : "sign-up") }, isNew ? "Sign in" : "Create an account")),
-            !canSignUp && h("p", { class: "hint" }, "New accounts are made by whoever runs this server."))));
+            !canSignUp && h("p", { class: "hint" }, "Accounts are created by the server’s operator."))));
     form.querySelector("input").focus();
 }
 
@@ -44,7 +44,7 @@ function signUpForm(server) {
         field({ label: "Password", name: "password", type: "password", autocomplete: "new-password", required: true,
             minlength: "8", maxlength: "128", hint: "At least 8 characters." }),
         server.signUp === "invite" && field({ label: "Invitation code", name: "invite", autocomplete: "off",
-            required: true, hint: "Ask whoever runs this server for one." }),
+            required: true, hint: "Ask the server’s operator for one." }),
     ], ({ displayName, email, password, invite }) =>
         signUp({ displayName, email, password, languages, ...(invite && { invite }) }));
 }
@@ -59,17 +59,17 @@ function accountForm(id, label, fields, submit) {
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         const wrong = form.querySelector("input:invalid");
-        if (wrong) return refuse(form, error, wrong.name, complaint(wrong));
+        if (wrong) return showError(form, error, wrong.name, validationMessage(wrong));
         const values = Object.fromEntries(new FormData(form));
         return busy(send, async () => {
             credentials.begin(await submit({ ...values, email: values.email.trim() }), keep.checked);
-        }, (problem) => refuse(form, error, problem.field, wordsFor(problem)));
+        }, (problem) => showError(form, error, problem.field, messageFor(problem)));
     });
     return form;
 }
 
-/** Says what is wrong, and takes the person to the field it is about. */
-function refuse(form, error, name, text) {
+/** Shows the error, and focuses the field that it is about. */
+function showError(form, error, name, text) {
     for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
     error.textContent = text;
     error.hidden = false;
@@ -78,12 +78,12 @@ function refuse(form, error, name, text) {
     (input?.focus ? input : form.querySelector("input")).focus();
 }
 
-function wordsFor(problem) {
+function messageFor(problem) {
     if (problem.type === "conflict") return "There is already an account with this e-mail. Sign in instead?";
-    return inWords(problem);
+    return errorMessage(problem);
 }
 
-function complaint(input) {
+function validationMessage(input) {
     if (input.validity.valueMissing) {
         return { email: "Enter your e-mail address.", password: "Enter your password.",
             displayName: "Enter your name.", invite: "Enter your invitation code." }[input.name];
