@@ -101,8 +101,9 @@ struct ServiceGraph: Sendable {
                 authenticator: authenticator, certificate: certificate), logger: Logger(label: "reload"))
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
+        let connections = try ConnectionSettings(configuration)
         let stats = ServerMetrics(
-            hub: hub, calls: calls.clock, relay: server, gateway: gateway,
+            hub: hub, connections: connections.limits, calls: calls.clock, relay: server, gateway: gateway,
             voiceRecorder: calls.coordinator.voiceRecorder, voice: voice, mixes: mixes,
             transcription: transcription, registry: registry)
         var services: [any Service] = [
@@ -131,9 +132,9 @@ struct ServiceGraph: Sendable {
                     store: accounts.store, commands: calls.commands, presence: { hub.presence(of: $0) }),
                 handler: RouteTableRequests(table: table), observer: calls.clock)
             services.append(
-                try Self.api(
-                    configuration, table, hub, realtime, authenticator, certificate, isReady: { !draining.isOn },
-                    logger: logger))
+                Self.api(
+                    configuration, table, hub, realtime, authenticator, connections, certificate,
+                    isReady: { !draining.isOn }, logger: logger))
             services.append(HubShutdown(hub: hub))
         } else {
             logger.notice("the relay runs without the api")
@@ -232,11 +233,10 @@ struct ServiceGraph: Sendable {
 
     private static func api(
         _ configuration: ServerConfiguration, _ table: RouteTable, _ hub: RealtimeHub, _ realtime: RealtimeServices,
-        _ authenticator: RequestAuthenticator, _ certificate: LiveCertificate?,
+        _ authenticator: RequestAuthenticator, _ connections: ConnectionSettings, _ certificate: LiveCertificate?,
         isReady: @escaping @Sendable () -> Bool, logger: Logger
-    ) throws -> any Service {
+    ) -> any Service {
         let origins = configuration.texts("http.allowedOrigins")
-        let connections = try ConnectionSettings(configuration)
         let router = Router(context: WebContext.self)
         let addresses = connections.addresses
         router.add(middleware: ClientAddressMiddleware { addresses.client(of: $0, header: $1) })

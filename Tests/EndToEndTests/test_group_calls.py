@@ -221,6 +221,30 @@ def concealed(person):
 OPEN_CONNECTIONS = "return window.peers.filter((one) => one.signalingState !== 'closed').length"
 
 
+def test_a_group_call_survives_a_restored_backup(crowd, server, tmp_path):
+    """The legs are gone with the server, and the pages know later versions of the call than it does."""
+    people = ann, ben, cem = crowd(3)
+    connect_group(*people)
+    everybody_receives_media(people)
+    server.command("backup", tmp_path / "backup")
+    for _ in range(2):
+        ann.control("mute")
+        ben.tile_is(ann, muted="true")
+        ann.control("mute")
+        ben.tile_is(ann, muted="false")
+    server.stop()
+    (server.directory / "data").rename(tmp_path / "lost")
+    server.command("restore", tmp_path / "backup")
+    server.start()
+    for person in people:
+        person.is_online(limit=40)
+        person.find("#call[data-phase=active]")
+    everybody_receives_media(people)
+    # Changes from now on apply, although their versions are lower.
+    cem.control("mute")
+    ann.tile_is(cem, muted="true")
+
+
 def test_everybody_reconnects_after_the_server_was_killed(crowd, server):
     if server is None:
         pytest.skip("needs a server of its own")

@@ -7,11 +7,14 @@ import contextlib
 import json
 import socket
 import sqlite3
+import ssl
+import struct
 import uuid
 
 import httpx
 import pytest
 
+from certificates import self_signed
 from conftest import HTTP
 from rawsocket import RawSocket
 
@@ -186,4 +189,41 @@ def test_connections_of_an_address_are_bounded(make_server):
             assert is_served(held[-1])
         assert not is_served(stack.enter_context(connect("127.0.0.2")))
         assert is_served(held[0]) and is_served(stack.enter_context(connect("127.0.0.3")))
+    server.stop()
+
+
+@pytest.mark.parametrize("secured", [False, True], ids=["http", "https"])
+def test_a_balancer_names_the_client_of_a_connection(make_server, tmp_path, secured):
+    """By a PROXY header before TLS, and only from `http.proxyProtocol`: the limit of connections counts that client."""
+    certificate, key = self_signed(tmp_path)
+    http = {"proxyProtocol": ["127.0.0.7"], "limits": {"connectionsPerAddress": 2}}
+    if secured:
+        http |= {"certificate": str(certificate), "privateKey": str(key)}
+    server = make_server({"http": http}, started=not secured)
+    if secured:
+        server.url = server.url.replace("http://", "https://")
+        server.is_ready = lambda: "is ready" in server.log_tail()
+        server.start()
+
+    def is_served(stack: contextlib.ExitStack, client: str | None, source: str = "127.0.0.7") -> bool:
+        connection = stack.enter_context(
+            socket.create_connection(("127.0.0.1", server.port), timeout=10, source_address=(source, 0)))
+        try:
+            if client is not None:
+                body = socket.inet_aton(client) + socket.inet_aton("192.0.2.1") + struct.pack("!HH", 50_123, 443)
+                connection.sendall(b"\r\n\r\n\0\r\nQUIT\n" + struct.pack("!BBH", 0x21, 0x11, len(body)) + body)
+            if secured:
+                connection = stack.enter_context(
+                    ssl.create_default_context(cafile=str(certificate)).wrap_socket(connection, server_hostname="127.0.0.1"))
+            connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
+            return connection.recv(4096).startswith(b"HTTP/1.1 200")
+        except (OSError, ssl.SSLError):
+            return False
+
+    with contextlib.ExitStack() as stack:
+        assert [is_served(stack, "203.0.113.9") for _ in range(3)] == [True, True, False]
+        assert is_served(stack, "203.0.113.10")
+        # Without its header a balancer is not heard, and a header from anywhere else is no HTTP.
+        assert not is_served(stack, None)
+        assert not is_served(stack, "203.0.113.11", source="127.0.0.8")
     server.stop()

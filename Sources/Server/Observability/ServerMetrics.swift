@@ -10,6 +10,7 @@ import WebAPI
 /// Metrics that the parts of the server keep themselves, for Prometheus and for the admin page.
 struct ServerMetrics: Sendable {
     let hub: RealtimeHub
+    let connections: ConnectionLimits
     let calls: CallClock
     let relay: RelayServer?
     let gateway: GatewayLegs?
@@ -21,11 +22,12 @@ struct ServerMetrics: Sendable {
     private let started = Date()
 
     init(
-        hub: RealtimeHub, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?, voiceRecorder: VoiceRecorder,
-        voice: VoiceParts?, mixes: RecordingMixes?, transcription: TranscriptionParts,
+        hub: RealtimeHub, connections: ConnectionLimits, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?,
+        voiceRecorder: VoiceRecorder, voice: VoiceParts?, mixes: RecordingMixes?, transcription: TranscriptionParts,
         registry: PrometheusRegistry
     ) {
         self.hub = hub
+        self.connections = connections
         self.calls = calls
         self.relay = relay
         self.gateway = gateway
@@ -47,6 +49,8 @@ struct ServerMetrics: Sendable {
         set("realtime_events_dropped_total", realtime.eventsDropped)
         set("realtime_bytes_out_total", realtime.bytesOut)
         for (reason, count) in realtime.byes { set("realtime_byes_total", count, [("reason", reason)]) }
+        set("http_connections", connections.stats.open)
+        set("http_connections_rejected_total", connections.stats.rejected)
         let load = calls.load
         set("calls_deadlines", load.deadlines)
         set("calls_joined_participants", load.leases)

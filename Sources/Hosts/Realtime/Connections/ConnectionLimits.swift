@@ -22,7 +22,7 @@ package final class ConnectionLimits: Sendable {
     }
 
     /// The open connections, and how many were refused since the start.
-    package var stats: (open: Int, refused: Int) { counts.withLock { ($0.total, $0.refused) } }
+    package var stats: (open: Int, rejected: Int) { counts.withLock { ($0.total, $0.refused) } }
 
     func acquire() -> Bool {
         counts.withLock { counts in
