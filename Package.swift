@@ -135,7 +135,7 @@ let package = Package(
         module(
             "Hosts", "Realtime",
             [
-                "Wire", "TURN", "Model", "Bus", nioCore, nioHTTP1, nioWebSocket, nioHTTPTypes, nioHTTPTypesHTTP1,
+                "Wire", "Model", "Bus", nioCore, nioHTTP1, nioWebSocket, nioHTTPTypes, nioHTTPTypesHTTP1,
                 hummingbirdServer,
                 logging,
                 deque,

@@ -1,5 +1,4 @@
 import NIOCore
-import TURN
 import Wire
 
 /// Reads the PROXY header (version 2) at the beginning of a load balancer's connection, before TLS, and removes itself.

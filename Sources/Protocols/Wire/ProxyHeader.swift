@@ -1,5 +1,3 @@
-package import Wire
-
 /// The header of the PROXY protocol, version 2, in which a load balancer names the client of a connection.
 ///
 ///     | signature (12) | version 2, command | family, protocol | length (2) | addresses and TLVs |

@@ -1,4 +1,3 @@
-import TURN
 import Testing
 import Wire
 
