@@ -68,11 +68,8 @@ package final class ClientAddresses: Sendable {
 }
 
 extension IPAddress {
-    /// The key of limits: an IPv4 address, or the /64 of an IPv6 address.
+    /// The key of limits, as text: an IPv4 address, or the /64 of an IPv6 address.
     var limitKey: String {
-        switch family {
-        case .ipv4: description
-        case .ipv6: AddressRange(self, prefixLength: 64)?.description ?? description
-        }
+        family == .ipv4 ? description : "\(sourcePrefix)/64"
     }
 }

@@ -8,7 +8,7 @@ import Wire
 package final class ConnectionLimits: Sendable {
     private struct Counts {
         var total = 0
-        var byAddress: [String: Int] = [:]
+        var byAddress: [IPAddress: Int] = [:]
         var refused = 0
     }
 
@@ -38,7 +38,7 @@ package final class ConnectionLimits: Sendable {
     func release() { counts.withLock { $0.total -= 1 } }
 
     func acquire(from address: IPAddress) -> Bool {
-        let key = address.limitKey
+        let key = address.sourcePrefix
         return counts.withLock { counts in
             guard counts.byAddress[key, default: 0] < perAddress else {
                 counts.refused += 1
@@ -50,7 +50,7 @@ package final class ConnectionLimits: Sendable {
     }
 
     func release(from address: IPAddress) {
-        let key = address.limitKey
+        let key = address.sourcePrefix
         counts.withLock { counts in
             let left = counts.byAddress[key, default: 1] - 1
             counts.byAddress[key] = left > 0 ? left : nil
