@@ -6,7 +6,8 @@ import Storage
 import Tokens
 
 /// Keeps the database from growing without bound: removes old changes and unused sign-ins in small batches. It also
-/// removes expired tokens from memory, and recordings and voice messages past their retention period.
+/// removes expired tokens and unused cache entries from memory, and recordings and voice messages past their retention
+/// period.
 struct Housekeeping: Service {
     /// A client that was away for longer starts over from a snapshot.
     static let keptSeconds: Int64 = 7 * 86_400
@@ -24,6 +25,7 @@ struct Housekeeping: Service {
                 try? await Task.sleep(for: .seconds(600))
                 if Task.isCancelled { return }
                 tokens.forgetExpired()
+                accounts.ageCaches()
                 do {
                     try await sweep()
                     try await retention?.sweep()

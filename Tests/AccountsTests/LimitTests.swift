@@ -100,6 +100,18 @@ import Testing
         #expect(map[99] == nil && map[97] == 97)
     }
 
+    @Test func whatIsNotUsedAges() {
+        var map = RecentMap<Int, Int>(capacity: 10)
+        for key in 0..<4 { map[key] = key }
+        map.age()
+        #expect(map[0] == 0 && map.count == 4)
+        map.age()
+        #expect(map.count == 1 && map[0] == 0 && map[1] == nil)
+        map.age()
+        map.age()
+        #expect(map.count == 0)
+    }
+
     @Test func guessingCostsMoreAndMore() {
         var delays = SignInDelays()
         let keys = SignInDelays.keys(account: "a", address: "1", knownDevice: nil)

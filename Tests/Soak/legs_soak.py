@@ -18,7 +18,7 @@ import threading
 import time
 
 import conftest
-from rest import Rest, metrics
+from rest import MODEST, Rest, metrics
 
 PROFILES = ["AEAD-AES-128-GCM", "AEAD-AES-256-GCM", "AES128-CM-SHA1-80"]
 KILLED_OF = 4
@@ -69,7 +69,7 @@ class LegSoak:
     def __init__(self, directory: pathlib.Path, rng: random.Random):
         self.rng = rng
         self.load = conftest.BINARY.with_name("switchboard-load")
-        self.server = conftest.Server(directory, {"limits": LIMITS, "log": {"level": "warning"}})
+        self.server = conftest.Server(directory, MODEST | {"limits": LIMITS, "log": {"level": "warning"}})
         self.lock = threading.Lock()
         self.people: list[str] = []
         self.next = 0

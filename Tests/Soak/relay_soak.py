@@ -11,7 +11,7 @@ import time
 
 import conftest
 from certificates import self_signed
-from rest import Rest, metrics
+from rest import MODEST, Rest, metrics
 
 USER, PASSWORD = "alice", "wonderland"
 TRANSPORTS = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S"], "dtls": ["-S"]}
@@ -28,9 +28,10 @@ class RelaySoak:
         certificate, key = self_signed(directory)
         self.server = conftest.Server(
             directory, {
+                "http": MODEST["http"],
                 "relay": {
                     "tlsPorts": [self.tls_port], "certificate": str(certificate), "privateKey": str(key),
-                    "limits": {"allocationsPerUser": 10_000},
+                    "limits": MODEST["relay"]["limits"] | {"allocationsPerUser": 10_000},
                 },
                 "log": {"level": "warning"},
             },

@@ -15,6 +15,12 @@ import subprocess
 
 import conftest
 
+# Few enough that they fit into the descriptors of any machine: a server that has to lower its limits warns of that.
+CONNECTIONS = 2_000
+MODEST = {
+    "http": {"limits": {"connections": CONNECTIONS}},
+    "relay": {"limits": {"connections": CONNECTIONS, "allocations": CONNECTIONS}},
+}
 MEMORY_SLACK = 1.10
 # One writing and four reading connections, with 16 MiB each, and SQLite's overhead per page.
 CACHE_LIMIT = 5 * 16_384 * 1.1

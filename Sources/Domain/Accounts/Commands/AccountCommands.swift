@@ -43,6 +43,13 @@ package final class AccountCommands: Sendable {
         self.userDisabled = userDisabled
     }
 
+    /// Removes cache entries that were not used since the last call: a proof is of no use after `lastUseIntervalSeconds`,
+    /// and an entry that is missed is read again.
+    package func ageCaches() {
+        provedEndpoints.withLock { $0.age() }
+        externalUsers.withLock { $0.age() }
+    }
+
     /// Loads recently ended sign-ins into `tokens`. Call it once, before the first request.
     package func loadRevocations() async throws {
         let lifetime = Int64(tokens.lifetime)

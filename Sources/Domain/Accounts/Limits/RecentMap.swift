@@ -30,6 +30,12 @@ package struct RecentMap<Key: Hashable, Value> {
         old = old.filter { !isUnwanted($0.key, $0.value) }
     }
 
+    /// Removes the entries that were not used since the last call.
+    package mutating func age() {
+        old = young
+        young = [:]
+    }
+
     private mutating func insert(_ value: Value, for key: Key) {
         if young[key] == nil, young.count >= generation {
             old = young
