@@ -82,9 +82,13 @@ def hello(server, token):
 @pytest.mark.parametrize("attempt", [rest, media, events, post, hello])
 def test_wrong_credentials_are_checked_only_so_often_for_an_address(strict, attempt):
     wrong = 403 if attempt is media else 401
-    statuses = [attempt(strict, "wrong") for _ in range(PER_ADDRESS + 30)]
-    assert statuses[: PER_ADDRESS - 1] == [wrong] * (PER_ADDRESS - 1)
-    assert statuses[-5:] == [429] * 5
+    statuses = [attempt(strict, "wrong") for _ in range(PER_ADDRESS - 1)]
+    assert statuses == [wrong] * (PER_ADDRESS - 1)
+    # The bucket fills again meanwhile, two a second, which is slower than any machine asks.
+    for _ in range(2 * PER_ADDRESS):
+        if attempt(strict, "wrong") == 429:
+            return
+    pytest.fail("never limited")
 
 
 def test_rest_and_realtime_share_the_bucket_of_their_user(strict):

@@ -21,7 +21,10 @@ MODEST = {
     "http": {"limits": {"connections": CONNECTIONS}},
     "relay": {"limits": {"connections": CONNECTIONS, "allocations": CONNECTIONS}},
 }
-MEMORY_SLACK = 1.10
+# Of what is allocated and not freed.
+HEAP_SLACK = 1.10
+# Of what the kernel gave: malloc keeps what was freed, in pieces, and the more threads were busy at once the more of it.
+MEMORY_SLACK = 1.25
 # One writing and four reading connections, with 16 MiB each, and SQLite's overhead per page.
 CACHE_LIMIT = 5 * 16_384 * 1.1
 
@@ -43,15 +46,17 @@ class Rest:
         # Before any request, whose connection would count until the server has closed it.
         self.open = collections.Counter(opened(pid))
         self.descriptors = self.open.total()
-        self.cached = int(metrics(server)["switchboard_storage_cache_bytes"] / 1024)
+        measured = metrics(server)
+        self.cached = int(measured["switchboard_storage_cache_bytes"] / 1024)
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        self.heap = int(measured["switchboard_process_heap_bytes"] / 1024) - self.cached
         self.kilobytes = int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) - self.cached
         listed = subprocess.run(["ss", "-Huapn"], capture_output=True, text=True, check=True).stdout
         self.ports = sum(f"pid={pid}," in line for line in listed.splitlines())
 
     def __str__(self) -> str:
         return (
-            f"{self.kilobytes / 1024:.1f} MB and {self.cached / 1024:.1f} MB of page cache, "
+            f"{self.kilobytes / 1024:.1f} MB, {self.heap / 1024:.1f} of them in use, and {self.cached / 1024:.1f} MB of page cache, "
             f"{self.descriptors} descriptors, {self.ports} UDP sockets"
         )
 
@@ -63,6 +68,8 @@ class Rest:
             found.append(f"{self.descriptors - before.descriptors} descriptors were not released: {more}")
         if self.ports > before.ports:
             found.append(f"{self.ports - before.ports} UDP sockets were not released")
+        if self.heap > before.heap * HEAP_SLACK:
+            found.append(f"the heap beside the database's pages grew from {before.heap} to {self.heap} KB")
         if self.kilobytes > before.kilobytes * MEMORY_SLACK:
             found.append(f"memory without the page cache grew from {before.kilobytes} to {self.kilobytes} KB")
         if self.cached > CACHE_LIMIT:

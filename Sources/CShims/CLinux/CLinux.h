@@ -4,6 +4,7 @@
 // module. What only it declares is declared below.
 #ifndef SWITCHBOARD_CLINUX_H
 #define SWITCHBOARD_CLINUX_H
+#include <malloc.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -86,6 +87,12 @@ static inline int clinux_take_turns(unsigned long long nanoseconds) {
 }
 
 // errno is a macro over a function call, and glibc types some constants as enums: one function each.
+// Bytes that are allocated and not freed, in all arenas of malloc: what the allocator keeps beside them is not counted.
+static inline unsigned long long clinux_heap_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return (unsigned long long)info.uordblks + (unsigned long long)info.hblkhd;
+}
+
 static inline int clinux_errno(void) { return errno; }
 static inline int clinux_socket(int domain) { return socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 static inline int clinux_stream_socket(int domain) {

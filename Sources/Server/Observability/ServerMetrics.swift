@@ -1,3 +1,4 @@
+import DatagramIO
 import Foundation
 import MediaGateway
 import Metrics
@@ -55,6 +56,7 @@ struct ServerMetrics: Sendable {
         set("calls_deadlines", load.deadlines)
         set("calls_joined_participants", load.leases)
         set("process_resident_bytes", ProcessStats.residentBytes)
+        set("process_heap_bytes", Heap.usedBytes)
         set("storage_cache_bytes", SQLiteDatabase.cacheBytes)
         set("process_open_descriptors", ProcessStats.openDescriptors)
         set("process_cpu_seconds_total", ProcessStats.cpuSeconds)
