@@ -59,18 +59,18 @@ package struct BandwidthEstimate: Sendable {
     /// Bits per second that the receiver got recently.
     package var receivedBitrate: UInt64? { throughput.bitsPerSecond.map(bitCount) }
     /// The link's queue was full, or grew, within the last seconds.
-    package func isCongested(at now: Instant) -> Bool { loss.isCongested(at: milliseconds(now)) }
+    package func isCongested(at now: Instant) -> Bool { loss.isCongested(at: now.milliseconds) }
 
     /// A packet was sent. `probe` is the id of the probe that it belongs to, or 0.
     package mutating func sent(_ sequence: UInt16, byteCount: Int, probe: UInt8 = 0, at now: Instant) {
-        let time = milliseconds(now)
+        let time = now.milliseconds
         packets.add(sequence, byteCount: byteCount, probe: probe, at: now)
         probing.sent(probe, byteCount: byteCount, at: time)
         lastSent = time
     }
 
     package mutating func receive(_ feedback: borrowing TransportFeedback, at now: Instant) {
-        let time = milliseconds(now)
+        let time = now.milliseconds
         var lostCount = 0
         var settledCount = 0
         var newestSent: Instant?
@@ -86,8 +86,8 @@ package struct BandwidthEstimate: Sendable {
             let arrival = unwrapped(ticks)
             newestSent = max(newestSent ?? packet.sent, packet.sent)
             throughput.receive(byteCount: packet.byteCount, at: arrival)
-            trend.receive(sent: milliseconds(packet.sent), arrival: arrival)
-            drop.receive(sent: milliseconds(packet.sent), arrival: arrival)
+            trend.receive(sent: packet.sent.milliseconds, arrival: arrival)
+            drop.receive(sent: packet.sent.milliseconds, arrival: arrival)
             let rate = probing.received(packet.probe, byteCount: packet.byteCount, arrival: arrival, at: time)
             proven = rate ?? proven
         }
@@ -137,14 +137,14 @@ package struct BandwidthEstimate: Sendable {
         if let roundTrip { roundTripNanoseconds = (roundTripNanoseconds &* 7 &+ min(roundTrip, 10_000_000_000)) / 8 }
         loss.receive(
             fraction: Double(block.fractionLost) / 256, rate: Double(bitrate), minimum: Double(limits.minimum),
-            at: milliseconds(now))
+            at: now.milliseconds)
         // Without REMB either, the rate grows as long as little is lost.
-        if receiverLimit == nil, block.fractionLost < 5 { control.grow(at: milliseconds(now)) }
+        if receiverLimit == nil, block.fractionLost < 5 { control.grow(at: now.milliseconds) }
     }
 
     /// Returns a probe to send, if one is due. Without any feedback the rate falls, because the link may be gone.
     package mutating func advance(to now: Instant) -> Probe? {
-        let time = milliseconds(now)
+        let time = now.milliseconds
         if let lastFeedback, let lastSent, lastSent > lastFeedback, time - lastFeedback > 1_000,
             time - (lastSilence ?? 0) >= 500
         {
@@ -166,6 +166,4 @@ package struct BandwidthEstimate: Sendable {
         arrivalTicks = max(arrivalTicks ?? value, value)
         return Double(value) / 4
     }
-
-    private func milliseconds(_ now: Instant) -> Double { Double(now.nanoseconds) / 1_000_000 }
 }

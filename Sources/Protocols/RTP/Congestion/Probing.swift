@@ -145,6 +145,11 @@ struct Probing: Sendable {
     }
 }
 
+extension Instant {
+    /// The unit of the estimators.
+    var milliseconds: Double { Double(nanoseconds) / 1_000_000 }
+}
+
 /// A rate as a whole number; 0 if it is not finite.
 func bitCount(_ rate: Double) -> UInt64 {
     rate.isFinite && rate > 0 ? UInt64(min(rate, 1e12)) : 0

@@ -36,7 +36,7 @@ package struct ReceiveBandwidthEstimate: Sendable {
     ///
     /// - Parameter sendTime: of 24 bits, seconds modulo 64 in units of 2^-18 s.
     package mutating func receive(sendTime: UInt32, byteCount: Int, at now: Instant) {
-        let arrival = milliseconds(now)
+        let arrival = now.milliseconds
         firstArrival = firstArrival ?? arrival
         hasNewPackets = true
         throughput.receive(byteCount: byteCount, at: arrival)
@@ -46,15 +46,15 @@ package struct ReceiveBandwidthEstimate: Sendable {
     /// The share lost since the last report, in 1/256.
     package mutating func receive(fractionLost: UInt8, at now: Instant) {
         // The thresholds of the draft always apply here: a queue that is full from the start does not grow.
-        loss.noteOverUse(at: milliseconds(now))
+        loss.noteOverUse(at: now.milliseconds)
         loss.receive(
             lost: Int(fractionLost), total: 256, rate: control.rate, received: throughput.bitsPerSecond,
-            minimum: Self.minimum, at: milliseconds(now))
+            minimum: Self.minimum, at: now.milliseconds)
     }
 
     /// The bitrate when a report is due: every second, and at once when it fell.
     package mutating func takeReport(roundTrip: UInt64, at now: Instant) -> UInt64? {
-        let time = milliseconds(now)
+        let time = now.milliseconds
         // Nothing can be estimated without packets.
         guard hasNewPackets, let firstArrival else { return nil }
         hasNewPackets = false
@@ -84,6 +84,4 @@ package struct ReceiveBandwidthEstimate: Sendable {
         sendTicks = max(last, value)
         return Double(value) / Self.ticksPerMillisecond
     }
-
-    private func milliseconds(_ now: Instant) -> Double { Double(now.nanoseconds) / 1_000_000 }
 }
