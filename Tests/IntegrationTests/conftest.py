@@ -69,6 +69,8 @@ class Server:
                 "relay": {
                     "listen": ["127.0.0.1"],
                     "port": self.relay_port,
+                    # Taken by every server with a certificate, also one for HTTPS alone.
+                    "tlsPorts": [free_port()],
                     "realm": "switchboard.test",
                     "secrets": ["a secret of the tests, long enough"],
                     "users": {"alice": "wonderland"},
