@@ -66,23 +66,6 @@ let basicContainers: Target.Dependency = .product(name: "BasicContainers", packa
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
-let servicesOfWebAPI = [
-    "Services/Calls/CallService.swift",
-    "Services/Calls/Legs/LegRequests.swift",
-    "Services/Calls/Legs/ChoicesByMid.swift",
-    "Services/Calls/WHIP/WHIPSession.swift",
-    "Services/Recordings/RecordingTranscriptService.swift",
-    "Services/VoiceMessages/VoiceService.swift",
-    "Services/VoiceMessages/VoiceReading.swift",
-    "Services/VoiceMessages/VoiceRecordingAnswer.swift",
-    "Services/Transcripts/TranscriptFormat.swift",
-    "Services/Media/UploadSlots.swift",
-    "Services/Work/ConcurrencyLimiter.swift",
-    "Services/Media/MediaLinks.swift",
-    "Services/Media/PhotoService.swift",
-]
-let authenticatorFiles = ["WebAPI/Transports/RequestAuthenticator.swift", "WebAPI/Transports/EventStreamRoutes.swift"]
-
 let package = Package(
     name: "switchboard",
     platforms: [.macOS(.v26)],
@@ -163,31 +146,34 @@ let package = Package(
                 "Wire", "RTP", "Audio", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto, metrics,
                 deque,
             ]),
-        // WebAPI: routes, transports and the web client. Its parts in Services move to a target of their own next.
-        .target(
-            name: "WebAPI",
-            dependencies: [
-                "SDP", "Containers", "Model", "Accounts", "Calls", "Voice", "Storage", "MediaFiles", "Audio", "Tokens",
-                "PasswordHashing", "CWebFiles", hummingbird,
-                hummingbirdServer, httpTypes, nioCore, nioFoundation, crypto, logging, metrics,
-            ], path: "Sources", exclude: ["WebAPI/Web"] + authenticatorFiles,
-            sources: ["WebAPI"] + servicesOfWebAPI, swiftSettings: strict),
+
+        // Services: what the product does over time, on the hosts and below the API.
+        module(
+            "", "Services",
+            [
+                "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Accounts", "Calls", "Voice", "DatagramIO",
+                "Audio", "Tokens", "Storage", "MediaFiles", "Bus", "Relay", "MediaGateway", "Transcription", "Realtime",
+                lifecycle, logging, metrics, crypto, heap,
+            ]),
+
+        // WebAPI: routes, transports, and the web client.
+        module(
+            "", "WebAPI",
+            [
+                "SDP", "Model", "Accounts", "Calls", "Voice", "Storage", "MediaFiles", "Tokens", "Realtime", "Services",
+                "CWebFiles", hummingbird, hummingbirdServer, httpTypes, nioCore, crypto, logging,
+            ], excluding: ["Web"]),
 
         // Server: the composition root.
-        .target(
-            name: "Server",
-            dependencies: [
-                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "Containers", "Audio",
-                "DatagramIO", "OpenSSLCrypto", "SecureMedia",
-                "PasswordHashing", "Tokens", "Storage",
-                "Bus", "Gateway", "MediaGateway", "Relay", "Transcription", "Realtime", "WebAPI", hummingbird,
-                hummingbirdServer,
-                hummingbirdTLS, httpTypes,
-                nioCore,
-                nioPosix, nioHTTP1, nioSSL, lifecycle, unixSignals, logging, metrics, coreMetrics, configuration, yams,
-                crypto, asyncHTTPClient, heap,
-            ], path: "Sources", exclude: servicesOfWebAPI, sources: ["Server", "Services"] + authenticatorFiles,
-            swiftSettings: strict),
+        module(
+            "", "Server",
+            [
+                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "DatagramIO",
+                "OpenSSLCrypto", "SecureMedia", "PasswordHashing", "Tokens", "Storage", "Bus", "Gateway",
+                "MediaGateway", "Relay", "Transcription", "Realtime", "Services", "WebAPI", hummingbird,
+                hummingbirdServer, hummingbirdTLS, httpTypes, nioCore, nioPosix, nioSSL, lifecycle,
+                unixSignals, logging, metrics, coreMetrics, configuration, yams, crypto, asyncHTTPClient,
+            ]),
 
         // Client: the Swift SDK, the only public API.
         .target(
@@ -200,7 +186,7 @@ let package = Package(
         tool(
             "switchboard-load",
             [
-                "SwitchboardClient", "Wire", "STUN", "ICE", "SDP", "RTP", "Containers", "TURN", "DTLS", "DatagramIO",
+                "Wire", "STUN", "ICE", "SDP", "RTP", "Containers", "TURN", "DTLS", "DatagramIO",
                 "OpenSSLCrypto", "SecureMedia", argumentParser, histogram, nioCore, nioPosix, nioHTTP1, nioFoundation,
                 asyncHTTPClient, heap,
                 basicContainers,
@@ -228,16 +214,12 @@ let package = Package(
         tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["Storage", "Model", "Voice", grdb]),
         tests("MediaFilesTests", ["MediaFiles", "Model"]),
-        tests(
-            "ServerTests",
-            [
-                "Server", "Transcription", logging,
-            ]),
+        tests("ServerTests", ["Server", "Transcription", logging]),
         tests(
             "ServicesTests",
             [
-                "Server", "Wire", logging, "Calls", "Voice", "Model", "Storage", "MediaFiles", "Audio", "Containers",
-                "WebAPI",
+                "Services", "MediaGateway", "Wire", logging, "Calls", "Voice", "Model", "Storage", "MediaFiles",
+                "Audio", "Containers",
             ]),
         tests("WebAPITests", ["WebAPI", "MediaFiles", "Model"]),
         tests(
@@ -247,7 +229,7 @@ let package = Package(
                 "SDP", "SecureMedia", "Wire",
             ]),
         tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),
-        tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", "SDP", nioCore, nioPosix]),
+        tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
         tests("CallsTests", ["Model", "Calls", "Accounts", "Storage"]),

@@ -97,11 +97,12 @@ package enum SwitchboardServer {
         let path = configuration.text("storage.path")
         if let response = try await ControlClient.send(request, at: path + "/control.sock") { return response }
         let directory = try DataDirectory(path: path)
-        let parts = try await AccountParts(configuration, directory: directory) { _ in }
+        let storage = try await StorageParts(directory: directory) { _ in }
+        let parts = try await AccountParts(configuration, storage, directory: directory)
         var media: MediaFiles?
         if case .backup = request { media = try MediaFiles(path: directory.file("media")) }
         let response = await parts.handle(request, media: media)
-        await parts.database.close()
+        await storage.database.close()
         return response
     }
 }

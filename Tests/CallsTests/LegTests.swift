@@ -127,13 +127,6 @@ import Testing
         #expect(unknown?.detail == "slots.8: no such video slot; the leg has 3, 10.")
         #expect(check(["3": .low], [])?.detail.hasSuffix("the leg has no video slots.") == true)
     }
-
-    @Test func errorsNameTheOffer() {
-        let bad = Problem(.badOffer("section 2 (mid 1): it has no a=rtcp-mux"))
-        #expect(bad.kind == .invalidRequest && bad.field == "offer.sdp" && bad.detail.contains("mid 1"))
-        #expect(Problem(LegRejection.full).kind == .unavailable && Problem(LegRejection.full).retryAfter != nil)
-        #expect(Problem(LegRejection.gone).kind == .unavailable)
-    }
 }
 
 /// A call between two that a third person joins.

@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-@testable import Server
+@testable import Services
 
 /// How a stall of the server affects the timers of calls, on a virtual clock.
 @Suite struct CallTimesTests {

@@ -1,7 +1,8 @@
 import Model
 import Synchronization
 import Testing
-import WebAPI
+
+@testable import Services
 
 private struct Stats {
     var running = 0

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Server
+@testable import Services
 
 @Suite struct DeadlineQueueTests {
     private let start = ContinuousClock.now

@@ -2,7 +2,7 @@ import Model
 import Synchronization
 import Testing
 
-@testable import Server
+@testable import Services
 
 /// Work for one key never overlaps.
 @Suite struct KeyedSerialQueueTests {

@@ -2,7 +2,7 @@ import Calls
 import Model
 import Testing
 
-@testable import Server
+@testable import Services
 
 /// The notices of a leg, and their order.
 @Suite struct LegNoticesTests {

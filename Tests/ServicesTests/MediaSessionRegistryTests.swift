@@ -1,8 +1,7 @@
 import Model
 import Testing
-import WebAPI
 
-@testable import Server
+@testable import Services
 
 /// A user has one session of each protocol in a call, also with concurrent requests.
 @Suite struct MediaSessionRegistryTests {

@@ -7,7 +7,7 @@ import MediaFiles
 import Model
 import Storage
 
-@testable import Server
+@testable import Services
 
 /// A store and a directory of files with recordings, on a manual clock.
 struct MixingHarness {

@@ -8,7 +8,7 @@ import Storage
 import Testing
 import Voice
 
-@testable import Server
+@testable import Services
 
 @Suite("Mixes of recordings, made in the background")
 struct RecordingMixesTests {
@@ -141,8 +141,10 @@ struct RecordingMixesTests {
 struct RetentionTests {
     private func retention(_ harness: MixingHarness, _ days: Retention.Days) -> Retention {
         Retention(
-            store: harness.store, calls: harness.commands, voice: VoiceCommands(), files: harness.files, days: days,
-            forget: { _ in }, logger: Logger(label: "retention"))
+            store: harness.store, calls: harness.commands, voice: VoiceCommands(), files: harness.files,
+            mixes: RecordingMixes(
+                store: harness.store, commands: harness.commands, files: harness.files, logger: Logger(label: "mixes")),
+            days: days, logger: Logger(label: "retention"))
     }
 
     private func send(_ harness: MixingHarness) async throws -> VoiceMessage {
@@ -168,7 +170,7 @@ struct RetentionTests {
         let newMessage = try await send(harness)
         #expect(try await harness.files.all().count == 5)
 
-        try await retention(harness, .init()).sweep()
+        try await retention(harness, .init(recordings: 0, voiceMessages: 0)).sweep()
         #expect(try await harness.files.all().count == 5, "for ever")
         try await retention(harness, .init(recordings: 4, voiceMessages: 4)).sweep()
         #expect(try await harness.files.all().count == 5, "not yet")

@@ -1,9 +1,8 @@
 import Audio
 import Containers
 import Testing
-import WebAPI
 
-@testable import Server
+@testable import Services
 
 /// Tracks of recordings, decoded while their files are read.
 @Suite struct TrackAudioTests {

@@ -5,7 +5,7 @@ import Model
 import Testing
 import Voice
 
-@testable import WebAPI
+@testable import Services
 
 /// The file and the properties of a voice message from an upload or a recording.
 @Suite struct VoiceReadingTests {

@@ -2,10 +2,10 @@ import DatagramIO
 import Model
 import OpenSSLCrypto
 import Relay
+import Services
 import Storage
 import Synchronization
 import TURN
-import WebAPI
 import Wire
 
 /// The relay's current configuration, which a reload replaces.

@@ -1,6 +1,7 @@
 import Calls
 import Model
 import Realtime
+import Services
 import Voice
 import WebAPI
 
@@ -41,8 +42,9 @@ extension CallRules {
 
 extension Retention.Days {
     init(_ configuration: ServerConfiguration) {
-        recordings = configuration.integer("recordings.keepDays")
-        voiceMessages = configuration.integer("voice.keepDays")
+        self.init(
+            recordings: configuration.integer("recordings.keepDays"),
+            voiceMessages: configuration.integer("voice.keepDays"))
     }
 }
 

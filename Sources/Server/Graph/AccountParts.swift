@@ -8,31 +8,27 @@ import PasswordHashing
 import Storage
 import Tokens
 
-/// The store, the keys and the accounts, which the server and the command line both need.
+/// The keys and the accounts, which the server and the command line both need.
 struct AccountParts: Sendable {
-    let database: SQLiteDatabase
-    let store: Store
     let tokens: AccessTokens
     let verifier: TokenVerifier
     let accounts: AccountCommands
+    private let storage: StorageParts
 
     /// Milliseconds of a monotonic clock.
     static let uptime: @Sendable () -> Int64 = { Int64(ProcessInfo.processInfo.systemUptime * 1000) }
 
     init(
-        _ configuration: ServerConfiguration, directory: DataDirectory,
+        _ configuration: ServerConfiguration, _ storage: StorageParts, directory: DataDirectory,
         signInsEnded: @escaping @Sendable (UserID, [SignInID]) -> Void = { _, _ in },
-        userDisabled: @escaping @Sendable (UserID) -> Void = { _ in },
-        publish: @escaping @Sendable ([Change]) -> Void
+        userDisabled: @escaping @Sendable (UserID) -> Void = { _ in }
     ) async throws {
-        database = try SQLiteDatabase(path: directory.file("switchboard.sqlite"))
-        store = Store(database: database, publish: publish)
-        try await store.prepare()
+        self.storage = storage
         let (key, warning) = try SigningKey.load(from: directory.file("signing-key.pem"))
         if let warning { Logger(label: "accounts").warning("\(warning)") }
         tokens = AccessTokens(key: key)
         accounts = AccountCommands(
-            database: store, passwords: Argon2Hasher(), secrets: SystemSecrets(), tokens: tokens,
+            database: storage.store, passwords: Argon2Hasher(), secrets: SystemSecrets(), tokens: tokens,
             settings: AccountSettings(
                 signUp: SignUpPolicy(rawValue: configuration.text("accounts.signUp")) ?? .open,
                 quota: MediaQuota(configuration)),
@@ -82,7 +78,8 @@ struct AccountParts: Sendable {
                 let me = try await accounts.setDisabled(false, email: email)
                 return ControlResponse(lines: ["\(me.email ?? email) may sign in again."])
             case .backup(let path):
-                return ControlResponse(lines: try await BackupWork(source: database, files: media).run(to: path))
+                return ControlResponse(
+                    lines: try await BackupWork(source: storage.database, files: media).run(to: path))
             case .reload, .drain, .systemWarnings:
                 return ControlResponse(error: "No server is running on the data directory of storage.path.")
             case .invite(let count): return ControlResponse(lines: try await accounts.createInvites(count: count))

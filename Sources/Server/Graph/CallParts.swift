@@ -1,66 +1,101 @@
 import Bus
 import Calls
 import Logging
-import MediaFiles
 import MediaGateway
 import Model
 import Realtime
 import Relay
+import ServiceLifecycle
+import Services
 import Storage
 import Transcription
-import WebAPI
 
-/// Calls: their commands, their clock, and the media gateway if this process runs it.
+/// Calls: their commands, clock, legs, recordings and captions, and the media gateway if this process runs it.
 struct CallParts: Sendable {
-    let commands: CallCommands
+    let service: CallService
+    let timers: CallTimers
     let clock: CallClock
     let coordinator: LegCoordinator
+    let whip: WHIPSessions
+    let voiceRecorder: VoiceRecorder
+    let mixes: RecordingMixes
+    let transcripts: RecordingTranscripts
+    /// Nil if this process runs no gateway.
     let gateway: GatewayLegs?
-    let service: CallService
-    private let transcription: TranscriptionQueue?
+    private let recorder: CallRecorder?
 
+    /// Each part depends only on those made before it. What goes the other way (events of legs, recordings to begin,
+    /// endpoints that may have detached) goes through a queue.
+    ///
     /// - Parameter gatewayConfiguration: nil if no gateway is to run.
     init(
         _ configuration: ServerConfiguration, store: Store, hub: RealtimeHub, bus: any EventBus, relay: RelayServer?,
-        gateway gatewayConfiguration: GatewayConfiguration?, transcription: TranscriptionQueue?
+        gateway gatewayConfiguration: GatewayConfiguration?, media: MediaParts, voice: VoiceParts,
+        transcription: TranscriptionQueue?
     ) async throws {
         var rules = CallRules(configuration)
         rules.hasTranscription = transcription != nil
-        self.transcription = transcription
         if gatewayConfiguration != nil {
             rules.gatewayEpoch = try await store.write { try $0.beginGatewayEpoch() }.value
         }
-        commands = CallCommands(rules: rules)
-        coordinator = LegCoordinator(store: store, commands: commands, logger: Logger(label: "gateway"))
-        clock = CallClock(
-            store: store, commands: commands, leaseSeconds: Int64(configuration.integer("calls.leaseSeconds")),
-            hub: hub, bus: bus, relay: relay, coordinator: coordinator, logger: Logger(label: "calls"))
-        let coordinator = coordinator
-        gateway = try gatewayConfiguration.map { try GatewayLegs($0, coordinator) }
-        if let warning = gateway?.warning { Logger(label: "gateway").warning("\(warning)") }
-        if let gateway { try relay?.openToPeers(gateway.addresses) }
-        coordinator.open(gateway, clock)
-        service = CallService(store: store, commands: commands, performer: clock)
-    }
+        let commands = CallCommands(rules: rules)
+        timers = CallTimers(leaseSeconds: Int64(configuration.integer("calls.leaseSeconds")))
 
-    /// Stores recordings in `files`. Recordings that an earlier process left unfinished are finished first.
-    ///
-    /// - Parameter ended: called for each recording that has ended, including those.
-    func keepRecordings(
-        in files: MediaFiles, logger: Logger, ended: @escaping @Sendable (RecordingID) -> Void
-    ) async throws {
-        let recorded = RecordedFiles(
-            store: service.store, commands: commands, files: files, whipSessions: coordinator.whipSessions,
-            calls: service, logger: logger)
+        // What effects of commands change.
+        let sessions = WHIPRegistry()
+        let legs = LegRegistry(sessions: sessions, timers: timers)
+        let gateway = try gatewayConfiguration.map { try GatewayLegs($0, legs) }
+        self.gateway = gateway
+        let gatewayLogger = Logger(label: "gateway")
+        if let warning = gateway?.warning { gatewayLogger.warning("\(warning)") }
+        if let gateway { try relay?.openToPeers(gateway.addresses) }
+        let jobs = RecordingJobs()
+        let detached = DetachedEndpoints(hub: hub, sessions: sessions)
+
+        // What runs commands.
+        let service = CallService(
+            store: store, commands: commands,
+            effects: CallEffects(
+                hub: hub, bus: bus, relay: relay, timers: timers, legs: legs, sessions: sessions, gateway: gateway,
+                recordings: jobs, detached: detached))
+        self.service = service
+        let whip = WHIPSessions(calls: service, gateway: gateway, registry: sessions, logger: gatewayLogger)
+        self.whip = whip
+        voiceRecorder = VoiceRecorder(
+            gateway: gateway, voice: voice.service, files: media.files, logger: Logger(label: "voice"))
+        coordinator = LegCoordinator(
+            calls: service, gateway: gateway, registry: legs, whip: whip, voice: voiceRecorder, logger: gatewayLogger)
+        clock = CallClock(
+            calls: service, timers: timers, hub: hub, sessions: sessions, detached: detached,
+            logger: Logger(label: "calls"))
+
+        // Recordings, and what is made of them.
+        mixes = RecordingMixes(store: store, commands: commands, files: media.files, logger: Logger(label: "mixes"))
+        let transcripts = RecordingTranscripts(
+            store: store, commands: commands, files: media.files, queue: transcription,
+            isAutomatic: configuration.boolean("transcription.recordings"), logger: Logger(label: "transcripts"))
+        self.transcripts = transcripts
+        let recorderLogger = Logger(label: "recorder")
+        let recorded = RecordedFiles(calls: service, files: media.files, whip: whip, logger: recorderLogger)
+        recorder = gateway.map { gateway in
+            CallRecorder(
+                jobs, gateway: gateway, files: recorded, calls: service,
+                captioner: transcription.map {
+                    Captioner($0, calls: service, whip: whip, logger: Logger(label: "captions"))
+                }, transcripts: transcripts, logger: recorderLogger)
+        }
+
+        // Calls and recordings that an earlier process left unfinished.
         let recovered = try await recorded.recover()
         if !recovered.isEmpty {
-            logger.notice("recordings were interrupted", metadata: ["count": "\(recovered.count)"])
+            recorderLogger.notice("recordings were interrupted", metadata: ["count": "\(recovered.count)"])
         }
-        for recording in recovered { ended(recording) }
-        guard let gateway else { return }
-        let captioner = transcription.map {
-            Captioner($0, calls: service, whipSessions: coordinator.whipSessions, logger: Logger(label: "captions"))
-        }
-        coordinator.recorder.open(gateway, recorded, service, captioner, ended: ended)
+        for recording in recovered { transcripts.ended(recording) }
+        try await clock.restore()
+    }
+
+    /// In the order in which they start.
+    var services: [any Service] {
+        [clock, coordinator] + (recorder.map { [$0] } ?? []) + [transcripts, mixes]
     }
 }

@@ -1,6 +1,7 @@
 import Logging
 import MediaFiles
 import Model
+import Services
 import Storage
 import Tokens
 import WebAPI
@@ -23,7 +24,7 @@ struct MediaParts: Sendable {
         if removed > 0 { logger.notice("removed orphaned files", metadata: ["count": "\(removed)"]) }
     }
 
-    func operations(_ checkers: [MediaFile.Kind: MediaOperations.Checker]) -> MediaOperations {
+    func operations(_ checkers: [MediaFile.Kind: MediaChecker]) -> MediaOperations {
         MediaOperations(files: files, links: links, store: store, checkers: checkers)
     }
 

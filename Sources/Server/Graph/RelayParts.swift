@@ -1,7 +1,7 @@
 import Logging
 import Relay
+import Services
 import Storage
-import WebAPI
 
 /// The relay, if this process runs it, and what the rest of the server needs from it.
 struct RelayParts: Sendable {

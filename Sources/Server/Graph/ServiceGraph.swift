@@ -14,8 +14,8 @@ import NIOSSL
 import Realtime
 import Relay
 import ServiceLifecycle
+import Services
 import Storage
-import Synchronization
 import Tokens
 import Transcription
 import Voice
@@ -28,7 +28,7 @@ struct ServiceGraph: Sendable {
     let services: [any Service]
     let reloader: Reloader
     let draining: Draining
-    private let database: SQLiteDatabase
+    private let storage: StorageParts
     private let relay: RelayServer?
     private let gateway: GatewayLegs?
     private let transcription: TranscriptionParts
@@ -41,6 +41,7 @@ struct ServiceGraph: Sendable {
     ) async throws {
         self.directory = directory
         let gatewaySettings = try GatewaySettings(configuration)
+        let connections = try ConnectionSettings(configuration)
         if let warning = DescriptorBudget(configuration).warning { logger.warning("\(warning)") }
         transcription = try TranscriptionParts(configuration, logger: Logger(label: "transcription"))
         let relay = try RelayParts(configuration, roles, directory: directory, logger: logger)
@@ -51,43 +52,27 @@ struct ServiceGraph: Sendable {
         let hub = RealtimeHub(
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, limits: RealtimeLimits(configuration),
             logger: Logger(label: "realtime"), clock: Timestamp.systemClock)
-        let clock = Mutex<CallClock?>(nil)
-        let coordinator = Mutex<LegCoordinator?>(nil)
-        let accounts = try await AccountParts(configuration, directory: directory) { user, signIns in
+        storage = try await StorageParts(directory: directory) { bus.publish($0) }
+
+        var product: ProductParts?
+        if roles.contains(.api) {
+            product = try await ProductParts(
+                configuration, store: storage.store, directory: directory, hub: hub, bus: bus, relay: server,
+                gateway: roles.contains(.gateway)
+                    ? gatewaySettings.gateway(beside: relay.settings.configuration) : nil,
+                transcription: transcription)
+        }
+        gateway = product?.calls.gateway
+        let calls = product?.calls
+        let accounts = try await AccountParts(configuration, storage, directory: directory) { user, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
-            coordinator.withLock { $0 }?.signInsEnded(signIns)
-            clock.withLock { $0 }?.signedOut(signIns, of: user)
+            calls?.coordinator.signInsEnded(signIns)
+            calls?.clock.signedOut(signIns, of: user)
         } userDisabled: { user in
             hub.revoke(user: user)
-            coordinator.withLock { $0 }?.userDisabled(user)
+            calls?.coordinator.userDisabled(user)
             server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.maximumLifetimeSeconds)
-            clock.withLock { $0 }?.withdraw(user)
-        } publish: { changes in
-            bus.publish(changes)
-        }
-        database = accounts.database
-
-        // The gateway's legs belong to calls, so it needs the api.
-        let hasGateway = roles.isSuperset(of: [.api, .gateway])
-        let calls = try await CallParts(
-            configuration, store: accounts.store, hub: hub, bus: bus, relay: server,
-            gateway: hasGateway ? gatewaySettings.gateway(beside: relay.settings.configuration) : nil,
-            transcription: transcription.queue)
-        gateway = calls.gateway
-        clock.withLock { $0 = calls.clock }
-        coordinator.withLock { $0 = calls.coordinator }
-
-        let media =
-            roles.contains(.api)
-            ? try await MediaParts(configuration, store: accounts.store, directory: directory) : nil
-        let voice = media.map {
-            [transcription] in
-            VoiceParts(configuration, store: accounts.store, media: $0, transcription: transcription)
-        }
-
-        let mixes = media.map {
-            RecordingMixes(
-                store: accounts.store, commands: calls.commands, files: $0.files, logger: Logger(label: "mixes"))
+            calls?.clock.withdraw(user)
         }
 
         let authenticator = RequestAuthenticator(
@@ -101,36 +86,23 @@ struct ServiceGraph: Sendable {
                 authenticator: authenticator, certificate: certificate), logger: Logger(label: "reload"))
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
-        let connections = try ConnectionSettings(configuration)
         let stats = ServerMetrics(
-            hub: hub, connections: connections.limits, calls: calls.clock, relay: server, gateway: gateway,
-            voiceRecorder: calls.coordinator.voiceRecorder, voice: voice, mixes: mixes,
+            hub: hub, connections: connections.limits, relay: server, calls: product?.calls, voice: product?.voice,
             transcription: transcription, registry: registry)
         var services: [any Service] = [
-            Self.control(directory, accounts, media?.files, reloader, draining, warnings: relay.warnings),
+            Self.control(directory, accounts, product?.media.files, reloader, draining, warnings: relay.warnings),
             Self.admin(configuration, stats, registry, isReady: { !draining.isOn }),
             Housekeeping(
-                store: accounts.store, accounts: accounts.accounts, tokens: accounts.verifier,
-                retention: Self.retention(configuration, accounts.store, calls, media, voice, mixes),
-                logger: Logger(label: "housekeeping")),
+                store: storage.store, accounts: accounts.accounts, tokens: accounts.verifier,
+                retention: product?.retention, logger: Logger(label: "housekeeping")),
         ]
-        if let media, let voice, let mixes {
-            let transcripts = RecordingTranscripts(
-                store: accounts.store, commands: calls.commands, files: media.files, queue: transcription.queue,
-                isAutomatic: configuration.boolean("transcription.recordings"), logger: Logger(label: "transcripts"))
-            try await calls.keepRecordings(in: media.files, logger: Logger(label: "recorder")) {
-                transcripts.ended($0)
-            }
-            if let gateway { calls.coordinator.voiceRecorder.open(gateway, voice.service, media.files) }
-            try await calls.clock.restore()
-            services += [calls.clock, calls.coordinator.recorder, voice.transcripts, transcripts, mixes]
-            let table = Self.routes(
-                configuration, accounts, calls, media, voice, transcripts, mixes, relay.issuer, hub, authenticator)
+        if let product {
+            services += product.calls.services + [product.voice.transcripts]
+            let table = Self.routes(configuration, accounts, product, storage, relay.issuer, hub, authenticator)
             let realtime = RealtimeServices(
                 authenticator: authenticator,
-                source: StoreStreams(
-                    store: accounts.store, commands: calls.commands, presence: { hub.presence(of: $0) }),
-                handler: RouteTableRequests(table: table), observer: calls.clock)
+                source: StoreStreams(store: storage.store, commands: product.calls.service.commands, hub: hub),
+                handler: RouteTableRequests(table: table), observer: product.calls.clock)
             services.append(
                 Self.api(
                     configuration, table, hub, realtime, authenticator, connections, certificate,
@@ -147,7 +119,7 @@ struct ServiceGraph: Sendable {
         await transcription.queue?.close()
         gateway?.stop()
         relay?.stop()
-        await database.close()
+        await storage.database.close()
     }
 
     private static func control(
@@ -168,53 +140,37 @@ struct ServiceGraph: Sendable {
 
     /// Every operation of the server, over HTTP and over realtime.
     private static func routes(
-        _ configuration: ServerConfiguration, _ accounts: AccountParts, _ calls: CallParts, _ media: MediaParts,
-        _ voice: VoiceParts, _ transcripts: RecordingTranscripts, _ mixes: RecordingMixes,
-        _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ authenticator: RequestAuthenticator
+        _ configuration: ServerConfiguration, _ accounts: AccountParts, _ product: ProductParts,
+        _ storage: StorageParts, _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ authenticator: RequestAuthenticator
     ) -> RouteTable {
-        let people = accounts.accounts
-        let photos = PhotoService(store: accounts.store, accounts: people, files: media.files)
+        let (people, calls, media, voice) = (accounts.accounts, product.calls, product.media, product.voice.service)
+        let photos = PhotoService(store: storage.store, accounts: people, files: media.files)
         let profiles = ProfileOperations.all(people, photos) { user, isShown in
             hub.setPresenceShown(isShown, of: user)
         } blocked: { user, other in
             hub.hidePresence(of: user, from: other)
         }
         let recordings = RecordingService(
-            calls: calls.service, files: media.files, links: media.links, mixing: mixes)
+            calls: calls.service, files: media.files, links: media.links, mixes: calls.mixes)
         let transcribed = RecordingTranscriptService(
-            store: accounts.store, commands: calls.commands, transcribing: transcripts)
-        let voiceRecordings = VoiceRecordingOperations(calls.coordinator.voiceRecorder, voice.service)
-        let checkers = [
-            MediaFile.Kind.voice: VoiceOperations.checker(voice.service.commands), .recording: recordings.checker,
-        ]
+            store: storage.store, commands: calls.service.commands, transcripts: calls.transcripts)
+        let voiceRecordings = VoiceRecordingOperations(calls.voiceRecorder, voice)
         return RouteTable(
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
-                voice: voice.service.commands.rules, records: calls.coordinator.voiceRecorder.isPossible,
-                transcribes: transcripts.isConfigured, keys: { accounts.tokens.keySet })
+                voice: voice.commands.rules, records: calls.voiceRecorder.isPossible,
+                transcribes: calls.transcripts.isConfigured, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + profiles + PhotoOperations.all(photos)
                 + CallOperations.all(calls.service) + LegOperations.all(calls.coordinator)
                 + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
-                + VoiceOperations.all(voice.service) + voiceRecordings.all
-                + TranscriptOperations.all(voice.service, transcribed)
+                + VoiceOperations.all(voice) + voiceRecordings.all + TranscriptOperations.all(voice, transcribed)
                 + RelayOperations.all(issuer: issuer, calls: calls.service),
-            documents: WHIPOperations(service: calls.coordinator.whipSessions, issuer: issuer).all
-                + VoiceOperations.documents(voice.service, calls.coordinator.voiceRecorder, issuer)
-                + voiceRecordings.documents
-                + TranscriptOperations.documents(voice.service, transcribed) + PhotoOperations.documents(photos)
-                + media.operations(checkers).all,
+            documents: WHIPOperations(service: calls.whip, issuer: issuer).all
+                + VoiceOperations.documents(voice, calls.voiceRecorder, issuer) + voiceRecordings.documents
+                + TranscriptOperations.documents(voice, transcribed) + PhotoOperations.documents(photos)
+                + media.operations([.voice: voice.checker, .recording: recordings.checker]).all,
             schemas: Schemas.all,
             version: ServerVersion.text, authenticator: authenticator, logger: Logger(label: "api"))
-    }
-
-    private static func retention(
-        _ configuration: ServerConfiguration, _ store: Store, _ calls: CallParts, _ media: MediaParts?,
-        _ voice: VoiceParts?, _ mixes: RecordingMixes?
-    ) -> Retention? {
-        guard let media, let voice, let mixes else { return nil }
-        return Retention(
-            store: store, calls: calls.commands, voice: voice.service.commands, files: media.files,
-            days: Retention.Days(configuration), forget: { mixes.forget($0) }, logger: Logger(label: "retention"))
     }
 
     private static func admin(

@@ -1,8 +1,8 @@
 import Foundation
 import Logging
+import Services
 import Storage
 import Voice
-import WebAPI
 
 /// Voice messages: their commands, and the limiter of audio decoding.
 struct VoiceParts: Sendable {
@@ -21,7 +21,7 @@ struct VoiceParts: Sendable {
             logger: Logger(label: "transcripts"))
         service = VoiceService(
             store: store, commands: commands, files: media.files, links: media.links, work: work,
-            transcribing: transcripts)
+            transcripts: transcripts)
     }
 
     /// Uploads that wait to be decoded.

@@ -4,6 +4,7 @@ import MediaGateway
 import Metrics
 import Realtime
 import Relay
+import Services
 import Storage
 import Transcription
 import WebAPI
@@ -12,29 +13,23 @@ import WebAPI
 struct ServerMetrics: Sendable {
     let hub: RealtimeHub
     let connections: ConnectionLimits
-    let calls: CallClock
     let relay: RelayServer?
-    let gateway: GatewayLegs?
-    let voiceRecorder: VoiceRecorder
+    /// Nil without the api.
+    let calls: CallParts?
     let voice: VoiceParts?
-    let mixes: RecordingMixes?
     let transcription: TranscriptionParts
     let registry: PrometheusRegistry
     private let started = Date()
 
     init(
-        hub: RealtimeHub, connections: ConnectionLimits, calls: CallClock, relay: RelayServer?, gateway: GatewayLegs?,
-        voiceRecorder: VoiceRecorder, voice: VoiceParts?, mixes: RecordingMixes?, transcription: TranscriptionParts,
-        registry: PrometheusRegistry
+        hub: RealtimeHub, connections: ConnectionLimits, relay: RelayServer?, calls: CallParts?, voice: VoiceParts?,
+        transcription: TranscriptionParts, registry: PrometheusRegistry
     ) {
         self.hub = hub
         self.connections = connections
-        self.calls = calls
         self.relay = relay
-        self.gateway = gateway
-        self.voiceRecorder = voiceRecorder
+        self.calls = calls
         self.voice = voice
-        self.mixes = mixes
         self.transcription = transcription
         self.registry = registry
     }
@@ -52,7 +47,7 @@ struct ServerMetrics: Sendable {
         for (reason, count) in realtime.byes { set("realtime_byes_total", count, [("reason", reason)]) }
         set("http_connections", connections.stats.open)
         set("http_connections_rejected_total", connections.stats.rejected)
-        let load = calls.load
+        let load = calls?.timers.load ?? (deadlines: 0, leases: 0)
         set("calls_deadlines", load.deadlines)
         set("calls_joined_participants", load.leases)
         set("process_resident_bytes", ProcessStats.residentBytes)
@@ -65,12 +60,12 @@ struct ServerMetrics: Sendable {
             collect(counters)
             collectMore(counters, of: relay)
         }
-        if let gateway {
-            collect(gateway.stats, voiceRecorder.stats)
+        if let calls, let gateway = calls.gateway {
+            collect(gateway.stats, calls.voiceRecorder.stats)
             set("recording_dropped_total", await gateway.recorder.droppedCount)
         }
         if let queue = transcription.queue { collect(await queue.stats) }
-        if let mixes { set("recording_mixes_waiting", mixes.waitingCount) }
+        if let calls { set("recording_mixes_waiting", calls.mixes.waitingCount) }
         if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }
     }
 
@@ -127,14 +122,15 @@ struct ServerMetrics: Sendable {
     var json: JSON {
         let realtime = hub.stats
         let counters = relay?.counters ?? RelayCounters()
-        let media = gateway?.stats ?? GatewayStats()
+        let media = calls?.gateway?.stats ?? GatewayStats()
         let reasons = Self.reasons(counters) + Self.gatewayDrops(media).map { ("gateway_" + $0.0, $0.1) }
         let packets = counters.packetsToClients &+ counters.packetsToPeers
         let bytes = counters.bytesToClients &+ counters.bytesToPeers
         return .object([
             ("version", .text("Switchboard \(ServerVersion.text)")),
             ("at", .integer(Int64(Date().timeIntervalSince1970 * 1000))),
-            ("uptime", .number(Date().timeIntervalSince(started))), ("calls", .integer(Int64(calls.liveCalls))),
+            ("uptime", .number(Date().timeIntervalSince(started))),
+            ("calls", .integer(Int64(calls?.timers.liveCalls ?? 0))),
             ("sessions", .integer(Int64(realtime.sessions))),
             ("allocations", .integer(Int64(clamping: counters.allocationsLive))),
             ("packets", .integer(Int64(clamping: packets))), ("bytes", .integer(Int64(clamping: bytes))),

@@ -2,6 +2,7 @@ import Accounts
 import Logging
 import Model
 import ServiceLifecycle
+import Services
 import Storage
 import Tokens
 

@@ -6,24 +6,28 @@ package import Storage
 package struct CallService: Sendable {
     package let store: Store
     package let commands: CallCommands
-    private let performer: any CallEffectPerformer
+    private let effects: CallEffects
 
-    package init(store: Store, commands: CallCommands, performer: any CallEffectPerformer) {
+    package init(store: Store, commands: CallCommands, effects: CallEffects) {
         self.store = store
         self.commands = commands
-        self.performer = performer
+        self.effects = effects
     }
 
-    /// Runs a command that changes a call, and performs its effects in the order of the commits, before the response is
+    /// Runs a command that changes a call, and applies its effects in the order of the commits, before the response is
     /// sent, so that an earlier command never sets a timer after a later one has stopped it.
+    ///
+    /// - Parameter committed: called after the commit, before the effects.
     package func run(
-        _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome
+        _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome,
+        committed: @escaping @Sendable () -> Void = {}
     ) async throws -> Committed<CallOutcome> {
         let commands = commands
         return try await store.write { transaction in
             try command(transaction, commands)
-        } committed: { [performer] outcome in
-            performer.perform(outcome.effects)
+        } committed: { [effects] outcome in
+            committed()
+            effects.apply(outcome.effects)
         }
     }
 
@@ -34,24 +38,30 @@ package struct CallService: Sendable {
         let commands = commands
         _ = try await store.write { transaction in
             try command(transaction, commands)
-        } committed: { [performer] outcome in
-            performer.perform(outcome?.effects ?? [])
+        } committed: { [effects] outcome in
+            effects.apply(outcome?.effects ?? [])
+        }
+    }
+
+    /// Like `note`, for an event that may change several calls.
+    func noteAll(
+        _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> [CallOutcome]
+    ) async throws {
+        let commands = commands
+        _ = try await store.write { transaction in
+            try command(transaction, commands)
+        } committed: { [effects] outcomes in
+            for outcome in outcomes { effects.apply(outcome.effects) }
         }
     }
 
     /// Runs a command that writes nothing on a snapshot, without a commit.
-    func observe(
+    package func observe(
         _ command: @escaping @Sendable (StoreTransaction, CallCommands) throws -> CallOutcome
     ) async throws -> CallOutcome {
         let commands = commands
         let outcome = try await store.read { try command($0, commands) }
-        performer.perform(outcome.effects)
+        effects.apply(outcome.effects)
         return outcome
     }
-}
-
-/// Performs the effects of a committed call command. Called on the store's writer thread and others, so it must be
-/// brief.
-package protocol CallEffectPerformer: Sendable {
-    func perform(_ effects: [CallEffect])
 }

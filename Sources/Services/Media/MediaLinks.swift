@@ -10,7 +10,6 @@ package struct MediaLink: Encodable, Hashable, Sendable {
 
 /// Signs and verifies the URLs of media files.
 package struct MediaLinks: Sendable {
-    static let path = "/v1/media/{file}"
     private let key: MediaKey
     private let seconds: Int64
 
@@ -32,12 +31,7 @@ package struct MediaLinks: Sendable {
     }
 
     /// Whether this server signed the URL, and it has not expired.
-    func accepts(_ ticket: MediaTicket, signature: String, at now: Timestamp) -> Bool {
+    package func accepts(_ ticket: MediaTicket, signature: String, at now: Timestamp) -> Bool {
         key.verifies(signature, of: ticket) && now.milliseconds < ticket.expires &* 1000
     }
-
-    static let schema = Schema.object([
-        .required("url", .text(), "Relative to the server's address. It needs no token, and is for this user only."),
-        .required("expiresAt", .time, "Fetch the document again for a new URL."),
-    ])
 }

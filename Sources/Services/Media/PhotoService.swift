@@ -7,9 +7,9 @@ package import Storage
 /// Photos of users: runs their commands, parses uploads, and stores files.
 package struct PhotoService: Sendable {
     /// Maximum bytes of an upload.
-    static let byteLimit = 512 * 1024
+    package static let byteLimit = 512 * 1024
     /// Maximum pixels of a side.
-    static let sideLimit = 2048
+    package static let sideLimit = 2048
 
     let store: Store
     private let accounts: AccountCommands
@@ -23,7 +23,7 @@ package struct PhotoService: Sendable {
     }
 
     /// Receives the principal's new photo. The previous one is removed.
-    func set(
+    package func set(
         by principal: Principal, receiving receive: () async throws -> [UInt8]
     ) async throws -> AccountOutcome<OwnProfile> {
         try await slots.hold(for: principal.user) {
@@ -45,14 +45,14 @@ package struct PhotoService: Sendable {
         }
     }
 
-    func remove(by principal: Principal) async throws -> AccountOutcome<OwnProfile> {
+    package func remove(by principal: Principal) async throws -> AccountOutcome<OwnProfile> {
         let outcome = try await accounts.removePhoto(of: principal)
         await discard(outcome.removedFile)
         return outcome
     }
 
     /// A photo of a user whose account is not disabled.
-    func photo(_ id: FileID) async throws -> (about: MediaFile, file: StoredFile) {
+    package func photo(_ id: FileID) async throws -> (about: MediaFile, file: StoredFile) {
         let about = try await store.read { store in
             guard let found = try store.mediaFile(id), found.kind == .photo, let user = UserID(found.resource),
                 try store.isActive(user)
@@ -63,7 +63,7 @@ package struct PhotoService: Sendable {
     }
 
     /// Removes the file of a photo that is no longer used. If that fails, it is removed at the next start.
-    func discard(_ file: FileID?) async {
+    package func discard(_ file: FileID?) async {
         if let file { try? await files.remove(file) }
     }
 

@@ -1,39 +1,55 @@
-import Calls
-import Logging
-import MediaFiles
+package import Calls
+package import Logging
+package import MediaFiles
 import Metrics
 import Model
-import Storage
-import Voice
-import WebAPI
+package import Storage
+package import Voice
 
 /// Removes recordings and voice messages past their retention period, with their files and everything derived from
 /// them, in small batches. Users are notified as when a person removes them.
-struct Retention: Sendable {
+package struct Retention: Sendable {
     /// Retention periods in days; 0 keeps them for ever.
-    struct Days: Hashable, Sendable {
-        var recordings = 0
-        var voiceMessages = 0
+    package struct Days: Hashable, Sendable {
+        package var recordings: Int
+        package var voiceMessages: Int
+
+        package init(recordings: Int, voiceMessages: Int) {
+            self.recordings = recordings
+            self.voiceMessages = voiceMessages
+        }
     }
 
     private static let batch = 50
 
-    let store: Store
-    let calls: CallCommands
-    let voice: VoiceCommands
-    let files: MediaFiles
-    let days: Days
-    /// Called for each recording that is removed.
-    let forget: @Sendable (RecordingID) -> Void
-    let logger: Logger
+    private let store: Store
+    private let calls: CallCommands
+    private let voice: VoiceCommands
+    private let files: MediaFiles
+    private let mixes: RecordingMixes
+    private let days: Days
+    private let logger: Logger
 
-    func sweep() async throws {
+    package init(
+        store: Store, calls: CallCommands, voice: VoiceCommands, files: MediaFiles, mixes: RecordingMixes, days: Days,
+        logger: Logger
+    ) {
+        self.store = store
+        self.calls = calls
+        self.voice = voice
+        self.files = files
+        self.mixes = mixes
+        self.days = days
+        self.logger = logger
+    }
+
+    package func sweep() async throws {
         let (calls, voice) = (calls, voice)
         if days.recordings > 0 {
-            try await remove("recording", olderThan: days.recordings) { [forget] time, store in
+            try await remove("recording", olderThan: days.recordings) { [mixes] time, store in
                 let old = try calls.removeRecordings(before: time, limit: Self.batch, in: store)
                 return Removed(count: old.count, files: old.flatMap(\.files)) {
-                    for recording in old { forget(recording.id) }
+                    for recording in old { mixes.forget(recording.id) }
                 }
             }
         }

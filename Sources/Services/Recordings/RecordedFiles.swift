@@ -1,27 +1,33 @@
 import Calls
 import Containers
 import Gateway
-import Logging
-import MediaFiles
-import MediaGateway
-import Model
+package import Logging
+package import MediaFiles
+package import MediaGateway
+package import Model
 import Storage
 import Synchronization
-import WebAPI
 
 /// The files of recordings in the media directory, and their rows.
-struct RecordedFiles: RecordingFiles {
+package struct RecordedFiles: RecordingFiles {
     /// The maximum length of a recording that is measured after a crash.
     private static let limit = OpusLimit(seconds: 24 * 3600)
 
-    let store: Store
-    let commands: CallCommands
-    let files: MediaFiles
-    let whipSessions: WHIPSessions
-    let calls: CallService
-    let logger: Logger
+    private let calls: CallService
+    private let files: MediaFiles
+    private let whip: WHIPSessions
+    private let logger: Logger
+    private var store: Store { calls.store }
+    private var commands: CallCommands { calls.commands }
 
-    func make(_ track: RecordedTrack) async throws -> any RecordingFile {
+    package init(calls: CallService, files: MediaFiles, whip: WHIPSessions, logger: Logger) {
+        self.calls = calls
+        self.files = files
+        self.whip = whip
+        self.logger = logger
+    }
+
+    package func make(_ track: RecordedTrack) async throws -> any RecordingFile {
         guard let recording = RecordingID(track.recording), let call = CallID(track.call),
             let endpoint = EndpointID(track.track.participant)
         else { return DiscardingFile() }
@@ -33,7 +39,7 @@ struct RecordedFiles: RecordingFiles {
             throw userFacing(error)
         }
         let source = LegTrack(track.track).map(\.source) ?? .microphone
-        let (commands, others) = (commands, whipSessions.users(in: call))
+        let (commands, others) = (commands, whip.users(in: call))
         let (inserted, owner) = try await store.write { store in
             let inserted = try commands.track(
                 endpoint, source, of: recording, in: call, offset: Int64(clamping: track.offset), file: file,
@@ -87,7 +93,7 @@ struct RecordedFiles: RecordingFiles {
 
     /// Finishes recordings that an earlier process left unfinished; their files are playable as far as they go. Returns
     /// the ids of these recordings.
-    func recover() async throws -> [RecordingID] {
+    package func recover() async throws -> [RecordingID] {
         let left = try await store.read { try $0.ongoingRecordings() }
         for recording in left {
             var last: Int64 = 0

@@ -1,17 +1,16 @@
-import Calls
+package import Calls
 import Foundation
-import Logging
-import MediaFiles
+package import Logging
+package import MediaFiles
 import Metrics
-import Model
-import ServiceLifecycle
-import Storage
+package import Model
+package import ServiceLifecycle
+package import Storage
 import Synchronization
-import WebAPI
 
 /// Mixes the tracks of each recording into one file, a few recordings at a time, in the background. Mixes that an
 /// earlier process left pending are done first.
-final class RecordingMixes: RecordingMixing, Service {
+package final class RecordingMixes: Service {
     private struct State {
         var waiting = 0
         var running: [RecordingID: MixingStop] = [:]
@@ -28,7 +27,7 @@ final class RecordingMixes: RecordingMixing, Service {
     private let state = Mutex(State())
     private let time = Timer(label: "recording_mix_seconds")
 
-    init(store: Store, commands: CallCommands, files: MediaFiles, logger: Logger) {
+    package init(store: Store, commands: CallCommands, files: MediaFiles, logger: Logger) {
         self.store = store
         self.commands = commands
         self.files = files
@@ -40,16 +39,18 @@ final class RecordingMixes: RecordingMixing, Service {
     }
 
     /// Mixes that wait to be made.
-    var waitingCount: Int { state.withLock { $0.waiting } }
+    package var waitingCount: Int { state.withLock { $0.waiting } }
 
-    func mix(_ recording: RecordingID) {
+    /// Begins to mix a recording whose mix is pending. All users of the recording are notified when it is done.
+    package func mix(_ recording: RecordingID) {
         state.withLock { $0.waiting += 1 }
         jobs.add(recording)
     }
 
-    func forget(_ recording: RecordingID) { state.withLock { $0.running[recording] }?.stop() }
+    /// The recording was removed: cancels its mix.
+    package func forget(_ recording: RecordingID) { state.withLock { $0.running[recording] }?.stop() }
 
-    func run() async {
+    package func run() async {
         do {
             for recording in try await store.read({ try $0.unmixedRecordings() }) { mix(recording) }
         } catch {

@@ -1,21 +1,20 @@
-import Calls
+package import Calls
 import Containers
-import Logging
-import MediaFiles
+package import Logging
+package import MediaFiles
 import Metrics
-import Model
+package import Model
 import ServiceLifecycle
-import Storage
+package import Storage
 import Synchronization
-import Transcription
-import WebAPI
+package import Transcription
 
 /// Transcribes the tracks of recordings in the order of the requests, a few at a time. Tracks that an earlier process
 /// left pending are transcribed first.
 ///
 /// A track is decoded as fast as its segments are transcribed, so that a long one needs no more memory than a short
 /// one.
-final class RecordingTranscripts: RecordingTranscribing, Service {
+package final class RecordingTranscripts: Service {
     private let store: Store
     private let commands: CallCommands
     private let files: MediaFiles
@@ -29,7 +28,7 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
     private let jobs = JobQueue<UntranscribedTrack>(maxConcurrent: 2)
 
     /// - Parameter isAutomatic: whether recordings are transcribed when they end.
-    init(
+    package init(
         store: Store, commands: CallCommands, files: MediaFiles, queue: TranscriptionQueue?, isAutomatic: Bool,
         logger: Logger
     ) {
@@ -41,14 +40,17 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
         self.logger = logger
     }
 
-    var isConfigured: Bool { queue != nil }
+    /// Whether a provider is configured.
+    package var isConfigured: Bool { queue != nil }
 
-    func transcribe(_ tracks: [UntranscribedTrack]) {
+    /// Begins to transcribe tracks whose transcripts are pending. All users of the recording are notified when it is
+    /// done.
+    package func transcribe(_ tracks: [UntranscribedTrack]) {
         for track in tracks where note({ $0.insert(track).inserted }) { jobs.add(track) }
     }
 
     /// A recording has ended.
-    func ended(_ recording: RecordingID) {
+    package func ended(_ recording: RecordingID) {
         guard isAutomatic, isConfigured else { return }
         Task { [store, commands, logger] in
             do {
@@ -70,7 +72,10 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
         }
     }
 
-    func text(of transcript: RecordingTranscript, _ names: [UserID: String], as format: TranscriptFormat) -> String {
+    /// A complete transcript as the text of a file.
+    package func text(of transcript: RecordingTranscript, _ names: [UserID: String], as format: TranscriptFormat)
+        -> String
+    {
         let segments = transcript.segments.map { segment in
             let name = names[segment.user] ?? "Somebody"
             return Transcript.Segment(
@@ -80,7 +85,7 @@ final class RecordingTranscripts: RecordingTranscribing, Service {
         return Subtitles.file(Transcript(language: transcript.language, text: "", segments: segments), as: format)
     }
 
-    func run() async {
+    package func run() async {
         guard let queue else {
             try? await gracefulShutdown()
             return

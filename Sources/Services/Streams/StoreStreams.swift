@@ -1,19 +1,25 @@
 import Accounts
-import Calls
-import Model
-import Realtime
-import Storage
+package import Calls
+package import Model
+package import Realtime
+package import Storage
 
 /// Reads streams from the store for realtime sessions: access, snapshot and position in one read transaction.
-struct StoreStreams: StreamSource {
+package struct StoreStreams: StreamSource {
     /// Replaying more changes than this costs more than a snapshot.
     static let maxResumedChanges = 1000
 
-    let store: Store
-    let commands: CallCommands
-    let presence: @Sendable (UserID) -> Presence
+    private let store: Store
+    private let commands: CallCommands
+    private let hub: RealtimeHub
 
-    func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening {
+    package init(store: Store, commands: CallCommands, hub: RealtimeHub) {
+        self.store = store
+        self.commands = commands
+        self.hub = hub
+    }
+
+    package func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening {
         if case .presence(let user) = stream { return try await openPresence(of: user, for: principal) }
         let commands = commands
         if case .captions(let call) = stream {
@@ -80,6 +86,6 @@ struct StoreStreams: StreamSource {
         }
         // For users who hide their presence, the hub publishes nothing.
         if isBlocked { return .onlySnapshot(Array(Presence(online: false).json.utf8)) }
-        return .snapshot(Array(presence(user).json.utf8), .ephemeral)
+        return .snapshot(Array(hub.presence(of: user).json.utf8), .ephemeral)
     }
 }

@@ -1,6 +1,5 @@
 import Model
 import Transcription
-import WebAPI
 
 extension FileTranscript {
     init(_ result: Transcript) {

@@ -1,15 +1,14 @@
 import Calls
 import DatagramIO
-import Logging
-import MediaFiles
+package import Logging
+package import MediaFiles
 import MediaGateway
 import Metrics
-import Model
+package import Model
 import SDP
 import Storage
 import Synchronization
 import Voice
-import WebAPI
 import Wire
 
 /// Records voice messages through legs of the media gateway.
@@ -17,15 +16,9 @@ import Wire
 /// In the gateway, each recording is a call with one participant under the recording's id, which is not in the store
 /// and which nobody else can join: its audio is tapped and not forwarded. Its file has the same id, and no row until it
 /// is sent, so a crash or a restart leaves an orphaned file, which is removed at the next start.
-final class VoiceRecorder: Sendable {
+package final class VoiceRecorder: Sendable {
     private static let pollSeconds = 1
     private static let maxOfferByteCount = 262_144
-
-    private struct Parts: Sendable {
-        let legs: GatewayLegs
-        let voice: VoiceService
-        let files: MediaFiles
-    }
 
     /// The last offer, which an ICE restart modifies, and the tag of the ICE session.
     private struct Session {
@@ -34,29 +27,32 @@ final class VoiceRecorder: Sendable {
     }
 
     private struct State {
-        var recordings = VoiceRecordings()
+        var recordings: VoiceRecordings
         var sessions: [VoiceRecordingID: Session] = [:]
         var pendingSends: [VoiceRecordingID: Task<SentVoice, any Error>] = [:]
         var connected: Set<EndpointID> = []
         var isWatched = false
     }
 
+    private let gateway: GatewayLegs?
+    private let voice: VoiceService
+    private let files: MediaFiles
     private let logger: Logger
-    private let parts = Mutex<Parts?>(nil)
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(logger: Logger) { self.logger = logger }
-
-    /// Sets the dependencies. Called before the server listens.
-    func open(_ legs: GatewayLegs, _ voice: VoiceService, _ files: MediaFiles) {
-        parts.withLock { $0 = Parts(legs: legs, voice: voice, files: files) }
+    /// - Parameter gateway: nil if this process runs none; then nothing can be recorded.
+    package init(gateway: GatewayLegs?, voice: VoiceService, files: MediaFiles, logger: Logger) {
+        self.gateway = gateway
+        self.voice = voice
+        self.files = files
+        self.logger = logger
         var rules = VoiceRecordingRules()
         rules.maxAudioSeconds = Int64(voice.commands.rules.secondsLimit)
-        state.withLock { $0.recordings = VoiceRecordings(rules: rules) }
+        state = Mutex(State(recordings: VoiceRecordings(rules: rules)))
     }
 
     /// Recordings that are open, those that wait to be sent, and their connected legs in the gateway.
-    var stats: (open: Int, kept: Int, connected: Int) {
+    package var stats: (open: Int, kept: Int, connected: Int) {
         state.withLock { ($0.recordings.openCount, $0.recordings.keptCount, $0.connected.count) }
     }
 
@@ -84,24 +80,26 @@ final class VoiceRecorder: Sendable {
     /// Sign-ins have ended, or a user is disabled: their recordings are discarded, since nobody can send them.
     func end(begunBy isOver: (UserID, SignInID?) -> Bool) {
         let over = state.withLock { $0.recordings.removeAll { isOver($0.from, $0.signIn) } }
-        guard !over.isEmpty, let parts = parts.withLock({ $0 }) else { return }
-        for recording in over { Task { await discard(recording, as: "discarded", parts) } }
+        guard let gateway else { return }
+        for recording in over { Task { await discard(recording, as: "discarded", gateway) } }
     }
 
     // MARK: Beginning and ending
 
-    private func gateway() throws -> Parts {
-        guard let parts = parts.withLock({ $0 }) else {
+    private func requireGateway() throws -> GatewayLegs {
+        guard let gateway else {
             throw Problem(.conflict, "This server has no media gateway for recording: upload a file.")
         }
-        return parts
+        return gateway
     }
 
-    private func begin(_ recording: VoiceRecording, _ sdp: String, _ parts: Parts) async throws -> Calls.LegAnswer {
-        guard let call = recording.call, let file = recording.file else { throw Problem.notFound("recording") }
+    private func begin(
+        _ recording: VoiceRecording, _ sdp: String, _ gateway: GatewayLegs
+    ) async throws -> LegDescription {
+        guard let leg = recording.callLeg, let file = recording.file else { throw Problem.notFound("recording") }
         let startedAt = Self.now
         let files = VoiceRecordingFiles(
-            files: parts.files, file: file, limit: parts.voice.commands.rules.byteLimit, logger: logger
+            files: self.files, file: file, limit: voice.commands.rules.byteLimit, logger: logger
         ) { [weak self] event in
             switch event {
             case .began(let offset):
@@ -109,22 +107,11 @@ final class VoiceRecorder: Sendable {
             case .isFull: Task { await self?.end(recording) }
             }
         }
-        await parts.legs.recorder.begin(recording.id.text, of: call.text, into: files) { [weak self] end in
+        await gateway.recorder.begin(recording.id.text, of: leg.call.text, into: files) { [weak self] end in
             if let failure = end.failure { self?.failed(recording, failure) }
         }
-        parts.legs.tap(call, isOn: true)
-        return try await answer(recording, call, sdp, parts)
-    }
-
-    private func answer(_ recording: VoiceRecording, _ call: CallID, _ sdp: String, _ parts: Parts) async throws
-        -> Calls.LegAnswer
-    {
-        do {
-            return try await parts.legs.answer(
-                Calls.LegOffer(call: call, user: recording.from, endpoint: recording.leg, sdp: sdp, part: .speaker))
-        } catch let rejection as Calls.LegRejection {
-            throw Problem(rejection)
-        }
+        gateway.tap(leg.call, isOn: true)
+        return try await gateway.answer(sdp, of: leg, as: .speaker)
     }
 
     /// Whether an answer receives audio in a section.
@@ -136,11 +123,11 @@ final class VoiceRecorder: Sendable {
     }
 
     /// Ends the leg, and completes the file.
-    private func finish(_ recording: VoiceRecording, _ parts: Parts) async {
-        guard let call = recording.call else { return }
-        parts.legs.end(call: call, endpoint: recording.leg)
-        parts.legs.tap(call, isOn: false)
-        await parts.legs.recorder.end(call.text)
+    private func finish(_ recording: VoiceRecording, _ gateway: GatewayLegs) async {
+        guard let leg = recording.callLeg else { return }
+        gateway.end(leg)
+        gateway.tap(leg.call, isOn: false)
+        await gateway.recorder.end(leg.call.text)
         state.withLock { state in
             state.connected.remove(recording.leg)
             state.sessions[recording.id] = nil
@@ -149,8 +136,8 @@ final class VoiceRecorder: Sendable {
 
     /// Ends the recording, and keeps it.
     private func end(_ recording: VoiceRecording) async {
-        guard let parts = parts.withLock({ $0 }) else { return }
-        await finish(recording, parts)
+        guard let gateway else { return }
+        await finish(recording, gateway)
         state.withLock { $0.recordings.ended(recording.id, at: Self.now) }
     }
 
@@ -159,23 +146,23 @@ final class VoiceRecorder: Sendable {
         state.withLock { $0.recordings.ended(recording.id, failure: failure, at: Self.now) }
         count("failed")
         Task {
-            guard let parts = parts.withLock({ $0 }) else { return }
-            await finish(recording, parts)
-            await remove(recording, parts)
+            guard let gateway else { return }
+            await finish(recording, gateway)
+            await remove(recording)
         }
     }
 
-    private func discard(_ recording: VoiceRecording, as outcome: String, _ parts: Parts) async {
-        await finish(recording, parts)
-        await remove(recording, parts)
+    private func discard(_ recording: VoiceRecording, as outcome: String, _ gateway: GatewayLegs) async {
+        await finish(recording, gateway)
+        await remove(recording)
         if recording.failure == nil { count(outcome) }
     }
 
     /// A file that cannot be removed is removed at the next start.
-    private func remove(_ recording: VoiceRecording, _ parts: Parts) async {
+    private func remove(_ recording: VoiceRecording) async {
         guard let file = recording.file else { return }
         do {
-            try await parts.files.remove(file)
+            try await files.remove(file)
         } catch {
             logger.error("a recording cannot be removed", metadata: ["error": "\(error)"])
         }
@@ -216,11 +203,11 @@ final class VoiceRecorder: Sendable {
     }
 
     private func work(_ due: [VoiceRecordings.Due]) async {
-        guard let parts = parts.withLock({ $0 }) else { return }
+        guard let gateway else { return }
         for each in due {
             switch each {
-            case .end(let recording): await finish(recording, parts)
-            case .discard(let recording): await discard(recording, as: "abandoned", parts)
+            case .end(let recording): await finish(recording, gateway)
+            case .discard(let recording): await discard(recording, as: "abandoned", gateway)
             }
         }
     }
@@ -230,26 +217,29 @@ final class VoiceRecorder: Sendable {
     }
 }
 
-extension VoiceRecorder: VoiceRecordingService {
-    var isPossible: Bool { parts.withLock { $0 != nil } }
+// Requests. Each method throws a `Problem` if it fails.
+extension VoiceRecorder {
+    /// Whether this server has a gateway.
+    package var isPossible: Bool { gateway != nil }
 
-    func record(to: UserID, sdp: String, by principal: Principal) async throws -> VoiceRecordingAnswer {
-        let parts = try gateway()
+    /// Answers an offer that sends audio, and begins to record it. The recipient is not notified yet.
+    package func record(to: UserID, sdp: String, by principal: Principal) async throws -> VoiceRecordingAnswer {
+        let gateway = try requireGateway()
         guard sdp.utf8.count <= Self.maxOfferByteCount else {
             throw Problem.invalid("offer.sdp", "An offer may have at most \(Self.maxOfferByteCount) bytes.")
         }
-        try await parts.voice.check(to: to, by: principal)
-        try await parts.files.checkFreeSpace()
+        try await voice.check(to: to, by: principal)
+        try await files.checkFreeSpace()
         let wallClock = Timestamp.systemClock()
         let (recording, replaced) = try state.withLock {
             try $0.recordings.begin(
                 .make(at: wallClock), to: to, leg: .make(at: wallClock), by: principal, at: Self.now)
         }
         watch()
-        if let replaced { await discard(replaced, as: "replaced", parts) }
+        if let replaced { await discard(replaced, as: "replaced", gateway) }
         do {
-            try await parts.voice.store.read { try $0.checkSignedIn(principal) }
-            let answer = try await begin(recording, sdp, parts)
+            try await voice.store.read { try $0.checkSignedIn(principal) }
+            let answer = try await begin(recording, sdp, gateway)
             guard Self.receivesAudio(answer.sdp) else {
                 throw Problem.invalid("offer.sdp", "The offer sends no Opus audio.")
             }
@@ -261,25 +251,27 @@ extension VoiceRecorder: VoiceRecordingService {
             return VoiceRecordingAnswer(recording: recording.id, sdp: answer.sdp, tag: answer.ufrag)
         } catch {
             state.withLock { $0.recordings.remove(recording.id) }
-            await discard(recording, as: "refused", parts)
+            await discard(recording, as: "refused", gateway)
             throw error
         }
     }
 
-    func tag(of recording: VoiceRecordingID, by principal: Principal) throws -> String {
+    /// The tag of one of the user's recordings.
+    package func tag(of recording: VoiceRecordingID, by principal: Principal) throws -> String {
         try session(of: recording, by: principal).session.tag
     }
 
-    func restart(
+    /// Restarts ICE with the client's new credentials.
+    package func restart(
         _ id: VoiceRecordingID, ufrag: String, password: String, by principal: Principal
     ) async throws -> VoiceRecordingAnswer {
-        let parts = try gateway()
+        let gateway = try requireGateway()
         let (recording, session) = try session(of: id, by: principal)
-        guard let call = recording.call else { throw Problem.notFound("recording", field: "recording") }
+        guard let leg = recording.callLeg else { throw Problem.notFound("recording", field: "recording") }
         let offer = try RestartedOffer.text(of: session.offer, ufrag: ufrag, password: password)
-        let answer: Calls.LegAnswer
+        let answer: LegDescription
         do {
-            answer = try await self.answer(recording, call, offer, parts)
+            answer = try await gateway.answer(offer, of: leg, as: .speaker)
         } catch var problem as Problem {
             if problem.field != nil { problem.field = "body" }
             throw problem
@@ -291,7 +283,7 @@ extension VoiceRecorder: VoiceRecordingService {
         }
         guard isOpen else {
             // It ended meanwhile, and this is another leg.
-            parts.legs.end(call: call, endpoint: recording.leg)
+            gateway.end(leg)
             throw Problem(.conflict, "This recording has ended.")
         }
         return VoiceRecordingAnswer(recording: id, sdp: answer.sdp, tag: answer.ufrag)
@@ -307,40 +299,41 @@ extension VoiceRecorder: VoiceRecordingService {
         }
     }
 
-    func send(_ id: VoiceRecordingID, by principal: Principal) async throws -> SentVoice {
-        let parts = try gateway()
+    /// Ends a recording and sends it as a message. If it was sent before, returns that message.
+    package func send(_ id: VoiceRecordingID, by principal: Principal) async throws -> SentVoice {
+        let gateway = try requireGateway()
         let pendingSend = try state.withLock { state -> Task<SentVoice, any Error>? in
             guard let recording = state.recordings.recording(id), recording.from == principal.user else { return nil }
             if let pendingSend = state.pendingSends[id] { return pendingSend }
             _ = try state.recordings.send(id, of: principal.user)
-            let pendingSend = Task { try await deliver(recording, by: principal, parts) }
+            let pendingSend = Task { try await deliver(recording, by: principal, gateway) }
             state.pendingSends[id] = pendingSend
             return pendingSend
         }
         if let pendingSend { return try await pendingSend.value }
-        guard let message = try await parts.voice.sent(id, by: principal) else {
+        guard let message = try await voice.sent(id, by: principal) else {
             throw Problem.notFound("recording", field: "recording")
         }
         return SentVoice(message: message, isDuplicate: true)
     }
 
     private func deliver(
-        _ recording: VoiceRecording, by principal: Principal, _ parts: Parts
+        _ recording: VoiceRecording, by principal: Principal, _ gateway: GatewayLegs
     ) async throws -> SentVoice {
-        await finish(recording, parts)
+        await finish(recording, gateway)
         do {
             if let failure = state.withLock({ $0.recordings.recording(recording.id)?.failure }) {
                 // A retry would not help: the file is gone.
                 throw Problem(.conflict, "This recording has failed. \(failure)")
             }
-            let sent = try await parts.voice.send(recording.id, to: recording.to, by: principal) {
-                try await Self.audio(of: recording, parts.files)
+            let sent = try await voice.send(recording.id, to: recording.to, by: principal) {
+                try await Self.audio(of: recording, files)
             }
             state.withLock { state in
                 state.pendingSends[recording.id] = nil
                 state.recordings.remove(recording.id)
             }
-            await remove(recording, parts)
+            await remove(recording)
             count("sent")
             return sent
         } catch {
@@ -364,15 +357,15 @@ extension VoiceRecorder: VoiceRecordingService {
         return bytes
     }
 
-    func discard(_ id: VoiceRecordingID, by principal: Principal) async throws {
-        let parts = try gateway()
+    package func discard(_ id: VoiceRecordingID, by principal: Principal) async throws {
+        let gateway = try requireGateway()
         let recording = try state.withLock { try $0.recordings.discard(id, of: principal.user) }
-        await discard(recording, as: "discarded", parts)
+        await discard(recording, as: "discarded", gateway)
     }
 }
 
 extension VoiceRecording {
-    /// Its call in the gateway, where only calls have legs.
-    fileprivate var call: CallID? { CallID(id.text) }
+    /// Its leg in the gateway, where only calls have legs.
+    fileprivate var callLeg: CallLeg? { CallID(id.text).map { CallLeg(call: $0, endpoint: leg) } }
     fileprivate var file: FileID? { FileID(id.text) }
 }

@@ -12,7 +12,7 @@ package struct VoiceService: Sendable {
     package let links: MediaLinks
     private let files: MediaFiles
     private let work: ConcurrencyLimiter
-    private let transcribing: any VoiceTranscribing
+    private let transcripts: VoiceTranscripts
     private let slots = UploadSlots()
     private let decodeTime = Timer(label: "voice_decode_seconds")
     private let bytes = Counter(label: "voice_upload_bytes_total")
@@ -20,9 +20,9 @@ package struct VoiceService: Sendable {
     /// - Parameter work: limits the decoding.
     package init(
         store: Store, commands: VoiceCommands, files: MediaFiles, links: MediaLinks, work: ConcurrencyLimiter,
-        transcribing: any VoiceTranscribing
+        transcripts: VoiceTranscripts
     ) {
-        self.transcribing = transcribing
+        self.transcripts = transcripts
         self.store = store
         self.commands = commands
         self.files = files
@@ -31,7 +31,7 @@ package struct VoiceService: Sendable {
     }
 
     /// Sends an upload, which is received after the permission check.
-    func send(
+    package func send(
         _ envelope: VoiceEnvelope, by principal: Principal, receiving receive: () async throws -> [UInt8]
     ) async throws -> SentVoice {
         do {
@@ -88,6 +88,14 @@ package struct VoiceService: Sendable {
         }
     }
 
+    /// Checks who may have the file of a message, each time it is served.
+    package var checker: MediaChecker {
+        { [commands] resource, user, store in
+            guard let id = VoiceMessageID(resource) else { return false }
+            return try commands.mayListen(id, user, in: store)
+        }
+    }
+
     private static func hash(_ upload: [UInt8], _ envelope: VoiceEnvelope) -> [UInt8] {
         var hash = SHA256()
         hash.update(data: Array(envelope.to.text.utf8))
@@ -116,7 +124,7 @@ package struct VoiceService: Sendable {
             return try read()
         }
         let file = FileID.make(at: Timestamp.systemClock())
-        let isTranscribed = transcribing.isConfigured
+        let isTranscribed = transcripts.isConfigured
         try await files.write(reading.file, as: file)
         do {
             let committed = try await store.write { store in
@@ -130,7 +138,7 @@ package struct VoiceService: Sendable {
             if sent.isDuplicate {
                 try? await files.remove(file)
             } else if isTranscribed {
-                transcribing.transcribe(sent.message)
+                transcripts.transcribe(sent.message)
             }
             // The position of the recipient's stream is not for the sender.
             return SentVoice(
@@ -142,7 +150,7 @@ package struct VoiceService: Sendable {
         }
     }
 
-    func remove(_ id: VoiceMessageID, by principal: Principal) async throws -> [StreamName: Position] {
+    package func remove(_ id: VoiceMessageID, by principal: Principal) async throws -> [StreamName: Position] {
         let commands = commands
         let committed = try await store.write { try commands.remove(id, by: principal, in: $0) }
         // An orphaned file that cannot be removed now is removed at the next start.
@@ -151,28 +159,28 @@ package struct VoiceService: Sendable {
     }
 
     /// Begins to transcribe a message, unless that was begun before.
-    func requestTranscript(
+    package func requestTranscript(
         of id: VoiceMessageID, by principal: Principal
     ) async throws -> Committed<FileTranscript> {
-        let (commands, transcribing) = (commands, transcribing)
+        let (commands, transcripts) = (commands, transcripts)
         return try await store.write { store in
             _ = try commands.get(id, by: principal, in: store)
-            guard transcribing.isConfigured else {
+            guard transcripts.isConfigured else {
                 throw Problem(.providerNotConfigured, "This server has no transcription provider.")
             }
             let requested = try commands.requestTranscript(of: id, by: principal, in: store)
             return (requested.transcript, requested.work)
         } committed: { requested in
-            if let message = requested.1 { transcribing.transcribe(message) }
+            if let message = requested.1 { transcripts.transcribe(message) }
         }.map(\.0)
     }
 
-    func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String {
-        transcribing.text(of: transcript, as: format)
+    package func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String {
+        transcripts.text(of: transcript, as: format)
     }
 
     /// Messages as documents for a user, with their transcripts.
-    func documents(
+    package func documents(
         _ messages: [VoiceMessage], for principal: Principal, in store: StoreTransaction
     ) throws -> [VoiceDocument] {
         let transcripts = try store.transcripts(of: messages.map(\.file))
@@ -203,14 +211,14 @@ package struct SentVoice: Hashable, Sendable {
 }
 
 /// A voice message as a document for a user, with the URL of its audio.
-struct VoiceDocument: Encodable {
+package struct VoiceDocument: Encodable, Sendable {
     let message: VoiceMessage
     let audio: MediaLink
     let transcript: FileTranscript?
 
     private enum CodingKeys: String, CodingKey { case audio, transcript }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         try message.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(audio, forKey: .audio)

@@ -1,15 +1,14 @@
-import Logging
-import MediaFiles
-import Model
+package import Logging
+package import MediaFiles
+package import Model
 import ServiceLifecycle
-import Storage
-import Transcription
-import Voice
-import WebAPI
+package import Storage
+package import Transcription
+package import Voice
 
 /// Transcribes voice messages in order, a few at a time. Messages that an earlier process left pending are transcribed
 /// first.
-final class VoiceTranscripts: VoiceTranscribing, Service {
+package final class VoiceTranscripts: Service {
     /// Samples that are passed on at a time: one second.
     private static let chunkSampleCount = 16_000
 
@@ -22,7 +21,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
     /// The provider's queue limits concurrent requests; this limits what is decoded for it.
     private let jobs = JobQueue<VoiceMessage>(maxConcurrent: 4)
 
-    init(
+    package init(
         store: Store, commands: VoiceCommands, files: MediaFiles, work: ConcurrencyLimiter, queue: TranscriptionQueue?,
         logger: Logger
     ) {
@@ -34,11 +33,14 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
         self.logger = logger
     }
 
-    var isConfigured: Bool { queue != nil }
+    /// Whether a provider is configured.
+    package var isConfigured: Bool { queue != nil }
 
-    func transcribe(_ message: VoiceMessage) { jobs.add(message) }
+    /// Begins to transcribe a message whose transcript is pending. Its users are notified when it is done.
+    package func transcribe(_ message: VoiceMessage) { jobs.add(message) }
 
-    func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String {
+    /// A complete transcript as the text of a file.
+    package func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String {
         let segments = (transcript.segments ?? []).map {
             Transcript.Segment(start: $0.start, end: $0.end, text: $0.text)
         }
@@ -46,7 +48,7 @@ final class VoiceTranscripts: VoiceTranscribing, Service {
         return Subtitles.file(whole, as: format)
     }
 
-    func run() async {
+    package func run() async {
         guard let queue else {
             try? await gracefulShutdown()
             return

@@ -1,6 +1,7 @@
 import HTTPTypes
 package import MediaFiles
 package import Model
+package import Services
 package import Storage
 import Tokens
 
@@ -10,19 +11,17 @@ import Tokens
 /// checked for each request, and each second while a file is sent: the account must be active, the sign-in valid, and
 /// the checker for the kind of resource that the file belongs to must agree.
 package struct MediaOperations: Sendable {
-    /// Whether a user currently has access to the files of a resource.
-    package typealias Checker = @Sendable (_ resource: String, UserID, StoreTransaction) throws -> Bool
-
+    private static let path = "/v1/media/{file}"
     /// How long a file may still be sent after the access has ended.
     private static let interval = Duration.seconds(1)
 
     let files: MediaFiles
     let links: MediaLinks
     let store: Store
-    let checkers: [MediaFile.Kind: Checker]
+    let checkers: [MediaFile.Kind: MediaChecker]
 
     package init(
-        files: MediaFiles, links: MediaLinks, store: Store, checkers: [MediaFile.Kind: Checker]
+        files: MediaFiles, links: MediaLinks, store: Store, checkers: [MediaFile.Kind: MediaChecker]
     ) {
         self.files = files
         self.links = links
@@ -38,7 +37,7 @@ package struct MediaOperations: Sendable {
             ("Content-Disposition", "A file name for saving."),
         ]
         return DocumentOperation(
-            name: name, method: method, path: MediaLinks.path,
+            name: name, method: method, path: Self.path,
             summary: method == .get
                 ? "A media file, at the URL that a document has for it." : "The same, without the content.",
             tag: "media", isPublic: true, signer: { Principal(user: try ticket(of: $0).user) },

@@ -1,4 +1,5 @@
 import Calls
+import Services
 
 /// The schemas that several operations share.
 package enum Schemas {
@@ -6,7 +7,7 @@ package enum Schemas {
         ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
         ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
         ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
-        ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", MediaLinks.schema),
+        ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", mediaLink),
         ("Recording", recording), ("RecordedTrack", recordedTrack), ("RecordingMix", recordingMix),
         ("RecordingTranscript", recordingTranscript), ("Caption", caption),
     ]
@@ -230,5 +231,10 @@ package enum Schemas {
     private static let transcriptionFailure = Schema.object([
         .required("type", .text()), .required("detail", .text()),
         .required("mayRetry", .boolean, "Whether a retry may succeed."),
+    ])
+
+    private static let mediaLink = Schema.object([
+        .required("url", .text(), "Relative to the server's address. It needs no token, and is for this user only."),
+        .required("expiresAt", .time, "Fetch the document again for a new URL."),
     ])
 }

@@ -1,6 +1,7 @@
 import Calls
 import HTTPTypes
 import Model
+package import Services
 import Storage
 
 /// Live captions of calls.

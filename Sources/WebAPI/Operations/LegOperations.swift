@@ -1,16 +1,17 @@
 import Calls
 import HTTPTypes
 import Model
+package import Services
 
 /// Operations of endpoints' legs with the media gateway.
 package enum LegOperations {
-    package static func all(_ service: any LegService) -> [Operation] { [leg(service), slots(service)] }
+    package static func all(_ service: LegCoordinator) -> [Operation] { [leg(service), slots(service)] }
 
     private static let callParameter = Operation.Parameter.path(
         "call", .identifier, "The id of a call in gateway mode.")
     private static let preferences = Schema.map(.choice(SlotQuality.allCases.map(\.rawValue)))
 
-    private static func leg(_ service: any LegService) -> Operation {
+    private static func leg(_ service: LegCoordinator) -> Operation {
         Operation(
             name: "calls.leg", method: .post, path: "/v1/calls/{call}/leg",
             summary: "Join the call's media gateway with an offer, or change this endpoint's leg.",
@@ -53,7 +54,7 @@ package enum LegOperations {
         }
     }
 
-    private static func slots(_ service: any LegService) -> Operation {
+    private static func slots(_ service: LegCoordinator) -> Operation {
         Operation(
             name: "calls.slots", method: .patch, path: "/v1/calls/{call}/leg",
             summary:

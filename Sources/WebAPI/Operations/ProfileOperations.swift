@@ -1,6 +1,7 @@
 package import Accounts
 import HTTPTypes
 package import Model
+package import Services
 
 /// Operations of the user's own profile, of other users' profiles, and of blocks.
 package enum ProfileOperations {

@@ -1,15 +1,8 @@
 import Calls
 import HTTPTypes
-package import Model
+import Model
+import Services
 import Storage
-
-/// Mixes the tracks of recordings into one file.
-package protocol RecordingMixing: Sendable {
-    /// Begins to mix a recording whose mix is pending. All users of the recording are notified when it is done.
-    func mix(_ recording: RecordingID)
-    /// The recording was removed: cancels its mix.
-    func forget(_ recording: RecordingID)
-}
 
 extension RecordingOperations {
     static func mix(_ service: RecordingService) -> Operation {
@@ -30,7 +23,7 @@ extension RecordingOperations {
         ) { request in
             let principal = try request.requirePrincipal()
             let id = try request.identifier("recording", of: RecordingID.self)
-            let (commands, mixing) = (service.calls.commands, service.mixing)
+            let (commands, mixes) = (service.calls.commands, service.mixes)
             let committed = try await service.calls.store.write { store in
                 let requested = try commands.requestMix(of: id, by: principal, in: store)
                 var writer = JSONWriter()
@@ -40,7 +33,7 @@ extension RecordingOperations {
                 }
                 return (text: writer.text, isNew: requested.isNew)
             } committed: { requested in
-                if requested.isNew { mixing.mix(id) }
+                if requested.isNew { mixes.mix(id) }
             }
             return OperationResponse(
                 status: 200, body: Array(committed.value.text.utf8),

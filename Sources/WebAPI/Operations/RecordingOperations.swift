@@ -1,33 +1,9 @@
 import Calls
 import HTTPTypes
-package import MediaFiles
+import MediaFiles
 import Model
+package import Services
 import Storage
-
-/// Recordings of calls, and the URLs of their files.
-package struct RecordingService: Sendable {
-    let calls: CallService
-    let files: MediaFiles
-    let links: MediaLinks
-    let mixing: any RecordingMixing
-
-    package init(calls: CallService, files: MediaFiles, links: MediaLinks, mixing: any RecordingMixing) {
-        self.calls = calls
-        self.files = files
-        self.links = links
-        self.mixing = mixing
-    }
-
-    /// Checks whether a user currently has access to the files of a recording.
-    package var checker: MediaOperations.Checker {
-        let commands = calls.commands
-        return { resource, user, store in
-            guard let id = RecordingID(resource) else { return false }
-            return try store.isActive(user)
-                && (try? commands.recording(id, by: Principal(user: user), in: store)) != nil
-        }
-    }
-}
 
 /// Operations of recordings of calls.
 package enum RecordingOperations {
@@ -141,24 +117,10 @@ package enum RecordingOperations {
             let removed = try await service.calls.store.write { store in
                 try commands.removeRecording(id, by: principal, in: store)
             }.value
-            service.mixing.forget(id)
+            service.mixes.forget(id)
             // A file that cannot be removed now is an orphan, which the next start removes.
             for file in removed.files { try? await service.files.remove(file) }
             return .noContent
-        }
-    }
-}
-
-extension RecordingService {
-    func write(_ recording: Recording, for principal: Principal, at now: Timestamp, to writer: inout JSONWriter) {
-        recording.write(to: &writer) { file in
-            let link = links.link(to: file, for: principal, at: now)
-            var writer = JSONWriter()
-            writer.object { writer in
-                writer.member("url", link.url)
-                writer.member("expiresAt", link.expiresAt)
-            }
-            return writer.text
         }
     }
 }

@@ -3,6 +3,7 @@ import Containers
 import HTTPTypes
 import MediaFiles
 import Model
+package import Services
 
 /// Setting one's own photo, and serving the photos of all users. Images are only transferred over HTTP.
 package enum PhotoOperations {

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 package import HummingbirdCore
 import Model
+import Services
 
 /// Adds what browsers need to every response: CORS for the configured origins (Fetch standard, section 3.2), headers
 /// against framing and content sniffing, and a problem document if no route was found.

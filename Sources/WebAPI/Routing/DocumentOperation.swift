@@ -1,6 +1,6 @@
 import Foundation
 package import HTTPTypes
-package import MediaFiles
+import MediaFiles
 package import Model
 
 /// An operation whose bodies are not JSON, such as SDP or a file, and which is only available over HTTP. It is listed

@@ -19,12 +19,12 @@ package struct RouteTable: Sendable {
     private let documents: [DocumentOperation]
     package let openAPI: String
     private let byName: [String: Operation]
-    private let authenticator: any RequestAuthenticating
+    private let authenticator: RequestAuthenticator
     private let logger: Logger
 
     package init(
         operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)], version: String,
-        authenticator: any RequestAuthenticating, logger: Logger
+        authenticator: RequestAuthenticator, logger: Logger
     ) {
         self.operations = operations
         self.documents = documents

@@ -1,17 +1,5 @@
 package import Model
 
-/// Authenticates requests and applies rate limits, before the route table runs an operation.
-package protocol RequestAuthenticating: Sendable {
-    /// Admits a request over HTTP before its body is read. Checks, in this order: the rate limit of its address, its
-    /// credential, the rate limit of its user, and its endpoint, which is registered on its first use.
-    ///
-    /// Returns the principal; nil for an operation without authentication. Throws a `Problem`.
-    func admit(_ request: AdmissionRequest) async throws -> Principal?
-    /// Counts a request of a realtime session, whose token and endpoint were checked when it began. Throws
-    /// `rate_limited` if there were too many.
-    func admit(_ limit: RequestLimit, of principal: Principal) throws
-}
-
 /// The parts of a request that are checked before its body is read.
 package struct AdmissionRequest: Sendable {
     package enum Credential: Sendable {

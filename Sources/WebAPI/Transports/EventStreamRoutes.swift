@@ -1,19 +1,23 @@
 import HTTPTypes
-import Hummingbird
+package import Hummingbird
 import HummingbirdCore
 import Model
 import NIOCore
-import Realtime
-import WebAPI
+package import Realtime
 
 /// Realtime for clients whose network blocks WebSockets: server-sent events down, POSTs up.
-struct EventStreamRoutes: Sendable {
+package struct EventStreamRoutes: Sendable {
     static let maximumFrame = 512 * 1024
 
-    let handler: EventStreamHandler
-    let authenticator: RequestAuthenticator
+    private let handler: EventStreamHandler
+    private let authenticator: RequestAuthenticator
 
-    func register(on router: Router<WebContext>) {
+    package init(handler: EventStreamHandler, authenticator: RequestAuthenticator) {
+        self.handler = handler
+        self.authenticator = authenticator
+    }
+
+    package func register(on router: Router<WebContext>) {
         router.get("/v1/realtime") { _, _ in Response(problem: UpgradeChannel.upgradeRequired) }
         router.post("/v1/realtime/sse") { request, context in
             try await respond {

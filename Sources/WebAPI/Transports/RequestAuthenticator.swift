@@ -1,12 +1,11 @@
-import Accounts
-import Model
-import Realtime
+package import Accounts
+package import Model
+package import Realtime
 import Synchronization
-import Tokens
-import WebAPI
+package import Tokens
 
 /// How often a request may be made.
-enum RequestRate: Hashable, Sendable {
+package enum RequestRate: Hashable, Sendable {
     /// The sustained rate, and how many may come at once.
     case perMinute(Int, burst: Int)
     /// Within any one hour.
@@ -19,9 +18,9 @@ enum RequestRate: Hashable, Sendable {
 /// The order is the same everywhere: the rate limit of the address, the token or signature, the rate limit of the user,
 /// the endpoint, and then the body. A rejected request therefore costs as little as possible: no signature check, no
 /// row and no decoding.
-final class RequestAuthenticator: RequestAuthenticating, RealtimeAuthenticator {
+package final class RequestAuthenticator: RealtimeAuthenticator {
     /// How many users may share an address, such as that of an office.
-    static let usersPerAddress = 20
+    package static let usersPerAddress = 20
 
     private let accounts: AccountCommands
     private let tokens: TokenVerifier
@@ -30,7 +29,7 @@ final class RequestAuthenticator: RequestAuthenticating, RealtimeAuthenticator {
 
     /// - Parameter limits: how often a user (or an address, for requests without a user) may make requests; without an
     ///   entry there is no limit.
-    init(
+    package init(
         accounts: AccountCommands, tokens: TokenVerifier, limits: [RequestLimit: RequestRate],
         uptime: @escaping @Sendable () -> Int64
     ) {
@@ -41,7 +40,7 @@ final class RequestAuthenticator: RequestAuthenticating, RealtimeAuthenticator {
     }
 
     /// Applies other limits from now on. Limits that did not change keep their counts.
-    func adopt(_ limits: [RequestLimit: RequestRate]) {
+    package func adopt(_ limits: [RequestLimit: RequestRate]) {
         self.limiters.withLock { limiters in
             for (limit, rate) in limits where limiters[limit]?.rate != rate {
                 limiters[limit] = RequestLimiter(rate)
@@ -52,6 +51,10 @@ final class RequestAuthenticator: RequestAuthenticating, RealtimeAuthenticator {
 
 // Requests over HTTP, and those of realtime sessions.
 extension RequestAuthenticator {
+    /// Admits a request over HTTP before its body is read. Checks, in this order: the rate limit of its address, its
+    /// credential, the rate limit of its user, and its endpoint, which is registered on its first use.
+    ///
+    /// Returns the principal; nil for an operation without authentication. Throws a `Problem`.
     func admit(_ request: AdmissionRequest) async throws -> Principal? {
         try admit(address: request.address)
         var principal: Principal
@@ -76,6 +79,8 @@ extension RequestAuthenticator {
         return principal
     }
 
+    /// Counts a request of a realtime session, whose token and endpoint were checked when it began. Throws
+    /// `rate_limited` if there were too many.
     func admit(_ limit: RequestLimit, of principal: Principal) throws {
         try take(limit, of: principal.user.text)
     }
@@ -97,9 +102,9 @@ extension RequestAuthenticator {
 
 // Realtime sessions that start.
 extension RequestAuthenticator {
-    func admit(from origin: SessionOrigin) throws { try admit(address: origin.address) }
+    package func admit(from origin: SessionOrigin) throws { try admit(address: origin.address) }
 
-    func admit(
+    package func admit(
         token: String, endpoint id: EndpointID?, secret: String?
     ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
         let (principal, expiresAt) = try await authenticate(token: token)
@@ -111,12 +116,12 @@ extension RequestAuthenticator {
         return (principal, expiresAt, grant)
     }
 
-    func authenticate(token: String) async throws -> (principal: Principal, expiresAt: Timestamp) {
+    package func authenticate(token: String) async throws -> (principal: Principal, expiresAt: Timestamp) {
         let verified = try await tokens.verify(token)
         return (verified.principal, verified.expiresAt)
     }
 
-    func checkNotRevoked(_ principal: Principal) throws {
+    package func checkNotRevoked(_ principal: Principal) throws {
         try tokens.checkNotRevoked(principal)
         try accounts.checkNotDisabled(principal.user)
     }
@@ -151,24 +156,5 @@ private struct RequestLimiter: Sendable {
     /// Returns nil if a permit was available, else the milliseconds until one will be.
     mutating func take(_ key: String, at now: Int64) -> Int64? {
         buckets?.take(key, at: now) ?? hours?.take(key, at: now)
-    }
-}
-
-/// Handles realtime requests with the route table.
-struct RouteTableRequests: RequestHandler {
-    let table: RouteTable
-
-    func handle(
-        _ name: String, params: [UInt8], principal: Principal, from origin: SessionOrigin
-    ) async -> RequestResult {
-        let host = origin.host.flatMap { HostName.withoutPort($0) }
-        return
-            switch await table.handle(
-                name, params: params, principal: principal, clientAddress: origin.address, host: host)
-        {
-        case .success(let response):
-            .result(response.body.isEmpty ? Array("{}".utf8) : response.body, positions: response.positions)
-        case .failure(let problem): .problem(problem)
-        }
     }
 }

@@ -1,5 +1,6 @@
 import Calls
 import Model
+package import Services
 import Storage
 import Voice
 
@@ -60,7 +61,7 @@ package enum TranscriptOperations {
                 let (transcript, names) = try await service.store.read {
                     try service.commands.namedTranscript(of: id, by: principal, in: $0)
                 }
-                return (transcript, { service.transcribing.text(of: transcript, names, as: $0) })
+                return (transcript, { service.transcripts.text(of: transcript, names, as: $0) })
             })
     }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Model
+import Services
 import Storage
 
 /// A transcript of any kind.

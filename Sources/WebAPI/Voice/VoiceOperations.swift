@@ -1,7 +1,8 @@
 import HTTPTypes
-package import Model
+import Model
+package import Services
 import Storage
-package import Voice
+import Voice
 
 /// Operations of voice messages. Audio is only transferred over HTTP.
 package enum VoiceOperations {
@@ -18,21 +19,13 @@ package enum VoiceOperations {
     ///   - recorder: records messages through the media gateway.
     ///   - issuer: of the ICE servers for recording; nil without a relay.
     package static func documents(
-        _ service: VoiceService, _ recorder: any VoiceRecordingService, _ issuer: ICEServerIssuer?
+        _ service: VoiceService, _ recorder: VoiceRecorder, _ issuer: ICEServerIssuer?
     ) -> [DocumentOperation] {
         [create(service, recorder, issuer)]
     }
 
-    /// Checks who may have the file of a message, each time it is served.
-    package static func checker(_ commands: VoiceCommands) -> MediaOperations.Checker {
-        { resource, user, store in
-            guard let id = VoiceMessageID(resource) else { return false }
-            return try commands.mayListen(id, user, in: store)
-        }
-    }
-
     private static func create(
-        _ service: VoiceService, _ recorder: any VoiceRecordingService, _ issuer: ICEServerIssuer?
+        _ service: VoiceService, _ recorder: VoiceRecorder, _ issuer: ICEServerIssuer?
     ) -> DocumentOperation {
         let rules = service.commands.rules
         return DocumentOperation(

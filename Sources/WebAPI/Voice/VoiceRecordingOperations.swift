@@ -2,6 +2,7 @@ import Calls
 import HTTPTypes
 import Model
 import SDP
+package import Services
 import Voice
 
 /// Operations of voice messages that are recorded through the media gateway instead of being uploaded.
@@ -9,10 +10,10 @@ package struct VoiceRecordingOperations: Sendable {
     private static let path = "/v1/voice-recordings"
     private static let parameter = Operation.Parameter.path("recording", .identifier, "The recording's id.")
 
-    private let recorder: any VoiceRecordingService
+    private let recorder: VoiceRecorder
     private let voice: VoiceService
 
-    package init(_ recorder: any VoiceRecordingService, _ voice: VoiceService) {
+    package init(_ recorder: VoiceRecorder, _ voice: VoiceService) {
         self.recorder = recorder
         self.voice = voice
     }
@@ -100,7 +101,7 @@ package struct VoiceRecordingOperations: Sendable {
 
     /// Handles `POST /v1/voice-messages` with an offer, as WHIP does.
     static func open(
-        _ recorder: any VoiceRecordingService, _ issuer: ICEServerIssuer?, _ request: DocumentOperation.Request
+        _ recorder: VoiceRecorder, _ issuer: ICEServerIssuer?, _ request: DocumentOperation.Request
     ) async throws -> DocumentOperation.Output {
         let principal = try request.requirePrincipal()
         let to: UserID = try request.identifier("to")

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Model
 import SDP
+package import Services
 import Storage
 
 /// WHIP (RFC 9725) and WHEP (draft-ietf-wish-whep-02) over the legs of the media gateway.
@@ -11,11 +12,11 @@ import Storage
 package struct WHIPOperations: Sendable {
     static let sdp = "application/sdp"
 
-    let service: any WHIPService
+    let service: WHIPSessions
     let issuer: ICEServerIssuer?
 
     /// - Parameter issuer: of the ICE servers that responses list; nil without a relay.
-    package init(service: any WHIPService, issuer: ICEServerIssuer?) {
+    package init(service: WHIPSessions, issuer: ICEServerIssuer?) {
         self.service = service
         self.issuer = issuer
     }

@@ -1,20 +1,19 @@
 import Calls
 import DatagramIO
 import Gateway
-import Logging
+package import Logging
 import MediaGateway
 import Metrics
 import Model
 import RTP
 import Storage
-import Transcription
-import WebAPI
+package import Transcription
 import Wire
 
 /// Makes live captions of calls and publishes them to their streams.
 ///
 /// It decodes one call after the other, on at most one processor, twenty times a second.
-actor Captioner {
+package actor Captioner {
     /// A track with audio.
     private struct Speaker {
         let voice: CaptionedVoice
@@ -33,7 +32,7 @@ actor Captioner {
 
     private let queue: TranscriptionQueue
     private let calls: CallService
-    private let whipSessions: WHIPSessions
+    private let whip: WHIPSessions
     private let logger: Logger
     private var captioned: [CallID: CaptionedCall] = [:]
     private var loop: Task<Void, Never>?
@@ -44,10 +43,10 @@ actor Captioner {
     private let delay = Timer(label: "caption_delay_seconds")
     private let speakers = Gauge(label: "captions_tracks")
 
-    init(_ queue: TranscriptionQueue, calls: CallService, whipSessions: WHIPSessions, logger: Logger) {
+    package init(_ queue: TranscriptionQueue, calls: CallService, whip: WHIPSessions, logger: Logger) {
         self.queue = queue
         self.calls = calls
-        self.whipSessions = whipSessions
+        self.whip = whip
         self.logger = logger
     }
 
@@ -160,7 +159,7 @@ actor Captioner {
         _ caption: LiveCaptions.Caption, of endpoint: EndpointID, _ source: LegTrack.Source, in call: CallID,
         from begin: Timestamp
     ) async {
-        let others = whipSessions.users(in: call)
+        let others = whip.users(in: call)
         await record("a caption") { store, commands in
             try commands.said(
                 caption.text, on: endpoint, source, in: call,

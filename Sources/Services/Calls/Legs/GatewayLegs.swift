@@ -1,48 +1,82 @@
 import Calls
 import DatagramIO
 import Gateway
-import MediaGateway
+package import MediaGateway
 import Model
 import SDP
-import Wire
+package import Wire
 
-/// Adapts the media gateway to the interfaces of calls.
-final class GatewayLegs: MediaLegs {
+/// A leg: one endpoint's peer connection with the media gateway, in one call. An endpoint has at most one in a call: a
+/// further offer renegotiates it or, if it comes from another peer connection, replaces it.
+package struct CallLeg: Hashable, Sendable {
+    var call: CallID
+    var endpoint: EndpointID
+}
+
+/// What the gateway answered to an offer.
+struct LegDescription: Hashable, Sendable {
+    var sdp: String
+    /// The sections in which the gateway sends, in order.
+    var slots: [LegSlot]
+    /// The gateway's ICE username fragment; it changes when ICE is restarted.
+    var ufrag: String
+}
+
+/// An event of a leg in the gateway.
+enum LegEvent: Sendable {
+    /// The endpoint's handshake is done: media can flow from now on.
+    case connected
+    /// The assignment of the leg's slots has changed: all of them.
+    case slotsChanged([LegSlot])
+    /// A participant joined who cannot decode what the endpoint publishes: renegotiation selects a codec that everybody
+    /// supports.
+    case renegotiationNeeded
+    /// An authenticated packet arrived from the endpoint; at most once in five seconds.
+    case alive
+    /// The leg has failed and was removed. Not for legs that were ended on request or replaced by another offer.
+    case ended(LegEndReason)
+}
+
+/// The media gateway in the words of calls.
+package final class GatewayLegs: Sendable {
     private let server: GatewayServer
     /// Records the audio of tapped calls.
-    let recorder: AudioRecorder
+    package let recorder: AudioRecorder
 
-    /// Starts the gateway, which notifies the observer of the events of its legs.
-    init(_ configuration: GatewayConfiguration, _ observer: any LegObserver) throws {
-        server = try GatewayServer.start(configuration) { event in Self.notify(event, to: observer) }
+    /// Starts the gateway, which reports the events of its legs to the registry.
+    package init(_ configuration: GatewayConfiguration, _ registry: LegRegistry) throws {
+        server = try GatewayServer.start(configuration) { event in
+            if let (leg, event) = Self.translate(event) { registry.handle(event, of: leg) }
+        }
         recorder = AudioRecorder(server.taps, clock: SystemClock.now)
     }
 
     /// A warning for the operator at the start.
-    var warning: String? { server.warning }
+    package var warning: String? { server.warning }
 
-    func answer(_ offer: Calls.LegOffer) async throws -> Calls.LegAnswer {
-        let sources = offer.sources.mapValues { TrackSource($0) }
-        let key = LegKey(call: offer.call.text, participant: offer.endpoint.text)
+    /// Answers an offer. Throws a `Problem` if it cannot be answered; an existing leg then stays unchanged.
+    ///
+    /// - Parameters:
+    ///   - sources: of the tracks, by the mids of their sections; by default audio is a microphone, video a camera.
+    ///   - part: what the leg may send and receive; other sections are rejected.
+    func answer(
+        _ sdp: String, of leg: CallLeg, sources: [String: LegTrack.Source] = [:], as part: LegOffer.Part = .participant
+    ) async throws -> LegDescription {
         do {
             let answer = try await server.answer(
-                MediaGateway.LegOffer(key: key, sdp: offer.sdp, sources: sources, part: .init(offer.part)))
-            return Calls.LegAnswer(sdp: answer.sdp, slots: answer.slots.map { LegSlot($0) }, ufrag: answer.ufrag)
+                LegOffer(key: leg.key, sdp: sdp, sources: sources.mapValues { TrackSource($0) }, part: part))
+            return LegDescription(
+                sdp: answer.sdp, slots: answer.slots.map { LegSlot($0) }, ufrag: answer.ufrag)
         } catch {
-            switch error {
-            case .badOffer(let why): throw Calls.LegRejection.badOffer(why)
-            case .full: throw Calls.LegRejection.full
-            case .gone: throw Calls.LegRejection.gone
-            }
+            throw Problem(error)
         }
     }
 
-    func setPreferences(
-        _ preferences: [String: SlotQuality], call: CallID, endpoint: EndpointID
-    ) async -> [Calls.SlotPreference]? {
-        let key = LegKey(call: call.text, participant: endpoint.text)
-        return await server.setPreferences(preferences.mapValues { PreferredQuality($0) }, on: key)?.map {
-            Calls.SlotPreference(mid: $0.mid, quality: SlotQuality($0.quality))
+    /// Sets preferences for video slots of the endpoint's leg, by mid. Returns the preferences of all video slots in
+    /// section order; nothing changes if a mid is not a video slot. Nil if the endpoint has no leg.
+    func setPreferences(_ preferences: [String: SlotQuality], on leg: CallLeg) async -> [SlotPreference]? {
+        await server.setPreferences(preferences.mapValues { PreferredQuality($0) }, on: leg.key)?.map {
+            SlotPreference(mid: $0.mid, quality: SlotQuality($0.quality))
         }
     }
 
@@ -50,54 +84,51 @@ final class GatewayLegs: MediaLegs {
     func tap(_ call: CallID, isOn: Bool) { server.tap(call.text, isOn: isOn) }
 
     /// The local addresses on which it listens, which clients may also reach through the relay.
-    var addresses: Set<TransportAddress> { server.addresses }
+    package var addresses: Set<TransportAddress> { server.addresses }
 
     /// Its statistics.
-    var stats: GatewayStats { server.stats }
+    package var stats: GatewayStats { server.stats }
+
+    /// Ends the leg, if there is one, without an event. Called on the store's writer thread among others.
+    func end(_ leg: CallLeg) { server.end(leg.key) }
 
     /// Ends every leg, and waits for the gateway's threads, which takes milliseconds.
-    func stop() { server.stop() }
+    package func stop() { server.stop() }
 
-    func end(call: CallID, endpoint: EndpointID) {
-        server.end(LegKey(call: call.text, participant: endpoint.text))
-    }
-
-    private static func notify(_ event: GatewayEvent, to observer: any LegObserver) {
+    private static func translate(_ event: GatewayEvent) -> (CallLeg, LegEvent)? {
         switch event {
-        case .connected(let key):
-            guard let (call, endpoint) = names(key) else { return }
-            observer.legIsConnected(call: call, endpoint: endpoint)
-        case .shows(let key, let slots):
-            guard let (call, endpoint) = names(key) else { return }
-            observer.legSlotsChanged(slots.map { LegSlot($0) }, call: call, endpoint: endpoint)
-        case .outdated(let key):
-            guard let (call, endpoint) = names(key) else { return }
-            observer.legNeedsRenegotiation(call: call, endpoint: endpoint)
-        case .alive(let key):
-            guard let (call, endpoint) = names(key) else { return }
-            observer.legIsAlive(call: call, endpoint: endpoint)
+        case .connected(let key): CallLeg(key).map { ($0, .connected) }
+        case .shows(let key, let slots): CallLeg(key).map { ($0, .slotsChanged(slots.map { LegSlot($0) })) }
+        case .outdated(let key): CallLeg(key).map { ($0, .renegotiationNeeded) }
+        case .alive(let key): CallLeg(key).map { ($0, .alive) }
         case .ended(let key, let end):
-            guard let reason = LegEndReason(end), let (call, endpoint) = names(key) else { return }
-            observer.legEnded(because: reason, call: call, endpoint: endpoint)
+            if let reason = LegEndReason(end) { CallLeg(key).map { ($0, .ended(reason)) } } else { nil }
         }
-    }
-
-    /// The ids of a key that was made from them.
-    private static func names(_ key: LegKey) -> (CallID, EndpointID)? {
-        guard let call = CallID(key.call), let endpoint = EndpointID(key.participant) else { return nil }
-        return (call, endpoint)
     }
 }
 
-extension MediaGateway.LegOffer.Part {
-    init(_ part: Calls.LegOffer.Part) {
-        switch part {
-        case .participant: self = .participant
-        case .publisher: self = .publisher
-        case .viewer: self = .viewer
-        case .speaker: self = .speaker
+extension CallLeg {
+    fileprivate var key: LegKey { LegKey(call: call.text, participant: endpoint.text) }
+
+    /// The ids of a key that was made from them.
+    fileprivate init?(_ key: LegKey) {
+        guard let call = CallID(key.call), let endpoint = EndpointID(key.participant) else { return nil }
+        self.init(call: call, endpoint: endpoint)
+    }
+}
+
+extension Problem {
+    init(_ rejection: LegRejection) {
+        switch rejection {
+        case .badOffer(let why): self = .invalid("offer.sdp", "The offer cannot be answered: \(why).")
+        case .full: self.init(.unavailable, "The media gateway has no capacity for another leg.", retryAfter: 5000)
+        case .gone:
+            self.init(.unavailable, "The leg ended, or the media gateway is stopping: offer again.", retryAfter: 500)
         }
     }
+
+    /// This process runs no gateway.
+    static let noGateway = Problem(.unavailable, "The media gateway is not running yet.", retryAfter: 1000)
 }
 
 extension TrackSource {

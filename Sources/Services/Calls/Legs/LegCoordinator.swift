@@ -1,187 +1,132 @@
-import Calls
-import Logging
+package import Calls
+package import Logging
 import Metrics
-import Model
+package import Model
+import ServiceLifecycle
 import Storage
-import Synchronization
-import WebAPI
 
 /// Coordinates calls and the media gateway: passes offers to the gateway, and writes the events of legs into the
 /// mailboxes of their endpoints.
 ///
 /// Legs of WHIP and WHEP have no mailbox: `WHIPSessions` handles their events. Legs of voice messages have no call:
 /// `VoiceRecorder` handles them.
-///
-/// The gateway notifies on threads that forward packets, so nothing is written there: the notices of a leg are queued
-/// and handled in order by one task of that leg.
-final class LegCoordinator: Sendable {
-    private struct Key: Hashable, Sendable {
-        var call: CallID
-        var endpoint: EndpointID
-    }
-
-    private struct Offer: Sendable {
-        var request: OfferLeg
-        var principal: Principal
-        var answered: CheckedContinuation<AnsweredLeg, any Error>
-    }
-
-    private struct Parts {
-        var legs: (any MediaLegs)?
-        var clock: CallClock?
-    }
-
-    /// The user and the sign-in that made the leg of an endpoint.
-    private struct Owner: Sendable {
-        var user: UserID
-        var signIn: SignInID?
-    }
-
-    let whipSessions: WHIPSessions
-    let voiceRecorder = VoiceRecorder(logger: Logger(label: "voice"))
-    let recorder = CallRecorder(logger: Logger(label: "recorder"))
-    private let store: Store
-    private let commands: CallCommands
+package final class LegCoordinator: Service {
+    private let calls: CallService
+    private let gateway: GatewayLegs?
+    private let registry: LegRegistry
+    private let whip: WHIPSessions
+    private let voice: VoiceRecorder
     private let logger: Logger
-    private let parts = Mutex(Parts())
-    private let notices = Mutex<[Key: LegNotices<Offer>]>([:])
-    /// The owners of the legs of endpoints in calls. Only media of these legs renews leases.
-    private let owners = Mutex<[Key: Owner]>([:])
 
-    init(store: Store, commands: CallCommands, logger: Logger) {
-        self.store = store
-        self.commands = commands
+    /// - Parameter gateway: nil if this process runs none.
+    package init(
+        calls: CallService, gateway: GatewayLegs?, registry: LegRegistry, whip: WHIPSessions, voice: VoiceRecorder,
+        logger: Logger
+    ) {
+        self.calls = calls
+        self.gateway = gateway
+        self.registry = registry
+        self.whip = whip
+        self.voice = voice
         self.logger = logger
-        whipSessions = WHIPSessions(store: store, commands: commands, logger: logger)
     }
 
-    /// Sets the dependencies. Called before the server listens.
-    func open(_ legs: (any MediaLegs)?, _ clock: CallClock) {
-        parts.withLock { $0 = Parts(legs: legs, clock: clock) }
-        whipSessions.open(legs, clock)
-    }
-
-    private var legs: (any MediaLegs)? { parts.withLock { $0.legs } }
-    private var clock: CallClock? { parts.withLock { $0.clock } }
-
-    /// The endpoint has left the call. Called on the store's writer thread.
-    func endLeg(in call: CallID, of endpoint: EndpointID) {
-        // A session of WHIP or WHEP stays beside the endpoint that replaced it; if the user has left, `userLeft`
-        // follows.
-        guard !whipSessions.holds(endpoint) else { return }
-        let key = Key(call: call, endpoint: endpoint)
-        owners.withLock { $0[key] = nil }
-        notices.withLock { notices in
-            notices[key]?.forget()
-            if notices[key]?.isIdle ?? false { notices[key] = nil }
+    /// Handles offers and events of legs until the server stops.
+    package func run() async {
+        await cancelWhenGracefulShutdown { [self] in
+            await withDiscardingTaskGroup { group in
+                for await leg in registry.legsWithJobs { group.addTask { await self.process(leg) } }
+            }
         }
-        legs?.end(call: call, endpoint: endpoint)
     }
 
     /// Called after the commit that ended sign-ins: every leg that was made with one of them ends, and no longer renews
     /// a lease.
-    func signInsEnded(_ signIns: [SignInID]) {
+    package func signInsEnded(_ signIns: [SignInID]) {
         let ended = Set(signIns)
         endLegs { _, signIn in signIn.map { ended.contains($0) } ?? false }
     }
 
     /// The user is disabled, also with tokens of an external issuer.
-    func userDisabled(_ user: UserID) {
+    package func userDisabled(_ user: UserID) {
         endLegs { owner, _ in owner == user }
     }
 
     private func endLegs(ownedBy isOver: @escaping @Sendable (UserID, SignInID?) -> Bool) {
-        whipSessions.end(openedBy: isOver)
-        voiceRecorder.end(begunBy: isOver)
-        let over = owners.withLock { owners in
-            let over = owners.filter { isOver($0.value.user, $0.value.signIn) }.keys
-            for key in over { owners[key] = nil }
-            return Array(over)
-        }
-        for key in over { legs?.end(call: key.call, endpoint: key.endpoint) }
+        whip.end(openedBy: isOver)
+        voice.end(begunBy: isOver)
+        for leg in registry.removeAll(ownedBy: isOver) { gateway?.end(leg) }
     }
 
-    private func note(_ key: Key, _ add: (inout LegNotices<Offer>) -> Void) {
-        let begins = notices.withLock { notices in
-            add(&notices[key, default: LegNotices()])
-            return notices[key]?.beginProcessing() ?? false
-        }
-        if begins { Task { await work(key) } }
-    }
+    // MARK: Jobs of a leg
 
-    private func work(_ key: Key) async {
-        while let job = take(key) {
+    private func process(_ leg: CallLeg) async {
+        while let job = registry.next(leg) {
             do {
                 switch job {
-                case .answer(let offer): await answer(offer, key)
-                case .connected: try await recordConnected(key)
-                case .ended(let reason): try await notifyEnd(reason, key)
-                case .outdated: try await notifyOutdated(key)
-                case .shows(let slots): try await notifyShown(slots, key)
+                case .answer(let offer): await answer(offer, leg)
+                case .connected: try await connected(leg)
+                case .ended(let reason): try await ended(because: reason, leg)
+                case .outdated: try await notifyOutdated(leg)
+                case .shows(let slots): try await notifyShown(slots, leg)
                 }
             } catch {
                 logger.error("a leg's endpoint could not be notified", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: .seconds(1))
-                notices.withLock { $0[key]?.requeue(job) }
+                registry.requeue(job, of: leg)
             }
         }
     }
 
-    private func take(_ key: Key) -> LegNotices<Offer>.Job? {
-        notices.withLock { notices in
-            guard let job = notices[key]?.take() else {
-                notices[key] = nil
-                return nil
-            }
-            return job
+    private func connected(_ leg: CallLeg) async throws {
+        guard !voice.connected(leg.endpoint) else { return }
+        try await calls.note { store, commands in
+            try commands.legConnected(call: leg.call, endpoint: leg.endpoint, at: store.now, in: store)
         }
     }
 
-    private func notifyShown(_ slots: [LegSlot], _ key: Key) async throws {
-        let commands = commands
-        let others = whipSessions.users(in: key.call)
-        let isNotified = try await store.write {
-            try commands.legSlotsChanged(slots, also: others, call: key.call, endpoint: key.endpoint, in: $0)
+    private func notifyShown(_ slots: [LegSlot], _ leg: CallLeg) async throws {
+        guard !whip.holds(leg.endpoint), !voice.holds(leg.endpoint) else { return }
+        let commands = calls.commands
+        let others = whip.users(in: leg.call)
+        let isNotified = try await calls.store.write {
+            try commands.legSlotsChanged(slots, also: others, call: leg.call, endpoint: leg.endpoint, in: $0)
         }.value
-        if !isNotified { legs?.end(call: key.call, endpoint: key.endpoint) }
+        if !isNotified { gateway?.end(leg) }
     }
 
-    private func recordConnected(_ key: Key) async throws {
-        let commands = commands
-        let clock = clock
-        _ = try await store.write {
-            try commands.legConnected(call: key.call, endpoint: key.endpoint, at: $0.now, in: $0)
-        } committed: {
-            clock?.perform($0?.effects ?? [])
+    private func notifyOutdated(_ leg: CallLeg) async throws {
+        guard !whip.holds(leg.endpoint) else { return }
+        let commands = calls.commands
+        _ = try await calls.store.write {
+            try commands.legNeedsRenegotiation(call: leg.call, endpoint: leg.endpoint, in: $0)
         }
     }
 
-    private func notifyOutdated(_ key: Key) async throws {
-        let commands = commands
-        _ = try await store.write { try commands.legNeedsRenegotiation(call: key.call, endpoint: key.endpoint, in: $0) }
-    }
-
-    private func notifyEnd(_ reason: LegEndReason, _ key: Key) async throws {
-        let commands = commands
-        _ = try await store.write {
-            try commands.legEnded(because: reason, call: key.call, endpoint: key.endpoint, in: $0)
+    private func ended(because reason: LegEndReason, _ leg: CallLeg) async throws {
+        guard !whip.ended(leg.endpoint, because: reason), !voice.ended(leg.endpoint, because: reason) else { return }
+        let commands = calls.commands
+        _ = try await calls.store.write {
+            try commands.legEnded(because: reason, call: leg.call, endpoint: leg.endpoint, in: $0)
         }
     }
 }
 
-// Offers.
-extension LegCoordinator: LegService {
-    func answer(_ request: OfferLeg, in call: CallID, by principal: Principal) async throws -> AnsweredLeg {
+// Requests of endpoints.
+extension LegCoordinator {
+    /// Answers an offer of the principal's endpoint. Throws a `Problem` if it fails.
+    package func answer(_ request: OfferLeg, in call: CallID, by principal: Principal) async throws -> AnsweredLeg {
         guard let endpoint = principal.endpoint else { throw Problem.invalid("endpoint", "Name the endpoint.") }
-        let key = Key(call: call, endpoint: endpoint)
         return try await withCheckedThrowingContinuation { answered in
-            note(key) { $0.add(Offer(request: request, principal: principal, answered: answered)) }
+            registry.add(
+                .init(request: request, principal: principal, answered: answered),
+                to: CallLeg(call: call, endpoint: endpoint))
         }
     }
 
-    private func answer(_ offer: Offer, _ key: Key) async {
+    private func answer(_ offer: LegRegistry.Offer, _ leg: CallLeg) async {
         do {
-            offer.answered.resume(returning: try await leg(offer.request, key, offer.principal))
+            offer.answered.resume(returning: try await answer(offer.request, leg, offer.principal))
             count("answered")
         } catch {
             offer.answered.resume(throwing: error)
@@ -189,49 +134,44 @@ extension LegCoordinator: LegService {
         }
     }
 
-    private func leg(_ request: OfferLeg, _ key: Key, _ principal: Principal) async throws -> AnsweredLeg {
-        let commands = commands
+    private func answer(_ request: OfferLeg, _ leg: CallLeg, _ principal: Principal) async throws -> AnsweredLeg {
+        let commands = calls.commands
         let sources = request.sources ?? [:]
         try commands.check(request.offer, sources: sources)
-        _ = try await store.read { try commands.callForLeg(key.call, by: principal, at: $0.now, in: $0) }
-        guard let legs else { throw Problem(.unavailable, "The media gateway is not running yet.", retryAfter: 1000) }
-        let answer: LegAnswer
+        _ = try await calls.store.read { try commands.callForLeg(leg.call, by: principal, at: $0.now, in: $0) }
+        guard let gateway else { throw Problem.noGateway }
+        let answer = try await gateway.answer(request.offer.sdp, of: leg, sources: sources)
+        let others = whip.users(in: leg.call)
+        let slots = registry.reconcile(answer.slots, of: leg)
         do {
-            answer = try await legs.answer(
-                LegOffer(
-                    call: key.call, user: principal.user, endpoint: key.endpoint, sdp: request.offer.sdp,
-                    sources: sources))
-        } catch let rejection as LegRejection {
-            throw Problem(rejection)
-        }
-        let others = whipSessions.users(in: key.call)
-        let slots = notices.withLock { $0[key]?.reconcile(answer.slots) ?? answer.slots }
-        do {
-            let written = try await store.write {
+            let written = try await calls.store.write {
                 try $0.checkSignedIn(principal)
                 return try commands.legAnswered(
-                    key.call, showing: slots, also: others, by: principal, at: $0.now, in: $0)
-            } committed: { [self] _ in
+                    leg.call, showing: slots, also: others, by: principal, at: $0.now, in: $0)
+            } committed: { [registry] _ in
                 // In the order of the commits, so that the end of the sign-in or the leaving of the call is not missed.
-                owners.withLock { $0[key] = Owner(user: principal.user, signIn: principal.signIn) }
+                registry.setOwner(.init(user: principal.user, signIn: principal.signIn), of: leg)
             }
             return AnsweredLeg(sdp: answer.sdp, outcome: written.value, positions: written.positions)
         } catch {
             // The endpoint has left meanwhile, its user is signed out, or the store failed.
-            owners.withLock { $0[key] = nil }
-            legs.end(call: key.call, endpoint: key.endpoint)
+            registry.setOwner(nil, of: leg)
+            gateway.end(leg)
             throw error
         }
     }
 
-    func setPreferences(_ request: WantSlots, in call: CallID, by principal: Principal) async throws -> [SlotPreference]
-    {
+    /// Sets the preferred quality of video slots of the endpoint's leg. Returns the preferences of all of them.
+    package func setPreferences(
+        _ request: WantSlots, in call: CallID, by principal: Principal
+    ) async throws -> [SlotPreference] {
         guard let endpoint = principal.endpoint else { throw Problem.invalid("endpoint", "Name the endpoint.") }
-        let commands = commands
+        let commands = calls.commands
         try commands.check(request.slots)
-        _ = try await store.read { try commands.callForLeg(call, by: principal, at: $0.now, in: $0) }
-        guard let legs else { throw Problem(.unavailable, "The media gateway is not running yet.", retryAfter: 1000) }
-        guard let preferences = await legs.setPreferences(request.slots, call: call, endpoint: endpoint) else {
+        _ = try await calls.store.read { try commands.callForLeg(call, by: principal, at: $0.now, in: $0) }
+        guard let gateway else { throw Problem.noGateway }
+        let leg = CallLeg(call: call, endpoint: endpoint)
+        guard let preferences = await gateway.setPreferences(request.slots, on: leg) else {
             throw Problem(.conflict, "This endpoint has no leg in the call's media gateway: send an offer first.")
         }
         try commands.check(request.slots, against: preferences)
@@ -240,35 +180,5 @@ extension LegCoordinator: LegService {
 
     private func count(_ outcome: String) {
         Counter(label: "gateway_offers_total", dimensions: [("outcome", outcome)]).increment()
-    }
-}
-
-// Events of the gateway.
-extension LegCoordinator: LegObserver {
-    func legIsConnected(call: CallID, endpoint: EndpointID) {
-        guard !voiceRecorder.connected(endpoint) else { return }
-        note(Key(call: call, endpoint: endpoint)) { $0.addConnected() }
-    }
-
-    func legSlotsChanged(_ slots: [LegSlot], call: CallID, endpoint: EndpointID) {
-        guard !whipSessions.holds(endpoint), !voiceRecorder.holds(endpoint) else { return }
-        note(Key(call: call, endpoint: endpoint)) { $0.add(slots) }
-    }
-
-    func legNeedsRenegotiation(call: CallID, endpoint: EndpointID) {
-        guard !whipSessions.holds(endpoint) else { return }
-        note(Key(call: call, endpoint: endpoint)) { $0.addOutdated() }
-    }
-
-    func legIsAlive(call: CallID, endpoint: EndpointID) {
-        let key = Key(call: call, endpoint: endpoint)
-        guard whipSessions.holds(endpoint) || owners.withLock({ $0[key] != nil }) else { return }
-        clock?.renew(endpoint)
-    }
-
-    func legEnded(because reason: LegEndReason, call: CallID, endpoint: EndpointID) {
-        guard !whipSessions.ended(endpoint, because: reason), !voiceRecorder.ended(endpoint, because: reason)
-        else { return }
-        note(Key(call: call, endpoint: endpoint)) { $0.add(reason) }
     }
 }

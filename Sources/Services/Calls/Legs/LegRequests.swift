@@ -1,15 +1,6 @@
 package import Calls
 package import Model
 
-/// Provides legs with the media gateway to endpoints in calls.
-package protocol LegService: Sendable {
-    /// Answers an offer of the principal's endpoint. Throws a `Problem` if it fails.
-    func answer(_ request: OfferLeg, in call: CallID, by principal: Principal) async throws -> AnsweredLeg
-
-    /// Sets the preferred quality of video slots of the endpoint's leg. Returns the preferences of all of them.
-    func setPreferences(_ request: WantSlots, in call: CallID, by principal: Principal) async throws -> [SlotPreference]
-}
-
 /// The body of `calls.leg`.
 package struct OfferLeg: Hashable, Sendable, Decodable {
     package var offer: SessionDescription

@@ -1,5 +1,4 @@
 import Model
-import WebAPI
 
 /// The registry of WHIP and WHEP sessions.
 ///

@@ -7,7 +7,7 @@ package enum WHIPKind: String, Hashable, Sendable, CaseIterable {
     /// WebRTC-HTTP egress (draft-ietf-wish-whep): plays media.
     case whep
 
-    static func isWHIP(path: String) -> Bool {
+    package static func isWHIP(path: String) -> Bool {
         path.hasPrefix("/v1/calls/") && allCases.contains { path.hasSuffix("/\($0.rawValue)") }
     }
 }
@@ -24,6 +24,8 @@ package struct WHIPSessionID: Hashable, Sendable {
         self.call = call
         self.leg = leg
     }
+
+    var callLeg: CallLeg { CallLeg(call: call, endpoint: leg) }
 }
 
 /// The answer of a session to an offer, or to an ICE restart.
@@ -38,16 +40,4 @@ package struct WHIPAnswer: Hashable, Sendable {
         self.sdp = sdp
         self.tag = tag
     }
-}
-
-/// Sessions of WHIP and WHEP. Each method throws a `Problem` if it fails.
-package protocol WHIPService: Sendable {
-    /// Creates a session for the user, who joins the call with it unless they are in it already.
-    func open(_ kind: WHIPKind, in call: CallID, sdp: String, by principal: Principal) async throws -> WHIPAnswer
-    /// The tag of one of the user's sessions.
-    func tag(of id: WHIPSessionID, by principal: Principal) throws -> String
-    /// Restarts ICE with the client's new credentials.
-    func restart(_ id: WHIPSessionID, ufrag: String, password: String, by principal: Principal) async throws
-        -> WHIPAnswer
-    func close(_ id: WHIPSessionID, by principal: Principal) async throws
 }

@@ -1,0 +1,30 @@
+import Bus
+import Logging
+import MediaGateway
+import Realtime
+import Relay
+import Services
+import Storage
+
+/// What the product does: calls, voice messages and the files of both. A process without the api has none of it.
+struct ProductParts: Sendable {
+    let media: MediaParts
+    let voice: VoiceParts
+    let calls: CallParts
+    let retention: Retention
+
+    /// - Parameter gateway: nil if no gateway is to run.
+    init(
+        _ configuration: ServerConfiguration, store: Store, directory: DataDirectory, hub: RealtimeHub,
+        bus: any EventBus, relay: RelayServer?, gateway: GatewayConfiguration?, transcription: TranscriptionParts
+    ) async throws {
+        media = try await MediaParts(configuration, store: store, directory: directory)
+        voice = VoiceParts(configuration, store: store, media: media, transcription: transcription)
+        calls = try await CallParts(
+            configuration, store: store, hub: hub, bus: bus, relay: relay, gateway: gateway, media: media, voice: voice,
+            transcription: transcription.queue)
+        retention = Retention(
+            store: store, calls: calls.service.commands, voice: voice.service.commands, files: media.files,
+            mixes: calls.mixes, days: Retention.Days(configuration), logger: Logger(label: "retention"))
+    }
+}
