@@ -78,7 +78,7 @@ extension CallsHarness {
         let requestedMode = mode ?? (commands.rules.gatewayEpoch == nil && callees.count > 1 ? .direct : nil)
         let request = CreateCall(
             clientID: clientID ?? id(), callees: callees.map(\.user), kind: kind, mode: requestedMode,
-            offer: offer.map { SessionDescription(sdp: $0) }, ringSeconds: ringSeconds, other: other)
+            offer: offer.map { SessionDescriptionInit(sdp: $0) }, ringSeconds: ringSeconds, other: other)
         let callID: CallID = id()
         return try run { try $0.create(request, by: caller.principal, id: callID, at: $1, in: $2) }
     }
@@ -96,8 +96,8 @@ extension CallsHarness {
     ) throws -> SignalOutcome {
         let payload: Signal.Payload =
             kind == .candidates
-            ? .candidates((0..<candidates).map { Candidate(candidate: "candidate:\($0)") }, isLast: false)
-            : .description(SessionDescription(sdp: "v=0 \(kind.rawValue) on \(generation)"))
+            ? .candidates((0..<candidates).map { CandidateInit(candidate: "candidate:\($0)") }, isLast: false)
+            : .description(SessionDescriptionInit(sdp: "v=0 \(kind.rawValue) on \(generation)"))
         let request = SendSignal(
             clientID: clientID ?? id(), to: to?.endpoint, kind: kind, generation: generation, payload: payload)
         return try backend.transact {

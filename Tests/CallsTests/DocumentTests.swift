@@ -58,7 +58,7 @@ import Testing
             SendSignal.self,
             #"{"clientID":"\#(id)","kind":"candidates","generation":1,"payload":{"candidates":[{"candidate":"c","sdpMLineIndex":0}],"end":true}}"#
         )
-        #expect(batch.payload == .candidates([Candidate(candidate: "c", sdpMLineIndex: 0)], isLast: true))
+        #expect(batch.payload == .candidates([CandidateInit(candidate: "c", sdpMLineIndex: 0)], isLast: true))
         #expect(throws: DecodingError.self) {
             try decode(
                 SendSignal.self, #"{"clientID":"\#(id)","kind":"offer","generation":0,"payload":{"candidates":[]}}"#)

@@ -100,7 +100,7 @@ import Testing
     @Test func anOfferIsBounded() throws {
         let commands = CallCommands(rules: Self.rules)
         func check(_ sdp: String, _ sources: [String: LegTrack.Source] = [:]) -> Problem? {
-            rejection { try commands.check(SessionDescription(sdp: sdp), sources: sources) }
+            rejection { try commands.check(SessionDescriptionInit(sdp: sdp), sources: sources) }
         }
         #expect(check("v=0", ["0": .screen]) == nil)
         #expect(check("")?.field == "offer.sdp")

@@ -77,7 +77,7 @@ extension Schedule {
         let request = CreateCall(
             clientID: harness.id(), callees: callees, kind: random(2) ? .audio : .video,
             mode: callees.count > 1 ? .direct : nil,
-            offer: callees.count == 1 && random(2) ? SessionDescription(sdp: "v=0") : nil,
+            offer: callees.count == 1 && random(2) ? SessionDescriptionInit(sdp: "v=0") : nil,
             ringSeconds: random(2) ? 15 : nil,
             other: [nil, .hold, .end].randomElement(using: &random) ?? nil)
         let id: CallID = harness.id()

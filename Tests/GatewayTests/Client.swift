@@ -46,7 +46,7 @@ struct Client {
         var negotiation = LegNegotiation(session: 1)
         var next: UInt32 = 900_000
         let transport = GatewayTransport(
-            fingerprints: [CertificateFingerprint(algorithm: "sha-256", digest: [UInt8](repeating: 9, count: 32))],
+            fingerprints: [FingerprintAttribute(algorithm: "sha-256", digest: [UInt8](repeating: 9, count: 32))],
             candidates: [],
             freshCredentials: ICECredentials(ufrag: "gate", password: "gatewaygatewaygatewayga"))
         var capabilities = GatewayCapabilities()

@@ -8,12 +8,12 @@ import Testing
 
 @Suite("Offers and answers of a load")
 struct MediaOfferTests {
-    private let fingerprint: OpenSSLCrypto.CertificateFingerprint
+    private let fingerprint: CertificateFingerprint
     private let credentials: LocalCredentials
 
     init() throws {
         // The macro does not take a name with its module.
-        let hash = OpenSSLCrypto.CertificateFingerprint(.sha256, [UInt8](repeating: 7, count: 32))
+        let hash = CertificateFingerprint(.sha256, [UInt8](repeating: 7, count: 32))
         fingerprint = try #require(hash)
         let random = [UInt8](repeating: 5, count: LocalCredentials.randomByteCount)
         let made = LocalCredentials(random: random.span.bytes)
@@ -36,7 +36,7 @@ struct MediaOfferTests {
         candidates.append(
             Candidate(foundation: "5", transport: "udp", priority: 3, address: "name.local", port: 1, type: "host"))
         let transport = GatewayTransport(
-            fingerprints: [SDP.CertificateFingerprint(algorithm: "sha-256", digest: [UInt8](repeating: 9, count: 32))],
+            fingerprints: [FingerprintAttribute(algorithm: "sha-256", digest: [UInt8](repeating: 9, count: 32))],
             candidates: candidates,
             freshCredentials: ICECredentials(ufrag: "theirufrag", password: "theirpasswordtheirpassword"))
         var negotiation = LegNegotiation(session: 1)

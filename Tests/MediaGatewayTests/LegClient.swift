@@ -15,12 +15,12 @@ final class LegClient {
     var ufrag = "peer"
     var negotiation = LegNegotiation(session: 1)
     /// The fingerprint in its offer; a test may set a wrong one.
-    var claimed: OpenSSLCrypto.CertificateFingerprint
+    var claimed: CertificateFingerprint
     /// The gateway's, that it checks with.
     var remote: LocalCredentials?
     var number: UInt64 = 0
     /// The gateway's certificate, as an answer names it.
-    var expected: [OpenSSLCrypto.CertificateFingerprint] = []
+    var expected: [CertificateFingerprint] = []
     /// Success and error responses to its checks.
     private(set) var responses = 0
     private(set) var rejections = 0

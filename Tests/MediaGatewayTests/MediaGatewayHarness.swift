@@ -17,7 +17,7 @@ final class MediaGatewayHarness {
     private var worker: GatewayWorker
     private let mailbox: GatewayMailbox
     private let eventLog = EventLog()
-    private let fingerprint: OpenSSLCrypto.CertificateFingerprint
+    private let fingerprint: CertificateFingerprint
     private var lastNumber: UInt64 = 0
     private var generator = SeededRandom(seed: 1)
 
@@ -186,7 +186,7 @@ final class MediaGatewayHarness {
     private func negotiate(_ client: LegClient, _ credentials: LocalCredentials) throws -> NegotiatedLeg {
         let transport = GatewayTransport(
             fingerprints: [
-                SDP.CertificateFingerprint(algorithm: fingerprint.function.name, digest: fingerprint.bytes)
+                FingerprintAttribute(algorithm: fingerprint.function.name, digest: fingerprint.bytes)
             ], candidates: [],
             freshCredentials: ICECredentials(ufrag: credentials.ufrag.text, password: credentials.passwordText))
         var generator = generator

@@ -98,7 +98,7 @@ extension LegClient {
         remote = LocalCredentials(random: bytes.span.bytes)
         expected = section.attributes.fingerprints.compactMap { offered in
             FingerprintFunction.allCases.first { $0.name == offered.algorithm }
-                .flatMap { OpenSSLCrypto.CertificateFingerprint($0, offered.digest) }
+                .flatMap { CertificateFingerprint($0, offered.digest) }
         }
         let candidate = try #require(section.candidates.first { $0.transport == "udp" })
         let address = try #require(IPAddress(candidate.address))

@@ -74,7 +74,7 @@ extension LevelAttributes {
         if Bool.random(using: &random) { made.iceOptions = ["trickle", "renomination"] }
         if Bool.random(using: &random) {
             let digest = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
-            made.fingerprints = [CertificateFingerprint(algorithm: "SHA-256", digest: digest)]
+            made.fingerprints = [FingerprintAttribute(algorithm: "SHA-256", digest: digest)]
         }
         made.setup = Bool.random(using: &random) ? SetupRole.allCases.randomElement(using: &random) : nil
         made.direction = Bool.random(using: &random) ? Direction.allCases.randomElement(using: &random) : nil
@@ -125,7 +125,7 @@ extension MediaSection {
             candidate.parameters = [Candidate.Parameter("generation", "0")]
             made.candidates = [candidate]
         }
-        if Bool.random(using: &random) { made.streams = [StreamName(stream: "-", track: "t")] }
+        if Bool.random(using: &random) { made.streams = [MSID(stream: "-", track: "t")] }
         if Bool.random(using: &random) {
             made.sources = [SourceAttribute(.max, "cname", "a b"), SourceAttribute(1, "", nil)]
             made.sourceGroups = [SourceGroup("FID", [1, .max])]

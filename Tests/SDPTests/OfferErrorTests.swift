@@ -16,7 +16,7 @@ struct OfferErrorTests {
             .noFingerprint, 0,
             {
                 $0.sections[0].attributes.fingerprints = [
-                    CertificateFingerprint(algorithm: "sha-1", digest: [UInt8](repeating: 1, count: 20))
+                    FingerprintAttribute(algorithm: "sha-1", digest: [UInt8](repeating: 1, count: 20))
                 ]
             }
         ),
@@ -56,7 +56,7 @@ struct OfferErrorTests {
                 .fingerprintChanged,
                 {
                     $0.sections[0].attributes.fingerprints = [
-                        CertificateFingerprint(algorithm: "sha-256", digest: [UInt8](repeating: 1, count: 32))
+                        FingerprintAttribute(algorithm: "sha-256", digest: [UInt8](repeating: 1, count: 32))
                     ]
                 }
             ),

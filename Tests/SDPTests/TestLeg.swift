@@ -7,7 +7,7 @@ struct TestLeg {
     var generation = 0
     var slots: UInt32 = 0
 
-    static let fingerprint = CertificateFingerprint(algorithm: "sha-256", digest: (0..<32).map { UInt8($0) })
+    static let fingerprint = FingerprintAttribute(algorithm: "sha-256", digest: (0..<32).map { UInt8($0) })
     static let candidates = [
         Candidate(
             foundation: "1", transport: "udp", priority: 2_130_706_431, address: "127.0.0.1", port: 3480, type: "host"),

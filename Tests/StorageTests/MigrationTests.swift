@@ -7,7 +7,7 @@ import Testing
     let now = Timestamp(milliseconds: 1_800_000_000_000)
 
     @Test func everyMigrationHasItsOwnNumber() {
-        let numbers = Schema.migrations.map(\.number)
+        let numbers = DatabaseSchema.migrations.map(\.number)
         #expect(Set(numbers).count == numbers.count)
         #expect(numbers.allSatisfy { $0 > 0 })
     }
@@ -16,7 +16,7 @@ import Testing
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)
         let store = Store(database: database, publish: { _ in })
-        #expect(try await store.prepare().map(\.number) == Schema.migrations.map(\.number).sorted())
+        #expect(try await store.prepare().map(\.number) == DatabaseSchema.migrations.map(\.number).sorted())
         #expect(try await store.prepare().isEmpty)
         await database.close()
         let again = try SQLiteDatabase(path: directory.database)
@@ -26,7 +26,7 @@ import Testing
     @Test func olderRecordingsBelongToWhoWasJoinedOrRecorded() async throws {
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)
-        _ = try await database.migrate(Schema.migrations.filter { $0.number < 12 }, at: now)
+        _ = try await database.migrate(DatabaseSchema.migrations.filter { $0.number < 12 }, at: now)
         let audience = try await database.submit { sql in
             try sql.execute(
                 """
@@ -53,7 +53,7 @@ import Testing
                 INSERT INTO recording_tracks (recording_id, number, user_id, endpoint_id, source, start_ms, file_id)
                 VALUES ('r', 0, 'heard', 'e', 'microphone', 0, 'f')
                 """)
-            for migration in Schema.migrations where migration.number == 12 {
+            for migration in DatabaseSchema.migrations where migration.number == 12 {
                 for statement in migration.statements { try sql.execute(statement) }
             }
             return try sql.query("SELECT user_id FROM recording_audience WHERE recording_id = 'r' ORDER BY user_id")
@@ -65,7 +65,7 @@ import Testing
     @Test func captionsOfBeforeLeaveTheLogsOfCalls() async throws {
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)
-        let early = Schema.migrations.filter { $0.number < 14 }
+        let early = DatabaseSchema.migrations.filter { $0.number < 14 }
         let store = Store(database: database, publish: { _ in })
         try await store.prepare(early)
         let (said, silent) = (StreamName.call(.make(at: now)), StreamName.call(.make(at: now)))
@@ -109,7 +109,7 @@ import Testing
     @Test func addressesOfPhotosElsewhereAreForgotten() async throws {
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)
-        _ = try await database.migrate(Schema.migrations.filter { $0.number < 20 }, at: now)
+        _ = try await database.migrate(DatabaseSchema.migrations.filter { $0.number < 20 }, at: now)
         try await database.submit { sql in
             let users = [("a", "'https://a.example/p.png'"), ("b", "NULL")]
             for (name, photo) in users {
@@ -132,7 +132,7 @@ import Testing
                     [.text(stream), .integer(number), .text(data)])
             }
         }
-        _ = try await database.migrate(Schema.migrations.filter { $0.number <= 20 }, at: now)
+        _ = try await database.migrate(DatabaseSchema.migrations.filter { $0.number <= 20 }, at: now)
         let (photos, streams, left, epoch) = try await database.submit { sql in
             (
                 try sql.query("SELECT id FROM users WHERE photo_url IS NOT NULL").count,
@@ -174,7 +174,7 @@ import Testing
         let directory = try ScratchDirectory()
         let database = try SQLiteDatabase(path: directory.database)
         let store = Store(database: database, clock: { now }, publish: { _ in })
-        try await store.prepare(Schema.migrations.filter { $0.number <= 11 })
+        try await store.prepare(DatabaseSchema.migrations.filter { $0.number <= 11 })
         let (user, other) = (UserID.make(at: now), UserID.make(at: now))
         try await database.submit { sql in
             for number in 0..<100 {

@@ -247,7 +247,7 @@ struct PeerConnectionTests {
         let harness = try makeHarness()
         harness.engine.limits = AllocationLimits(bytesPerSecond: 100_000)
         let (id, other) = (try bound(harness), try bound(harness, port: 2000))
-        func allowance(_ id: PeerConnectionID, _ source: StreamSource) -> Int {
+        func allowance(_ id: PeerConnectionID, _ source: StreamSender) -> Int {
             harness.engine.streamAllowance(id, from: source, upTo: 65_536, at: harness.now)
         }
         // A second's worth at once.

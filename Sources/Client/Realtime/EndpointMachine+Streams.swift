@@ -1,5 +1,5 @@
 /// A stream that an endpoint listens to, and its position.
-struct Listening: Sendable {
+struct ListenedStream: Sendable {
     enum Phase: Equatable, Sendable {
         /// The endpoint does not listen on the current connection, if there is one.
         case inactive
@@ -27,14 +27,14 @@ extension EndpointMachine {
         if case .stopped(let error) = connectionState {
             return actions.append(.deliver(stream: stream, .closed(error)))
         }
-        if streams[stream] == nil { streams[stream] = Listening(name: stream) }
+        if streams[stream] == nil { streams[stream] = ListenedStream(name: stream) }
         if isLive { sendListen(for: stream, into: &actions) }
     }
 
     /// Expects the server to attach the endpoint to a stream, and sends a `listen` if it does not.
     mutating func expect(_ stream: String, at now: Int64) {
         guard streams[stream] == nil else { return }
-        var listening = Listening(name: stream)
+        var listening = ListenedStream(name: stream)
         if isLive { listening.phase = .expected(by: now + limits.snapshotTimeout) }
         streams[stream] = listening
     }
@@ -51,7 +51,7 @@ extension EndpointMachine {
     /// Resumes the streams on a new connection; sends a `listen` for those that the server did not resume.
     mutating func resumed(_ greeting: Greeting, at now: Int64, into actions: inout [Action]) {
         let own = StreamName.user(greeting.user)
-        if streams[own] == nil { streams[own] = Listening(name: own) }
+        if streams[own] == nil { streams[own] = ListenedStream(name: own) }
         for name in streams.keys.sorted() {
             switch greeting.resumed?[name] {
             case "ok": streams[name]?.phase = .open
@@ -161,8 +161,8 @@ extension EndpointMachine {
     }
 
     /// The server attaches endpoints to the streams of their calls by itself.
-    private func attachedByServer(_ stream: String) -> Listening? {
-        StreamName.call(of: stream) == nil ? nil : Listening(name: stream, phase: .open)
+    private func attachedByServer(_ stream: String) -> ListenedStream? {
+        StreamName.call(of: stream) == nil ? nil : ListenedStream(name: stream, phase: .open)
     }
 
     /// The call has ended; its streams close after a delay for their last changes.

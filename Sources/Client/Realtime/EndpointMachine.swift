@@ -75,7 +75,7 @@ struct EndpointMachine: Sendable {
     var limits: Limits
 
     var connectionState = ConnectionState.idle
-    var streams: [String: Listening] = [:]
+    var streams: [String: ListenedStream] = [:]
     var requests: [Key: PendingRequest] = [:]
     /// Requests that are not sent yet, in order.
     var unsent: [Key] = []

@@ -24,7 +24,7 @@ package final class GatewayServer: Sendable {
     private let configuration: GatewayConfiguration
     let workers: [GatewayWorkerHandle]
     private let threads: [WorkerThread]
-    private let fingerprint: SDP.CertificateFingerprint
+    private let fingerprint: FingerprintAttribute
     private let shared: GatewayShared
     /// A warning for the operator, with what to do; nil when all is well.
     package let warning: String?
@@ -102,12 +102,12 @@ package final class GatewayServer: Sendable {
 
     private init(
         _ configuration: GatewayConfiguration, _ workers: [GatewayWorkerHandle], _ threads: [WorkerThread],
-        _ fingerprint: OpenSSLCrypto.CertificateFingerprint, _ shared: GatewayShared
+        _ fingerprint: CertificateFingerprint, _ shared: GatewayShared
     ) {
         self.configuration = configuration
         self.workers = workers
         self.threads = threads
-        self.fingerprint = SDP.CertificateFingerprint(
+        self.fingerprint = FingerprintAttribute(
             algorithm: fingerprint.function.name, digest: fingerprint.bytes)
         self.shared = shared
         warning = Self.warning(ofSendBuffer: workers.map(\.sendBuffer).min() ?? 0)

@@ -70,10 +70,10 @@ package final class LegTransport {
 
 extension RemoteTransport {
     /// In the form that DTLS compares.
-    var certificates: [OpenSSLCrypto.CertificateFingerprint] {
+    var certificates: [CertificateFingerprint] {
         fingerprints.compactMap { offered in
             FingerprintFunction.allCases.first { $0.name == offered.algorithm }
-                .flatMap { OpenSSLCrypto.CertificateFingerprint($0, offered.digest) }
+                .flatMap { CertificateFingerprint($0, offered.digest) }
         }
     }
 }

@@ -42,7 +42,7 @@ final class PortChange: Sendable {
     }
 }
 
-extension Listening {
+extension RelayListeners {
     /// Opens the ports that another configuration adds; nil when the ports stay the same.
     func change(to configuration: RelayConfiguration, workers: Int) throws(RelayError) -> PortChange? {
         let requestedTLSPorts = Self.configuredTLSPorts(configuration)

@@ -16,7 +16,7 @@ package final class RelayServer: Sendable {
         let threads: [WorkerThread]
         let mailboxes: [WorkerMailbox]
         let shared: SharedRelay
-        var listening: Listening
+        var listening: RelayListeners
     }
 
     private let configuration: RelayConfiguration
@@ -161,7 +161,7 @@ package final class RelayServer: Sendable {
             throw RelayError("relay.listen: this machine has no address to listen on; name one in relay.listen")
         }
         var sockets = UniqueArray<WorkerSockets>()
-        let listening = try Listening.bound(configuration, on: local, into: &sockets)
+        let listening = try RelayListeners.bound(configuration, on: local, into: &sockets)
         guard let key = OpenSSLSource.key(), let cookieKey = OpenSSLSource.key(),
             let ticketKey = OpenSSLSource.key()
         else {
@@ -175,7 +175,7 @@ package final class RelayServer: Sendable {
     }
 
     private func startWorkers(
-        _ sockets: inout UniqueArray<WorkerSockets>, _ shared: SharedRelay, _ listening: Listening
+        _ sockets: inout UniqueArray<WorkerSockets>, _ shared: SharedRelay, _ listening: RelayListeners
     ) throws(RelayError) -> Running {
         var threads: [WorkerThread] = []
         let mailboxes = (0..<sockets.count).compactMap { _ in WorkerMailbox() }

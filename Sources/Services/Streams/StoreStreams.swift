@@ -40,7 +40,7 @@ package struct StoreStreams: StreamSource {
                 )
             case .reset(let reason):
                 return .reset(
-                    reason == .epoch ? .epoch : .gap, try Self.snapshot(of: stream, commands, in: transaction),
+                    reason, try Self.snapshot(of: stream, commands, in: transaction),
                     try transaction.position(of: stream))
             }
         }

@@ -116,7 +116,7 @@ package final class VoiceRecorder: Sendable {
 
     /// Whether an answer receives audio in a section.
     private static func receivesAudio(_ answer: String) -> Bool {
-        guard let description = try? SDP.SessionDescription(parsing: answer) else { return false }
+        guard let description = try? SessionDescription(parsing: answer) else { return false }
         return description.sections.contains { section in
             section.kind == "audio" && !section.isRejected && section.direction?.receives ?? false
         }

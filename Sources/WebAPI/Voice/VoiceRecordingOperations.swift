@@ -125,7 +125,7 @@ package struct VoiceRecordingOperations: Sendable {
 
     private struct Offer: Decodable {
         let to: UserID
-        let offer: Calls.SessionDescription
+        let offer: SessionDescriptionInit
     }
 
     private struct Recording: Encodable {

@@ -72,7 +72,7 @@ struct StorageBenchmark {
     static func prepared(_ path: String) async throws -> Store {
         let store = Store(database: try SQLiteDatabase(path: path), publish: { _ in })
         try await store.prepare(
-            Schema.migrations + [
+            DatabaseSchema.migrations + [
                 Migration(9999, "benchmark", ["CREATE TABLE bench (name TEXT PRIMARY KEY, value BIGINT NOT NULL)"])
             ])
         return store

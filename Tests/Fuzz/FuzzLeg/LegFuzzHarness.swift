@@ -15,7 +15,7 @@ final class LegFuzzHarness {
     let socket: DatagramSocketOwner
     let server: MediaContext
     let client: MediaContext
-    let ofServer: [OpenSSLCrypto.CertificateFingerprint]
+    let ofServer: [CertificateFingerprint]
     let authentication: OpenSSLAuthentication
     let negotiated: NegotiatedLeg
     /// The same for a client whose certificate nobody has, so that no handshake of such a leg can succeed.
@@ -42,7 +42,7 @@ final class LegFuzzHarness {
         self.negotiated = negotiated
         var foreign = negotiated
         foreign.remote.fingerprints = [
-            SDP.CertificateFingerprint(algorithm: "sha-256", digest: [UInt8](repeating: 1, count: 32))
+            FingerprintAttribute(algorithm: "sha-256", digest: [UInt8](repeating: 1, count: 32))
         ]
         negotiatedForNobody = foreign
     }
@@ -59,7 +59,7 @@ final class LegFuzzHarness {
     }
 
     /// A microphone, a camera with two encodings, and a slot for each kind.
-    private static func negotiate(_ fingerprint: OpenSSLCrypto.CertificateFingerprint) -> NegotiatedLeg? {
+    private static func negotiate(_ fingerprint: CertificateFingerprint) -> NegotiatedLeg? {
         let hexadecimal = fingerprint.bytes.map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         }
@@ -84,7 +84,7 @@ final class LegFuzzHarness {
         var negotiation = LegNegotiation(session: 1)
         var next: UInt32 = 900_000
         let transport = GatewayTransport(
-            fingerprints: [SDP.CertificateFingerprint(algorithm: "sha-256", digest: [UInt8](repeating: 9, count: 32))],
+            fingerprints: [FingerprintAttribute(algorithm: "sha-256", digest: [UInt8](repeating: 9, count: 32))],
             candidates: [], freshCredentials: ICECredentials(ufrag: "gate", password: "gatewaygatewaygatewayga"))
         do {
             return try negotiation.answer(SessionDescription(parsing: text), GatewayCapabilities(), transport) { kind in

@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// Users, their sign-ins, blocks, devices and endpoints.
     ///
     /// `email_key` is the address in lower case. `name_words` holds the search terms of a name: the folded words of the

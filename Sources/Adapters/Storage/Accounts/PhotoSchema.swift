@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// Photos are stored on this server. URLs of other servers, which could log who loads them and when, are removed
     /// from users, participants and the log. Streams with such changes start again in a new epoch.
     static let photos: [Migration] = [

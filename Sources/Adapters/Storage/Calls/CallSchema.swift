@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// Calls, their participants, and the signals between their endpoints.
     ///
     /// A call's deadlines are columns (`ring_until`, `setup_until`, `empty_until`), since they are part of the

@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// Who started the captions of a call, and why there are currently none.
     static let captions: [Migration] = [
         Migration(

@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// Mixes of recordings, the deadline and the end reason of recordings, and indices for retention by age.
     static let mixes: [Migration] = [
         Migration(

@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// Recordings of calls: one row each, and one per track, whose file is in the media directory.
     static let recordings: [Migration] = [
         Migration(

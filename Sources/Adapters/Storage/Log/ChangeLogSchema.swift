@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// Streams, their log, and the client ids that were used.
     ///
     /// `streams.seq` is the last assigned sequence and `trimmed` the last one whose change was removed, so the

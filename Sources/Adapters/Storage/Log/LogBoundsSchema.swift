@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// Trimming of the log in the order of its inserts, and limits of mailboxes.
     ///
     /// `changes.id` increases with every insert (on PostgreSQL it is GENERATED ALWAYS AS IDENTITY), so the oldest

@@ -35,7 +35,7 @@ package final class Store: Sendable {
     /// Migrates the database and sets the log's epoch; call it before anything else. Returns the migrations that were
     /// run.
     @discardableResult
-    package func prepare(_ migrations: [Migration] = Schema.migrations) async throws -> [Migration] {
+    package func prepare(_ migrations: [Migration] = DatabaseSchema.migrations) async throws -> [Migration] {
         let now = clock()
         let run = try await database.migrate(migrations, at: now)
         _ = try await database.submit { transaction in

@@ -9,14 +9,6 @@ package enum Resumption: Sendable, Hashable {
     case reset(ResetReason)
 }
 
-/// Why a listener must start from a snapshot; the raw values are the protocol's.
-package enum ResetReason: String, Sendable {
-    /// Changes that it has not received were removed from the log, or its position is beyond the log's end.
-    case gap
-    /// The log was rebuilt since.
-    case epoch
-}
-
 extension StoreTransaction {
     /// The changes of `stream` after `position`: at most `limit`, and at most `byteLimit` bytes, but at least one.
     package func changes(

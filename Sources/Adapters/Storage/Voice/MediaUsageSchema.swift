@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// The owners of media files, whose quotas they count against, and the sums per owner. The users who requested
     /// mixes.
     static let mediaUsage: [Migration] = [

@@ -1,4 +1,4 @@
-extension Schema {
+extension DatabaseSchema {
     /// Media files, and the voice messages that some of them belong to.
     ///
     /// A file in the media directory without a row here was left over by a crash. `pair` is the two users in the order

@@ -20,7 +20,7 @@ package struct CreateCall: Hashable, Sendable, Decodable {
     package var mode: RequestedMode?
     /// The first offer, between two people. It is held for the endpoint that accepts, so that ringing reveals no
     /// address.
-    package var offer: SessionDescription?
+    package var offer: SessionDescriptionInit?
     package var ringSeconds: Int64?
     package var other: OtherCalls?
     /// Set by the code that checked that the caller is a member; not part of the request.
@@ -28,7 +28,7 @@ package struct CreateCall: Hashable, Sendable, Decodable {
 
     package init(
         clientID: ClientID, callees: [UserID], kind: Call.Kind, mode: RequestedMode? = nil,
-        offer: SessionDescription? = nil, ringSeconds: Int64? = nil, other: OtherCalls? = nil,
+        offer: SessionDescriptionInit? = nil, ringSeconds: Int64? = nil, other: OtherCalls? = nil,
         conversation: ConversationID? = nil
     ) {
         self.clientID = clientID

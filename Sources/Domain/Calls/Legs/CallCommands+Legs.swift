@@ -26,7 +26,7 @@ extension CallCommands {
     }
 
     /// Checks the sizes of an offer for a leg, without parsing it.
-    package func check(_ offer: SessionDescription, sources: [String: LegTrack.Source]) throws {
+    package func check(_ offer: SessionDescriptionInit, sources: [String: LegTrack.Source]) throws {
         try check(offer, field: "offer.sdp")
         guard sources.count <= 64, sources.keys.allSatisfy({ $0.utf8.count <= 256 }) else {
             throw Problem.invalid("sources", "Name the sources of at most 64 sections by their mids.")

@@ -130,7 +130,8 @@ extension CallCommands {
 
     /// Holds the offer of a new call for the endpoint that will accept it.
     func hold(
-        _ offer: SessionDescription, clientID: ClientID, from sender: Signal.Sender, in id: CallID, at now: Timestamp,
+        _ offer: SessionDescriptionInit, clientID: ClientID, from sender: Signal.Sender, in id: CallID,
+        at now: Timestamp,
         store: some CallStore
     ) throws {
         var negotiation = Negotiation(call: id, peers: Negotiation.Peers(sender.endpoint, nil))
@@ -198,7 +199,7 @@ extension CallCommands {
 
 // Limits.
 extension CallCommands {
-    func check(_ description: SessionDescription, field: String) throws {
+    func check(_ description: SessionDescriptionInit, field: String) throws {
         guard description.sdp.utf8.count <= rules.descriptionLimit else {
             throw Problem(
                 .payloadTooLarge, "A session description has at most \(rules.descriptionLimit) bytes.", field: field)

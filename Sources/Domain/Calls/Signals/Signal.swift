@@ -1,14 +1,14 @@
 package import Model
 
 /// A session description in SDP (RFC 8866); opaque to this server in direct mode.
-package struct SessionDescription: Hashable, Sendable, Codable {
+package struct SessionDescriptionInit: Hashable, Sendable, Codable {
     package var sdp: String
 
     package init(sdp: String) { self.sdp = sdp }
 }
 
 /// One ICE candidate as `RTCIceCandidateInit` has it (W3C WebRTC section 4.8).
-package struct Candidate: Hashable, Sendable, Decodable {
+package struct CandidateInit: Hashable, Sendable, Decodable {
     package var candidate: String
     package var sdpMid: String?
     package var sdpMLineIndex: Int64?
@@ -37,9 +37,9 @@ package struct Signal: Hashable, Sendable {
     }
 
     package enum Payload: Hashable, Sendable {
-        case description(SessionDescription)
+        case description(SessionDescriptionInit)
         /// `isLast`: the sender has gathered all its candidates.
-        case candidates([Candidate], isLast: Bool)
+        case candidates([CandidateInit], isLast: Bool)
     }
 
     package struct Sender: Hashable, Sendable {
@@ -120,7 +120,7 @@ extension SendSignal: Decodable {
     }
 
     private struct Batch: Decodable {
-        var candidates: [Candidate]
+        var candidates: [CandidateInit]
         var end: Bool?
     }
 
@@ -132,7 +132,7 @@ extension SendSignal: Decodable {
         generation = try container.decode(Int64.self, forKey: .generation)
         switch kind {
         case .offer, .answer:
-            payload = .description(try container.decode(SessionDescription.self, forKey: .payload))
+            payload = .description(try container.decode(SessionDescriptionInit.self, forKey: .payload))
         case .candidates:
             let batch = try container.decode(Batch.self, forKey: .payload)
             payload = .candidates(batch.candidates, isLast: batch.end ?? false)

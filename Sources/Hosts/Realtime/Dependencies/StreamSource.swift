@@ -24,16 +24,6 @@ package enum StreamOpening: Sendable {
     case reset(ResetReason, [UInt8], Position)
 }
 
-/// Why a listener's copy of a stream is invalid.
-package enum ResetReason: String, Sendable {
-    /// The log no longer contains the position.
-    case gap
-    /// The log was rebuilt.
-    case epoch
-    /// The listener may no longer see the stream; no snapshot follows.
-    case access
-}
-
 extension Position {
     /// The position of streams without a log.
     package static var ephemeral: Self { Self(epoch: "", sequence: 0) }

@@ -30,7 +30,7 @@ extension SessionMachine {
             actions.append(.register)
             for resumption in resume {
                 actions.append(.subscribe(resumption.stream))
-                listens[resumption.stream] = Listening(state: .lagging(resumption.after))
+                listens[resumption.stream] = StreamSubscription(state: .lagging(resumption.after))
                 read(resumption.stream, after: resumption.after, into: &actions)
             }
             sendHelloResultIfResumed(at: now, wallClock: wallClock, into: &actions)

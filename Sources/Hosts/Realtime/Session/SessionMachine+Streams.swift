@@ -7,7 +7,7 @@ extension SessionMachine {
     mutating func listen(_ id: Int64, to stream: StreamName, after: Position?, into actions: inout [SessionAction]) {
         if var listening = listens[stream] {
             if case .reading(var reading) = listening.state {
-                var next = reading.next ?? Listening.Reading.Next(after: after, listenIDs: [])
+                var next = reading.next ?? StreamSubscription.Reading.Next(after: after, listenIDs: [])
                 guard next.listenIDs.count < limits.requestsInFlight else {
                     return reject(id, .tooManyRequests(limits), into: &actions)
                 }
@@ -25,7 +25,7 @@ extension SessionMachine {
                 into: &actions)
         } else {
             actions.append(.subscribe(stream))
-            listens[stream] = Listening(state: .lagging(nil))
+            listens[stream] = StreamSubscription(state: .lagging(nil))
             read(stream, after: after, listenIDs: [id], into: &actions)
         }
     }
@@ -49,7 +49,7 @@ extension SessionMachine {
         case .live:
             guard listens[stream] == nil else { return }
             actions.append(.subscribe(stream))
-            listens[stream] = Listening(state: .lagging(nil))
+            listens[stream] = StreamSubscription(state: .lagging(nil))
             if isCongested { return clock.scheduleCheck() }
             read(stream, after: nil, into: &actions)
         case .resuming(var resuming):
@@ -154,7 +154,7 @@ extension SessionMachine {
         guard var listening = listens[stream] else { return }
         tickets &+= 1
         readings += 1
-        let reading = Listening.Reading(ticket: tickets, after: after, listenIDs: listenIDs)
+        let reading = StreamSubscription.Reading(ticket: tickets, after: after, listenIDs: listenIDs)
         listening.state = .reading(reading)
         listens[stream] = listening
         queue.forget(stream)
@@ -238,7 +238,7 @@ extension SessionMachine {
 
     /// Decides whether a stream that was just read must be read again, or has ended.
     private mutating func continueListening(
-        _ stream: StreamName, after reading: Listening.Reading, into actions: inout [SessionAction]
+        _ stream: StreamName, after reading: StreamSubscription.Reading, into actions: inout [SessionAction]
     ) {
         guard let listening = listens[stream] else { return }
         if let next = reading.next {
@@ -260,7 +260,8 @@ extension SessionMachine {
     /// A client's own `listen` is rejected with the problem. Otherwise, a stream that may no longer be seen is reset,
     /// and one that cannot be read now ends the session, which may reconnect: a stream is never dropped silently.
     private mutating func failReading(
-        _ stream: StreamName, _ reading: Listening.Reading, _ problem: Problem, into actions: inout [SessionAction]
+        _ stream: StreamName, _ reading: StreamSubscription.Reading, _ problem: Problem,
+        into actions: inout [SessionAction]
     ) {
         let isDenied = problem.kind == .notFound || problem.kind == .forbidden
         if !reading.listenIDs.isEmpty || reading.next != nil {

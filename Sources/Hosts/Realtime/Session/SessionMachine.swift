@@ -41,7 +41,7 @@ struct SessionMachine: ~Copyable {
     var phase: Phase
     /// The user and the endpoint, from the hello on.
     var principal: Principal?
-    var listens: [StreamName: Listening] = [:]
+    var listens: [StreamName: StreamSubscription] = [:]
     /// Frames that were received between the hello and its result.
     var deferredFrames: [ClientFrame] = []
     var pendingResults: [PendingResult] = []

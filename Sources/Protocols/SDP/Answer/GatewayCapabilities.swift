@@ -42,13 +42,13 @@ package struct GatewayCapabilities: Hashable, Sendable {
 
 /// The gateway's transport parameters, the same for the whole life of a leg except for the ICE credentials.
 package struct GatewayTransport: Hashable, Sendable {
-    package var fingerprints: [CertificateFingerprint]
+    package var fingerprints: [FingerprintAttribute]
     package var candidates: [Candidate]
     /// Used for a leg's first answer and when the client restarts ICE; otherwise the current ones stay.
     package var freshCredentials: ICECredentials
 
     package init(
-        fingerprints: [CertificateFingerprint], candidates: [Candidate], freshCredentials: ICECredentials
+        fingerprints: [FingerprintAttribute], candidates: [Candidate], freshCredentials: ICECredentials
     ) {
         self.fingerprints = fingerprints
         self.candidates = candidates

@@ -15,7 +15,7 @@ package struct NegotiatedLeg: Hashable, Sendable {
 package struct RemoteTransport: Hashable, Sendable {
     package var credentials: ICECredentials
     /// One of these must match the certificate of the client.
-    package var fingerprints: [CertificateFingerprint]
+    package var fingerprints: [FingerprintAttribute]
     package var candidates: [Candidate]
     package var trickles: Bool
     /// libwebrtc's renomination: the controlling side may nominate again, with a number in each nomination.
@@ -42,7 +42,7 @@ package struct NegotiatedSection: Hashable, Sendable {
     /// The sources that the client announced; one that uses rids announces none.
     package var sources: [AnnouncedSource] = []
     /// The client's own ids for what it sends.
-    package var stream: StreamName?
+    package var stream: MSID?
     package var slot: SlotIdentity?
     package var hasReducedSizeRTCP = false
 

@@ -33,7 +33,7 @@ struct SlotTable {
 extension MediaSection {
     /// Adds the slot's stream and sources (RFC 8830, RFC 5576).
     mutating func describe(_ slot: SlotIdentity, hasRetransmissions: Bool) {
-        streams = [StreamName(stream: slot.stream, track: slot.track)]
+        streams = [MSID(stream: slot.stream, track: slot.track)]
         sources = [SourceAttribute(slot.ssrc, "cname", slot.cname)]
         guard hasRetransmissions else { return }
         sourceGroups = [SourceGroup("FID", [slot.ssrc, slot.retransmissionSSRC])]

@@ -4,7 +4,7 @@ package struct LevelAttributes: Hashable, Sendable {
     package var iceUfrag: String?
     package var icePassword: String?
     package var iceOptions: [String] = []
-    package var fingerprints: [CertificateFingerprint] = []
+    package var fingerprints: [FingerprintAttribute] = []
     package var setup: SetupRole?
     package var direction: Direction?
     package var extensions: [ExtensionMap] = []
@@ -35,8 +35,8 @@ extension LevelAttributes {
         case "ice-options":
             iceOptions += (value ?? "").words.map { String($0) }
         case "fingerprint":
-            guard let value, let fingerprint = CertificateFingerprint(value) else {
-                throw line.error(CertificateFingerprint.grammar)
+            guard let value, let fingerprint = FingerprintAttribute(value) else {
+                throw line.error(FingerprintAttribute.grammar)
             }
             fingerprints.append(fingerprint)
         case "setup":

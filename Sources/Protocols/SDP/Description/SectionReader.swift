@@ -66,7 +66,7 @@ struct SectionReader {
         case "rtcp-rsize": section.hasReducedSizeRTCP = true
         case "bundle-only": section.isBundleOnly = true
         case "msid":
-            guard let value, let stream = StreamName(value) else {
+            guard let value, let stream = MSID(value) else {
                 throw line.error("msid:, a stream and optionally a track")
             }
             section.streams.append(stream)

@@ -45,7 +45,7 @@ package struct ExtensionMap: Hashable, Sendable {
 }
 
 /// `a=msid`: the stream and the track that a section sends (RFC 8830 section 2).
-package struct StreamName: Hashable, Sendable {
+package struct MSID: Hashable, Sendable {
     package var stream: String
     package var track: String?
 

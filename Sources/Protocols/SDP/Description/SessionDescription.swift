@@ -65,7 +65,7 @@ package struct MediaSection: Hashable, Sendable {
     package var hasRTCPMultiplexing = false
     package var hasReducedSizeRTCP = false
     package var isBundleOnly = false
-    package var streams: [StreamName] = []
+    package var streams: [MSID] = []
     package var sources: [SourceAttribute] = []
     package var sourceGroups: [SourceGroup] = []
     package var restrictionIDs: [RestrictionID] = []

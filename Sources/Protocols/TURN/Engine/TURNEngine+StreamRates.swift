@@ -5,7 +5,7 @@ package import Wire
 // reads no more than allowed: the kernel's full buffer slows down the sender.
 
 /// Which side sends: the client or the peer.
-package enum StreamSource: Hashable, Sendable {
+package enum StreamSender: Hashable, Sendable {
     case client, peer
 }
 
@@ -13,7 +13,7 @@ extension TURNEngine {
     /// How many bytes, at most `requested`, may be read now from a bound connection. 0 when its allocation's bandwidth
     /// is used up: then the host asks again a little later.
     package mutating func streamAllowance(
-        _ id: PeerConnectionID, from source: StreamSource, upTo requested: Int, at now: Instant
+        _ id: PeerConnectionID, from source: StreamSender, upTo requested: Int, at now: Instant
     ) -> Int {
         guard let slot = peerConnections[id].map({ Int($0.allocation.slot) }), slot < allocations.count else {
             return requested
@@ -29,7 +29,7 @@ extension TURNEngine {
 
     /// Charges bytes that were read. They may exceed the allowance a little, since TLS reads whole records; the excess
     /// is deducted later.
-    package mutating func streamed(_ byteCount: Int, on id: PeerConnectionID, from source: StreamSource) {
+    package mutating func streamed(_ byteCount: Int, on id: PeerConnectionID, from source: StreamSender) {
         guard let slot = peerConnections[id].map({ Int($0.allocation.slot) }), slot < allocations.count else { return }
         switch source {
         case .client: allocations[slot].toPeers.charge(byteCount)

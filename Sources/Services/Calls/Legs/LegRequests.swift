@@ -3,10 +3,10 @@ package import Model
 
 /// The body of `calls.leg`.
 package struct OfferLeg: Hashable, Sendable, Decodable {
-    package var offer: SessionDescription
+    package var offer: SessionDescriptionInit
     package var sources: [String: LegTrack.Source]?
 
-    package init(offer: SessionDescription, sources: [String: LegTrack.Source]? = nil) {
+    package init(offer: SessionDescriptionInit, sources: [String: LegTrack.Source]? = nil) {
         self.offer = offer
         self.sources = sources
     }
@@ -17,7 +17,7 @@ package struct OfferLeg: Hashable, Sendable, Decodable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        offer = try container.decode(SessionDescription.self, forKey: .offer)
+        offer = try container.decode(SessionDescriptionInit.self, forKey: .offer)
         guard container.contains(.sources), try !container.decodeNil(forKey: .sources) else { return }
         sources = try container.decodeChoices(forKey: .sources)
     }

@@ -27,7 +27,7 @@ struct LegMaker: Sendable {
     }
 
     private let context: MediaContext
-    private let fingerprint: OpenSSLCrypto.CertificateFingerprint
+    private let fingerprint: CertificateFingerprint
     private let worker: MediaWorker
     private let expectsMedia: Bool
     private let speech: SpeechLog?

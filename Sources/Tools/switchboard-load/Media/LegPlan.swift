@@ -9,7 +9,7 @@ struct LegPlan: Sendable {
     let local: LocalCredentials
     let remote: RemoteCredentials
     /// The fingerprints of the server's certificate, one of which must match.
-    let fingerprints: [OpenSSLCrypto.CertificateFingerprint]
+    let fingerprints: [CertificateFingerprint]
     /// The addresses of the server, the best first, all of one family.
     let candidates: [TransportAddress]
     let tracks: [PublishedTrack]
@@ -37,7 +37,7 @@ struct LegPlan: Sendable {
         remote = RemoteCredentials(ufrag: ufrag, password: password)
         fingerprints = (own.fingerprints + session.fingerprints).compactMap { fingerprint in
             FingerprintFunction.allCases.first { $0.name == fingerprint.algorithm }
-                .flatMap { OpenSSLCrypto.CertificateFingerprint($0, fingerprint.digest) }
+                .flatMap { CertificateFingerprint($0, fingerprint.digest) }
         }
         guard !fingerprints.isEmpty else { throw MediaFailure("the answer has no fingerprint") }
         candidates = Self.reachable(live.flatMap(\.candidates))

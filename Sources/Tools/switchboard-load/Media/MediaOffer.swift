@@ -51,7 +51,7 @@ struct MediaOffer: Sendable {
     ///   client, which is this program's role.
     init(
         _ parameters: MediaParameters, _ credentials: LocalCredentials,
-        fingerprint: OpenSSLCrypto.CertificateFingerprint, setup: SetupRole = .actpass
+        fingerprint: CertificateFingerprint, setup: SetupRole = .actpass
     ) {
         self.credentials = credentials
         var description = SessionDescription()
@@ -105,7 +105,7 @@ struct MediaAnswer: Sendable {
     let text: String
 
     init(
-        to offer: SessionDescription, _ credentials: LocalCredentials, fingerprint: OpenSSLCrypto.CertificateFingerprint
+        to offer: SessionDescription, _ credentials: LocalCredentials, fingerprint: CertificateFingerprint
     ) {
         var answer = SessionDescription()
         answer.origin.session = "\(UInt64.random(in: 1...UInt64(Int64.max)))"
@@ -130,13 +130,13 @@ struct MediaAnswer: Sendable {
 extension LevelAttributes {
     /// This side's end of the transport.
     fileprivate mutating func describe(
-        _ credentials: LocalCredentials, _ fingerprint: OpenSSLCrypto.CertificateFingerprint, _ setup: SetupRole
+        _ credentials: LocalCredentials, _ fingerprint: CertificateFingerprint, _ setup: SetupRole
     ) {
         iceUfrag = credentials.ufrag.text
         icePassword = credentials.passwordText
         iceOptions = ["ice2"]
         fingerprints = [
-            SDP.CertificateFingerprint(algorithm: fingerprint.function.name, digest: fingerprint.bytes)
+            FingerprintAttribute(algorithm: fingerprint.function.name, digest: fingerprint.bytes)
         ]
         self.setup = setup
     }
@@ -147,7 +147,7 @@ extension MediaSection {
     fileprivate mutating func publish(_ kind: MediaKind) -> PublishedTrack {
         let ssrc = UInt32.random(in: 1..<UInt32.max)
         let repair = ssrc ^ 0x8000_0000
-        streams = [StreamName(stream: "load", track: "load-\(mid ?? "")")]
+        streams = [MSID(stream: "load", track: "load-\(mid ?? "")")]
         sources = [SourceAttribute(ssrc, "cname", "load")]
         if kind == .video {
             sourceGroups = [SourceGroup("FID", [ssrc, repair])]

@@ -23,7 +23,7 @@ struct RelayCommand: AsyncParsableCommand {
     var server = "127.0.0.1:3478"
 
     @Option(help: "How the clients reach the relay: udp, tcp, tls or dtls. The peer is reached over UDP.")
-    var transport = RelayTransport.udp
+    var transport = LoadTransport.udp
 
     @Option(help: "A user of relay.users.")
     var user: String?

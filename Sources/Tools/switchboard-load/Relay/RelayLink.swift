@@ -4,7 +4,7 @@ import OpenSSLCrypto
 import Wire
 
 /// How the clients of a load reach the relay.
-enum RelayTransport: String, ExpressibleByArgument, CaseIterable, Sendable {
+enum LoadTransport: String, ExpressibleByArgument, CaseIterable, Sendable {
     case udp
     case tcp
     case tls
@@ -48,13 +48,13 @@ struct LinkMaker {
     private static let connectMilliseconds: Int32 = 5_000
     private static let receiveBuffer: Int32 = 1 << 20
 
-    let transport: RelayTransport
+    let transport: LoadTransport
     let server: TransportAddress
     let buffers: LinkBuffers
     private let streams: TLSClientContext?
     private let datagrams: DTLSContext?
 
-    init(_ transport: RelayTransport, _ server: TransportAddress, _ buffers: LinkBuffers) throws {
+    init(_ transport: LoadTransport, _ server: TransportAddress, _ buffers: LinkBuffers) throws {
         self.transport = transport
         self.server = server
         self.buffers = buffers

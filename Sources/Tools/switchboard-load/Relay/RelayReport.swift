@@ -3,7 +3,7 @@ import Histogram
 
 /// The results of a relay run.
 struct RelayReport: RunReport {
-    let transport: RelayTransport
+    let transport: LoadTransport
     let allocations: Int
     /// Packets a second of each allocation; 0 for as fast as possible.
     let rate: Double
@@ -21,7 +21,7 @@ struct RelayReport: RunReport {
     /// Packets that were due while their connection was full.
     var held: UInt64 = 0
 
-    init(transport: RelayTransport, allocations: Int, rate: Double, payload: Int) {
+    init(transport: LoadTransport, allocations: Int, rate: Double, payload: Int) {
         self.transport = transport
         self.allocations = allocations
         self.rate = rate

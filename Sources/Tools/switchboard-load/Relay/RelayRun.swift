@@ -38,7 +38,7 @@ struct RelayRun: ~Copyable {
 
     /// Makes the allocations, one after the other.
     static func make(
-        _ transport: RelayTransport, _ server: TransportAddress, credential: RelayCredential, allocations: Int,
+        _ transport: LoadTransport, _ server: TransportAddress, credential: RelayCredential, allocations: Int,
         rate: Double, payload: Int, seconds: Double, processID: Int?
     ) throws -> RelayRun {
         _ = DescriptorLimit.raise()

@@ -1,5 +1,5 @@
 /// All migrations of the product, in the order of their numbers. Each part of the store contributes its own.
-package enum Schema {
+package enum DatabaseSchema {
     package static let migrations: [Migration] =
         changeLog + accounts + calls + voice + recordings + transcripts
         + recordedCalls + mixes + captions + recordingAudience + logBounds + signInBounds + mediaUsage + restores

@@ -6,7 +6,7 @@ import Wire
 /// Binds the workers' listening sockets: for each address, a UDP and a TCP socket on the port of STUN and TURN and on
 /// every port of TLS and DTLS, each once per worker. The kernel distributes clients over the workers. NAT behaviour
 /// discovery adds a second UDP port, the next one, on two addresses: a worker must respond from any of the four.
-struct Listening {
+struct RelayListeners {
     /// How many attempts are made to find a port that is free for UDP and TCP on every address.
     private static let attempts = 64
 
@@ -81,18 +81,18 @@ struct Listening {
     /// Binds all sockets. A port that was found free may be taken by now: then it tries others.
     static func bound(
         _ configuration: RelayConfiguration, on local: [IPAddress], into sockets: inout UniqueArray<WorkerSockets>
-    ) throws(RelayError) -> Listening {
+    ) throws(RelayError) -> RelayListeners {
         let mayChoose = configuration.port == 0 || configuredTLSPorts(configuration).contains(0)
         for _ in 1..<attempts {
             do throws(RelayError) {
-                let listening = try Listening(configuration, on: local)
+                let listening = try RelayListeners(configuration, on: local)
                 sockets = try listening.sockets(workers: configuration.workerCount)
                 return listening
             } catch {
                 guard mayChoose, error.isPortTaken else { throw error }
             }
         }
-        let listening = try Listening(configuration, on: local)
+        let listening = try RelayListeners(configuration, on: local)
         sockets = try listening.sockets(workers: configuration.workerCount)
         return listening
     }

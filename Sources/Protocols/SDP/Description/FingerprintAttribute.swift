@@ -1,5 +1,5 @@
 /// The hash of a side's certificate, which binds DTLS to the description (RFC 8122 section 5).
-package struct CertificateFingerprint: Hashable, Sendable {
+package struct FingerprintAttribute: Hashable, Sendable {
     /// The hash function's name in lower case, such as `sha-256`.
     package let algorithm: String
     package let digest: [UInt8]

@@ -10,7 +10,7 @@ import Model
 ///
 ///     reading --opened--> live --hole--> reading
 ///                          live --congested--> lagging --drained--> reading
-struct Listening {
+struct StreamSubscription {
     enum State {
         /// The stream is being read from the store; published changes are held.
         indirect case reading(Reading)
@@ -97,7 +97,7 @@ struct Listening {
     }
 }
 
-extension Listening.Reading {
+extension StreamSubscription.Reading {
     /// Holds an event until the snapshot is sent: the latest, or up to `limit` in order. Returns how many were dropped.
     mutating func hold(_ event: StreamEvent, atMost limit: Int) -> Int {
         guard event.event.stream.kind == .orderedEvents else {
