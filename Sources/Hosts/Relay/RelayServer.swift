@@ -47,7 +47,9 @@ package final class RelayServer: Sendable {
 
     /// Ends the allocations of a user: a static name, a whole ephemeral name, or the user part of one.
     ///
-    /// - Parameter seconds: the lifetime of issued credentials; existing ones make no new allocation.
+    /// - Parameters:
+    ///   - user: whose allocations end.
+    ///   - seconds: the lifetime of issued credentials; existing ones make no new allocation.
     package func revoke(user: String, credentialSeconds seconds: Int64 = 0) {
         revoke(.user(user), seconds)
     }

@@ -1,5 +1,5 @@
 import Containers
-package import Gateway
+import Gateway
 import RTP
 package import Wire
 
@@ -99,7 +99,11 @@ package actor AudioRecorder {
 
     /// Begins to record a call. Start the tap afterwards.
     ///
-    /// - Parameter onEnd: called when the recording has ended, for any reason. It must be brief.
+    /// - Parameters:
+    ///   - recording: its id.
+    ///   - call: the call whose tapped audio is recorded.
+    ///   - files: makes the file of each track.
+    ///   - onEnd: called when the recording has ended, for any reason. It must be brief.
     package func begin(
         _ recording: String, of call: String, into files: any RecordingFiles,
         onEnd: @escaping @Sendable (RecordingEnd) -> Void

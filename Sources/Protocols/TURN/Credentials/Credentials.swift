@@ -140,6 +140,8 @@ package enum EphemeralCredential {
     /// A name with a scope.
     ///
     /// - Parameters:
+    ///   - user: whose credentials they are.
+    ///   - scope: what they may be used for.
     ///   - expiresAt: Unix time in seconds.
     ///   - issuedAt: milliseconds since 1970, later than those of all credentials that were revoked.
     package static func username(
