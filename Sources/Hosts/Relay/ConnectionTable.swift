@@ -58,7 +58,7 @@ struct ConnectionTable: ~Copyable {
     /// Relayed packets that found their connection's output full.
     private(set) var dropped: UInt64 = 0
     private(set) var sendCalls: UInt64 = 0
-    let pipe = TLSPipe()
+    let tlsPipe = TLSPipe()
     /// All connections by source, once it is known; those without allocation are pending.
     private(set) var admissions: AdmissionTable
     private var free: [UInt32] = []
@@ -282,7 +282,7 @@ struct ConnectionTable: ~Copyable {
                 if isFramed, case .frame(let size) = StreamFraming.next(rest.bytes) { size } else { rest.count }
             }
             if isWritten {
-                write(slot, pipe.outgoing)
+                write(slot, tlsPipe.outgoing)
             } else {
                 end(slot, .tls)
             }
@@ -313,7 +313,7 @@ struct ConnectionTable: ~Copyable {
 
     /// Sends TLS's own records: handshakes and alerts.
     mutating func sendHandshake(_ slot: Int) {
-        let bytes = pipe.outgoing
+        let bytes = tlsPipe.outgoing
         guard slots[slot].unsent.count &+ bytes.count <= Self.outputLimit else {
             end(slot, .unread)
             return
@@ -355,7 +355,7 @@ struct ConnectionTable: ~Copyable {
         }
         if let session = slots[slot].session {
             session.close()
-            write(slot, pipe.outgoing)
+            write(slot, tlsPipe.outgoing)
         }
         end(slot, .client)
     }
@@ -365,7 +365,7 @@ struct ConnectionTable: ~Copyable {
             slots[slot].closeState = .closingTLS
             if let session = slots[slot].session {
                 session.close()
-                write(slot, pipe.outgoing)
+                write(slot, tlsPipe.outgoing)
             }
         }
         guard case .closingTLS = slots[slot].closeState, slots[slot].unsent.isEmpty else { return }

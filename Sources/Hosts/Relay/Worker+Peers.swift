@@ -327,7 +327,7 @@ extension Worker {
         }
         outbox.connections.setHandoffs(slot, moved.handoffs)
         if let session = moved.session {
-            session.move(to: outbox.connections.pipe)
+            session.move(to: outbox.connections.tlsPipe)
             outbox.connections.secure(slot, session)
         }
         let tag = EventTag.connection(slot, generation: outbox.connections.slots[slot].generation)

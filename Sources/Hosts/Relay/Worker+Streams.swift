@@ -195,7 +195,7 @@ extension Worker {
 
     /// False without a certificate.
     private mutating func beginTLS(_ slot: Int) -> Bool {
-        guard let streamContext, let session = TLSSession(streamContext, through: outbox.connections.pipe) else {
+        guard let streamContext, let session = TLSSession(streamContext, through: outbox.connections.tlsPipe) else {
             return false
         }
         let flow = outbox.connections.slots[slot].flow

@@ -84,7 +84,7 @@ final class CallsPair {
     func lost(_ connection: CallsConnection) {
         guard !isBroken else { return }
         isBroken = true
-        if !worker.isOver { worker.count(error: "connection lost") }
+        if !worker.isStopped { worker.count(error: "connection lost") }
         lifeCycle = nil
         worker.broke(self)
     }

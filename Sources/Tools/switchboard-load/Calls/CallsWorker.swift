@@ -18,7 +18,7 @@ final class CallsWorker {
     private var startedAt: UInt64 = 0
     private var begun = 0
     private var isMeasuring = false
-    private(set) var isOver = false
+    private(set) var isStopped = false
     private var counters = CallsCounters()
 
     init(loop: any EventLoop, rate: Double?, progress: CallsProgress) {
@@ -72,7 +72,7 @@ final class CallsWorker {
     /// Ends the measurement and closes the connections.
     func stop() -> CallsCounters {
         isMeasuring = false
-        isOver = true
+        isStopped = true
         ticker?.cancel()
         for pair in pairs { pair.close() }
         return counters
@@ -100,7 +100,7 @@ final class CallsWorker {
     func broke(_ pair: CallsPair) { idle.removeAll { $0 === pair } }
 
     private func next(_ pair: CallsPair) {
-        guard !isOver, !pair.isBroken else { return }
+        guard !isStopped, !pair.isBroken else { return }
         if rate == nil {
             let now = CallsClock.now
             begin(pair, due: now, at: now)
@@ -112,7 +112,7 @@ final class CallsWorker {
     private func beginDue() {
         let now = CallsClock.now
         for pair in pairs { if let began = pair.began, now - began > Self.lifeCycleTimeout { pair.expire() } }
-        guard let rate, !isOver else { return }
+        guard let rate, !isStopped else { return }
         while !idle.isEmpty {
             let due = startedAt + UInt64(Double(begun) / rate * 1e9)
             guard due <= now else { break }

@@ -96,7 +96,7 @@ private final class MediaLoop {
     private var joining: [Int: CheckedContinuation<Int, any Error>] = [:]
     private var agenda = Heap<Due>()
     private var isMediaStopped = false
-    private var isOver = false
+    private var isStopped = false
 
     /// A timer of a leg: a track's next packets, or its housekeeping.
     private struct Due: Comparable {
@@ -121,7 +121,7 @@ private final class MediaLoop {
     }
 
     func run() {
-        while !isOver {
+        while !isStopped {
             for command in worker.takeCommands() { handle(command) }
             let now = SystemClock.now().nanoseconds
             while let due = agenda.min, due.at <= now {
@@ -168,7 +168,7 @@ private final class MediaLoop {
         case .collect(let continuation):
             for leg in legs { if let leg { settle(leg) } }
             continuation.resume(returning: tools.counters)
-        case .stop: isOver = true
+        case .stop: isStopped = true
         }
     }
 
