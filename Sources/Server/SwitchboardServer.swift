@@ -21,12 +21,12 @@ package enum SwitchboardServer {
         let reloads = await UnixSignalsSequence(trapping: .sighup)
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
-        let level = SharedLogLevel(configuration.text("log.level"))
-        let isJSON = configuration.text("log.format") == "json"
+        let level = SharedLogLevel(configuration[\.log.level])
+        let isJSON = configuration[\.log.format] == .json
         LoggingSystem.bootstrap { LineLogHandler(label: $0, level: level, isJSON: isJSON) }
         let logger = Logger(label: "switchboard")
 
-        let directory = try DataDirectory(path: configuration.text("storage.path"))
+        let directory = try DataDirectory(path: configuration[\.storage.path])
         let graph: ServiceGraph
         do {
             graph = try await ServiceGraph(
@@ -43,7 +43,7 @@ package enum SwitchboardServer {
                 }, logger: logger))
         let stops = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let signals = StopSignals(
-            draining: graph.draining, drainSeconds: configuration.integer("shutdown.drainSeconds"), logger: logger)
+            draining: graph.draining, drainSeconds: configuration[\.shutdown.drainSeconds], logger: logger)
         let stopping = Task { await signals.handle(stops) { await group.triggerGracefulShutdown() } }
         let reloading = Task { for await _ in reloads { graph.reloader.reload() } }
         defer {
@@ -62,7 +62,7 @@ package enum SwitchboardServer {
 
     /// Migrates the database, and returns a line for each step that was done.
     package static func migrate(_ configuration: ServerConfiguration) async throws -> [String] {
-        let directory = try DataDirectory(path: configuration.text("storage.path"))
+        let directory = try DataDirectory(path: configuration[\.storage.path])
         let database = try SQLiteDatabase(path: directory.file("switchboard.sqlite"))
         let store = Store(database: database) { _ in }
         let run = try await store.prepare()
@@ -94,7 +94,7 @@ package enum SwitchboardServer {
     package static func control(
         _ request: ControlRequest, _ configuration: ServerConfiguration
     ) async throws -> ControlResponse {
-        let path = configuration.text("storage.path")
+        let path = configuration[\.storage.path]
         if let response = try await ControlClient.send(request, at: path + "/control.sock") { return response }
         let directory = try DataDirectory(path: path)
         let storage = try await StorageParts(directory: directory) { _ in }

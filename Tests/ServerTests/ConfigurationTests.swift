@@ -1,4 +1,6 @@
 import Foundation
+import Logging
+import TestSupport
 import Testing
 
 @testable import Server
@@ -7,10 +9,9 @@ import Testing
     private func load(_ yaml: String, _ arguments: [String] = [], _ environment: [String: String] = [:]) throws
         -> ServerConfiguration
     {
-        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).yaml")
-        try yaml.write(to: file, atomically: true, encoding: .utf8)
-        defer { try? FileManager.default.removeItem(at: file) }
-        return try ServerConfiguration(file: file.path, arguments: arguments, environment: environment)
+        let file = try ScratchDirectory().file("switchboard.yaml")
+        try yaml.write(toFile: file, atomically: true, encoding: .utf8)
+        return try ServerConfiguration(file: file, arguments: arguments, environment: environment)
     }
 
     private func message(_ yaml: String, _ arguments: [String] = [], _ environment: [String: String] = [:]) -> String {
@@ -23,11 +24,11 @@ import Testing
     }
 
     @Test func commandLineWinsOverEnvironmentOverFileOverDefault() throws {
-        #expect(try load("").integer("http.port") == 8080)
-        #expect(try load("http: {port: 1}").integer("http.port") == 1)
-        #expect(try load("http: {port: 1}", [], ["SWITCHBOARD_HTTP_PORT": "2"]).integer("http.port") == 2)
+        #expect(try load("")[\.http.port] == 8080)
+        #expect(try load("http: {port: 1}")[\.http.port] == 1)
+        #expect(try load("http: {port: 1}", [], ["SWITCHBOARD_HTTP_PORT": "2"])[\.http.port] == 2)
         let all = try load("http: {port: 1}", ["--http-port", "3"], ["SWITCHBOARD_HTTP_PORT": "2"])
-        #expect(all.integer("http.port") == 3)
+        #expect(all[\.http.port] == 3)
     }
 
     @Test func everyKindOfValueIsRead() throws {
@@ -40,13 +41,13 @@ import Testing
               issuers: [{issuer: i, audience: a, jwksURL: u}]
             log: {level: debug}
             """, ["--http-allowed-origins", "https://a", "--http-allowed-origins", "https://b"])
-        #expect(configuration.map("relay.users") == ["alice": "secret", "0123": "pass"])
-        #expect(configuration.texts("relay.peers.allow") == ["10.0.0.0/8", "::1/128"])
-        #expect(configuration.records("accounts.issuers") == [["issuer": "i", "audience": "a", "jwksURL": "u"]])
-        #expect(configuration.text("log.level") == "debug")
-        #expect(configuration.texts("http.allowedOrigins") == ["https://a", "https://b"])
+        #expect(configuration[\.relay.users] == ["alice": "secret", "0123": "pass"])
+        #expect(configuration[\.relay.peers.allow] == ["10.0.0.0/8", "::1/128"])
+        #expect(configuration[\.accounts.issuers] == [["issuer": "i", "audience": "a", "jwksURL": "u"]])
+        #expect(configuration[\.log.level] == .debug)
+        #expect(configuration[\.http.allowedOrigins] == ["https://a", "https://b"])
         let fromEnvironment = try load("", [], ["SWITCHBOARD_RELAY_LISTEN": "127.0.0.1,::1"])
-        #expect(fromEnvironment.texts("relay.listen") == ["127.0.0.1", "::1"])
+        #expect(fromEnvironment[\.relay.listen] == ["127.0.0.1", "::1"])
     }
 
     @Test func anUnknownKeyIsNamedWithItsLine() {
@@ -91,12 +92,7 @@ import Testing
         .map { $0.dropFirst(2) }.joined(separator: "\n")
         let configuration = try load(uncommented)
         for setting in SettingsTable.all {
-            switch setting.defaultValue {
-            case .text(let text): #expect(configuration.text(setting.key) == text, "\(setting.key)")
-            case .integer(let number): #expect(configuration.integer(setting.key) == number, "\(setting.key)")
-            case .texts(let texts): #expect(configuration.texts(setting.key) == texts, "\(setting.key)")
-            default: break
-            }
+            #expect(configuration.value(of: setting) == setting.defaultValue, "\(setting.key)")
         }
     }
 }

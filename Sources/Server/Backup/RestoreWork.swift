@@ -18,7 +18,7 @@ struct RestoreWork: Sendable {
         guard FileManager.default.isReadableFile(atPath: source) else {
             throw BackupError("\(backup) is not a backup: it has no readable \(BackupWork.database).")
         }
-        let path = configuration.text("storage.path")
+        let path = configuration[\.storage.path]
         let directory = try DataDirectory(path: path)
         let others = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != DataDirectory.lockName }
         guard others.isEmpty else {

@@ -26,7 +26,7 @@ enum CheckMessages {
         case .connection(.closed):
             return tooFewConnections(target, configuration)
                 ?? "the connection is closed at once: relay.limits.connections "
-                + "(\(configuration.integer("relay.limits.connections"))) is reached, or another program listens on "
+                + "(\(configuration[\.relay.limits.connections])) is reached, or another program listens on "
                 + "\(port)."
         case .connection(.other(let message)): return "\(message)."
         case .connection(.handshake(nil)):
@@ -44,8 +44,8 @@ enum CheckMessages {
         case .refused(let request, let error): return explain(request, error, configuration)
         case .notRelayed:
             return "everything is granted, but no packet passes through the relays: a firewall on the server drops UDP "
-                + "between its own ports \(configuration.integer("relay.minPort")) and "
-                + "\(configuration.integer("relay.maxPort"))."
+                + "between its own ports \(configuration[\.relay.minPort]) and "
+                + "\(configuration[\.relay.maxPort])."
         case .malformedResponse:
             return "the responses are not those of a TURN server: another program listens on \(port)."
         }
@@ -54,8 +54,8 @@ enum CheckMessages {
     /// The check holds two connections at a time, as a call between two clients does. Each thread of the relay has its
     /// share of the limit, and both connections may come to the same thread.
     private static func tooFewConnections(_ target: CheckTarget, _ configuration: ServerConfiguration) -> String? {
-        let all = configuration.integer("relay.limits.connections")
-        let configured = configuration.integer("relay.workers")
+        let all = configuration[\.relay.limits.connections]
+        let configured = configuration[\.relay.workers]
         let threads = configured == 0 ? ProcessorCount.available : configured
         guard target.transport.isStream, all / threads < 2 else { return nil }
         return "the relay closes the connection, since relay.limits.connections (\(all)) leaves each of its \(threads) "
@@ -77,8 +77,8 @@ enum CheckMessages {
         case (.allocate, 486): "the check's own user has too many allocations (486): wait until earlier checks expire."
         case (.allocate, 508):
             "the server has no capacity for an allocation (508): it is draining, relay.limits.allocations is reached, "
-                + "or no port from \(configuration.integer("relay.minPort")) to "
-                + "\(configuration.integer("relay.maxPort")) is free."
+                + "or no port from \(configuration[\.relay.minPort]) to "
+                + "\(configuration[\.relay.maxPort]) is free."
         case (.allocate, 440): "the server does not relay this address family (440): it has no such address."
         case (.permit, 403), (.bindChannel, 403):
             "the server forbids its own relay as a peer (403): calls between two relayed clients fail. Is "

@@ -37,7 +37,7 @@ package struct RelayCheck {
     package init(_ configuration: ServerConfiguration, _ options: Options) throws {
         self.configuration = configuration
         self.options = options
-        let file = configuration.text("storage.path") + "/relay-secret"
+        let file = configuration[\.storage.path] + "/relay-secret"
         relay = try RelaySettings(configuration, hasFiles: false) { try RelaySecretFile.read(path: file) }
         secret = relay.configuration.secrets.first ?? ""
         let address = try options.address.map { text in
@@ -111,8 +111,8 @@ package struct RelayCheck {
                 CheckError(
                     message:
                         "the relay grants a port, but a peer's packet to \(outcome.relayed) does not arrive: a "
-                        + "firewall drops UDP ports \(configuration.integer("relay.minPort")) to "
-                        + "\(configuration.integer("relay.maxPort"))."))
+                        + "firewall drops UDP ports \(configuration[\.relay.minPort]) to "
+                        + "\(configuration[\.relay.maxPort])."))
         }
         if expected.isEmpty, PeerPolicy.isSpecialPurpose(relayed) {
             addWarning(
@@ -156,7 +156,7 @@ package struct RelayCheck {
 
     private mutating func collectServerWarnings() async {
         guard options.address == nil else { return }
-        let path = configuration.text("storage.path") + "/control.sock"
+        let path = configuration[\.storage.path] + "/control.sock"
         let response = try? await ControlClient.send(.systemWarnings, at: path)
         for warning in response?.lines ?? [] { addWarning(warning) }
     }

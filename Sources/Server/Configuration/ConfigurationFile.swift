@@ -3,7 +3,7 @@ import Yams
 
 /// A configuration file in YAML, checked against the table of settings: every key must be known and every value valid.
 struct ConfigurationFile {
-    let values: [String: Setting.Value]
+    let values: [String: SettingValue]
     /// Where each value was read, such as `switchboard.yaml:12`.
     let locations: [String: String]
 
@@ -38,7 +38,7 @@ struct ConfigurationFile {
     }
 
     private struct Found {
-        var values: [String: Setting.Value] = [:]
+        var values: [String: SettingValue] = [:]
         var locations: [String: String] = [:]
     }
 
@@ -51,7 +51,7 @@ struct ConfigurationFile {
             }
             let key = prefix.isEmpty ? part : prefix + "." + part
             let location = "\(name):\(keyNode.mark?.line ?? 0)"
-            if let setting = SettingsTable.setting(key) {
+            if let setting = SettingsTable.definition(of: key) {
                 guard let value = Self.value(of: node, for: setting), setting.accepts(value) else {
                     throw ConfigurationError("\(location): \(key) must be \(setting.allowed).")
                 }
@@ -69,12 +69,12 @@ struct ConfigurationFile {
         }
     }
 
-    private static func value(of node: Node, for setting: Setting) -> Setting.Value? {
+    private static func value(of node: Node, for setting: SettingDefinition) -> SettingValue? {
         switch setting.kind {
-        case .text, .choice: node.scalar.map { .text($0.string) }
+        case .string, .choice: node.scalar.map { .string($0.string) }
         case .integer: node.int.map { .integer($0) }
         case .boolean: node.bool.map { .boolean($0) }
-        case .texts: Self.texts(in: node).map { .texts($0) }
+        case .strings: Self.strings(in: node).map { .strings($0) }
         case .integers:
             node.sequence.flatMap { sequence in
                 let numbers = sequence.compactMap(\.int)
@@ -89,10 +89,10 @@ struct ConfigurationFile {
         }
     }
 
-    private static func texts(in node: Node) -> [String]? {
+    private static func strings(in node: Node) -> [String]? {
         guard let sequence = node.sequence else { return nil }
-        let texts = sequence.compactMap { $0.scalar?.string }
-        return texts.count == sequence.count ? texts : nil
+        let strings = sequence.compactMap { $0.scalar?.string }
+        return strings.count == sequence.count ? strings : nil
     }
 
     private static func map(in node: Node) -> [String: String]? {

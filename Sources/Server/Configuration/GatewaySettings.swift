@@ -18,18 +18,18 @@ struct GatewaySettings: Hashable, Sendable {
     let connections: Int
 
     init(_ configuration: ServerConfiguration) throws(ConfigurationError) {
-        port = configuration.integer("gateway.port")
-        workers = configuration.integer("gateway.workers")
+        port = configuration[\.gateway.port]
+        workers = configuration[\.gateway.workers]
         connections = DescriptorBudget(configuration).gatewayConnections
         trackLimits = TrackLimits(
-            bitsPerSecond: UInt64(clamping: configuration.integer("gateway.limits.trackBitsPerSecond")),
-            packetsPerSecond: UInt64(clamping: configuration.integer("gateway.limits.trackPacketsPerSecond")))
+            bitsPerSecond: UInt64(clamping: configuration[\.gateway.limits.trackBitsPerSecond]),
+            packetsPerSecond: UInt64(clamping: configuration[\.gateway.limits.trackPacketsPerSecond]))
         do {
-            profiles = try SRTPProfile.list(configuration.texts("gateway.srtpProfiles"))
+            profiles = try SRTPProfile.list(configuration[\.gateway.srtpProfiles])
         } catch {
             throw ConfigurationError("gateway.srtpProfiles must list SRTP profiles: \(error).")
         }
-        videoCodecs = try Self.codecs(configuration.texts("gateway.videoCodecs"))
+        videoCodecs = try Self.codecs(configuration[\.gateway.videoCodecs])
     }
 
     private static func codecs(_ names: [String]) throws(ConfigurationError) -> Set<MediaCodec> {

@@ -19,19 +19,19 @@ package enum ReferenceFile {
             open = groups
             let indentation = String(repeating: "  ", count: groups.count)
             lines.append(
-                "# \(indentation)# \(setting.description) Takes \(setting.allowed).\(setting.isLive ? " Reloads." : "")"
+                "# \(indentation)# \(setting.description) Type: \(setting.type).\(setting.isLive ? " Reloads." : "")"
             )
             lines.append("# \(indentation)\(parts.last ?? ""): \(yaml(setting.defaultValue))")
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func yaml(_ value: Setting.Value) -> String {
+    private static func yaml(_ value: SettingValue) -> String {
         switch value {
-        case .text(let text): "\"\(text)\""
+        case .string(let text): "\"\(text)\""
         case .integer(let number): String(number)
         case .boolean(let truth): String(truth)
-        case .texts(let texts): "[" + texts.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+        case .strings(let texts): "[" + texts.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
         case .integers(let numbers): "[" + numbers.map(String.init).joined(separator: ", ") + "]"
         case .map: "{}"
         case .records: "[]"

@@ -58,48 +58,48 @@ struct RelaySettings {
     ///   - secret: returns the secret in the data directory, used if none is configured.
     init(_ settings: ServerConfiguration, hasFiles: Bool = true, secret: () throws -> String) throws {
         var configuration = RelayConfiguration()
-        configuration.listen = try settings.texts("relay.listen").map { text in
+        configuration.listen = try settings[\.relay.listen].map { text in
             guard let address = IPAddress(text) else {
                 throw ConfigurationError("relay.listen: \(text) is not an IP address.")
             }
             return address
         }
-        configuration.port = UInt16(clamping: settings.integer("relay.port"))
-        configuration.tlsPorts = settings.integers("relay.tlsPorts").map { UInt16(clamping: $0) }
-        hasTLS = !settings.text("relay.certificate").isEmpty || !settings.text("http.certificate").isEmpty
-        issuesOpenCredentials = settings.text("relay.credentials") == "open"
-        gatewaySeconds = Int64(settings.integer("voice.maxSeconds")) + 120
+        configuration.port = UInt16(clamping: settings[\.relay.port])
+        configuration.tlsPorts = settings[\.relay.tlsPorts].map { UInt16(clamping: $0) }
+        hasTLS = !settings[\.relay.certificate].isEmpty || !settings[\.http.certificate].isEmpty
+        issuesOpenCredentials = settings[\.relay.credentials] == .open
+        gatewaySeconds = Int64(settings[\.voice.maxSeconds]) + 120
         configuration.certificate = hasFiles ? try Self.certificate(settings) : nil
-        configuration.balancers = try settings.texts("relay.proxyProtocol").map { text in
+        configuration.balancers = try settings[\.relay.proxyProtocol].map { text in
             guard let range = AddressRange(text) else {
                 throw ConfigurationError(
                     "relay.proxyProtocol: \(text) is not an address or range such as 10.0.0.0/8.")
             }
             return range
         }
-        configuration.realm = settings.text("relay.realm")
-        configuration.users = settings.map("relay.users")
-        configuration.secrets = settings.texts("relay.secrets")
+        configuration.realm = settings[\.relay.realm]
+        configuration.users = settings[\.relay.users]
+        configuration.secrets = settings[\.relay.secrets]
         if configuration.secrets.isEmpty {
             configuration.secrets = [try secret()]
         }
-        for (kid, text) in settings.map("relay.oauthKeys") {
+        for (kid, text) in settings[\.relay.oauthKeys] {
             let encoded = Array(text.utf8)
             guard let key = Base64.decode(encoded.span.bytes) else {
                 throw ConfigurationError("relay.oauthKeys: the key of '\(kid)' is not base64.")
             }
             configuration.tokenKeys[kid] = key
         }
-        configuration.alternates = try settings.texts("relay.alternateServer").map { text in
+        configuration.alternates = try settings[\.relay.alternateServer].map { text in
             guard let address = TransportAddress(text) else {
                 throw ConfigurationError(
                     "relay.alternateServer: \(text) is not an address with a port, such as 203.0.113.9:3478.")
             }
             return address
         }
-        configuration.isMobile = settings.boolean("relay.mobility")
-        configuration.servesDiscovery = settings.boolean("relay.natDiscovery")
-        let external = settings.text("relay.externalAddress")
+        configuration.isMobile = settings[\.relay.mobility]
+        configuration.servesDiscovery = settings[\.relay.natDiscovery]
+        let external = settings[\.relay.externalAddress]
         if !external.isEmpty {
             guard let address = ExternalAddress(external) else {
                 throw ConfigurationError(
@@ -107,44 +107,47 @@ struct RelaySettings {
             }
             configuration.externalAddresses = [address]
         }
-        configuration.allowedPeers = try Self.ranges("relay.peers.allow", settings)
-        configuration.deniedPeers = try Self.ranges("relay.peers.deny", settings)
-        configuration.minPort = UInt16(clamping: settings.integer("relay.minPort"))
-        configuration.maxPort = UInt16(clamping: settings.integer("relay.maxPort"))
-        let workers = settings.integer("relay.workers")
+        configuration.allowedPeers = try Self.ranges(\.relay.peers.allow, settings)
+        configuration.deniedPeers = try Self.ranges(\.relay.peers.deny, settings)
+        configuration.minPort = UInt16(clamping: settings[\.relay.minPort])
+        configuration.maxPort = UInt16(clamping: settings[\.relay.maxPort])
+        let workers = settings[\.relay.workers]
         configuration.workers = workers == 0 ? nil : workers
-        configuration.pinsThreads = settings.boolean("relay.pinThreads")
+        configuration.pinsThreads = settings[\.relay.pinThreads]
         let descriptors = DescriptorBudget(settings)
         configuration.limits.connections = descriptors.relayConnections
         configuration.limits.allocations = descriptors.allocations
-        configuration.limits.allocationsPerUser = settings.integer("relay.limits.allocationsPerUser")
-        configuration.limits.messageSeconds = UInt32(clamping: settings.integer("relay.limits.messageSeconds"))
-        configuration.limits.idleSeconds = UInt32(clamping: settings.integer("relay.limits.idleSeconds"))
-        configuration.limits.datagramSessions = settings.integer("relay.limits.dtlsSessions")
-        configuration.limits.datagramHandshakes = settings.integer("relay.limits.dtlsHandshakes")
-        let handshakes = settings.integer("relay.limits.dtlsHandshakesPerSecond")
+        configuration.limits.allocationsPerUser = settings[\.relay.limits.allocationsPerUser]
+        configuration.limits.messageSeconds = UInt32(clamping: settings[\.relay.limits.messageSeconds])
+        configuration.limits.idleSeconds = UInt32(clamping: settings[\.relay.limits.idleSeconds])
+        configuration.limits.datagramSessions = settings[\.relay.limits.dtlsSessions]
+        configuration.limits.datagramHandshakes = settings[\.relay.limits.dtlsHandshakes]
+        let handshakes = settings[\.relay.limits.dtlsHandshakesPerSecond]
         configuration.limits.handshakesPerSecond = UInt32(clamping: handshakes)
         configuration.limits.handshakeBurst = UInt32(clamping: handshakes * 5)
-        configuration.limits.handshakeSeconds = UInt32(clamping: settings.integer("relay.limits.dtlsHandshakeSeconds"))
+        configuration.limits.handshakeSeconds = UInt32(clamping: settings[\.relay.limits.dtlsHandshakeSeconds])
         configuration.limits.perAllocation = AllocationLimits(
-            bytesPerSecond: UInt64(clamping: settings.integer("relay.limits.bytesPerSecond")),
-            packetsPerSecond: UInt64(clamping: settings.integer("relay.limits.packetsPerSecond")),
-            newPeersPerSecond: UInt64(clamping: settings.integer("relay.limits.newPeersPerSecond")))
+            bytesPerSecond: UInt64(clamping: settings[\.relay.limits.bytesPerSecond]),
+            packetsPerSecond: UInt64(clamping: settings[\.relay.limits.packetsPerSecond]),
+            newPeersPerSecond: UInt64(clamping: settings[\.relay.limits.newPeersPerSecond]))
         configuration.limits.userBytesPerSecond = UInt64(
-            clamping: settings.integer("relay.limits.userBytesPerSecond"))
+            clamping: settings[\.relay.limits.userBytesPerSecond])
         configuration.limits.totalBytesPerSecond = UInt64(
-            clamping: settings.integer("relay.limits.totalBytesPerSecond"))
+            clamping: settings[\.relay.limits.totalBytesPerSecond])
         configuration.deniedOwnPorts = [
-            UInt16(clamping: settings.integer("http.port")), UInt16(clamping: settings.integer("admin.port")),
+            UInt16(clamping: settings[\.http.port]), UInt16(clamping: settings[\.admin.port]),
         ]
         address = configuration.externalAddresses.first.map { "\($0.external)" }
         self.configuration = configuration
     }
 
-    private static func ranges(_ name: String, _ settings: ServerConfiguration) throws -> [AddressRange] {
-        try settings.texts(name).map { text in
+    private static func ranges(
+        _ setting: KeyPath<SettingsTable, Setting<[String]>>, _ settings: ServerConfiguration
+    ) throws -> [AddressRange] {
+        try settings[setting].map { text in
             guard let range = AddressRange(text) else {
-                throw ConfigurationError("\(name): \(text) is not a range such as 192.168.0.0/16.")
+                let key = SettingsTable.key(of: setting)
+                throw ConfigurationError("\(key): \(text) is not a range such as 192.168.0.0/16.")
             }
             return range
         }
@@ -152,10 +155,10 @@ struct RelaySettings {
 
     /// The relay's own certificate, else the one of the HTTPS port.
     private static func certificate(_ settings: ServerConfiguration) throws -> ServerCertificate? {
-        let prefix =
-            settings.text("relay.certificate").isEmpty && settings.text("relay.privateKey").isEmpty
-            ? "http" : "relay"
-        let (chain, key) = (settings.text(prefix + ".certificate"), settings.text(prefix + ".privateKey"))
+        var (chain, key, prefix) = (settings[\.relay.certificate], settings[\.relay.privateKey], "relay")
+        if chain.isEmpty, key.isEmpty {
+            (chain, key, prefix) = (settings[\.http.certificate], settings[\.http.privateKey], "http")
+        }
         if chain.isEmpty, key.isEmpty { return nil }
         guard !chain.isEmpty, !key.isEmpty else {
             throw ConfigurationError(

@@ -8,16 +8,16 @@ import WebAPI
 extension ServerConfiguration {
     /// How often a user, or before signing up an address, may ask for what.
     var requestLimits: [RequestLimit: RequestRate] {
-        func perMinute(_ key: String, times users: Int = 1) -> RequestRate {
-            .perMinute(integer(key) * users, burst: integer(key) * users)
+        func perMinute(_ setting: KeyPath<SettingsTable, Setting<Int>>, times users: Int = 1) -> RequestRate {
+            .perMinute(self[setting] * users, burst: self[setting] * users)
         }
         return [
-            .address: perMinute("limits.requestsPerMinute", times: RequestAuthenticator.usersPerAddress),
-            .requests: perMinute("limits.requestsPerMinute"), .calls: perMinute("limits.callsPerMinute"),
-            .signals: perMinute("limits.signalsPerMinute"), .searches: perMinute("limits.searchesPerMinute"),
-            .voiceMessages: perMinute("limits.voiceMessagesPerMinute"), .photos: perMinute("limits.photosPerMinute"),
-            .credentials: perMinute("limits.credentialsPerMinute"),
-            .signUps: .perHour(integer("accounts.signUpsPerHour")),
+            .address: perMinute(\.limits.requestsPerMinute, times: RequestAuthenticator.usersPerAddress),
+            .requests: perMinute(\.limits.requestsPerMinute), .calls: perMinute(\.limits.callsPerMinute),
+            .signals: perMinute(\.limits.signalsPerMinute), .searches: perMinute(\.limits.searchesPerMinute),
+            .voiceMessages: perMinute(\.limits.voiceMessagesPerMinute), .photos: perMinute(\.limits.photosPerMinute),
+            .credentials: perMinute(\.limits.credentialsPerMinute),
+            .signUps: .perHour(self[\.accounts.signUpsPerHour]),
         ]
     }
 }
@@ -25,17 +25,17 @@ extension ServerConfiguration {
 extension RealtimeLimits {
     init(_ configuration: ServerConfiguration) {
         self.init()
-        sessionsPerUser = configuration.integer("limits.sessionsPerUser")
+        sessionsPerUser = configuration[\.limits.sessionsPerUser]
     }
 }
 
 extension CallRules {
     init(_ configuration: ServerConfiguration) {
         self.init()
-        ringSeconds = Int64(configuration.integer("calls.ringSeconds"))
-        setupSeconds = Int64(configuration.integer("calls.setupSeconds"))
-        participantLimit = configuration.integer("calls.maxParticipants")
-        recordingSeconds = Int64(configuration.integer("recordings.maxSeconds"))
+        ringSeconds = Int64(configuration[\.calls.ringSeconds])
+        setupSeconds = Int64(configuration[\.calls.setupSeconds])
+        participantLimit = configuration[\.calls.maxParticipants]
+        recordingSeconds = Int64(configuration[\.recordings.maxSeconds])
         quota = MediaQuota(configuration)
     }
 }
@@ -43,22 +43,22 @@ extension CallRules {
 extension Retention.Days {
     init(_ configuration: ServerConfiguration) {
         self.init(
-            recordings: configuration.integer("recordings.keepDays"),
-            voiceMessages: configuration.integer("voice.keepDays"))
+            recordings: configuration[\.recordings.keepDays],
+            voiceMessages: configuration[\.voice.keepDays])
     }
 }
 
 extension VoiceRules {
     init(_ configuration: ServerConfiguration) {
         self.init()
-        byteLimit = configuration.integer("voice.maxBytes")
-        secondsLimit = configuration.integer("voice.maxSeconds")
+        byteLimit = configuration[\.voice.maxBytes]
+        secondsLimit = configuration[\.voice.maxSeconds]
         quota = MediaQuota(configuration)
     }
 }
 
 extension MediaQuota {
     init(_ configuration: ServerConfiguration) {
-        self.init(userBytes: Int64(configuration.integer("media.userBytes")))
+        self.init(userBytes: Int64(configuration[\.media.userBytes]))
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// An unknown key or an invalid value is an error that names it and its location.
 package struct ServerConfiguration: Sendable {
-    private var values: [String: Setting.Value]
+    private var values: [String: SettingValue]
     /// Where each value that is not a default was read: `switchboard.yaml:12`, a flag or a variable.
     private var locations: [String: String]
 
@@ -19,7 +19,7 @@ package struct ServerConfiguration: Sendable {
         let environmentProvider = EnvironmentVariablesProvider(environmentVariables: environment)
             .prefixKeys(with: "switchboard")
         let argumentsProvider = CommandLineArgumentsProvider(arguments: ["switchboard"] + arguments)
-        var values: [String: Setting.Value] = [:]
+        var values: [String: SettingValue] = [:]
         var locations: [String: String] = [:]
         for setting in SettingsTable.all {
             let flag = "The command line's \(Self.flag(for: setting.key))"
@@ -37,21 +37,13 @@ package struct ServerConfiguration: Sendable {
         self.locations = locations
     }
 
-    package func text(_ key: String) -> String { if case .text(let value)? = values[key] { value } else { "" } }
-    package func integer(_ key: String) -> Int { if case .integer(let value)? = values[key] { value } else { 0 } }
-    package func boolean(_ key: String) -> Bool { if case .boolean(let value)? = values[key] { value } else { false } }
-    package func integers(_ key: String) -> [Int] {
-        if case .integers(let value)? = values[key] { value } else { [] }
-    }
-    package func texts(_ key: String) -> [String] { if case .texts(let value)? = values[key] { value } else { [] } }
-    package func map(_ key: String) -> [String: String] {
-        if case .map(let value)? = values[key] { value } else { [:] }
-    }
-    package func records(_ key: String) -> [[String: String]] {
-        if case .records(let value)? = values[key] { value } else { [] }
+    /// The value of a setting: `configuration[\.http.port]`.
+    subscript<Value>(_ setting: KeyPath<SettingsTable, Setting<Value>>) -> Value {
+        let setting = SettingsTable.settings[keyPath: setting]
+        return setting.value(from: value(of: setting.definition))
     }
 
-    func value(of setting: Setting) -> Setting.Value { values[setting.key] ?? setting.defaultValue }
+    func value(of setting: SettingDefinition) -> SettingValue { values[setting.key] ?? setting.defaultValue }
 
     /// This configuration with the values of `other` for these settings.
     func replacing(_ keys: Set<String>, from other: ServerConfiguration) -> ServerConfiguration {
@@ -69,14 +61,14 @@ package struct ServerConfiguration: Sendable {
     }
 
     private static func read(
-        _ setting: Setting, from provider: some ConfigProvider, named name: String
-    ) throws -> Setting.Value? {
+        _ setting: SettingDefinition, from provider: some ConfigProvider, named name: String
+    ) throws -> SettingValue? {
         let type: ConfigType? =
             switch setting.kind {
-            case .text, .choice: .string
+            case .string, .choice: .string
             case .integer: .int
             case .boolean: .bool
-            case .texts: .stringArray
+            case .strings: .stringArray
             case .integers: .intArray
             case .map, .records: nil
             }
@@ -88,12 +80,12 @@ package struct ServerConfiguration: Sendable {
         } catch {
             throw ConfigurationError("\(name) must be \(setting.allowed).")
         }
-        let value: Setting.Value? =
+        let value: SettingValue? =
             switch content {
-            case .string(let text): .text(text)
+            case .string(let text): .string(text)
             case .int(let number): .integer(number)
             case .bool(let truth): .boolean(truth)
-            case .stringArray(let texts): .texts(texts.filter { !$0.isEmpty })
+            case .stringArray(let texts): .strings(texts.filter { !$0.isEmpty })
             case .intArray(let numbers): .integers(numbers)
             default: nil
             }

@@ -30,10 +30,10 @@ struct AccountParts: Sendable {
         accounts = AccountCommands(
             database: storage.store, passwords: Argon2Hasher(), secrets: SystemSecrets(), tokens: tokens,
             settings: AccountSettings(
-                signUp: SignUpPolicy(rawValue: configuration.text("accounts.signUp")) ?? .open,
+                signUp: configuration[\.accounts.signUp],
                 quota: MediaQuota(configuration)),
             uptime: Self.uptime, signInsEnded: signInsEnded, userDisabled: userDisabled)
-        let issuers = configuration.records("accounts.issuers").map { record in
+        let issuers = configuration[\.accounts.issuers].map { record in
             ExternalIssuer(
                 issuer: record["issuer"] ?? "", audience: record["audience"] ?? "", jwksURL: record["jwksURL"] ?? "")
         }
@@ -52,7 +52,15 @@ struct AccountParts: Sendable {
             switch request {
             case .token(let count, let prefix):
                 let users = try await accounts.virtualUsers(count: count, prefix: prefix)
-                return ControlResponse(lines: users.map { "{\"user\":\"\($0.user)\",\"token\":\"\($0.accessToken)\"}" })
+                return ControlResponse(
+                    lines: users.map { user in
+                        var writer = JSONWriter()
+                        writer.object { writer in
+                            writer.member("user", user.user)
+                            writer.member("token", user.accessToken)
+                        }
+                        return writer.text
+                    })
             case .accountCreate(let email, let password, let displayName):
                 let me = try await accounts.createAccount(email: email, password: password, displayName: displayName)
                 return ControlResponse(lines: [me.id.text])

@@ -39,7 +39,7 @@ struct CallParts: Sendable {
             rules.gatewayEpoch = try await store.write { try $0.beginGatewayEpoch() }.value
         }
         let commands = CallCommands(rules: rules)
-        timers = CallTimers(leaseSeconds: Int64(configuration.integer("calls.leaseSeconds")))
+        timers = CallTimers(leaseSeconds: Int64(configuration[\.calls.leaseSeconds]))
 
         // What effects of commands change.
         let sessions = WHIPRegistry()
@@ -73,7 +73,7 @@ struct CallParts: Sendable {
         mixes = RecordingMixes(store: store, commands: commands, files: media.files, logger: Logger(label: "mixes"))
         let transcripts = RecordingTranscripts(
             store: store, commands: commands, files: media.files, queue: transcription,
-            isAutomatic: configuration.boolean("transcription.recordings"), logger: Logger(label: "transcripts"))
+            isAutomatic: configuration[\.transcription.recordings], logger: Logger(label: "transcripts"))
         self.transcripts = transcripts
         let recorderLogger = Logger(label: "recorder")
         let recorded = RecordedFiles(calls: service, files: media.files, whip: whip, logger: recorderLogger)

@@ -18,8 +18,8 @@ struct MediaParts: Sendable {
         if let warning { logger.warning("\(warning)") }
         self.store = store
         files = try MediaFiles(
-            path: directory.file("media"), minFreeBytes: configuration.integer("media.minFreeBytes"))
-        links = MediaLinks(key: key, seconds: configuration.integer("media.linkSeconds"))
+            path: directory.file("media"), minFreeBytes: configuration[\.media.minFreeBytes])
+        links = MediaLinks(key: key, seconds: configuration[\.media.linkSeconds])
         let removed = try await Self.sweep(files, store)
         if removed > 0 { logger.notice("removed orphaned files", metadata: ["count": "\(removed)"]) }
     }

@@ -25,7 +25,7 @@ struct RelayParts: Sendable {
         issuer = server == nil ? nil : settings.issuer(current)
         warnings =
             server == nil
-            ? [] : SystemLimits.warnings(allocations: configuration.integer("relay.limits.allocations"))
+            ? [] : SystemLimits.warnings(allocations: configuration[\.relay.limits.allocations])
         for warning in warnings { logger.warning("\(warning)") }
     }
 }

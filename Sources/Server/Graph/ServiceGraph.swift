@@ -157,7 +157,7 @@ struct ServiceGraph: Sendable {
         let voiceRecordings = VoiceRecordingOperations(calls.voiceRecorder, voice)
         return RouteTable(
             operations: ServerOperations.all(
-                version: ServerVersion.text, signUp: configuration.text("accounts.signUp"),
+                version: ServerVersion.text, signUp: configuration[\.accounts.signUp].rawValue,
                 voice: voice.commands.rules, records: calls.voiceRecorder.isPossible,
                 transcribes: calls.transcripts.isConfigured, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + profiles + PhotoOperations.all(photos)
@@ -179,12 +179,13 @@ struct ServiceGraph: Sendable {
     ) -> any Service {
         let pages = AdminPages(
             registry: registry, collect: { await stats.collect() }, stats: { stats.json }, isReady: isReady)
-        let host = configuration.text("admin.host")
-        let port = configuration.integer("admin.port")
+        let host = configuration[\.admin.host]
+        let port = configuration[\.admin.port]
         let application = Application(
             router: pages.router(), configuration: .init(address: .hostname(host, port: port), serverName: nil),
             logger: Logger(label: "admin"))
-        return ListeningService(service: application, setting: "admin.port", host: host, port: port)
+        return ListeningService(
+            service: application, setting: SettingsTable.key(of: \.admin.port), host: host, port: port)
     }
 
     private static func api(
@@ -192,7 +193,7 @@ struct ServiceGraph: Sendable {
         _ authenticator: RequestAuthenticator, _ connections: ConnectionSettings, _ certificate: LiveCertificate?,
         isReady: @escaping @Sendable () -> Bool, logger: Logger
     ) -> any Service {
-        let origins = configuration.texts("http.allowedOrigins")
+        let origins = configuration[\.http.allowedOrigins]
         let router = Router(context: WebContext.self)
         let addresses = connections.addresses
         router.add(middleware: ClientAddressMiddleware { addresses.client(of: $0, header: $1) })
@@ -205,8 +206,8 @@ struct ServiceGraph: Sendable {
         EventStreamRoutes(handler: EventStreamHandler(hub: hub, services: realtime), authenticator: authenticator)
             .register(on: router)
 
-        let host = configuration.text("http.host")
-        let port = configuration.integer("http.port")
+        let host = configuration[\.http.host]
+        let port = configuration[\.http.port]
         let tls = certificate?.tls
         let server = HTTPServerBuilder { responder in
             let plain = UpgradeChannel(
@@ -228,7 +229,8 @@ struct ServiceGraph: Sendable {
                 fflush(nil)
                 logger.notice("ready", metadata: ["address": "\(address)"])
             }, logger: Logger(label: "http"))
-        return ListeningService(service: application, setting: "http.port", host: host, port: port)
+        return ListeningService(
+            service: application, setting: SettingsTable.key(of: \.http.port), host: host, port: port)
     }
 }
 

@@ -8,15 +8,15 @@ struct TranscriptionParts: Sendable {
     let queue: TranscriptionQueue?
 
     init(_ configuration: ServerConfiguration, logger: Logger) throws(ConfigurationError) {
-        let language = configuration.text("transcription.language")
+        let language = configuration[\.transcription.language]
         guard language.isEmpty || Self.isLanguage(language) else {
             throw ConfigurationError(
                 "transcription.language must be a BCP 47 language tag, such as en or pt-BR.")
         }
         var limits = TranscriptionQueue.Limits()
-        limits.running = configuration.integer("transcription.concurrency")
-        limits.waiting = configuration.integer("transcription.queueLength")
-        limits.attempt = .seconds(configuration.integer("transcription.timeoutSeconds"))
+        limits.running = configuration[\.transcription.concurrency]
+        limits.waiting = configuration[\.transcription.queueLength]
+        limits.attempt = .seconds(configuration[\.transcription.timeoutSeconds])
         limits.language = language.isEmpty ? nil : language
         queue = try Self.provider(configuration, logger: logger).map { TranscriptionQueue($0, limits: limits) }
     }
@@ -24,28 +24,28 @@ struct TranscriptionParts: Sendable {
     private static func provider(
         _ configuration: ServerConfiguration, logger: Logger
     ) throws(ConfigurationError) -> (any Transcriber)? {
-        switch configuration.text("transcription.provider") {
-        case "openai":
-            let model = configuration.text("transcription.model")
+        switch configuration[\.transcription.provider] {
+        case .openai:
+            let model = configuration[\.transcription.model]
             guard !model.isEmpty else { throw ConfigurationError("transcription.model must name a model.") }
-            let key = configuration.text("transcription.apiKey")
+            let key = configuration[\.transcription.apiKey]
             // The key becomes part of a header.
             guard key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 throw ConfigurationError("transcription.apiKey must consist of printable characters without spaces.")
             }
             return OpenAITranscriber(url: try url(configuration), model: model, key: key.isEmpty ? nil : key)
-        case "webhook":
-            let secret = configuration.text("transcription.webhookSecret")
+        case .webhook:
+            let secret = configuration[\.transcription.webhookSecret]
             guard secret.utf8.count >= 16 else {
                 throw ConfigurationError("transcription.webhookSecret must have 16 bytes or more.")
             }
             let webhook = WebhookTranscriber(
                 url: try url(configuration), secret: secret,
-                allowsPrivate: configuration.boolean("transcription.allowPrivateAddresses"))
+                allowsPrivate: configuration[\.transcription.allowPrivateAddresses])
             guard let webhook else { throw Self.noURL }
             return webhook
-        case "command":
-            let arguments = configuration.texts("transcription.command")
+        case .command:
+            let arguments = configuration[\.transcription.command]
             let command = arguments.isEmpty ? CommandTranscriber.pocketsphinx() : CommandTranscriber(arguments)
             if !command.isInstalled {
                 logger.warning(
@@ -53,7 +53,7 @@ struct TranscriptionParts: Sendable {
                 )
             }
             return command
-        default: return nil
+        case .none: return nil
         }
     }
 
@@ -61,7 +61,7 @@ struct TranscriptionParts: Sendable {
         "transcription.url must be an http:// or https:// URL without a user.")
 
     private static func url(_ configuration: ServerConfiguration) throws(ConfigurationError) -> String {
-        let text = configuration.text("transcription.url")
+        let text = configuration[\.transcription.url]
         guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty, parts.user == nil,
             ["http", "https"].contains(parts.scheme?.lowercased())
         else { throw noURL }

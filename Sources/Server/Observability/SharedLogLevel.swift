@@ -5,16 +5,16 @@ import Synchronization
 final class SharedLogLevel: Sendable {
     private let index: Atomic<Int>
 
-    init(_ name: String) { index = Atomic(Self.index(of: name)) }
+    init(_ level: Logger.Level) { index = Atomic(Self.index(of: level)) }
 
     var value: Logger.Level {
         let index = index.load(ordering: .relaxed)
         return Logger.Level.allCases.indices.contains(index) ? Logger.Level.allCases[index] : .info
     }
 
-    func set(_ name: String) { index.store(Self.index(of: name), ordering: .relaxed) }
+    func set(_ level: Logger.Level) { index.store(Self.index(of: level), ordering: .relaxed) }
 
-    private static func index(of name: String) -> Int {
-        Logger.Level.allCases.firstIndex { $0.rawValue == name } ?? Logger.Level.allCases.firstIndex(of: .info) ?? 0
+    private static func index(of level: Logger.Level) -> Int {
+        Logger.Level.allCases.firstIndex(of: level) ?? 0
     }
 }

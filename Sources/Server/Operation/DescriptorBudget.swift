@@ -21,11 +21,11 @@ struct DescriptorBudget: Hashable, Sendable {
     private static let perAllocation = 2
 
     init(_ configuration: ServerConfiguration) {
-        let workers = configuration.integer("gateway.workers")
+        let workers = configuration[\.gateway.workers]
         self.init(
-            limit: DescriptorLimit.raise() ?? .max, connections: configuration.integer("http.limits.connections"),
-            relayConnections: configuration.integer("relay.limits.connections"),
-            allocations: configuration.integer("relay.limits.allocations"),
+            limit: DescriptorLimit.raise() ?? .max, connections: configuration[\.http.limits.connections],
+            relayConnections: configuration[\.relay.limits.connections],
+            allocations: configuration[\.relay.limits.allocations],
             gatewayWorkers: workers == 0 ? ProcessInfo.processInfo.activeProcessorCount : workers)
     }
 

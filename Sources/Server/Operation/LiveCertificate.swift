@@ -9,8 +9,8 @@ struct CertificateFiles: Sendable {
 
     /// Nil if neither is configured.
     init?(_ configuration: ServerConfiguration) throws {
-        let certificate = configuration.text("http.certificate")
-        let privateKey = configuration.text("http.privateKey")
+        let certificate = configuration[\.http.certificate]
+        let privateKey = configuration[\.http.privateKey]
         if certificate.isEmpty, privateKey.isEmpty { return nil }
         guard !certificate.isEmpty, !privateKey.isEmpty else {
             throw ConfigurationError("http.certificate and http.privateKey go together: set both, or neither.")

@@ -96,7 +96,7 @@ final class Reloader: Sendable {
         if let certificate { parts.certificate?.adopt(certificate) }
         parts.currentRelay.adopt(settings)
         parts.authenticator.adopt(next.requestLimits)
-        parts.logLevel.set(next.text("log.level"))
+        parts.logLevel.set(next[\.log.level])
         running = Running(configuration: next, files: files, secrets: relay.secrets)
         if let warning = settings.warning { logger.warning("relay: \(warning)") }
         return report
@@ -105,10 +105,10 @@ final class Reloader: Sendable {
     /// The settings that can be applied now. Adding the first HTTP certificate or removing it cannot, since the port
     /// would change between HTTP and HTTPS.
     private func liveKeys(from old: ServerConfiguration, to new: ServerConfiguration) -> Set<String> {
-        func has(_ key: String, _ configuration: ServerConfiguration) -> Bool { !configuration.text(key).isEmpty }
         var keys = Set(SettingsTable.all.filter(\.isLive).map(\.key))
-        if has("http.certificate", old) != has("http.certificate", new) {
-            keys.subtract(["http.certificate", "http.privateKey"])
+        if old[\.http.certificate].isEmpty != new[\.http.certificate].isEmpty {
+            keys.remove(SettingsTable.key(of: \.http.certificate))
+            keys.remove(SettingsTable.key(of: \.http.privateKey))
         }
         return keys
     }
@@ -130,8 +130,9 @@ final class Reloader: Sendable {
         where content != running.files[key] && !changes.contains(where: { $0.setting.key == key }) {
             changed.append("\(key) (new content)")
         }
-        if secrets != running.secrets, !changes.contains(where: { $0.setting.key == "relay.secrets" }) {
-            changed.append("relay.secrets (the one in storage.path)")
+        let key = SettingsTable.key(of: \.relay.secrets)
+        if secrets != running.secrets, !changes.contains(where: { $0.setting.key == key }) {
+            changed.append("\(key) (the one in storage.path)")
         }
         return Report(changed: changed, waiting: waiting.map(\.summary))
     }
@@ -139,8 +140,9 @@ final class Reloader: Sendable {
     private static func files(of configuration: ServerConfiguration) -> [String: SHA256.Digest] {
         var digests: [String: SHA256.Digest] = [:]
         for setting in SettingsTable.all where setting.isFile {
-            let path = configuration.text(setting.key)
-            guard !path.isEmpty, let content = try? Data(contentsOf: URL(filePath: path)) else { continue }
+            guard case .string(let path) = configuration.value(of: setting), !path.isEmpty,
+                let content = try? Data(contentsOf: URL(filePath: path))
+            else { continue }
             digests[setting.key] = SHA256.hash(data: content)
         }
         return digests

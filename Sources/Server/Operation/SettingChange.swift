@@ -1,17 +1,17 @@
 /// A change of a setting that a reload found, for a log line. It never shows the value of a secret.
 struct SettingChange {
-    let setting: Setting
-    let old: Setting.Value
-    let new: Setting.Value
+    let setting: SettingDefinition
+    let old: SettingValue
+    let new: SettingValue
 
     var summary: String { "\(setting.key) (\(difference))" }
 
     private var difference: String {
         switch (old, new) {
         case (.map(let old), .map(let new)): Self.difference(old, new)
-        case (.texts(let old), .texts(let new)) where setting.isSecret:
+        case (.strings(let old), .strings(let new)) where setting.isSecret:
             "\(old.count) before, \(new.count) now, \(new.count { !old.contains($0) }) new"
-        case (.texts(let old), .texts(let new)):
+        case (.strings(let old), .strings(let new)):
             Self.lists(added: new.filter { !old.contains($0) }, removed: old.filter { !new.contains($0) })
         case (.records(let old), .records(let new)): "\(old.count) before, \(new.count) now"
         default: setting.isSecret ? "changed" : "\(Self.text(old)) before, \(Self.text(new)) now"
@@ -32,13 +32,13 @@ struct SettingChange {
         return clauses.isEmpty ? "another order" : clauses.joined(separator: "; ")
     }
 
-    private static func text(_ value: Setting.Value) -> String {
+    private static func text(_ value: SettingValue) -> String {
         switch value {
-        case .text(let text): text.isEmpty ? "nothing" : text
+        case .string(let text): text.isEmpty ? "nothing" : text
         case .integer(let number): "\(number)"
         case .boolean(let truth): "\(truth)"
         case .integers(let numbers): numbers.map(String.init).joined(separator: ", ")
-        case .texts(let texts): texts.joined(separator: ", ")
+        case .strings(let texts): texts.joined(separator: ", ")
         case .map, .records: "changed"
         }
     }
