@@ -64,9 +64,12 @@ extension GatewayWorker {
         stats.dropped.record &+= leg.handshake.rejectedRecords &+ leg.handshake.idleRecords &- rejected
         sendHandshake(leg, to: flow)
         switch outcome {
-        case .nothing where leg.session == nil: schedule(leg)
-        // Records after the handshake allocated its buffers again.
-        case .nothing: leg.handshake.releaseBuffers()
+        case .nothing:
+            switch leg.stage {
+            case .connecting: schedule(leg)
+            // Records after the handshake allocated its buffers again.
+            case .connected: leg.handshake.releaseBuffers()
+            }
         case .established(let material): connect(leg, material)
         case .closed: end(leg, .closed)
         case .failed(.wrongCertificate): end(leg, .wrongCertificate)
@@ -83,9 +86,7 @@ extension GatewayWorker {
     }
 
     private mutating func schedule(_ leg: LegTransport) {
-        let wait = leg.handshake.retransmission
-        leg.retransmission = wait.map { now.adding(nanoseconds: $0) } ?? .distantFuture
-        handshaking[leg.number] = wait == nil ? nil : leg
+        retransmissions[leg.number] = leg.handshake.retransmission.map { now.adding(nanoseconds: $0) }
     }
 
     mutating func retransmit(_ leg: LegTransport) {
@@ -101,7 +102,7 @@ extension GatewayWorker {
     }
 
     private mutating func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport) {
-        guard let session = leg.session, let id = leg.id, datagram.count >= 8 else {
+        guard case .connected(let id, let session) = leg.stage, datagram.count >= 8 else {
             stats.dropped.secured &+= 1
             return
         }

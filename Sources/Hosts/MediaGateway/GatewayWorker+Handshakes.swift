@@ -10,7 +10,7 @@ struct WaitingDatagram {
     var bytes: [UInt8]
 }
 
-extension LegTransport {
+extension ConnectingLeg {
     /// A ClientHello with large key shares has two; further ones are retransmissions.
     static let maximumWaitingDatagrams = 4
 
@@ -29,24 +29,24 @@ extension GatewayWorker {
     /// Handles a DTLS datagram for a leg. During the handshake it costs signatures, so it waits when the share is used
     /// up.
     mutating func receiveRecords(_ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport, on flow: Flow) {
-        guard leg.session == nil else { return receiveHandshake(datagram, leg, on: flow) }
+        guard case .connecting(let connecting) = leg.stage else { return receiveHandshake(datagram, leg, on: flow) }
         if handshakeQueue.isEmpty, handshakeBudget.allowsMore(at: now) {
             processHandshake(datagram, leg, on: flow)
         } else {
-            if leg.waiting.isEmpty {
+            if connecting.waiting.isEmpty {
                 handshakeQueue.append(leg.number, of: flow.remote.address)
                 stats.handshakesDelayed &+= 1
             }
-            if !leg.enqueue(datagram, on: flow) { stats.dropped.record &+= 1 }
+            if !connecting.enqueue(datagram, on: flow) { stats.dropped.record &+= 1 }
         }
     }
 
     /// Serves the waiting handshakes, alternating between source addresses.
     mutating func serveHandshakes() {
         while !handshakeQueue.isEmpty, handshakeBudget.allowsMore(at: now), let number = handshakeQueue.popFirst() {
-            guard let leg = legs[number] else { continue }
-            let waiting = leg.waiting
-            leg.waiting = []
+            guard let leg = legs[number], case .connecting(let connecting) = leg.stage else { continue }
+            let waiting = connecting.waiting
+            connecting.waiting = []
             for var datagram in waiting where legs[number] != nil {
                 let flow = datagram.flow
                 datagram.bytes.withUnsafeMutableBytes { processHandshake($0, leg, on: flow) }

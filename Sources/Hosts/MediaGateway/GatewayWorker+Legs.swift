@@ -37,13 +37,14 @@ extension GatewayWorker {
             if let ended { ufrags.remove(ended) }
         }
         leg.negotiated = negotiated
-        leg.sources = sources
-        guard let id = leg.id else {
-            leg.preferences = leg.preferences.filter { negotiated.videoSlots.contains($0.key) }
+        switch leg.stage {
+        case .connecting(let connecting):
+            connecting.renegotiate(sources, videoSlots: negotiated.videoSlots)
             return negotiated.emptySlots
+        case .connected(let id, _):
+            engine.renegotiate(id, negotiated, sources: sources, at: now, into: &sender)
+            return engine.slots(of: id)
         }
-        engine.renegotiate(id, negotiated, sources: sources, at: now, into: &sender)
-        return engine.slots(of: id)
     }
 
     /// Sets the participant's preferences for some of its video slots; changes nothing if one of the mids is unknown.
@@ -54,32 +55,33 @@ extension GatewayWorker {
     {
         guard let leg = legs[number] else { return nil }
         let slots = leg.negotiated.videoSlots
-        if preferences.keys.allSatisfy({ slots.contains($0) }) {
-            if let id = leg.id {
-                engine.setPreferences(preferences, on: id)
-            } else {
-                leg.preferences.merge(preferences) { $1 }
-            }
+        let areKnown = preferences.keys.allSatisfy { slots.contains($0) }
+        let kept: [String: PreferredQuality]
+        switch leg.stage {
+        case .connecting(let connecting):
+            if areKnown { connecting.setPreferences(preferences) }
+            kept = connecting.preferences
+        case .connected(let id, _):
+            if areKnown { engine.setPreferences(preferences, on: id) }
+            kept = engine.preferences(of: id) ?? [:]
         }
-        let kept = leg.id.flatMap { engine.preferences(of: $0) } ?? leg.preferences
         return slots.map { LegSlotPreference(mid: $0, quality: kept[$0] ?? .high) }
     }
 
     /// The DTLS handshake is complete: the leg joins its call.
     package mutating func connect(_ leg: LegTransport, _ material: SRTPKeyingMaterial) {
+        guard case .connecting(let connecting) = leg.stage else { return }
         guard let session = SecureSession(material) else {
             end(leg, .handshakeFailed)
             return
         }
-        leg.session = session
-        leg.retransmission = .distantFuture
-        handshaking[leg.number] = nil
+        retransmissions[leg.number] = nil
         leg.handshake.releaseBuffers()
         stats.handshakes &+= 1
         let id = engine.join(
-            leg.key.call, as: leg.key.participant, leg.negotiated, sources: leg.sources, at: now, into: &sender)
-        leg.id = id
-        engine.setPreferences(leg.preferences, on: id)
+            leg.key.call, as: leg.key.participant, leg.negotiated, sources: connecting.sources, at: now, into: &sender)
+        leg.connect(id, session)
+        engine.setPreferences(connecting.preferences, on: id)
         numbers[id] = leg.number
         sender.set(id, session, leg.agent.selected)
         shared.notify(.connected(leg.key), of: leg.number)
@@ -88,8 +90,8 @@ extension GatewayWorker {
     /// Releases everything that the leg has, and reports why it ended.
     package mutating func end(_ leg: LegTransport, _ reason: LegEnd) {
         guard legs.removeValue(forKey: leg.number) != nil else { return }
-        handshaking[leg.number] = nil
-        if let id = leg.id {
+        retransmissions[leg.number] = nil
+        if case .connected(let id, _) = leg.stage {
             engine.leave(id, at: now, into: &sender)
             // What the engine wrote to this leg in leaving is of no use.
             sender.remove(id)
@@ -112,7 +114,7 @@ extension GatewayWorker {
 
     /// Checks the leg's timeouts, twice a second.
     mutating func sweep(_ leg: LegTransport) {
-        if leg.session == nil, leg.handshakeDeadline <= now, leg.waiting.isEmpty,
+        if case .connecting(let connecting) = leg.stage, connecting.deadline <= now, connecting.waiting.isEmpty,
             leg.agent.deadline.map({ $0 > now }) ?? true
         {
             end(leg, .handshakeFailed)
@@ -132,7 +134,9 @@ extension GatewayWorker {
     /// Removes SRTP state of ended sources, whose number is limited.
     mutating func removeEndedSources() {
         for source in engine.takeEndedSources(at: now) {
-            guard let session = numbers[source.leg].flatMap({ legs[$0]?.session }) else { continue }
+            guard let number = numbers[source.leg], case .connected(_, let session)? = legs[number]?.stage else {
+                continue
+            }
             if source.isPublished { session.receiver.forget(source.ssrc) } else { session.sender.forget(source.ssrc) }
         }
     }
@@ -147,7 +151,7 @@ extension GatewayWorker {
 
     /// Sends media to the client's last nominated pair.
     mutating func updatePath(_ leg: LegTransport) {
-        guard let id = leg.id, let session = leg.session else { return }
+        guard case .connected(let id, let session) = leg.stage else { return }
         sender.set(id, session, leg.agent.selected)
     }
 }

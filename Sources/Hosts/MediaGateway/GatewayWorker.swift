@@ -36,8 +36,8 @@ package struct GatewayWorker: ~Copyable {
     var ufrags = UfragTable<UInt64>()
     /// By number.
     package internal(set) var legs: [UInt64: LegTransport] = [:]
-    /// Legs whose DTLS handshake has a retransmission timer.
-    var handshaking: [UInt64: LegTransport] = [:]
+    /// When DTLS retransmits its last flight, by the number of the leg; none for a leg that is connected.
+    var retransmissions: [UInt64: Instant] = [:]
     /// The leg of each checked flow.
     var flows: [Flow: LegTransport] = [:]
     /// The legs' numbers by their ids in the engine.
@@ -222,7 +222,9 @@ package struct GatewayWorker: ~Copyable {
             nanoseconds: legs.isEmpty && sender.connections.count == 0 ? 1_000_000_000 : GatewayEngine.tickNanoseconds)
         for index in sockets.indices { sendUnsent(index, GatewayEventTag.datagrams(index).bits) }
         engine.advance(to: now, into: &sender)
-        for leg in Array(handshaking.values) where leg.retransmission <= now { retransmit(leg) }
+        for (number, due) in retransmissions where due <= now {
+            if let leg = legs[number] { retransmit(leg) }
+        }
         guard now >= nextSweep else { return }
         sweepConnections()
         nextSweep = now.adding(nanoseconds: 500_000_000)

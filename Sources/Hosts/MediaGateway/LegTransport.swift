@@ -20,31 +20,63 @@ final class SecureSession {
     }
 }
 
+/// What a leg needs only until it is connected.
+///
+/// A class, because the payload of an enum cannot be changed in place.
+final class ConnectingLeg {
+    static let handshakeSeconds: UInt32 = 30
+
+    /// When DTLS has to be done.
+    private(set) var deadline: Instant
+    /// The sources of its tracks, by mid, with which it joins the call.
+    private(set) var sources: [String: TrackSource]
+    /// The preferences for its video slots, by mid, with which it joins; afterwards the engine has them.
+    private(set) var preferences: [String: PreferredQuality] = [:]
+    /// Its DTLS datagrams that wait for their turn: see `receiveRecords`.
+    var waiting: [WaitingDatagram] = []
+
+    init(_ sources: [String: TrackSource], at now: Instant) {
+        self.sources = sources
+        deadline = now.adding(seconds: Self.handshakeSeconds)
+    }
+
+    func extend(by stall: UInt64, at now: Instant) {
+        deadline = min(deadline.adding(nanoseconds: stall), now.adding(seconds: Self.handshakeSeconds))
+    }
+
+    /// Applies a later offer: preferences for slots that are gone are removed.
+    func renegotiate(_ sources: [String: TrackSource], videoSlots: [String]) {
+        self.sources = sources
+        preferences = preferences.filter { videoSlots.contains($0.key) }
+    }
+
+    func setPreferences(_ changed: [String: PreferredQuality]) {
+        preferences.merge(changed) { $1 }
+    }
+}
+
 /// The transport of one leg: ICE, DTLS and SRTP.
 ///
-///     opened ── first valid check ──> checked ── DTLS done ──> connected (and in the engine)
-///        └───────── 30 s without ──────────┴───────── 30 s without check, goodbye, end ──> gone
+///     connecting ── DTLS done ──> connected (and in the engine)
+///        └── 30 s without ──────────┴── 30 s without check, goodbye, end ──> gone
 package final class LegTransport {
-    static let handshakeSeconds: UInt32 = 30
+    enum Stage {
+        /// DTLS is not done. It begins after the first valid check, which is the agent's to know.
+        case connecting(ConnectingLeg)
+        /// Media can flow: the leg has its id in the engine, and its SRTP keys.
+        case connected(LegID, SecureSession)
+    }
+
     static let aliveNanoseconds: UInt64 = 5_000_000_000
 
     let number: UInt64
     let key: LegKey
     var agent: LiteAgent
+    /// A connected leg still needs it: DTLS is how either side closes.
     var handshake: MediaHandshake
-    /// When DTLS retransmits its last flight.
-    var retransmission = Instant.distantFuture
-    private(set) var handshakeDeadline: Instant
-    /// What was negotiated; the leg joins the call with it once it is connected.
+    /// What was negotiated last.
     var negotiated: NegotiatedLeg
-    var sources: [String: TrackSource]
-    /// The preferences for its video slots, by mid, until it joins; afterwards the engine has them.
-    var preferences: [String: PreferredQuality] = [:]
-    /// Its id in the engine; nil before it is connected.
-    var id: LegID?
-    var session: SecureSession?
-    /// Its DTLS datagrams that wait for their turn: see `receiveRecords`.
-    var waiting: [WaitingDatagram] = []
+    private(set) var stage: Stage
     var lastActivity: Instant?
     var reportedAliveAt: Instant?
 
@@ -54,17 +86,20 @@ package final class LegTransport {
         number = opening.number
         key = opening.key
         negotiated = opening.negotiated
-        sources = opening.sources
+        stage = .connecting(ConnectingLeg(opening.sources, at: now))
         self.agent = agent
         self.handshake = handshake
-        handshakeDeadline = now.adding(seconds: Self.handshakeSeconds)
+    }
+
+    /// The leg joined its call as `id`.
+    func connect(_ id: LegID, _ session: SecureSession) {
+        stage = .connected(id, session)
     }
 
     /// Extends the client's deadlines after a stall of the thread, in nanoseconds.
     func extend(by stall: UInt64, at now: Instant) {
         agent.extend(by: stall, at: now)
-        handshakeDeadline = min(
-            handshakeDeadline.adding(nanoseconds: stall), now.adding(seconds: Self.handshakeSeconds))
+        if case .connecting(let connecting) = stage { connecting.extend(by: stall, at: now) }
     }
 }
 

@@ -16,7 +16,7 @@ package struct GatewayEngine: ~Copyable {
     /// By index; an index without a leg or track is in the free list.
     var legs = UniqueArray<Leg>()
     var tracks = UniqueArray<Track>()
-    var calls: [Call] = []
+    var calls: [ForwardedCall] = []
     var callIndices: [String: Int] = [:]
     var freeLegs: [Int] = []
     var freeTracks: [Int] = []
@@ -90,7 +90,7 @@ package struct GatewayEngine: ~Copyable {
     private mutating func callIndex(of name: String, at now: Instant) -> Int {
         if let callIndex = callIndices[name] { return callIndex }
         let callIndex = freeCalls.popLast() ?? calls.count
-        var call = Call(name, at: now)
+        var call = ForwardedCall(name, at: now)
         call.isTapped = tappedCalls.contains(name)
         if callIndex < calls.count { calls[callIndex] = call } else { calls.append(call) }
         callIndices[name] = callIndex
@@ -220,7 +220,7 @@ package struct GatewayEngine: ~Copyable {
         let known = old + legs[legIndex].parkedSlots
         for index in old.indices {
             // They are added again below, perhaps with other indices.
-            if let track = old[index].track { tracks[track].subscribers.removeAll { $0.leg == legIndex } }
+            if let track = old[index].state.track { tracks[track].subscribers.removeAll { $0.leg == legIndex } }
         }
         var slots: [Slot] = []
         for section in sections {
@@ -229,7 +229,7 @@ package struct GatewayEngine: ~Copyable {
             let slot =
                 known.first { $0.mid == section.mid && $0.identity == identity }
                 ?? Slot(mid: section.mid, kind: kind, identity: identity, clockRate: clockRate, random: &random)
-            if let track = slot.track {
+            if let track = slot.state.track {
                 tracks[track].subscribers.append(SlotIndex(leg: legIndex, slot: slots.count))
             }
             slots.append(slot)

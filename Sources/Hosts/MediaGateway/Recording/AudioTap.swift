@@ -1,6 +1,6 @@
 package import Gateway
 import Synchronization
-package import Wire
+import Wire
 
 /// The events of tapped calls in order of arrival, with a copy of each packet.
 package struct TappedBatch: Sendable {

@@ -24,8 +24,11 @@ extension GatewayEngine {
         var requested = audioRate
         var shown = audioRate
         for (index, slot) in slots.enumerated() where index < layers.count {
-            legs[legIndex].slots[slot].layer = layers[index]
-            legs[legIndex].slots[slot].isOff = demands[index].limit < 0
+            if demands[index].limit < 0 {
+                legs[legIndex].slots[slot].pause()
+            } else {
+                legs[legIndex].slots[slot].select(layer: layers[index])
+            }
             choose(for: SlotIndex(leg: legIndex, slot: slot), at: now)
             shown &+= cost(of: legs[legIndex].slots[slot], demands[index])
             chosen &+= layers[index].map { demands[index].bitrates[$0] } ?? 0
@@ -52,7 +55,7 @@ extension GatewayEngine {
 
     /// Bits per second of what the slot shows at the moment.
     private func cost(of slot: Slot, _ demand: LayerSelection.Demand) -> UInt64 {
-        guard let source = slot.rewriter.source, let stream = encodings[source], stream.track == slot.track else {
+        guard let source = slot.rewriter.source, let stream = encodings[source], stream.track == slot.state.track else {
             return 0
         }
         let layer = tracks[stream.track].order.layer(of: stream.encoding)
@@ -76,7 +79,7 @@ extension GatewayEngine {
     private func byImportance(_ slots: [Int], _ legIndex: Int) -> [Int] {
         let speakers = calls[legs[legIndex].call].ranking.speakers
         let ranks = slots.indices.map { index -> (Int, Int, Int) in
-            guard let track = legs[legIndex].slots[slots[index]].track else { return (2, 0, index) }
+            guard let track = legs[legIndex].slots[slots[index]].state.track else { return (2, 0, index) }
             let leg = tracks[track].leg
             let spoke = speakers.firstIndex { Int($0) < tracks.count && tracks[Int($0)].leg == leg }
             return (tracks[track].name.source == .screen ? 0 : 1, spoke ?? .max, index)
@@ -85,7 +88,7 @@ extension GatewayEngine {
     }
 
     private func demand(of slot: Slot, at now: Instant) -> LayerSelection.Demand {
-        guard let track = slot.track else { return LayerSelection.Demand(bitrates: []) }
+        guard let track = slot.state.track else { return LayerSelection.Demand(bitrates: []) }
         let bitrates = tracks[track].order.encodings.map { index in
             tracks[track].encodings[index].isActive(at: now)
                 // Not 0, which would mean that it is not sent.

@@ -51,8 +51,11 @@ extension GatewayEngine {
         guard tracks[track].order.update(sizes: sizes, bitrates: bitrates) else { return }
         // The slots keep their encodings until the next selection.
         for subscriber in tracks[track].subscribers {
-            if let layer = legs[subscriber.leg].slots[subscriber.slot].layer, old.encodings.indices.contains(layer) {
-                legs[subscriber.leg].slots[subscriber.slot].layer = tracks[track].order.layer(of: old.encodings[layer])
+            if case .showing(_, let layer?) = legs[subscriber.leg].slots[subscriber.slot].state,
+                old.encodings.indices.contains(layer)
+            {
+                let moved = tracks[track].order.layer(of: old.encodings[layer])
+                legs[subscriber.leg].slots[subscriber.slot].select(layer: moved)
             }
             forgetLayer(of: subscriber)
         }

@@ -189,7 +189,7 @@ extension GatewayEngine {
         tracks[stream.track].encodings[stream.encoding].history?.removeAll()
         let number = tracks[stream.track].encodings[stream.encoding].number
         for subscriber in tracks[stream.track].subscribers
-        where legs[subscriber.leg].slots[subscriber.slot].encoding == number {
+        where legs[subscriber.leg].slots[subscriber.slot].rewriter.target == number {
             legs[subscriber.leg].slots[subscriber.slot].rewriter.restart()
         }
     }
@@ -262,7 +262,9 @@ extension GatewayEngine {
         }
         if composer.targetIDs[.absoluteSendTime] != 0 { values.absoluteSendTime = AbsoluteSendTime.value(at: now) }
         values.frameNumber = numbers.frameNumber
-        if composer.targetIDs[.absoluteCaptureTime] != 0, let track = legs[slotIndex.leg].slots[slotIndex.slot].track {
+        if composer.targetIDs[.absoluteCaptureTime] != 0,
+            let track = legs[slotIndex.leg].slots[slotIndex.slot].state.track
+        {
             values.captureClockOffset = legs[tracks[track].leg].clock.offset
         }
         var target = buffer.mutableBytes

@@ -175,8 +175,8 @@ extension GatewayEngine {
     private mutating func requestKeyFrame(
         ofSlot ssrc: UInt32, _ legIndex: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable
     ) {
-        guard let slot = legs[legIndex].slot(sending: ssrc), let number = legs[legIndex].slots[slot].encoding,
-            let stream = encodings[number]
+        guard let slot = legs[legIndex].slot(sending: ssrc),
+            let number = legs[legIndex].slots[slot].rewriter.target, let stream = encodings[number]
         else { return }
         requestKeyFrame(of: stream, at: now, into: &outbox)
     }

@@ -57,7 +57,7 @@ extension GatewayEngine {
     private func isAwaited(_ stream: StreamIndex) -> Bool {
         let number = tracks[stream.track].encodings[stream.encoding].number
         return tracks[stream.track].subscribers.contains { subscriber in
-            legs[subscriber.leg].slots[subscriber.slot].encoding == number
+            legs[subscriber.leg].slots[subscriber.slot].rewriter.target == number
                 && legs[subscriber.leg].slots[subscriber.slot].rewriter.awaitsEntry
         }
     }

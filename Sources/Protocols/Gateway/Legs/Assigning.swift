@@ -21,7 +21,7 @@ extension GatewayEngine {
 
     /// Updates the speaker ranking, and reassigns slots accordingly.
     mutating func rank(_ call: Int, at now: Instant, into outbox: inout some GatewayOutbox & ~Copyable) {
-        calls[call].nextRanking = now.adding(nanoseconds: Call.rankingNanoseconds)
+        calls[call].nextRanking = now.adding(nanoseconds: ForwardedCall.rankingNanoseconds)
         _ = calls[call].ranking.advance(to: now)
         if calls[call].needsAssignment {
             calls[call].needsAssignment = false
@@ -66,7 +66,7 @@ extension GatewayEngine {
     }
 
     private mutating func loudest(of candidates: [Int], _ slots: [Int], _ legIndex: Int, at now: Instant) -> [Int] {
-        let shown = slots.compactMap { legs[legIndex].slots[$0].track.map { UInt32(truncatingIfNeeded: $0) } }
+        let shown = slots.compactMap { legs[legIndex].slots[$0].state.track.map { UInt32(truncatingIfNeeded: $0) } }
         return legs[legIndex].loudest.select(
             slots.count, of: candidates.map { UInt32(truncatingIfNeeded: $0) }, chosen: shown,
             by: calls[legs[legIndex].call].ranking, at: now
@@ -85,7 +85,7 @@ extension GatewayEngine {
             let leg = tracks[Int(voice)].leg
             if !speakers.contains(leg) { speakers.append(leg) }
         }
-        let shown = slots.compactMap { legs[legIndex].slots[$0].track }
+        let shown = slots.compactMap { legs[legIndex].slots[$0].state.track }
         let ranks = candidates.enumerated().map { index, track in
             Rank(
                 track: track,
@@ -103,7 +103,9 @@ extension GatewayEngine {
         var free: [Int] = []
         var hasChanged = false
         for slot in slots {
-            if let track = legs[legIndex].slots[slot].track, candidates.contains(track), placed.insert(track).inserted {
+            if let track = legs[legIndex].slots[slot].state.track, candidates.contains(track),
+                placed.insert(track).inserted
+            {
                 continue
             }
             free.append(slot)
@@ -111,7 +113,7 @@ extension GatewayEngine {
         var waiting = candidates.filter { !placed.contains($0) }[...]
         for slot in free {
             let track = waiting.popFirst()
-            guard legs[legIndex].slots[slot].track != track else { continue }
+            guard legs[legIndex].slots[slot].state.track != track else { continue }
             show(track, in: SlotIndex(leg: legIndex, slot: slot), at: now)
             hasChanged = true
         }
@@ -119,16 +121,14 @@ extension GatewayEngine {
     }
 
     mutating func show(_ track: Int?, in slotIndex: SlotIndex, at now: Instant) {
-        if let old = legs[slotIndex.leg].slots[slotIndex.slot].track {
+        if let old = legs[slotIndex.leg].slots[slotIndex.slot].state.track {
             tracks[old].subscribers.removeAll { $0 == slotIndex }
         }
         guard let track else {
             empty(slotIndex)
             return
         }
-        legs[slotIndex.leg].slots[slotIndex.slot].track = track
-        legs[slotIndex.leg].slots[slotIndex.slot].layer = nil
-        legs[slotIndex.leg].slots[slotIndex.slot].isOff = false
+        legs[slotIndex.leg].slots[slotIndex.slot].show(track)
         forgetLayer(of: slotIndex)
         tracks[track].subscribers.append(slotIndex)
         choose(for: slotIndex, at: now)
@@ -136,9 +136,7 @@ extension GatewayEngine {
 
     /// Clears the slot.
     mutating func empty(_ slotIndex: SlotIndex) {
-        legs[slotIndex.leg].slots[slotIndex.slot].track = nil
-        legs[slotIndex.leg].slots[slotIndex.slot].encoding = nil
-        legs[slotIndex.leg].slots[slotIndex.slot].rewriter.show(nil)
+        legs[slotIndex.leg].slots[slotIndex.slot].clear()
         legs[slotIndex.leg].needsSlotUpdate = true
     }
 
@@ -153,19 +151,11 @@ extension GatewayEngine {
     /// Has a slot show the encoding for its layer, from those that are being sent. Before layers were selected, it is
     /// the lowest one.
     mutating func choose(for slotIndex: SlotIndex, at now: Instant) {
-        guard let track = legs[slotIndex.leg].slots[slotIndex.slot].track else { return }
-        guard !legs[slotIndex.leg].slots[slotIndex.slot].isOff else {
-            if legs[slotIndex.leg].slots[slotIndex.slot].encoding != nil {
-                legs[slotIndex.leg].slots[slotIndex.slot].encoding = nil
-                legs[slotIndex.leg].slots[slotIndex.slot].rewriter.show(nil)
-            }
-            return
-        }
-        guard let index = tracks[track].encoding(upTo: legs[slotIndex.leg].slots[slotIndex.slot].layer ?? 0, at: now),
-            legs[slotIndex.leg].slots[slotIndex.slot].encoding != tracks[track].encodings[index].number
+        guard case .showing(let track, let layer) = legs[slotIndex.leg].slots[slotIndex.slot].state,
+            let index = tracks[track].encoding(upTo: layer ?? 0, at: now)
         else { return }
         let number = tracks[track].encodings[index].number
-        legs[slotIndex.leg].slots[slotIndex.slot].encoding = number
+        guard legs[slotIndex.leg].slots[slotIndex.slot].rewriter.target != number else { return }
         legs[slotIndex.leg].slots[slotIndex.slot].rewriter.show(number)
     }
 
@@ -182,7 +172,7 @@ extension GatewayEngine {
 
     private func shown(by legIndex: Int) -> [ShownSlot] {
         legs[legIndex].slots.map { slot in
-            ShownSlot(mid: slot.mid, kind: slot.kind, track: slot.track.map { tracks[$0].name })
+            ShownSlot(mid: slot.mid, kind: slot.kind, track: slot.state.track.map { tracks[$0].name })
         }
     }
 

@@ -3,18 +3,33 @@ import SDP
 import Wire
 
 /// A section in which the gateway sends: one continuous stream, whichever track it shows.
+///
+///     empty ── a track ──> showing ── not wanted, or no bandwidth ──> paused
+///       ^                   │  ^──── wanted, and bandwidth ───────────┘ │
+///       └── no track ───────┴───────────────────────────────────────────┘
 struct Slot {
+    /// Tracks are given by their indices.
+    enum State {
+        case empty
+        /// It has a track but sends nothing: its participant does not want to see it, or its link cannot carry it.
+        case paused(track: Int)
+        /// With the highest layer that may be shown, as last selected; nil before that. Its encoding is the target of
+        /// the rewriter, once one that is being sent was chosen.
+        case showing(track: Int, layer: Int?)
+
+        var track: Int? {
+            switch self {
+            case .empty: nil
+            case .paused(let track), .showing(let track, _): track
+            }
+        }
+    }
+
     let mid: String
     let kind: MediaKind
     let identity: SlotIdentity
-    /// The index of the track that it shows.
-    var track: Int?
-    /// The number of the encoding that it shows.
-    var encoding: UInt32?
-    /// The highest layer that may be shown, as last selected; nil before that.
-    var layer: Int?
-    /// Nothing is shown although there is a track.
-    var isOff = false
+    private(set) var state = State.empty
+    /// Its sources are encodings, by number.
     var rewriter: SlotRewriter
     var preferredQuality = PreferredQuality.high
     /// The next sequence number of the repair stream.
@@ -42,14 +57,32 @@ struct Slot {
     /// use a sequence number of an SSRC twice (RFC 3711 section 9.1), and rejects packets far behind the newest.
     var parked: Slot {
         var slot = self
-        slot.track = nil
-        slot.encoding = nil
-        slot.layer = nil
-        slot.isOff = false
+        slot.clear()
         slot.preferredQuality = .high
         slot.needsReport = false
-        slot.rewriter.show(nil)
         return slot
+    }
+
+    /// Assigns another track. The rewriter keeps its target until an encoding of this track is chosen.
+    mutating func show(_ track: Int) {
+        state = .showing(track: track, layer: nil)
+    }
+
+    /// Shows no higher layer of its track than this.
+    mutating func select(layer: Int?) {
+        guard let track = state.track else { return }
+        state = .showing(track: track, layer: layer)
+    }
+
+    mutating func pause() {
+        guard let track = state.track else { return }
+        state = .paused(track: track)
+        rewriter.show(nil)
+    }
+
+    mutating func clear() {
+        state = .empty
+        rewriter.show(nil)
     }
 
     mutating func count(_ header: RTPHeader, byteCount: Int, at now: Instant) {

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// The rate limits of one published track: packets beyond them are dropped, and reported to the publisher as lost.
 package struct TrackLimits: Hashable, Sendable {

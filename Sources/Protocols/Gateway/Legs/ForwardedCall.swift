@@ -1,8 +1,8 @@
 import RTP
 import Wire
 
-/// The legs of one call, and their active speaker.
-struct Call {
+/// The legs between which one call is forwarded, and their active speaker.
+struct ForwardedCall {
     /// How often the speaker ranking and the slots that depend on it are updated.
     static let rankingNanoseconds: UInt64 = 50_000_000
 
