@@ -47,7 +47,13 @@ package final class AccessTokens: AccessTokenIssuer {
         self.key = key
         self.issuer = issuer
         self.lifetime = lifetime
-        header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"typ\":\"JWT\",\"kid\":\"\(key.identifier)\"}".utf8))
+        var writer = JSONWriter(capacity: 128)
+        writer.object { writer in
+            writer.member("alg", "ES256")
+            writer.member("typ", "JWT")
+            writer.member("kid", key.identifier)
+        }
+        header = Base64URL.encode(writer.bytes)
     }
 
     /// The public key, for `/.well-known/jwks.json`.
@@ -56,11 +62,15 @@ package final class AccessTokens: AccessTokenIssuer {
 
     package func issue(user: UserID, signIn: SignInID, at now: Timestamp) throws -> String {
         let seconds = now.milliseconds / 1000
-        let name = JSONText.json(issuer)
-        let claims = """
-            {"iss":\(name),"sub":"\(user.text)","sid":"\(signIn.text)","iat":\(seconds),"exp":\(seconds &+ Int64(lifetime))}
-            """
-        let signed = header + "." + Base64URL.encode(Array(claims.utf8))
+        var claims = JSONWriter(capacity: 256)
+        claims.object { claims in
+            claims.member("iss", issuer)
+            claims.member("sub", user)
+            claims.member("sid", signIn)
+            claims.member("iat", seconds)
+            claims.member("exp", seconds &+ Int64(lifetime))
+        }
+        let signed = header + "." + Base64URL.encode(claims.bytes)
         let signature = try key.key.signature(for: Array(signed.utf8))
         return signed + "." + Base64URL.encode(signature.rawRepresentation)
     }
@@ -97,12 +107,5 @@ package final class AccessTokens: AccessTokenIssuer {
     func check(_ token: VerifiedToken, at now: Timestamp) throws {
         guard now < token.expiresAt else { throw TokenVerifier.expired }
         if let signIn = token.principal.signIn, isRevoked(signIn) { throw TokenVerifier.ended }
-    }
-}
-
-/// Text as a JSON string.
-private enum JSONText {
-    static func json(_ text: String) -> String {
-        (try? JSONEncoder().encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
     }
 }

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+internal import Model
 
 /// The ES256 key that signs access tokens: a P-256 key in a PEM file that only the server's user may read.
 package struct SigningKey: Sendable {
@@ -11,8 +12,14 @@ package struct SigningKey: Sendable {
         self.key = key
         let (x, y) = Self.coordinates(of: key.publicKey)
         // The members that RFC 7638 section 3.2 names, in its order and without white space.
-        let members = "{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"\(x)\",\"y\":\"\(y)\"}"
-        identifier = Base64URL.encode(SHA256.hash(data: Array(members.utf8)))
+        var members = JSONWriter(capacity: 160)
+        members.object { members in
+            members.member("crv", "P-256")
+            members.member("kty", "EC")
+            members.member("x", x)
+            members.member("y", y)
+        }
+        identifier = Base64URL.encode(SHA256.hash(data: members.bytes))
     }
 
     /// A key that lives only as long as the process.
@@ -50,9 +57,22 @@ package struct SigningKey: Sendable {
     /// The public key as a JSON Web Key Set (RFC 7517).
     package var keySet: String {
         let (x, y) = Self.coordinates(of: key.publicKey)
-        return """
-            {"keys":[{"kty":"EC","crv":"P-256","x":"\(x)","y":"\(y)","use":"sig","alg":"ES256","kid":"\(identifier)"}]}
-            """
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.name("keys")
+            writer.array(CollectionOfOne(identifier)) { writer, identifier in
+                writer.object { writer in
+                    writer.member("kty", "EC")
+                    writer.member("crv", "P-256")
+                    writer.member("x", x)
+                    writer.member("y", y)
+                    writer.member("use", "sig")
+                    writer.member("alg", "ES256")
+                    writer.member("kid", identifier)
+                }
+            }
+        }
+        return writer.text
     }
 
     private static func coordinates(of key: P256.Signing.PublicKey) -> (x: String, y: String) {

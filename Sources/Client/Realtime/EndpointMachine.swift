@@ -6,14 +6,14 @@
 /// - Every request is completed once. A request whose result was lost with its connection is sent again unchanged, with
 ///   the same client id, and the server returns the same result.
 ///
-/// Times are milliseconds of a monotonic clock; randomness comes only from the seed. The host performs the actions in
+/// Times are milliseconds of a monotonic clock; randomness comes only from the seed. The host executes the actions in
 /// order, calls ``advance(to:into:)`` at the ``deadline``, and reports connections with
 /// ``opened(token:lifetime:at:into:)`` and ``lost(at:into:)``.
 struct EndpointMachine: Sendable {
     /// Identifies a request of the host. Keys only increase.
     typealias Key = UInt64
 
-    /// An action for the host to perform.
+    /// An action for the host to execute.
     enum Action: Sendable {
         /// Open a connection with an access token; a fresh one if the last one was rejected.
         case connect(freshToken: Bool)

@@ -146,15 +146,15 @@ extension RealtimeEndpoint {
 extension RealtimeEndpoint {
     var now: Int64 { (clock.now - origin).milliseconds }
 
-    /// Runs the machine and performs its actions.
+    /// Runs the machine and executes its actions.
     func act(_ decide: (inout EndpointMachine, inout [EndpointMachine.Action]) -> Void) {
         var actions: [EndpointMachine.Action] = []
         decide(&machine, &actions)
-        for action in actions { perform(action) }
+        for action in actions { execute(action) }
         setTimer()
     }
 
-    func perform(_ action: EndpointMachine.Action) {
+    func execute(_ action: EndpointMachine.Action) {
         switch action {
         case .connect(let freshToken): connect(freshToken: freshToken)
         case .send(let frame): send(frame)

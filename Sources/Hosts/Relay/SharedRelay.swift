@@ -22,8 +22,7 @@ final class SharedRelay: Sendable {
     /// Addresses of this server's own services that peers may have.
     private let openOwn = Mutex<Set<TransportAddress>>([])
     private let currentRules: Mutex<RelayRules>
-    private let nonceKeys: Mutex<(generator: NonceGenerator, rotatedAt: Instant)>
-    private let cookieKeys: Mutex<(generator: CookieGenerator, rotatedAt: Instant)>
+    private let currentGenerators: Mutex<(nonces: NonceGenerator, cookies: CookieGenerator, rotatedAt: Instant)>
 
     init(
         _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>,
@@ -44,8 +43,8 @@ final class SharedRelay: Sendable {
             Self.rules(
                 configuration, addresses, deniedOwnPorts: deniedOwnPorts, openOwn: [], own: own, live: table,
                 ports: nil))
-        nonceKeys = Mutex((NonceGenerator(key: nonceKey), SystemClock.now()))
-        cookieKeys = Mutex((CookieGenerator(key: cookieKey), SystemClock.now()))
+        currentGenerators = Mutex(
+            (NonceGenerator(key: nonceKey), CookieGenerator(key: cookieKey), SystemClock.now()))
     }
 
     private static func rules(
@@ -88,25 +87,18 @@ final class SharedRelay: Sendable {
         ledger.adopt(rules.limits)
     }
 
-    /// The keys for nonces. The first worker that asks after an hour rotates them for all.
-    func nonces(at now: Instant) -> NonceGenerator {
-        nonceKeys.withLock { keys in
-            if now.seconds(since: keys.rotatedAt) >= NonceGenerator.lifetime, let key = OpenSSLSource.key() {
-                keys.generator.rotate(to: key)
-                keys.rotatedAt = now
+    /// The generators of nonces and of DTLS cookies. The first worker that asks after an hour rotates their keys for
+    /// all.
+    func generators(at now: Instant) -> (nonces: NonceGenerator, cookies: CookieGenerator) {
+        currentGenerators.withLock { generators in
+            if now.seconds(since: generators.rotatedAt) >= NonceGenerator.lifetime,
+                let nonceKey = OpenSSLSource.key(), let cookieKey = OpenSSLSource.key()
+            {
+                generators.nonces.rotate(to: nonceKey)
+                generators.cookies.rotate(to: cookieKey)
+                generators.rotatedAt = now
             }
-            return keys.generator
-        }
-    }
-
-    /// The keys for DTLS cookies, rotated in the same way.
-    func cookies(at now: Instant) -> CookieGenerator {
-        cookieKeys.withLock { keys in
-            if now.seconds(since: keys.rotatedAt) >= NonceGenerator.lifetime, let key = OpenSSLSource.key() {
-                keys.generator.rotate(to: key)
-                keys.rotatedAt = now
-            }
-            return keys.generator
+            return (generators.nonces, generators.cookies)
         }
     }
 

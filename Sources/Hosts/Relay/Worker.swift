@@ -75,8 +75,9 @@ struct Worker: ~Copyable {
         }
         let now = SystemClock.now()
         let rules = shared.rules
+        let (nonces, cookies) = shared.generators(at: now)
         var engine = TURNEngine(
-            credentials: rules.credentials, policy: rules.policy, nonces: shared.nonces(at: now),
+            credentials: rules.credentials, policy: rules.policy, nonces: nonces,
             limiter: ResponseLimiter(
                 perSecond: rules.limits.responsesPerSecond, burst: rules.limits.responseBurst, seed: seed),
             authentication: authentication)
@@ -88,7 +89,7 @@ struct Worker: ~Copyable {
         engine.worker = workerGroup.own
         engine.tickets = shared.ticketKey.map { TicketCodec(key: $0, worker: workerGroup.own) }
         let sessions = DTLSTable(
-            HelloVerifier(cookies: shared.cookies(at: now), authentication: authentication), rules.datagramContext,
+            HelloVerifier(cookies: cookies, authentication: authentication), rules.datagramContext,
             DTLSLimits(rules.limits, sessions: shared.share(of: rules.limits.datagramSessions)), seed: seed)
         return Worker(engine, sockets, sessions, queue, SeededRandom(seed: seed), shared, workerGroup, mailbox, now)
     }
@@ -305,8 +306,9 @@ struct Worker: ~Copyable {
 
     private mutating func tick() {
         engine.setWallClock(unixSeconds: SystemClock.unixSeconds(), at: now)
-        engine.nonces = shared.nonces(at: now)
-        outbox.sessions.helloVerifier.cookies = shared.cookies(at: now)
+        let (nonces, cookies) = shared.generators(at: now)
+        engine.nonces = nonces
+        outbox.sessions.helloVerifier.cookies = cookies
         engine.advance(to: now, into: &outbox)
         executeRequests()
         if now >= nextSweep {

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// An uploaded voice file: Ogg (RFC 7845) or WebM (RFC 9559) with Opus.
 package enum OpusFile {

@@ -4,7 +4,7 @@ package import Logging
 package import MediaFiles
 import Metrics
 package import Model
-package import ServiceLifecycle
+import ServiceLifecycle
 package import Storage
 import Synchronization
 

@@ -66,12 +66,24 @@ package struct StoreStreams: StreamSource {
         switch stream {
         case .user(let user):
             guard let account = try transaction.user(user) else { throw Problem.notFound("stream", field: "stream") }
-            let calls = try commands.liveCalls(of: user, in: transaction).map { $0.json(at: now) }
+            let calls = try commands.liveCalls(of: user, in: transaction)
             let me = try StoreTransaction.json(account.ownProfile)
-            return Array("{\"me\":\(me),\"calls\":[\(calls.joined(separator: ","))]}".utf8)
+            var writer = JSONWriter(capacity: 1024)
+            writer.object { writer in
+                writer.name("me")
+                writer.write(json: me)
+                writer.name("calls")
+                writer.array(calls) { $1.write(to: &$0, at: now) }
+            }
+            return writer.bytes
         case .call(let id):
             guard let call = try transaction.call(id) else { throw Problem.notFound("stream", field: "stream") }
-            return Array("{\"call\":\(call.json(at: now))}".utf8)
+            var writer = JSONWriter(capacity: 1024)
+            writer.object { writer in
+                writer.name("call")
+                call.write(to: &writer, at: now)
+            }
+            return writer.bytes
         case .signals(let call, let endpoint):
             return Array(try transaction.mailboxJSON(of: endpoint, in: call).utf8)
         case .presence, .captions: throw Problem.notFound("stream", field: "stream")

@@ -1,3 +1,5 @@
+import Model
+
 /// A JSON value, for documents that are built once: the OpenAPI description and problem documents.
 package indirect enum JSON: Sendable, Hashable {
     case null
@@ -15,55 +17,29 @@ package indirect enum JSON: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 
     package var encoded: String {
-        var text = ""
-        write(to: &text)
-        return text
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.text
     }
 
-    private func write(to text: inout String) {
+    private func write(to writer: inout JSONWriter) {
         switch self {
-        case .null: text += "null"
-        case .boolean(let truth): text += truth ? "true" : "false"
-        case .integer(let number): text += String(number)
-        case .number(let number): text += number.isFinite ? String(number) : "null"
-        case .text(let string): Self.write(string, to: &text)
-        case .array(let elements):
-            text += "["
-            for (index, element) in elements.enumerated() {
-                if index > 0 { text += "," }
-                element.write(to: &text)
-            }
-            text += "]"
+        case .null: writer.write(json: "null")
+        case .boolean(let truth): writer.write(truth)
+        case .integer(let number): writer.write(number)
+        case .number(let number):
+            if number.isFinite { writer.write(number) } else { writer.write(json: "null") }
+        case .text(let string): writer.write(string)
+        case .array(let elements): writer.array(elements) { $1.write(to: &$0) }
         case .object(let members):
-            text += "{"
-            for (index, member) in members.enumerated() {
-                if index > 0 { text += "," }
-                Self.write(member.0, to: &text)
-                text += ":"
-                member.1.write(to: &text)
+            writer.object { writer in
+                for (name, value) in members {
+                    writer.name(escaping: name)
+                    value.write(to: &writer)
+                }
             }
-            text += "}"
-        case .raw(let encoded): text += encoded
+        case .raw(let encoded): writer.write(json: encoded)
         }
-    }
-
-    /// Writes a string with the escapes of RFC 8259 section 7.
-    private static func write(_ string: String, to text: inout String) {
-        text += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        text += "\""
     }
 }
 

@@ -67,12 +67,17 @@ package enum CallOperations {
             let limit = try request.integer("limit", in: 1...100, default: 50)
             let cursor = try request.parameters["cursor"].map { _ in try request.identifier("cursor", of: CallID.self) }
             let commands = service.commands
-            let text = try await service.store.read { store in
+            let body = try await service.store.read { store in
                 let page = try commands.list(before: cursor, limit: limit, by: principal, in: store)
-                let calls = page.calls.map { $0.json(at: store.now) }.joined(separator: ",")
-                return "{\"calls\":[\(calls)]" + (page.next.map { ",\"nextCursor\":\"\($0)\"" } ?? "") + "}"
+                var writer = JSONWriter(capacity: 1024)
+                writer.object { writer in
+                    writer.name("calls")
+                    writer.array(page.calls) { $1.write(to: &$0, at: store.now) }
+                    writer.member("nextCursor", page.next)
+                }
+                return writer.bytes
             }
-            return OperationResponse(status: 200, body: Array(text.utf8))
+            return OperationResponse(status: 200, body: body)
         }
     }
 
@@ -85,10 +90,16 @@ package enum CallOperations {
             let principal = try request.requirePrincipal()
             let id = try request.identifier("call", of: CallID.self)
             let commands = service.commands
-            let text = try await service.store.read { store in
-                try commands.get(id, by: principal, in: store).json(at: store.now)
+            let body = try await service.store.read { store in
+                let call = try commands.get(id, by: principal, in: store)
+                var writer = JSONWriter(capacity: 1024)
+                writer.object { writer in
+                    writer.name("call")
+                    call.write(to: &writer, at: store.now)
+                }
+                return writer.bytes
             }
-            return OperationResponse(status: 200, body: Array("{\"call\":\(text)}".utf8))
+            return OperationResponse(status: 200, body: body)
         }
     }
 
@@ -160,7 +171,7 @@ package enum CallOperations {
             let principal = try request.requireEndpoint()
             let call = try request.identifier("call", of: CallID.self)
             let outcome = try await service.observe { try $1.alive(call, by: principal, at: $0.now, in: $0) }
-            return OperationResponse(status: 200, body: Array("{\"call\":\(outcome.callJSON)}".utf8))
+            return OperationResponse(status: 200, body: document(of: outcome))
         }
     }
 
@@ -219,10 +230,14 @@ package enum CallOperations {
                 try commands.send(body, in: call, by: principal, at: $0.now, store: $0)
             }
             let outcome = committed.value
-            var text = "{\"status\":\"\(outcome.status.rawValue)\",\"generation\":\(outcome.generation)"
-            if outcome.isDuplicate { text += ",\"duplicate\":true" }
+            var writer = JSONWriter(capacity: 64)
+            writer.object { writer in
+                writer.member("status", outcome.status.rawValue)
+                writer.member("generation", outcome.generation)
+                if outcome.isDuplicate { writer.member("duplicate", true) }
+            }
             // The mailbox is another endpoint's, so its position is not for the sender.
-            return OperationResponse(status: 200, body: Array((text + "}").utf8))
+            return OperationResponse(status: 200, body: writer.bytes)
         }
     }
 
@@ -249,7 +264,9 @@ package enum CallOperations {
             let committed = try await service.store.write {
                 try commands.quality(call, report, by: principal, at: $0.now, in: $0)
             }
-            return OperationResponse(status: 200, body: Array("{\"mos\":\(committed.value)}".utf8))
+            var writer = JSONWriter(capacity: 32)
+            writer.object { $0.member("mos", committed.value) }
+            return OperationResponse(status: 200, body: writer.bytes)
         }
     }
 
@@ -268,10 +285,17 @@ package enum CallOperations {
     }
 
     static func encode(_ committed: Committed<CallOutcome>, status: Int = 200) -> OperationResponse {
-        let outcome = committed.value
-        var text = "{\"call\":\(outcome.callJSON)"
-        if outcome.isDuplicate { text += ",\"duplicate\":true" }
-        if outcome.hasJoined { text += ",\"joined\":true" }
-        return OperationResponse(status: status, body: Array((text + "}").utf8), positions: committed.positions)
+        OperationResponse(status: status, body: document(of: committed.value), positions: committed.positions)
+    }
+
+    private static func document(of outcome: CallOutcome) -> [UInt8] {
+        var writer = JSONWriter(capacity: outcome.callJSON.utf8.count + 64)
+        writer.object { writer in
+            writer.name("call")
+            writer.write(json: outcome.callJSON)
+            if outcome.isDuplicate { writer.member("duplicate", true) }
+            if outcome.hasJoined { writer.member("joined", true) }
+        }
+        return writer.bytes
     }
 }

@@ -61,8 +61,18 @@ package struct OperationRequest: Sendable {
 
     /// Decodes the body. Its error names the member that is wrong.
     func decode<Body: Decodable>(_ type: Body.Type) throws -> Body {
+        try decodeBody { try $0.decode(type, from: $1) }
+    }
+
+    func decode<Body: DecodableWithConfiguration>(
+        _ type: Body.Type, configuration: Body.DecodingConfiguration
+    ) throws -> Body {
+        try decodeBody { try $0.decode(type, from: $1, configuration: configuration) }
+    }
+
+    private func decodeBody<Body>(_ decode: (JSONDecoder, Data) throws -> Body) throws -> Body {
         do {
-            return try JSONDecoder().decode(type, from: Data(body.isEmpty ? Array("{}".utf8) : body))
+            return try decode(JSONDecoder(), Data(body.isEmpty ? Array("{}".utf8) : body))
         } catch let error as DecodingError {
             throw Self.problem(for: error)
         }

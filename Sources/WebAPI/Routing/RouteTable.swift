@@ -71,7 +71,8 @@ package struct RouteTable: Sendable {
         do {
             try authenticator.admit(operation.limit, of: principal)
             if !operation.parameters.isEmpty {
-                request.parameters = try request.decode(RealtimeParameters.self).values
+                request.parameters =
+                    try request.decode(RealtimeParameters.self, configuration: operation.parameters).values
             }
             return .success(try await run(operation, request))
         } catch {
@@ -203,39 +204,5 @@ package struct RouteTable: Sendable {
         }
         logger.error("operation failed", metadata: ["operation": "\(operation)", "error": "\(error)"])
         return Problem(.internalError, "An internal error occurred. It has been logged.")
-    }
-}
-
-/// The members of a realtime request's `params` that REST has in its path and query.
-private struct RealtimeParameters: Decodable {
-    private enum Text: Decodable {
-        case value(String)
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            // Nearly all of them are strings, and a failed attempt costs as much as the rest of the decoding.
-            if let text = try? container.decode(String.self) {
-                self = .value(text)
-            } else {
-                self = .value(String(try container.decode(Int.self)))
-            }
-        }
-    }
-
-    private enum Key: String, CodingKey, CaseIterable {
-        case call, user, session, device, endpoint, message, recording, with, limit, cursor, query
-    }
-
-    let values: [String: String]
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        var values: [String: String] = [:]
-        for key in Key.allCases {
-            if case .value(let text)? = try container.decodeIfPresent(Text.self, forKey: key) {
-                values[key.rawValue] = text
-            }
-        }
-        self.values = values
     }
 }

@@ -122,7 +122,15 @@ package struct LegOutcome: Hashable, Sendable {
 
 // The JSON of slots.
 extension CallCommands {
-    private static func slotsEntry(_ slots: String) -> String { "{\"kind\":\"slots\",\"slots\":\(slots)}" }
+    private static func slotsEntry(_ slots: String) -> String {
+        var writer = JSONWriter(capacity: 32 + slots.utf8.count)
+        writer.object { writer in
+            writer.member("kind", "slots")
+            writer.name("slots")
+            writer.write(json: slots)
+        }
+        return writer.text
+    }
 
     /// The JSON of the slots, in which each track names its user. The track of an endpoint that has just left is
     /// omitted.

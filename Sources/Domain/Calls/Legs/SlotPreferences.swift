@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// The video quality that an endpoint requests for one of its leg's video slots.
 package enum SlotQuality: String, Hashable, Sendable, CaseIterable {

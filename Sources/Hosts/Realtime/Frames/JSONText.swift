@@ -11,7 +11,9 @@ extension ByteBuffer {
     mutating func writeQuoted(_ string: String) {
         writeInteger(UInt8(ascii: "\""))
         if string.utf8.contains(where: Self.mustEscape) {
-            for byte in string.utf8 { writeEscaped(byte) }
+            var escaped: [UInt8] = []
+            JSONWriter.escape(string, into: &escaped)
+            writeBytes(escaped)
         } else {
             writeString(string)
         }
@@ -31,23 +33,8 @@ extension ByteBuffer {
         writeInteger(UInt8(ascii: "]"))
     }
 
+    // Nearly no string of a frame needs an escape: the others are copied at once.
     private static func mustEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-    }
-
-    private mutating func writeEscaped(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""): writeText(#"\""#)
-        case UInt8(ascii: "\\"): writeText(#"\\"#)
-        case UInt8(ascii: "\n"): writeText(#"\n"#)
-        case UInt8(ascii: "\r"): writeText(#"\r"#)
-        case UInt8(ascii: "\t"): writeText(#"\t"#)
-        case ..<0x20:
-            let digits = Array("0123456789abcdef".utf8)
-            writeText(#"\u00"#)
-            writeInteger(digits[Int(byte >> 4)])
-            writeInteger(digits[Int(byte & 0xF)])
-        default: writeInteger(byte)
-        }
     }
 }

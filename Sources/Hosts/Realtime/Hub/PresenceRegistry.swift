@@ -15,9 +15,12 @@ package struct Presence: Hashable, Sendable {
 
     /// The presence as JSON text: the snapshot and the event of a presence stream.
     package var json: String {
-        var text = online ? #"{"online":true"# : #"{"online":false"#
-        if let lastSeenAt { text += #","lastSeenAt":""# + lastSeenAt.text + #"""# }
-        return text + "}"
+        var writer = JSONWriter(capacity: 64)
+        writer.object { writer in
+            writer.member("online", online)
+            writer.member("lastSeenAt", lastSeenAt)
+        }
+        return writer.text
     }
 }
 

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Sessions are sharded by event loop: a shard's sessions, queues and timers belong to its loop alone. Data for other
 /// threads is under small locks: which streams a shard listens to, and the directory of the sessions of users and
-/// endpoints. Other threads change sessions only by commands in the shard's mailbox, which are performed in order: what
+/// endpoints. Other threads change sessions only by commands in the shard's mailbox, which are applied in order: what
 /// is published or attached before a request returns reaches the socket before the request's result.
 ///
 /// All methods may be called on any thread and, except `shutdown`, return at once.

@@ -61,7 +61,7 @@ final class SessionShard: Sendable {
             mailbox.isDrainScheduled = false
             return exchange(&mailbox.commands, with: [])
         }
-        sessions.perform(commands) { self.listeners(to: $0) }
+        sessions.apply(commands) { self.listeners(to: $0) }
     }
 }
 

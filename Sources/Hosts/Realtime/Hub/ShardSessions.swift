@@ -52,15 +52,15 @@ final class ShardSessions {
         return promise.futureResult
     }
 
-    /// Performs the commands of other threads in order.
-    func perform(_ commands: [ShardCommand], listeners: (StreamName) -> [UInt64]) {
+    /// Applies the commands of other threads in order.
+    func apply(_ commands: [ShardCommand], listeners: (StreamName) -> [UInt64]) {
         isDraining = true
-        for command in commands { perform(command, listeners: listeners) }
+        for command in commands { apply(command, listeners: listeners) }
         isDraining = false
         for session in exchange(&unflushed, with: []) { session.flush() }
     }
 
-    private func perform(_ command: ShardCommand, listeners: (StreamName) -> [UInt64]) {
+    private func apply(_ command: ShardCommand, listeners: (StreamName) -> [UInt64]) {
         switch command {
         case .receiveChanges(let batch):
             for number in listeners(batch.stream) { sessions[number]?.receiveChanges(batch) }

@@ -1,10 +1,10 @@
 import Model
 import NIOCore
 
-/// One realtime connection: a `SessionMachine` that decides, and the code that performs its actions. Belongs to one
+/// One realtime connection: a `SessionMachine` that decides, and the code that executes its actions. Belongs to one
 /// event loop.
 ///
-/// The machine runs first, then its actions are performed in order. Asynchronous operations run in a task of their own
+/// The machine runs first, then its actions are executed in order. Asynchronous operations run in a task of their own
 /// and return to the loop with the result: an idle session has no task and no timer.
 final class Session {
     typealias AdmittedHello = (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant)
@@ -23,7 +23,7 @@ final class Session {
     private var isLive = false
     /// When to give up on a transport that was asked to close.
     private var closeDeadline: NIODeadline?
-    private var isPerforming = false
+    private var isExecuting = false
     private var mustFlush = false
 
     init(
@@ -87,7 +87,7 @@ extension Session {
 
     /// The transport's writability has changed.
     func transportChanged() {
-        guard !isPerforming else { return }
+        guard !isExecuting else { return }
         run { machine, actions in machine.setTransportWritable(transport.isWritable, at: now, into: &actions) }
     }
 
@@ -148,20 +148,20 @@ extension Session {
     }
 }
 
-// Running the machine and performing its actions.
+// Running the machine and executing its actions.
 extension Session {
     private func run(_ body: (inout SessionMachine, inout [SessionAction]) -> Void) {
         var actions = shard.sessions.takeScratch()
         body(&machine, &actions)
-        perform(actions)
+        execute(actions)
         shard.sessions.returnScratch(&actions)
     }
 
-    private func perform(_ actions: [SessionAction]) {
+    private func execute(_ actions: [SessionAction]) {
         guard !actions.isEmpty else { return }
-        isPerforming = true
-        for action in actions { perform(action) }
-        isPerforming = false
+        isExecuting = true
+        for action in actions { execute(action) }
+        isExecuting = false
         // Writes may fill the transport before it is flushed: the machine then has to queue.
         if machine.isTransportWritable, !transport.isWritable { transportChanged() }
         if mustFlush { shard.sessions.scheduleFlush(self) }
@@ -171,14 +171,14 @@ extension Session {
     func flush() {
         guard mustFlush else { return }
         mustFlush = false
-        isPerforming = true
+        isExecuting = true
         transport.flush()
-        isPerforming = false
+        isExecuting = false
         let isWritable = transport.isWritable
         if isWritable != machine.isTransportWritable || (isWritable && machine.hasQueuedFrames) { transportChanged() }
     }
 
-    private func perform(_ action: SessionAction) {
+    private func execute(_ action: SessionAction) {
         switch action {
         case .send(let frame): send(frame)
         case .authenticate(let hello): authenticate(hello)
@@ -186,7 +186,7 @@ extension Session {
         case .subscribe(let stream): shard.subscribe(number, to: stream)
         case .unsubscribe(let stream): shard.unsubscribe(number, from: stream)
         case .open(let stream, let after, let ticket): open(stream, after: after, ticket: ticket)
-        case .perform(let id, let name, let params): request(id, name, params)
+        case .handle(let id, let name, let params): request(id, name, params)
         case .register: register()
         case .becomeLive: becomeLive()
         case .reportAlive: report { $0.alive(endpoint: $1, user: $2, session: $3) }
@@ -321,7 +321,7 @@ extension Session {
         runTask {
             await services.handler.handle(name, params: params, principal: principal, from: origin)
         } completion: { session, result in
-            session.run { machine, actions in machine.performed(id, result, at: session.now, into: &actions) }
+            session.run { machine, actions in machine.handled(id, result, at: session.now, into: &actions) }
         }
     }
 

@@ -94,7 +94,7 @@ extension SessionMachine {
         for stream in resuming.attached { attach(stream, into: &actions) }
         let frames = deferredFrames
         deferredFrames = []
-        for frame in frames { perform(frame, into: &actions) }
+        for frame in frames { dispatch(frame, into: &actions) }
     }
 }
 

@@ -3,9 +3,9 @@ import NIOCore
 
 // Results of requests.
 extension SessionMachine {
-    /// Completes `perform`. A result follows the changes that it caused: it waits until each stream that the session
+    /// Completes `handle`. A result follows the changes that it caused: it waits until each stream that the session
     /// listens to was sent up to the result's position.
-    mutating func performed(
+    mutating func handled(
         _ id: Int64, _ result: RequestResult, at now: NIODeadline, into actions: inout [SessionAction]
     ) {
         if case .over = phase { return }

@@ -3,7 +3,7 @@ import NIOCore
 
 /// One realtime session as a value: its input is frames, results, changes and the time, its output is actions.
 ///
-/// It does no input or output itself. The host that owns it performs the actions in order and reports their results;
+/// It does no input or output itself. The host that owns it executes the actions in order and reports their results;
 /// the time is an argument. A session awaits its hello, verifies it, reads the streams that the client resumes, and is
 /// then live until it ends:
 ///
@@ -76,7 +76,7 @@ final class SessionRules: Sendable {
     }
 }
 
-/// An action that the machine's host has to perform.
+/// An action that the machine's host has to execute.
 enum SessionAction {
     /// Pass the frame to the transport.
     case send(OutboundFrame)
@@ -89,8 +89,8 @@ enum SessionAction {
     case unsubscribe(StreamName)
     /// Read the stream; complete with `opened`.
     case open(StreamName, after: Position?, ticket: UInt32)
-    /// Run the request; complete with `performed`.
-    case perform(id: Int64, name: String, params: [UInt8])
+    /// Handle the request; complete with `handled`.
+    case handle(id: Int64, name: String, params: [UInt8])
     /// Register the session under its user and endpoint.
     case register
     /// Notify the observer that the session is live.
@@ -133,7 +133,7 @@ extension SessionMachine {
             }
             deferredFrames.append(frame)
         case (.live, _):
-            perform(frame, into: &actions)
+            dispatch(frame, into: &actions)
         }
     }
 
@@ -151,13 +151,14 @@ extension SessionMachine {
         if clock.noteActivity(at: now), mayReport { actions.append(.reportAlive) }
     }
 
-    mutating func perform(_ frame: ClientFrame, into actions: inout [SessionAction]) {
+    /// Dispatches a frame of a live session by its kind.
+    mutating func dispatch(_ frame: ClientFrame, into actions: inout [SessionAction]) {
         switch frame {
         case .listen(let id, let stream, let after): listen(id, to: stream, after: after, into: &actions)
         case .unlisten(let id, let stream): unlisten(id, from: stream, into: &actions)
         case .request(let id, let name, let params):
             guard admitRequest(id, into: &actions) else { return }
-            actions.append(.perform(id: id, name: name, params: params))
+            actions.append(.handle(id: id, name: name, params: params))
         case .token(let id, let token):
             guard admitRequest(id, into: &actions) else { return }
             actions.append(.verify(id: id, token: token))

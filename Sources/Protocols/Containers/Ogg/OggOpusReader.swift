@@ -1,5 +1,5 @@
 import RTP
-package import Wire
+import Wire
 
 /// Reads Opus from an Ogg file (RFC 7845): its first Opus stream.
 ///

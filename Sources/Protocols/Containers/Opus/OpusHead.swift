@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// The identification header of Opus in a file (RFC 7845 section 5.1), which is WebM's `CodecPrivate` too.
 ///

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// The Opus packets of a file, in order, with their start times.
 ///

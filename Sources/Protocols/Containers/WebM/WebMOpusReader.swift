@@ -1,5 +1,5 @@
 import RTP
-package import Wire
+import Wire
 
 /// Reads Opus from a WebM or Matroska file (RFC 9559), such as those of a browser's `MediaRecorder`: its first Opus
 /// track.

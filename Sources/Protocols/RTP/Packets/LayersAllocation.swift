@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// The encodings that a publisher sends, and their sizes: video-layers-allocation00, an extension of libwebrtc.
 ///

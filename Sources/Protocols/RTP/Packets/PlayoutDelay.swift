@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// The playout-delay extension: how long receivers shall delay a frame; two values of 12 bits, in units of 10 ms.
 ///

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 extension VideoCodec {
     /// The size in the sequence header among the first open bitstream units of a packet (AV1 RTP specification, section

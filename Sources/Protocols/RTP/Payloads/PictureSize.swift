@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// The size of a frame in pixels.
 package struct PictureSize: Hashable, Sendable {

@@ -2,9 +2,8 @@ package import Wire
 
 /// Generates stateless nonces: a nonce is the time and a MAC over the time and the client's address and port.
 ///
-/// A valid nonce proves that its sender received it at that address within the last hour. Two keys are valid at a time:
-/// `rotate` is called once per lifetime, so a nonce outlives exactly one rotation. (RFC 8489 section 9.2.4: no nonce is
-/// valid for two addresses.)
+/// A valid nonce proves that its sender received it at that address within the last hour. `rotate` is called once per
+/// lifetime, so a nonce outlives exactly one rotation. (RFC 8489 section 9.2.4: no nonce is valid for two addresses.)
 package struct NonceGenerator: Sendable {
     /// Seconds that a nonce is valid, and between two rotations.
     package static let lifetime: UInt32 = 3600
@@ -29,66 +28,49 @@ package struct NonceGenerator: Sendable {
     private static let cookieByteCount = 13
     private static let codeByteCount = 11
 
-    private var current: Digest
-    private var previous: Digest
+    private var mac: RotatingKeyMAC
 
     package init(key: Digest) {
-        current = key
-        previous = key
+        mac = RotatingKeyMAC(key: key, byteCount: Self.codeByteCount, lifetime: Self.lifetime)
     }
 
-    package mutating func rotate(to key: Digest) {
-        previous = current
-        current = key
-    }
+    package mutating func rotate(to key: Digest) { mac.rotate(to: key) }
 
     package func nonce(
         for client: TransportAddress, at now: Instant, features: Features = .passwordAlgorithms,
         _ authentication: some MessageAuthentication
     ) -> [UInt8]? {
-        let seconds = Self.seconds(now)
+        let seconds = RotatingKeyMAC.seconds(at: now)
         let cookie = features.cookie
-        guard let code = code(of: cookie, seconds, client, key: current, authentication) else { return nil }
+        let covered = Self.covered(seconds, client)
+        guard let code = mac.code(of: cookie.span.bytes, covered.span.bytes, authentication) else { return nil }
         var content: [UInt8] = []
         content.append(bigEndian: seconds)
-        content += code
+        code.withBytes { content.append($0) }
         return cookie + Base64.encode(content.span.bytes)
     }
 
     package func isValid(
         _ nonce: RawSpan, for client: TransportAddress, at now: Instant, _ authentication: some MessageAuthentication
     ) -> Bool {
-        // The MAC covers the cookie: no feature bit can be cleared in transit (RFC 8489 section 9.2.1).
-        guard nonce.byteCount == Self.cookieByteCount + 20,
-            let cookie = nonce.part(0..<Self.cookieByteCount)?.copyToArray(),
+        guard nonce.byteCount == Self.cookieByteCount + 20, let cookie = nonce.part(0..<Self.cookieByteCount),
             let text = nonce.part(Self.cookieByteCount..<nonce.byteCount), let content = Base64.decode(text)
         else { return false }
         let bytes = content.span.bytes
-        guard let seconds = bytes.integer(at: 0, as: UInt32.self), let given = bytes.part(4..<4 + Self.codeByteCount),
-            Self.seconds(now) &- seconds < Self.lifetime
+        guard let seconds = bytes.integer(at: 0, as: UInt32.self), let given = bytes.part(4..<4 + Self.codeByteCount)
         else { return false }
-        for key in [current, previous] {
-            guard let code = code(of: cookie, seconds, client, key: key, authentication) else { return false }
-            if code.span.bytes.equalsInConstantTime(given) { return true }
-        }
-        return false
+        let covered = Self.covered(seconds, client)
+        // The MAC covers the cookie: no feature bit can be cleared in transit (RFC 8489 section 9.2.1).
+        return mac.isValid(given, from: seconds, at: now, of: cookie, covered.span.bytes, authentication)
     }
 
-    private static func seconds(_ now: Instant) -> UInt32 {
-        UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000_000)
-    }
-
-    private func code(
-        of cookie: [UInt8], _ seconds: UInt32, _ client: TransportAddress, key: Digest,
-        _ authentication: some MessageAuthentication
-    ) -> [UInt8]? {
-        var message = cookie
-        message.append(bigEndian: seconds)
-        message.append(client.address)
-        message.append(bigEndian: client.port)
-        guard let code = key.withBytes({ authentication.code(.sha256, key: $0, message.span.bytes) }) else {
-            return nil
-        }
-        return code.withBytes { Array($0.copyToArray().prefix(Self.codeByteCount)) }
+    /// What the MAC covers after the cookie.
+    private static func covered(_ seconds: UInt32, _ client: TransportAddress) -> [UInt8] {
+        var covered: [UInt8] = []
+        covered.reserveCapacity(24)
+        covered.append(bigEndian: seconds)
+        covered.append(client.address)
+        covered.append(bigEndian: client.port)
+        return covered
     }
 }

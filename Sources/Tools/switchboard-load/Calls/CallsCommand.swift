@@ -73,7 +73,7 @@ struct CallsCommand: AsyncParsableCommand {
             warmUp: warmUp, processID: pid)
         let report: CallsReport
         do {
-            report = try await run.perform(on: group)
+            report = try await run.run(on: group)
         } catch {
             try await group.shutdownGracefully()
             throw error

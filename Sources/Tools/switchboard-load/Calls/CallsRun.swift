@@ -23,7 +23,7 @@ struct CallsRun: Sendable {
     var warmUp: Double
     var processID: Int?
 
-    func perform(on group: MultiThreadedEventLoopGroup) async throws -> CallsReport {
+    func run(on group: MultiThreadedEventLoopGroup) async throws -> CallsReport {
         let progress = CallsProgress()
         let loops = Array(group.makeIterator())
         let bar = ProgressBar()

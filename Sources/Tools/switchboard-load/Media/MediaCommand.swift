@@ -161,7 +161,7 @@ struct MediaCommand: AsyncParsableCommand {
             load, client, people: people, processID: pid,
             recordings: record ? CallRecordings(http, publishers: churn > 0 ? nil : load.publishers) : nil,
             captions: transcribe ? CallCaptions(http) : nil
-        ).perform()
+        ).run()
         print(report.table)
         if let json { try report.json.write(to: URL(fileURLWithPath: json)) }
         if report.errors > 0 || report.packets == 0 { throw ExitCode(1) }

@@ -24,15 +24,15 @@ struct MediaHTTP: Sendable {
         var request = request(.POST, path, headers)
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(data: try JSONEncoder().encode(body)))
-        return try await perform(request, "POST \(path.generalized)")
+        return try await execute(request, "POST \(path.generalized)")
     }
 
     func get<Body: Decodable>(_ path: String, _ headers: [(String, String)] = []) async throws -> Body {
-        try await perform(request(.GET, path, headers), "GET \(path.generalized)")
+        try await execute(request(.GET, path, headers), "GET \(path.generalized)")
     }
 
     func remove<Body: Decodable>(_ path: String, _ headers: [(String, String)]) async throws -> Body {
-        try await perform(request(.DELETE, path, headers), "DELETE \(path.generalized)")
+        try await execute(request(.DELETE, path, headers), "DELETE \(path.generalized)")
     }
 
     /// Sends a request and ignores the body of the response.
@@ -40,7 +40,7 @@ struct MediaHTTP: Sendable {
         var request = request(.POST, path, headers)
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(data: try JSONEncoder().encode(body)))
-        _ = try await perform(request, "POST \(path.generalized)", upTo: Self.maxResponseByteCount)
+        _ = try await execute(request, "POST \(path.generalized)", upTo: Self.maxResponseByteCount)
     }
 
     /// A client for streams, each of which occupies a connection; the shared client has only eight. It lives as long as
@@ -65,7 +65,7 @@ struct MediaHTTP: Sendable {
 
     /// Fetches a file.
     func fetch(_ path: String) async throws -> [UInt8] {
-        let file = try await perform(request(.GET, path), "GET \(path.generalized)", upTo: Self.maxFileByteCount)
+        let file = try await execute(request(.GET, path), "GET \(path.generalized)", upTo: Self.maxFileByteCount)
         return Array(buffer: file)
     }
 
@@ -78,8 +78,8 @@ struct MediaHTTP: Sendable {
         return request
     }
 
-    private func perform<Body: Decodable>(_ request: HTTPClientRequest, _ what: String) async throws -> Body {
-        let body = try await perform(request, what, upTo: Self.maxResponseByteCount)
+    private func execute<Body: Decodable>(_ request: HTTPClientRequest, _ what: String) async throws -> Body {
+        let body = try await execute(request, what, upTo: Self.maxResponseByteCount)
         do {
             return try JSONDecoder().decode(Body.self, from: Data(buffer: body))
         } catch {
@@ -87,7 +87,7 @@ struct MediaHTTP: Sendable {
         }
     }
 
-    private func perform(_ request: HTTPClientRequest, _ what: String, upTo limit: Int) async throws -> ByteBuffer {
+    private func execute(_ request: HTTPClientRequest, _ what: String, upTo limit: Int) async throws -> ByteBuffer {
         let response: HTTPClientResponse
         let body: ByteBuffer
         do {

@@ -76,7 +76,7 @@ final class MediaRun: Sendable {
         var returns = 0
     }
 
-    func perform() async throws -> MediaReport {
+    func run() async throws -> MediaReport {
         _ = DescriptorLimit.raise()
         let idleMemory = try processID.map { try ProcessMemory.resident(of: $0) }
         let workers = try (0..<load.threads).map {

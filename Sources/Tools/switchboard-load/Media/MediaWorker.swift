@@ -126,7 +126,7 @@ private final class MediaLoop {
             let now = SystemClock.now().nanoseconds
             while let due = agenda.min, due.at <= now {
                 agenda.removeMin()
-                perform(due, now)
+                handle(due, now)
             }
             tools.flush()
             let next = agenda.min?.at ?? .max
@@ -202,7 +202,7 @@ private final class MediaLoop {
         }
     }
 
-    private func perform(_ due: Due, _ now: UInt64) {
+    private func handle(_ due: Due, _ now: UInt64) {
         guard due.id < legs.count, legs[due.id] === due.leg else { return }
         guard due.track >= 0 else {
             due.leg.tick(Instant(nanoseconds: now))

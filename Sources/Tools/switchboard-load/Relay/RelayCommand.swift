@@ -98,7 +98,7 @@ struct RelayCommand: AsyncParsableCommand {
         var run = try RelayRun.make(
             transport, server, credential: credential, allocations: allocations, rate: rate, payload: payload,
             seconds: duration, processID: pid)
-        let report = try run.perform()
+        let report = try run.run()
         print(report.table)
         if let json { try report.json.write(to: URL(fileURLWithPath: json)) }
         if report.received == 0 { throw ExitCode(1) }

@@ -107,7 +107,7 @@ struct RelayRun: ~Copyable {
     }
 
     /// Loads the relay, and releases the allocations, also after an error.
-    mutating func perform() throws -> RelayReport {
+    mutating func run() throws -> RelayReport {
         defer { for index in 0..<clients.count { clients[index].release() } }
         let before = try processID.map { try ProcessTimes(of: $0) }
         let ownBefore = try ProcessTimes(of: nil)

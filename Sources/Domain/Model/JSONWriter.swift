@@ -1,9 +1,8 @@
-package import Model
-
 /// Writes JSON (RFC 8259) in one pass into a growing buffer.
 ///
-/// Call documents are encoded inside the commit transaction, several times in a call's life; `JSONEncoder` builds a
-/// tree of boxed values first and takes ten times as long.
+/// Every document that is not encoded from an `Encodable` is written with it, so that nothing is escaped by hand. Call
+/// documents are encoded inside the commit transaction, several times in a call's life; `JSONEncoder` builds a tree of
+/// boxed values first and takes ten times as long.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
     /// Whether the next value needs a comma before it.
@@ -31,12 +30,16 @@ package struct JSONWriter {
         follows = true
     }
 
-    /// Writes a member's name; its value must follow. Names are constants that need no escaping.
+    /// Writes a member's name; its value must follow. The name is a constant that needs no escaping.
     package mutating func name(_ name: String) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: name.utf8)
-        bytes.append(UInt8(ascii: "\""))
+        quoted(name)
+        bytes.append(UInt8(ascii: ":"))
+        follows = false
+    }
+
+    /// Writes the name of a member that is not a constant.
+    package mutating func name(escaping name: String) {
+        write(name)
         bytes.append(UInt8(ascii: ":"))
         follows = false
     }
@@ -44,7 +47,7 @@ package struct JSONWriter {
     package mutating func write(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        escape(text)
+        Self.escape(text, into: &bytes)
         bytes.append(UInt8(ascii: "\""))
         follows = true
     }
@@ -78,9 +81,12 @@ package struct JSONWriter {
         follows = true
     }
 
-    /// RFC 8259 section 7: the quotation mark, the backslash and everything below U+0020.
-    private mutating func escape(_ text: String) {
-        bytes.reserveCapacity(bytes.count + text.utf8.count + 64)
+    /// Appends text as it stands within quotes. RFC 8259 section 7: the quotation mark, the backslash and everything
+    /// below U+0020 are escaped.
+    package static func escape(_ text: String, into bytes: inout [UInt8]) {
+        // `reserveCapacity` allocates exactly what it is asked for: for each of many strings it would copy everything.
+        let needed = bytes.count + text.utf8.count + 64
+        if needed > bytes.capacity { bytes.reserveCapacity(max(needed, bytes.capacity * 2)) }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -92,8 +98,8 @@ package struct JSONWriter {
             case 0x09: bytes.append(contentsOf: "\\t".utf8)
             default:
                 bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(Self.digit(byte >> 4))
-                bytes.append(Self.digit(byte & 0xF))
+                bytes.append(digit(byte >> 4))
+                bytes.append(digit(byte & 0xF))
             }
         }
     }

@@ -1,10 +1,12 @@
+import Accounts
+
 /// A rate limiter with a sliding window of one hour per key.
 ///
 /// A token bucket that holds an hour's permits allows twice as many within its first hour. Here the hour is divided
 /// into slots of five minutes, and a permit is free again when its slot is completely outside the last hour: no hour
 /// has more than `limit`. Time is passed as milliseconds of a monotonic clock. The number of keys is bounded; the least
 /// recently used ones are evicted.
-package struct HourlyLimiter<Key: Hashable & Sendable>: Sendable {
+struct HourlyLimiter<Key: Hashable & Sendable>: Sendable {
     private struct Window: Sendable {
         /// Permits taken in each slot; slot `n` lies at index `n % slotCount`.
         var taken: [Int32]
@@ -21,15 +23,15 @@ package struct HourlyLimiter<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - limit: permits per key within an hour.
     ///   - capacity: the maximum number of keys.
-    package init(limit: Int, capacity: Int = 50_000) {
+    init(limit: Int, capacity: Int = 50_000) {
         self.limit = min(max(1, limit), 1_000_000_000)
         windows = RecentMap(capacity: capacity)
     }
 
-    package var count: Int { windows.count }
+    var count: Int { windows.count }
 
     /// Takes one permit of `key`. Returns nil if there was one, else the milliseconds until there is one.
-    package mutating func take(_ key: Key, at now: Int64) -> Int64? {
+    mutating func take(_ key: Key, at now: Int64) -> Int64? {
         // Clamped so that the sums below cannot overflow.
         let now = min(max(0, now), Int64.max / 2)
         var window =

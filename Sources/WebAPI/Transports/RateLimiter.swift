@@ -1,8 +1,13 @@
+import Accounts
+
 /// A rate limiter with a token bucket per key.
 ///
 /// A bucket holds up to `burst` and fills at `perMinute`. Time is passed as milliseconds of a monotonic clock. The
 /// number of buckets is bounded; the least recently used ones are evicted, and are full when they come back.
-package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
+///
+/// The `TokenBucket` of packets does not fit: it is filled only when it is empty, so that two bursts can pass together,
+/// and it counts at most ten seconds. A rejected request is told exactly when there will be a permit.
+struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     private struct Bucket: Sendable {
         /// In 1/60,000 of a permit: a bucket gains `perMinute` of them per millisecond, without rounding.
         var level: Int64
@@ -19,16 +24,16 @@ package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     ///   - perMinute: permits per key and minute in the long run.
     ///   - burst: permits at once; `perMinute` if nil.
     ///   - capacity: the maximum number of keys.
-    package init(perMinute: Int, burst: Int? = nil, capacity: Int = 100_000) {
+    init(perMinute: Int, burst: Int? = nil, capacity: Int = 100_000) {
         self.perMinute = Int64(min(max(1, perMinute), 1_000_000_000))
         self.burst = Int64(min(max(1, burst ?? perMinute), 1_000_000_000)) * Self.permit
         buckets = RecentMap(capacity: capacity)
     }
 
-    package var count: Int { buckets.count }
+    var count: Int { buckets.count }
 
     /// Takes one permit of `key`. Returns nil if there was one, else the milliseconds until there is one.
-    package mutating func take(_ key: Key, at now: Int64) -> Int64? {
+    mutating func take(_ key: Key, at now: Int64) -> Int64? {
         var bucket = buckets[key] ?? Bucket(level: burst, at: now)
         // A bucket is full after burst / perMinute minutes, so a longer time need not be multiplied.
         let elapsed = min(max(0, now &- bucket.at), burst / perMinute + 1)
