@@ -192,36 +192,42 @@ let package = Package(
                 basicContainers,
             ]),
 
+        // What the tests of several modules share: clocks, seeds, links, files.
+        .target(
+            name: "TestSupport", dependencies: ["Model", "Wire"], path: "Tests/Support", swiftSettings: strict),
+
         tests("WireTests", ["Wire"]),
         tests("DatagramIOTests", ["DatagramIO", "CLinux"]),
-        tests("OpenSSLCryptoTests", ["OpenSSLCrypto", "DTLS", "Wire"]),
-        tests("SecureMediaTests", ["SecureMedia", "RTP", "Wire", "OpenSSLCrypto", "CSRTP"]),
-        tests("DTLSTests", ["DTLS", "Wire", "OpenSSLCrypto"]),
-        tests("GatewayTests", ["Gateway", "RTP", "SDP", "Wire"]),
+        tests("OpenSSLCryptoTests", ["TestSupport", "OpenSSLCrypto", "DTLS", "Wire"]),
+        tests("SecureMediaTests", ["TestSupport", "SecureMedia", "RTP", "Wire", "OpenSSLCrypto", "CSRTP"]),
+        tests("DTLSTests", ["TestSupport", "DTLS", "Wire", "OpenSSLCrypto"]),
+        tests("GatewayTests", ["TestSupport", "Gateway", "RTP", "SDP", "Wire"]),
         tests(
             "MediaGatewayTests",
             [
-                "MediaGateway", "Containers", "Gateway", "ICE", "SDP", "STUN", "SecureMedia", "OpenSSLCrypto",
-                "DatagramIO", "RTP", "Wire",
+                "TestSupport", "MediaGateway", "Containers", "Gateway", "ICE", "SDP", "STUN", "SecureMedia",
+                "OpenSSLCrypto", "DatagramIO", "RTP", "Wire",
             ]),
-        tests("RTPTests", ["RTP", "Wire"]),
-        tests("AudioTests", ["Audio", "Containers", "RTP", "Wire"]),
-        tests("ContainersTests", ["Containers", "RTP", "Wire"], resources: [.copy("Fixtures")]),
-        tests("ICETests", ["ICE", "STUN", "Wire", "OpenSSLCrypto"]),
-        tests("SDPTests", ["SDP", "Wire"], resources: [.copy("Fixtures")]),
-        tests("STUNTests", ["STUN", "Wire", "OpenSSLCrypto"]),
-        tests("TURNTests", ["TURN", "STUN", "Wire", "OpenSSLCrypto"]),
-        tests("RelayTests", ["Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
-        tests("StorageTests", ["Storage", "Model", "Voice", grdb]),
-        tests("MediaFilesTests", ["MediaFiles", "Model"]),
-        tests("ServerTests", ["Server", "Transcription", logging]),
+        tests("RTPTests", ["TestSupport", "RTP", "Wire"]),
+        tests("AudioTests", ["TestSupport", "Audio", "Containers", "RTP", "Wire"]),
+        tests("ContainersTests", ["TestSupport", "Containers", "RTP", "Wire"], resources: [.copy("Fixtures")]),
+        tests("ICETests", ["TestSupport", "ICE", "STUN", "Wire", "OpenSSLCrypto"]),
+        tests("SDPTests", ["TestSupport", "SDP", "Wire"], resources: [.copy("Fixtures")]),
+        tests("STUNTests", ["TestSupport", "STUN", "Wire", "OpenSSLCrypto"]),
+        tests("TURNTests", ["TestSupport", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
+        tests(
+            "RelayTests",
+            ["TestSupport", "Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
+        tests("StorageTests", ["TestSupport", "Storage", "Model", "Voice", grdb]),
+        tests("MediaFilesTests", ["TestSupport", "MediaFiles", "Model"]),
+        tests("ServerTests", ["TestSupport", "Server", "Transcription", logging]),
         tests(
             "ServicesTests",
             [
-                "Services", "MediaGateway", "Wire", logging, "Calls", "Voice", "Model", "Storage", "MediaFiles",
-                "Audio", "Containers",
+                "TestSupport", "Services", "MediaGateway", "Wire", logging, "Calls", "Voice", "Model", "Storage",
+                "MediaFiles", "Audio", "Containers",
             ]),
-        tests("WebAPITests", ["WebAPI", "MediaFiles", "Model"]),
+        tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Wire"]),
         tests(
             "LoadTests",
             [
@@ -232,19 +238,24 @@ let package = Package(
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
-        tests("CallsTests", ["Model", "Calls", "Accounts", "Storage"]),
+        tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Wire"]),
         tests(
             "TokensTests",
-            ["Tokens", "Accounts", "Model", crypto, cryptoExtras, asyncHTTPClient, nioCore, nioPosix, nioHTTP1]),
-        tests("AccountsTests", ["Accounts", "Model", "Storage", "PasswordHashing", "Tokens", asyncHTTPClient]),
+            [
+                "TestSupport", "Tokens", "Accounts", "Model", crypto, cryptoExtras, asyncHTTPClient, nioCore, nioPosix,
+                nioHTTP1,
+            ]),
         tests(
-            "TranscriptionTests", ["Transcription", "Audio", "RTP", "Wire", crypto, nioCore, nioPosix, nioHTTP1]),
+            "AccountsTests",
+            ["TestSupport", "Accounts", "Model", "Storage", "PasswordHashing", "Tokens", "Wire", asyncHTTPClient]),
+        tests(
+            "TranscriptionTests",
+            ["TestSupport", "Transcription", "Audio", "RTP", "Wire", crypto, nioCore, nioPosix, nioHTTP1]),
         tests(
             "RealtimeTests",
             [
-                "Realtime", "Bus", "Model", "Wire", nioCore, nioPosix, nioEmbedded, nioHTTP1, hummingbirdServer,
-                httpTypes,
-                logging,
+                "TestSupport", "Realtime", "Bus", "Model", "Wire", nioCore, nioPosix, nioEmbedded, nioHTTP1,
+                hummingbirdServer, httpTypes, logging,
             ]),
 
         // C shims: a module map and a header, nothing else.

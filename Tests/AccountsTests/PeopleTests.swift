@@ -2,14 +2,11 @@ import Accounts
 import Model
 import PasswordHashing
 import Storage
+import TestSupport
 import Testing
 import Tokens
 
 @Suite struct PeopleTests {
-    func problem(_ work: () async throws -> Void) async -> Problem? {
-        await #expect(throws: Problem.self) { try await work() }
-    }
-
     @Test func aProfileIsChanged() async throws {
         let scratch = try await ScratchAccounts()
         let ann = try await scratch.signUp("Ann")
@@ -36,10 +33,10 @@ import Tokens
         let ann = try await scratch.signUp("Ann")
         let commands = scratch.commands
         func set() async throws -> (file: FileID, outcome: AccountOutcome<OwnProfile>) {
-            let id = FileID.make(at: scratch.time.value)
+            let id = FileID.make(at: scratch.time.now)
             let file = MediaFile(
                 id: id, kind: .photo, resource: ann.user.id.text, contentType: "image/png", byteCount: 9,
-                createdAt: scratch.time.value, owner: ann.user.id)
+                createdAt: scratch.time.now, owner: ann.user.id)
             return (id, try await commands.setPhoto(file, of: ann.principal))
         }
         func isThere(_ file: FileID) async throws -> Bool {
@@ -60,8 +57,8 @@ import Tokens
             database: scratch.store, passwords: Argon2Hasher(), secrets: SystemSecrets(), tokens: scratch.tokens,
             settings: settings, uptime: { 0 })
         let large = MediaFile(
-            id: .make(at: scratch.time.value), kind: .photo, resource: ann.user.id.text, contentType: "image/png",
-            byteCount: 9, createdAt: scratch.time.value, owner: ann.user.id)
+            id: .make(at: scratch.time.now), kind: .photo, resource: ann.user.id.text, contentType: "image/png",
+            byteCount: 9, createdAt: scratch.time.now, owner: ann.user.id)
         #expect(await problem { _ = try await narrow.setPhoto(large, of: ann.principal) }?.kind == .quotaExceeded)
         #expect(try await commands.me(ann.principal).photoURL == "/v1/photos/\(second)")
         // Two ways to remove it, of which the second finds nothing.
@@ -164,7 +161,7 @@ import Tokens
         #expect(await problem { _ = try await commands.block(ann.user.id, by: ann.principal) }?.field == "user")
         _ = try await commands.setDisabled(true, email: "ann@example.org")
         #expect(await problem { _ = try await commands.profile(of: ann.user.id) }?.kind == .notFound)
-        let nobody = UserID.make(at: scratch.time.value)
+        let nobody = UserID.make(at: scratch.time.now)
         #expect(await problem { _ = try await commands.block(nobody, by: ann.principal) }?.kind == .notFound)
     }
 
@@ -172,7 +169,7 @@ import Tokens
         let scratch = try await ScratchAccounts()
         let (ann, ben) = (try await scratch.signUp("Ann"), try await scratch.signUp("Ben"))
         let commands = scratch.commands
-        let id = EndpointID.make(at: scratch.time.value)
+        let id = EndpointID.make(at: scratch.time.now)
         let secret = "a-secret-of-the-client"
         for _ in 0..<3 {
             let proved = try await commands.endpoint(id, secret: secret, of: ann.principal)
@@ -192,7 +189,7 @@ import Tokens
         let made = try await commands.endpoint(nil, secret: nil, of: ben.principal)
         let newSecret = try #require(made.newSecret)
         #expect(try await commands.endpoint(made.id, secret: newSecret, of: ben.principal).id == made.id)
-        let race = EndpointID.make(at: scratch.time.value)
+        let race = EndpointID.make(at: scratch.time.now)
         let won = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<10 {
                 group.addTask {
@@ -212,7 +209,7 @@ import Tokens
         let others = try await commands.endpoint(nil, secret: nil, of: ben.principal).id
         var ids: [EndpointID] = []
         for _ in 0..<AccountCommands.endpointsPerUser {
-            ids.append(.make(at: scratch.time.value))
+            ids.append(.make(at: scratch.time.now))
             _ = try await commands.endpoint(ids.last, secret: secret, of: ann.principal)
             scratch.advance(seconds: 60)
         }

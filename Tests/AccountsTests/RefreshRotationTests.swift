@@ -1,6 +1,7 @@
 import Accounts
 import Model
 import Testing
+import Wire
 
 @Suite struct RefreshRotationTests {
     static let start = Timestamp(milliseconds: 1_800_000_000_000)
@@ -88,7 +89,7 @@ import Testing
     /// refreshed from a copied state, the sign-in ends.
     @Test(arguments: UInt64(1)...200)
     func randomLosses(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededRandom(seed: seed)
         var rotation = rotation()
         var secret: UInt8 = 1
         var owner: (counter: Int64, hash: UInt8) = (1, 1)
@@ -120,18 +121,5 @@ import Testing
             let second = redeem(&rotation, thief.counter, thief.hash, next: secret, after: 71)
             #expect(first == .reused || second == .reused, "seed \(seed)")
         }
-    }
-}
-
-/// Random numbers that a seed repeats.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,19 +1,11 @@
 import Accounts
 import AsyncHTTPClient
-import Foundation
 import Model
 import PasswordHashing
 import Storage
-import Synchronization
+import TestSupport
+import Testing
 import Tokens
-
-/// A value that tests share between tasks.
-final class Shared<Value: Sendable>: Sendable {
-    private let box: Mutex<Value>
-    init(_ value: Value) { box = Mutex(value) }
-    var value: Value { box.withLock { $0 } }
-    func update<T: Sendable>(_ change: (inout Value) -> T) -> T { box.withLock { change(&$0) } }
-}
 
 /// Accounts over a real database, real hashing (with little work) and real tokens, with time that a test moves.
 final class ScratchAccounts: Sendable {
@@ -21,36 +13,31 @@ final class ScratchAccounts: Sendable {
     let store: Store
     let tokens: AccessTokens
     let verifier: TokenVerifier
-    let time = Shared(Timestamp(milliseconds: 1_800_000_000_000))
+    let time = ManualClock<Timestamp>()
     let published = Shared<[Change]>([])
     let ended = Shared<[SignInID]>([])
     let disabled = Shared<[UserID]>([])
-    let directory: String
 
     init(_ settings: AccountSettings = AccountSettings(), hashing: Argon2Parameters? = nil) async throws {
-        directory = FileManager.default.temporaryDirectory.path + "/accounts-tests-\(UUID())"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let (time, published, ended, disabled) = (time, published, ended, disabled)
-        let database = try SQLiteDatabase(path: directory + "/switchboard.db")
-        store = Store(database: database, clock: { time.value }, publish: { new in published.update { $0 += new } })
+        let database = try SQLiteDatabase(path: try ScratchDirectory().database)
+        store = Store(database: database, clock: { time.now }, publish: { new in published.update { $0 += new } })
         try await store.prepare()
         let tokens = AccessTokens(key: .ephemeral())
         self.tokens = tokens
         let commands = AccountCommands(
             database: store,
             passwords: Argon2Hasher(parameters: hashing ?? Argon2Parameters(memory: 64, passes: 1, lanes: 1)),
-            secrets: SystemSecrets(), tokens: tokens, settings: settings, uptime: { time.value.milliseconds },
+            secrets: SystemSecrets(), tokens: tokens, settings: settings, uptime: { time.now.milliseconds },
             signInsEnded: { _, ids in ended.update { $0 += ids } },
             userDisabled: { user in disabled.update { $0.append(user) } })
         self.commands = commands
         verifier = TokenVerifier(
             own: tokens, external: ExternalIssuers([], client: .shared, uptime: { 0 }),
-            user: { try await commands.user(of: $0) }, clock: { time.value })
+            user: { try await commands.user(of: $0) }, clock: { time.now })
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: directory) }
-
-    func advance(seconds: Int64) { time.update { $0 = $0.adding(seconds: seconds) } }
+    func advance(seconds: Int64) { time.advance(seconds: seconds) }
 
     @discardableResult
     func signUp(_ name: String, email: String? = nil, device: DeviceClaim? = nil) async throws -> SignedIn {
@@ -58,6 +45,11 @@ final class ScratchAccounts: Sendable {
         return try await commands.signUp(
             SignUpRequest(email: email, password: "correct horse", displayName: name, device: device))
     }
+}
+
+/// The problem with which some work must end.
+func problem(_ work: () async throws -> Void) async -> Problem? {
+    await #expect(throws: Problem.self) { try await work() }
 }
 
 extension SignedIn {

@@ -2,14 +2,11 @@ import Accounts
 import Model
 import PasswordHashing
 import Storage
+import TestSupport
 import Testing
 import Tokens
 
 @Suite struct SessionTests {
-    func problem(_ work: () async throws -> Void) async -> Problem? {
-        await #expect(throws: Problem.self) { try await work() }
-    }
-
     @Test func tokensAreRefreshedInTurn() async throws {
         let scratch = try await ScratchAccounts()
         let ann = try await scratch.signUp("Ann")
@@ -22,7 +19,7 @@ import Tokens
             token = pair.refreshToken
         }
         let session = try await scratch.commands.sessions(of: ann.principal).items.first
-        #expect(session?.lastUsedAt == scratch.time.value && session?.createdAt == ann.session.createdAt)
+        #expect(session?.lastUsedAt == scratch.time.now && session?.createdAt == ann.session.createdAt)
     }
 
     @Test func aLostAnswerIsForgivenButACopyIsNot() async throws {
@@ -105,7 +102,7 @@ import Tokens
         let commands = scratch.commands
         #expect(
             await problem { _ = try await commands.endSession(ben.session.id, of: ann.principal) }?.kind == .notFound)
-        let foreign = DeviceID.make(at: scratch.time.value)
+        let foreign = DeviceID.make(at: scratch.time.now)
         #expect(await problem { _ = try await commands.removeDevice(foreign, of: ann.principal) }?.kind == .notFound)
         let outcome = try await commands.removeDevice(ann.session.device.id, of: laptop.principal)
         #expect(outcome.positions[.user(ann.user.id)]?.sequence == 5)

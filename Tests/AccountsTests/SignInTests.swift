@@ -3,14 +3,11 @@ import Foundation
 import Model
 import PasswordHashing
 import Storage
+import TestSupport
 import Testing
 import Tokens
 
 @Suite struct SignInTests {
-    func problem(_ work: () async throws -> Void) async -> Problem? {
-        await #expect(throws: Problem.self) { try await work() }
-    }
-
     @Test func signingUpSignsIn() async throws {
         let scratch = try await ScratchAccounts()
         let device = DeviceClaim(name: "Ann's phone", platform: "iOS")
@@ -79,7 +76,7 @@ import Tokens
 
     @Test func guessingIsSlowedDown() async throws {
         let scratch = try await ScratchAccounts()
-        let phone = DeviceClaim(id: .make(at: scratch.time.value), name: "Phone", platform: "iOS")
+        let phone = DeviceClaim(id: .make(at: scratch.time.now), name: "Phone", platform: "iOS")
         try await scratch.signUp("Ann", device: phone)
         func signIn(_ password: String, device: DeviceClaim? = nil) async -> Problem? {
             do {

@@ -1,16 +1,16 @@
 import Audio
-import Foundation
 import RTP
+import TestSupport
 import Testing
 import Wire
 
 /// Words that flite speaks, and that pocketsphinx recognizes after Opus and a bad network.
-@Suite("Speech", .enabled(if: Speech.isInstalled, "flite and pocketsphinx are not installed"))
+@Suite("Speech", .enabled(if: Flite.hasRecognizer, "flite and pocketsphinx are not installed"))
 struct SpeechTests {
     @Test("words are recognized after Opus", arguments: [false, true])
     func understood(isBadNetwork: Bool) throws {
         let words = "one two three four five"
-        let spoken = try Speech.say(words)
+        let spoken = try Flite.say(words)
         #expect(spoken.count > 16_000)
         let encoder = try VoiceEncoder(.wide, .init(repairsLoss: isBadNetwork, isDiscontinuous: true))
         var random = SeededRandom(seed: 11)
@@ -45,59 +45,11 @@ struct SpeechTests {
         for segment in timeline.finish(at: end) { voice.take(segment, into: &decoded) }
         voice.finish(into: &decoded)
         #expect(abs(decoded.count - number * 320) < 640)
-        let understood = try Speech.recognize(decoded)
+        let understood = try Flite.recognize(decoded)
         if isBadNetwork {
             #expect(understood.contains("three"), "\(understood)")
         } else {
             #expect(understood == words)
         }
-    }
-}
-
-enum Speech {
-    static let isInstalled = ["flite", "pocketsphinx_continuous"].allSatisfy { path(of: $0) != nil }
-
-    /// Speech from flite, at 16 kHz.
-    static func say(_ words: String) throws -> [Int16] {
-        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).wav")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try run("flite", ["-voice", "slt", "-t", words, "-o", file.path])
-        let bytes = Array(try Data(contentsOf: file))
-        // A header of 44 bytes, then samples.
-        return stride(from: 44, to: bytes.count - 1, by: 2).map { Int16(bytes[$0]) | Int16(bytes[$0 + 1]) << 8 }
-    }
-
-    static func recognize(_ samples: [Int16]) throws -> String {
-        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).raw")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let silence = [Int16](repeating: 0, count: 8_000)
-        try Data(
-            (silence + samples + silence).flatMap {
-                [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
-            }
-        )
-        .write(to: file)
-        return try run("pocketsphinx_continuous", ["-infile", file.path, "-logfn", "/dev/null"])
-            .split(whereSeparator: \.isNewline).joined(separator: " ")
-    }
-
-    private static func path(of program: String) -> String? {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
-        return folders.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-    }
-
-    @discardableResult
-    private static func run(_ program: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: path(of: program) ?? program)
-        process.arguments = arguments
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(program) ended with \(process.terminationStatus)")
-        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -1,6 +1,7 @@
 import Calls
 import Model
 import Testing
+import Wire
 
 /// One running client of one person.
 struct Client: Hashable {
@@ -275,20 +276,5 @@ extension CallsHarness {
         for callee in callees { try accept(call, by: callee) }
         for client in [caller] + callees { try connected(call, by: client) }
         return call
-    }
-}
-
-/// SplitMix64: a seed reproduces a schedule.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -1,5 +1,6 @@
 import Calls
 import Model
+import Wire
 
 /// One random schedule: four people with two endpoints each, who call, answer, signal, crash and come back while time
 /// passes and the server restarts. After each step the invariants of calls are checked.

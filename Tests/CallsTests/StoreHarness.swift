@@ -1,8 +1,8 @@
 import Accounts
 import Calls
-import Foundation
 import Model
 import Storage
+import TestSupport
 
 /// A store of calls with test helpers. Every scenario runs on both implementations, so that the database must behave
 /// like the plain one.
@@ -147,11 +147,9 @@ enum Backing: String, CaseIterable, Sendable {
 
     /// Runs a job in a transaction of a new database.
     static func database(_ job: @escaping @Sendable (any SQLTransaction) throws -> Void) async throws {
-        let file = FileManager.default.temporaryDirectory.path + "/calls-tests-\(UUID().uuidString).db"
-        defer {
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + suffix) }
-        }
-        let database = try SQLiteDatabase(path: file, readers: 1)
+        let directory = try ScratchDirectory()
+        defer { directory.remove() }
+        let database = try SQLiteDatabase(path: directory.database, readers: 1)
         try await Store(database: database, clock: { CallsHarness.start }, publish: { _ in }).prepare()
         try await database.submit(job)
         await database.close()

@@ -1,5 +1,6 @@
 import Containers
 import RTP
+import TestSupport
 import Testing
 import Wire
 
@@ -12,7 +13,7 @@ struct OpusRecordingTests {
         var recording: OpusRecording?
         var disk: [UInt8] = []
         var now = 1_000.0
-        private var onTheWay: [(at: Double, packet: AudioPacket)] = []
+        private var inFlight = ArrivalQueue<AudioPacket>()
         private var sequence: UInt16 = 65_500
         private var timestamp: UInt32 = 4_294_900_000
 
@@ -26,7 +27,7 @@ struct OpusRecordingTests {
                 let packet = AudioPacket(
                     sequence: sequence, timestamp: timestamp, arrival: instant(arrival),
                     payload: [0x78, UInt8(truncatingIfNeeded: sequence), UInt8(truncatingIfNeeded: sequence >> 8)])
-                if !isLost { onTheWay.append((arrival, packet)) }
+                if !isLost { inFlight.insert(packet, arrival: instant(arrival)) }
                 sequence &+= 1
             }
             timestamp &+= 960
@@ -35,15 +36,14 @@ struct OpusRecordingTests {
         }
 
         private mutating func deliver(until moment: Double) {
-            for each in onTheWay.filter({ $0.at <= moment }).sorted(by: { $0.at < $1.at }) {
+            let time = instant(moment)
+            for (_, packet) in inFlight.take(until: time) {
                 if recording == nil {
-                    recording = OpusRecording(each.packet, serial: 7, tags: OpusTags(vendor: "test"))
+                    recording = OpusRecording(packet, serial: 7, tags: OpusTags(vendor: "test"))
                 } else {
-                    recording?.take(each.packet)
+                    recording?.take(packet)
                 }
             }
-            onTheWay.removeAll { $0.at <= moment }
-            let time = instant(moment)
             recording?.advance(to: time)
             disk += recording?.takePages() ?? []
         }

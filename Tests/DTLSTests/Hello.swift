@@ -1,23 +1,19 @@
 import DTLS
 import OpenSSLCrypto
+import TestSupport
 import Testing
 import Wire
 
 /// ClientHellos as clients write them, and as they do not.
 enum Hello {
     /// The first datagram of `openssl s_client -dtls1_2`, version 3.0.
-    static let captured = bytes(
+    static let captured = hex(
         "16feff000000000000000000c0010000b400000000000000b4"
             + "fefd6552a1e628eb1962ed08bf115460fb98f14d76c192f3102207dabd92eae2d965"
             + "000000"
             + "38c02cc030009fcca9cca8ccaac02bc02f009ec024c028006bc023c0270067c00ac0140039c009c0130033009d009c003d003c"
             + "0035002f00ff01000052000b000403000102000a000c000a001d0017001e00190018002300000016000000170000000d002a00"
             + "28040305030603080708080809080a080b080408050806040105010601030303010302040205020602")
-
-    static func bytes(_ hexadecimal: String) -> [UInt8] {
-        let digits = Array(hexadecimal)
-        return stride(from: 0, to: digits.count - 1, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
-    }
 
     /// The hello's message without headers: version, random, session, cookie, and `rest` as cipher suites and so on.
     static func message(random: UInt8 = 7, session: [UInt8] = [], cookie: [UInt8] = [], rest: [UInt8] = []) -> [UInt8] {

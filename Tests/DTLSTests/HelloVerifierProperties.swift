@@ -1,4 +1,5 @@
 import DTLS
+import TestSupport
 import Testing
 import Wire
 
@@ -9,7 +10,7 @@ struct HelloVerifierProperties {
     func cuts(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let harness = try HelloVerifierHarness()
-        let rest = (0..<Int.random(in: 0...2000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let rest = random.bytes(Int.random(in: 0...2000, using: &random))
         let cookie = try harness.cookie(for: Hello.message(rest: rest))
         let message = Hello.message(cookie: cookie, rest: rest)
 
@@ -52,8 +53,7 @@ struct HelloVerifierProperties {
             var datagram: [UInt8]
             switch Int.random(in: 0...2, using: &random) {
             case 0:
-                datagram = (0..<Int.random(in: 0...300, using: &random)).map { _ in .random(in: 0...255, using: &random)
-                }
+                datagram = random.bytes(Int.random(in: 0...300, using: &random))
             case 1:
                 datagram = Hello.captured
             default:

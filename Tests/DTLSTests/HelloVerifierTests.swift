@@ -1,4 +1,5 @@
 import DTLS
+import TestSupport
 import Testing
 import Wire
 
@@ -12,7 +13,7 @@ struct HelloVerifierTests {
         #expect(
             harness.receive(Hello.captured)
                 == .responded(
-                    Hello.bytes("16feff00000000000000000023" + "030000170000000000000017" + "feff14" + cookie)))
+                    hex("16feff00000000000000000023" + "030000170000000000000017" + "feff14" + cookie)))
         #expect(harness.verifier.counters.challenges == 1)
         #expect(harness.verifier.assemblyCount == 0)
     }

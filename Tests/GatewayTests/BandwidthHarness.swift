@@ -1,6 +1,7 @@
 import Gateway
 import RTP
 import SDP
+import TestSupport
 import Testing
 import Wire
 
@@ -140,8 +141,7 @@ struct Viewer {
     private static let headerBytes = 42
 
     let leg: LegID
-    var rate: Double
-    var queueNanoseconds: UInt64 = 200_000_000
+    var link: BottleneckLink<Packet>
     var feedback: Feedback
     /// Until then nothing is read: it all comes at once afterwards.
     var blockedUntil: UInt64 = 0
@@ -153,29 +153,25 @@ struct Viewer {
     private(set) var voices = 0
     /// The total time without video, beyond a second each.
     private(set) var pausedSeconds = 0.0
-    private var freeAt: UInt64 = 0
-    private var inFlight: [(arrival: UInt64, packet: Packet)] = []
     private var log = ArrivalLog()
     private var nextFeedback: UInt64 = 0
 
     init(_ leg: LegID, rate: Double, _ feedback: Feedback) {
         self.leg = leg
-        self.rate = rate
+        link = BottleneckLink(rate: rate, queueLimit: .nanoseconds(200_000_000), delayNanoseconds: 20_000_000)
         self.feedback = feedback
     }
 
     mutating func send(_ packets: [Packet], at now: Instant) {
+        // Never used, since the link has no jitter.
+        var random = SystemRandomNumberGenerator()
         for packet in packets {
-            let begin = max(freeAt, now.nanoseconds)
-            guard begin - now.nanoseconds < queueNanoseconds else { continue }
-            freeAt = begin + UInt64(Double(packet.bytes.count + Self.headerBytes) * 8e9 / rate)
-            inFlight.append((freeAt + 20_000_000, packet))
+            link.send(packet, byteCount: packet.bytes.count + Self.headerBytes, at: now, using: &random)
         }
         guard now.nanoseconds >= blockedUntil else { return }
-        for (arrival, packet) in inFlight where arrival <= now.nanoseconds {
-            receive(packet, readAt: max(arrival, blockedUntil), at: now)
+        for (arrival, packet) in link.take(until: now) {
+            receive(packet, readAt: max(arrival.nanoseconds, blockedUntil), at: now)
         }
-        inFlight.removeAll { $0.arrival <= now.nanoseconds }
         if let lastFrame, now.nanoseconds(since: lastFrame) > 1_000_000_000 { pausedSeconds += 0.001 }
     }
 

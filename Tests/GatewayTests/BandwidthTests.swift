@@ -1,6 +1,7 @@
 import Gateway
 import RTP
 import SDP
+import TestSupport
 import Testing
 import Wire
 
@@ -61,13 +62,13 @@ import Wire
         harness.run(seconds: 12)
         #expect(harness.shownLayer(0) == 2 && harness.shownLayer(1) == 2)
         let throttled = harness.now
-        harness.viewers[0].rate = 300_000
+        harness.viewers[0].link.rate = 300_000
         harness.run(seconds: 20)
         #expect(harness.shownLayer(0) == 0 && harness.shownLayer(1) == 2)
         let smaller = try #require(harness.viewers[0].video.frames.first { $0.at > throttled && $0.layer < 2 })
         #expect(smaller.at.nanoseconds(since: throttled) < 1_200_000_000, "The rest is for what the model leaves out.")
         let lifted = harness.now
-        harness.viewers[0].rate = 8_000_000
+        harness.viewers[0].link.rate = 8_000_000
         harness.run(seconds: 10)
         #expect(harness.shownLayer(0) == 2 && harness.shownLayer(1) == 2)
         #expect(harness.viewers[0].video.frames.contains { $0.at > lifted && $0.layer == 2 })
@@ -82,8 +83,8 @@ import Wire
         harness.run(seconds: 12)
         #expect(harness.shownLayer(0) == 2)
         let throttled = harness.now
-        harness.viewers[0].rate = 300_000
-        harness.viewers[0].queueNanoseconds = queue * 1_000_000
+        harness.viewers[0].link.rate = 300_000
+        harness.viewers[0].link.queueLimit = .nanoseconds(queue * 1_000_000)
         harness.run(seconds: 5)
         let smaller = try #require(harness.viewers[0].video.frames.first { $0.at > throttled && $0.layer < 2 })
         #expect(smaller.at.nanoseconds(since: throttled) < (1_000 + queue * 14 / 10) * 1_000_000)
@@ -109,7 +110,7 @@ import Wire
         #expect(harness.viewers[0].pausedSeconds > 5)
         harness.run(seconds: 10)
         #expect(harness.viewers[0].voices - voices > 300, "\(harness.viewers[0].voices - voices) of 500")
-        harness.viewers[0].rate = 8_000_000
+        harness.viewers[0].link.rate = 8_000_000
         harness.run(seconds: 60)
         #expect(harness.shownLayer(0) == 2)
     }

@@ -1,5 +1,6 @@
 import ICE
 import STUN
+import TestSupport
 import Testing
 import Wire
 
@@ -64,8 +65,7 @@ struct HostileCheckTests {
             #expect(throws: Message.ParseError.self) { try Message(part.span.bytes) }
         }
         for bit in 0..<bytes.count * 8 {
-            var damaged = bytes
-            damaged[bit / 8] ^= 1 << (bit % 8)
+            let damaged = bytes.flippingBit(bit)
             if let outcome = try? harness.receive(damaged, on: LiteAgentHarness.flow(2)) {
                 guard case .dropped = outcome else {
                     Issue.record("bit \(bit): \(outcome)")

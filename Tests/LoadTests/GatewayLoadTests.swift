@@ -30,7 +30,7 @@ struct GatewayLoadTests {
         let people = (0..<load.calls * load.participants).map { VirtualUser(user: "p\($0)", token: "") }
         let client = InProcessGatewayClient(server: server, loss: loss)
         defer { client.path.withLock { $0 }?.stop() }
-        let report = try await MediaRun(load, client, people: people, processID: nil).perform()
+        let report = try await MediaRun(load, client, people: people, processID: nil).run()
         return (report, server.stats, client.path.withLock { $0 }?.lostCount ?? 0)
     }
 

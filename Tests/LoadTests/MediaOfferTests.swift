@@ -3,6 +3,7 @@ import OpenSSLCrypto
 import RTP
 import SDP
 import Testing
+import Wire
 
 @testable import switchboard_load
 

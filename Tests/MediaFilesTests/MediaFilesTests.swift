@@ -1,15 +1,16 @@
 import Foundation
 import MediaFiles
 import Model
+import TestSupport
 import Testing
 
 @Suite struct MediaFilesTests {
-    let directory = FileManager.default.temporaryDirectory.path + "/media-\(UUID())"
+    let directory: String
     let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
 
-    private func file() -> FileID { .make(at: Timestamp(milliseconds: 1_800_000_000_000)) }
+    init() throws { directory = try ScratchDirectory().file("media") }
 
-    private func clean() { try? FileManager.default.removeItem(atPath: directory) }
+    private func file() -> FileID { .make(at: Timestamp(milliseconds: 1_800_000_000_000)) }
 
     private func read(_ file: StoredFile, _ range: Range<Int>) async throws -> [[UInt8]] {
         var chunks: [[UInt8]] = []
@@ -18,7 +19,6 @@ import Testing
     }
 
     @Test func whatIsWrittenIsRead() async throws {
-        defer { clean() }
         let files = try MediaFiles(path: directory)
         let (name, empty) = (file(), file())
         try await files.write(bytes, as: name)
@@ -40,7 +40,6 @@ import Testing
     }
 
     @Test func aRemovedFileIsGoneForThoseWhoComeLater() async throws {
-        defer { clean() }
         let files = try MediaFiles(path: directory)
         let name = file()
         try await files.write(bytes, as: name)
@@ -53,7 +52,6 @@ import Testing
     }
 
     @Test func aStartSweepsWhatACrashLeft() async throws {
-        defer { clean() }
         let name = file()
         try await MediaFiles(path: directory).write(bytes, as: name)
         try Data([1, 2, 3]).write(to: URL(filePath: "\(directory)/\(file()).part"))
@@ -62,7 +60,6 @@ import Testing
     }
 
     @Test func aRecordingGrowsUnderItsOwnName() async throws {
-        defer { clean() }
         let files = try MediaFiles(path: directory)
         let name = file()
         let growing = try await files.append(to: name)
@@ -77,7 +74,7 @@ import Testing
 
     @Test func aDirectoryThatIsGoneIsSaid() async throws {
         let files = try MediaFiles(path: directory)
-        clean()
+        try FileManager.default.removeItem(atPath: directory)
         let error = await #expect(throws: MediaFileError.self) { try await files.write([1], as: file()) }
         #expect(error?.kind == .unwritable)
         #expect(error?.problem.kind == .unavailable)
@@ -87,7 +84,6 @@ import Testing
 
     /// /dev/full takes nothing, as a full disk.
     @Test func aFullDiskIsSaid() async throws {
-        defer { clean() }
         let files = try MediaFiles(path: directory)
         let name = file()
         try FileManager.default.createSymbolicLink(
@@ -99,7 +95,6 @@ import Testing
 
     /// What an operator keeps free is kept free, also of files that were begun before.
     @Test func soMuchStaysFree() async throws {
-        defer { clean() }
         let files = try MediaFiles(path: directory, minFreeBytes: 1)
         try await files.checkFreeSpace()
         let (name, other) = (file(), file())
@@ -120,7 +115,6 @@ import Testing
     }
 
     @Test func threadsThatMayBlockReadAndAppend() throws {
-        defer { clean() }
         let files = try MediaFiles(path: directory)
         let name = file()
         let growing = try files.appendBlocking(to: name)
@@ -137,10 +131,6 @@ import Testing
 
     @Test func whatIsRemovedDuringACopyIsInIt() async throws {
         let target = directory + "-copy"
-        defer {
-            clean()
-            try? FileManager.default.removeItem(atPath: target)
-        }
         let files = try MediaFiles(path: directory)
         let (kept, gone, missing) = (file(), file(), file())
         try await files.write(bytes, as: kept)

@@ -1,6 +1,7 @@
 import OpenSSLCrypto
 import SecureMedia
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MediaGateway
@@ -13,13 +14,13 @@ struct EndHookTests {
         let context = try #require(MediaContext.server(identity, profiles: SRTPProfile.preferred))
         let shared = GatewayShared(context) { _ in }
         // The stack depth at which the hook is called, which must not grow with each leg.
-        let depths = Mutex<[Int]>([])
-        shared.ended.withLock { $0.call = { _, _ in depths.withLock { $0.append(stackPointer()) } } }
+        let depths = Shared<[Int]>([])
+        shared.ended.withLock { $0.call = { _, _ in depths.update { $0.append(stackPointer()) } } }
         for number in 0..<1000 as Range<UInt64> {
             let event = GatewayEvent.ended(LegKey(call: "call", participant: "ann"), .closed)
             shared.notify(event, of: number)
         }
-        let seen = depths.withLock { $0 }
+        let seen = depths.value
         #expect(seen.count == 1000 && Set(seen).count == 1, "\(seen.prefix(3)) … \(seen.suffix(1))")
     }
 }

@@ -5,7 +5,7 @@ import MediaGateway
 import OpenSSLCrypto
 import SDP
 import SecureMedia
-import Synchronization
+import TestSupport
 import Testing
 import Wire
 
@@ -16,7 +16,7 @@ final class MediaGatewayHarness {
     private(set) var now = Instant(nanoseconds: 1_000_000_000_000)
     private var worker: GatewayWorker
     private let mailbox: GatewayMailbox
-    private let eventLog = EventLog()
+    private let eventLog = Shared<[GatewayEvent]>([])
     private let fingerprint: CertificateFingerprint
     private var lastNumber: UInt64 = 0
     private var generator = SeededRandom(seed: 1)
@@ -34,16 +34,15 @@ final class MediaGatewayHarness {
         let context = try #require(MediaContext.server(identity, profiles: profiles))
         mailbox = try #require(GatewayMailbox())
         let eventLog = eventLog
+        let shared = GatewayShared(context, limits: limits) { event in eventLog.update { $0.append(event) } }
         let made = GatewayWorker.make(
-            [socket], [listener], GatewayShared(context, limits: limits) { eventLog.add($0) }, mailbox, at: now,
-            seed: 1,
-            connections: connections, handshakes: handshakes)
+            [socket], [listener], shared, mailbox, at: now, seed: 1, connections: connections, handshakes: handshakes)
         guard let made else { throw HarnessError.noWorker }
         worker = made
     }
 
     var stats: GatewayStats { mailbox.stats }
-    var events: [GatewayEvent] { eventLog.all }
+    var events: [GatewayEvent] { eventLog.value }
 
     func ends(of participant: String) -> [LegEnd] {
         events.compactMap {
@@ -142,11 +141,14 @@ final class MediaGatewayHarness {
 
     /// Sets the client's preferences and returns all of them, as `2: low, 3: high`; nil without a leg.
     func setPreferences(_ preferences: [String: PreferredQuality], on client: LegClient) throws -> String? {
-        let replies = PreferenceReplies()
-        try #require(mailbox.post(.setPreferences(number: client.number, preferences) { replies.add($0) }))
+        let replies = Shared<[String?]>([])
+        let reply: @Sendable ([LegSlotPreference]?) -> Void = { preferences in
+            replies.update { $0.append(preferences?.text) }
+        }
+        try #require(mailbox.post(.setPreferences(number: client.number, preferences, reply)))
         turn()
-        try #require(replies.all.count == 1)
-        return replies.all[0]
+        try #require(replies.value.count == 1)
+        return replies.value[0]
     }
 
     func close(_ client: LegClient, _ reason: LegEnd = .left) throws {
@@ -178,7 +180,7 @@ final class MediaGatewayHarness {
     }
 
     private func credentials() throws -> LocalCredentials {
-        let bytes = (0..<LocalCredentials.randomByteCount).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        let bytes = generator.bytes(LocalCredentials.randomByteCount)
         let made = LocalCredentials(random: bytes.span.bytes)
         return try #require(made)
     }
@@ -212,21 +214,6 @@ extension LocalCredentials {
         let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: client.ssrc), count: randomByteCount)
         return LocalCredentials(random: bytes.span.bytes)
     }
-}
-
-/// The worker's events.
-private final class EventLog: Sendable {
-    private let events = Mutex<[GatewayEvent]>([])
-
-    func add(_ event: GatewayEvent) { events.withLock { $0.append(event) } }
-    var all: [GatewayEvent] { events.withLock { $0 } }
-}
-
-private final class PreferenceReplies: Sendable {
-    private let replies = Mutex<[String?]>([])
-
-    func add(_ preferences: [LegSlotPreference]?) { replies.withLock { $0.append(preferences?.text) } }
-    var all: [String?] { replies.withLock { $0 } }
 }
 
 extension [LegSlotPreference] {

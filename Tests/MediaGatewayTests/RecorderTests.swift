@@ -3,6 +3,7 @@ import Gateway
 import MediaGateway
 import RTP
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 
@@ -86,34 +87,25 @@ struct RecorderTests {
         let taps = [AudioTap(byteLimit: 100_000), AudioTap(byteLimit: 100_000)]
         let disk: Disk
         let recorder: AudioRecorder
-        private let ends: Ends
-        private let time: Time
-
-        final class Ends: Sendable {
-            let all = Mutex<[RecordingEnd]>([])
-        }
-        final class Time: Sendable {
-            let now = Mutex(Instant(nanoseconds: 1_000_000_000))
-        }
+        private let ends = Shared<[RecordingEnd]>([])
+        private let clock = ManualClock(Instant(nanoseconds: 1_000_000_000))
 
         init(_ disk: Disk = Disk()) {
             self.disk = disk
-            let (ends, time) = (Ends(), Time())
-            (self.ends, self.time) = (ends, time)
-            recorder = AudioRecorder(taps, clock: { time.now.withLock { $0 } })
+            recorder = AudioRecorder(taps, clock: { [clock] in clock.now })
         }
 
         func begin(_ recording: String = "recording", of call: String = "call", into other: Disk? = nil) async {
             await recorder.begin(recording, of: call, into: other ?? disk) { [ends] end in
-                ends.all.withLock { $0.append(end) }
+                ends.update { $0.append(end) }
             }
         }
 
-        var recorded: [RecordingEnd] { ends.all.withLock { $0 } }
-        var now: Instant { time.now.withLock { $0 } }
+        var recorded: [RecordingEnd] { ends.value }
+        var now: Instant { clock.now }
 
         func pass(milliseconds: UInt64) {
-            time.now.withLock { $0 = $0.adding(nanoseconds: milliseconds * 1_000_000) }
+            clock.advance(milliseconds: milliseconds)
         }
 
         func startTrack(_ name: String, _ number: UInt32, call: String = "call", tap: Int = 0) {
@@ -128,11 +120,6 @@ struct RecorderTests {
                 TappedPacket(
                     source: number, sequence: UInt16(truncatingIfNeeded: index), timestamp: UInt32(index) * 960,
                     arrival: now), payload.span.bytes)
-        }
-
-        /// Waits until it is so, for as long as the test may take.
-        func wait(until isSo: () async -> Bool) async throws {
-            while !(await isSo()) { try await Task.sleep(for: .milliseconds(5)) }
         }
     }
 
@@ -153,7 +140,7 @@ struct RecorderTests {
             if index >= 50 { harness.sendAudio(7, index, tap: 1) }
             harness.pass(milliseconds: 20)
         }
-        try await harness.wait { await harness.recorder.trackCount == 2 }
+        try await eventually { await harness.recorder.trackCount == 2 }
         await harness.recorder.end("call")
         let files = harness.disk.files
         #expect(files.map(\.track.track.participant) == ["ann", "ben"])
@@ -169,7 +156,7 @@ struct RecorderTests {
         await harness.begin("second", of: "call")
         harness.startTrack("ann", 8)
         harness.sendAudio(8, 0)
-        try await harness.wait { await harness.recorder.trackCount == 1 }
+        try await eventually { await harness.recorder.trackCount == 1 }
         await harness.recorder.stop()
         #expect(harness.disk.files.last?.track.recording == "second")
         #expect(await harness.recorder.trackCount == 0)
@@ -187,7 +174,7 @@ struct RecorderTests {
             harness.pass(milliseconds: 20)
         }
         harness.taps[0].append(.ended(source: 7))
-        try await harness.wait { harness.disk.files.contains { $0.duration != nil } }
+        try await eventually { harness.disk.files.contains { $0.duration != nil } }
         harness.pass(milliseconds: 800)
         await harness.recorder.end("call")
         let durations = Dictionary(
@@ -226,12 +213,12 @@ struct RecorderTests {
             harness.pass(milliseconds: 20)
         }
         // A file is made, and what is to be in it waits.
-        try await harness.wait { !harness.disk.files.isEmpty && listener.packets.count == 100 }
+        try await eventually { !harness.disk.files.isEmpty && listener.packets.count == 100 }
         for index in 100..<200 {
             harness.sendAudio(7, index)
             harness.pass(milliseconds: 20)
         }
-        try await harness.wait { listener.packets.count == 200 }
+        try await eventually { listener.packets.count == 200 }
         #expect(listener.packets.allSatisfy { $0.name == "ann" })
         #expect(listener.packets.map(\.sequence) == Array(0..<200))
         #expect(harness.disk.files.first?.bytes == [] && harness.taps[0].droppedCount == 0)
@@ -241,10 +228,10 @@ struct RecorderTests {
 
         // The recording is over, and who listens goes on; another recording is one of its own.
         harness.sendAudio(7, 200)
-        try await harness.wait { listener.packets.count == 201 }
+        try await eventually { listener.packets.count == 201 }
         await harness.begin("second")
         harness.sendAudio(7, 201)
-        try await harness.wait { await harness.recorder.trackCount == 1 }
+        try await eventually { await harness.recorder.trackCount == 1 }
         await harness.recorder.stopListening(to: "call")
         harness.sendAudio(7, 202)
         harness.pass(milliseconds: 100)
@@ -265,7 +252,7 @@ struct RecorderTests {
             harness.sendAudio(7, index)
             harness.pass(milliseconds: 20)
         }
-        try await harness.wait { !harness.disk.files.isEmpty }
+        try await eventually { !harness.disk.files.isEmpty }
         await harness.recorder.endWithoutWaiting("call")
         // Nothing of this is in the first.
         await harness.begin("second")
@@ -300,7 +287,7 @@ struct RecorderTests {
                     source: 7, sequence: UInt16(index), timestamp: UInt32(index) * 960, arrival: harness.now),
                 payload.span.bytes)
             harness.pass(milliseconds: 20)
-            if index % 50 == 49 { try await harness.wait { listener.packets.count == index + 1 } }
+            if index % 50 == 49 { try await eventually { listener.packets.count == index + 1 } }
         }
         let dropped = await harness.recorder.droppedCount
         #expect(dropped > 300 && dropped < 1_000)
@@ -319,7 +306,7 @@ struct RecorderTests {
             harness.pass(milliseconds: 20)
         }
         // The last second may be missing, and no more.
-        try await harness.wait {
+        try await eventually {
             guard let file = harness.disk.files.first, let track = try? track(file) else { return false }
             return track.isTruncated && track.sampleCount >= 3 * 48_000
         }
@@ -336,7 +323,7 @@ struct RecorderTests {
             harness.sendAudio(7, index)
             harness.pass(milliseconds: 20)
         }
-        try await harness.wait { !harness.recorded.isEmpty }
+        try await eventually { !harness.recorded.isEmpty }
         #expect(harness.recorded.map(\.recording) == ["recording"])
         #expect(harness.recorded.first?.failure == "There is no room.")
         #expect(harness.disk.files.map(\.isFinished) == [true] && harness.disk.files.first?.duration == nil)
@@ -358,7 +345,7 @@ struct RecorderTests {
             harness.pass(milliseconds: 20)
         }
         // That one disk is full does not affect the other.
-        try await harness.wait { harness.recorded.map(\.recording) == ["another"] }
+        try await eventually { harness.recorded.map(\.recording) == ["another"] }
         await harness.recorder.end("call")
         #expect(
             harness.disk.files.map(\.track.track.participant) == ["ann"] && harness.disk.files.first?.duration == 2_000)

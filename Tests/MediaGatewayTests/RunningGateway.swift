@@ -3,7 +3,7 @@ import ICE
 import MediaGateway
 import OpenSSLCrypto
 import SDP
-import Synchronization
+import TestSupport
 import Testing
 import Wire
 
@@ -15,16 +15,8 @@ final class RunningGateway: Sendable {
     /// One of its addresses; the UDP address is in the answers.
     let address: TransportAddress
 
-    private final class Events: Sendable {
-        let all = Mutex<[GatewayEvent]>([])
-    }
-
-    private final class Clock: Sendable {
-        let now = Mutex(Instant(nanoseconds: 1_000_000_000_000))
-    }
-
-    private let events: Events
-    private let clock: Clock
+    private let events = Shared<[GatewayEvent]>([])
+    private let clock = ManualClock(Instant(nanoseconds: 1_000_000_000_000))
 
     init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
         var configuration = GatewayConfiguration()
@@ -32,27 +24,20 @@ final class RunningGateway: Sendable {
         configuration.port = 0
         configuration.workers = 1
         change(&configuration)
-        let events = Events()
-        self.events = events
-        let clock = Clock()
-        self.clock = clock
-        server = try GatewayServer.start(configuration, clock: { clock.now.withLock { $0 } }) { event in
-            events.all.withLock { $0.append(event) }
+        let (events, clock) = (events, clock)
+        server = try GatewayServer.start(configuration, clock: { clock.now }) { event in
+            events.update { $0.append(event) }
         }
         address = try #require(server.addresses.first)
     }
 
     var ends: [LegEnd] {
-        events.all.withLock { all in
-            all.compactMap { if case .ended(_, let reason) = $0 { reason } else { nil } }
-        }
+        events.value.compactMap { if case .ended(_, let reason) = $0 { reason } else { nil } }
     }
 
     /// The participants that have to offer again, in the order of names for each offer that caused it.
     var outdated: [String] {
-        events.all.withLock { all in
-            all.compactMap { if case .outdated(let key) = $0 { key.participant } else { nil } }
-        }
+        events.value.compactMap { if case .outdated(let key) = $0 { key.participant } else { nil } }
     }
 
     func answer(_ client: LegClient) async throws -> LegAnswer {
@@ -80,7 +65,7 @@ final class RunningGateway: Sendable {
         for _ in 0..<12_000 {
             if isSo() { return }
             try await Task.sleep(for: .milliseconds(5))
-            clock.now.withLock { $0 = $0.adding(nanoseconds: 5_000_000) }
+            clock.advance(milliseconds: 5)
         }
         Issue.record("waited in vain for \(what)")
     }

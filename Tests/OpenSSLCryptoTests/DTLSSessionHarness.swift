@@ -1,6 +1,7 @@
 import DTLS
 import Foundation
 import OpenSSLCrypto
+import TestSupport
 import Testing
 import Wire
 
@@ -103,13 +104,12 @@ final class DTLSSessionHarness {
     private func junk() -> [UInt8] {
         guard var generator = random else { return [] }
         defer { random = generator }
-        func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &generator) } }
         switch Int.random(in: 0...6, using: &generator) {
-        case 0: return bytes(40)
+        case 0: return generator.bytes(40)
         case 1: return [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 2, 2, 40]
         case 2: return [20, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 2]
-        case 3: return [22, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 0, 9, 0, 40] + bytes(40)
-        case 4: return [23, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 0, 9, 0, 60] + bytes(60)
+        case 3: return [22, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 0, 9, 0, 40] + generator.bytes(40)
+        case 4: return [23, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 0, 9, 0, 60] + generator.bytes(60)
         case 5: return [23, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 4, 1, 2, 3, 4]
         default: return [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 12, 14, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0]
         }

@@ -1,5 +1,6 @@
 import DTLS
 import OpenSSLCrypto
+import TestSupport
 import Testing
 import Wire
 

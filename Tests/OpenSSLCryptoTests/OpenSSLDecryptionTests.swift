@@ -1,14 +1,10 @@
 import OpenSSLCrypto
+import TestSupport
 import Testing
 import Wire
 
 @Suite("AES-GCM")
 struct OpenSSLDecryptionTests {
-    private func bytes(_ hexadecimal: String) -> [UInt8] {
-        let digits = Array(hexadecimal)
-        return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...($0 + 1)]), radix: 16) }
-    }
-
     private func open(
         _ sealed: [UInt8], key: [UInt8], nonce: [UInt8], associated: [UInt8]
     ) throws -> [UInt8]? {
@@ -32,19 +28,17 @@ struct OpenSSLDecryptionTests {
             ),
         ])
     func vectors(key: String, sealed: String) throws {
-        let plain = bytes(
+        let plain = hex(
             "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525"
                 + "b16aedf5aa0de657ba637b39")
-        let associated = bytes("feedfacedeadbeeffeedfacedeadbeefabaddad2")
-        let nonce = bytes("cafebabefacedbaddecaf888")
-        #expect(try open(bytes(sealed), key: bytes(key), nonce: nonce, associated: associated) == plain)
+        let associated = hex("feedfacedeadbeeffeedfacedeadbeefabaddad2")
+        let nonce = hex("cafebabefacedbaddecaf888")
+        #expect(try open(hex(sealed), key: hex(key), nonce: nonce, associated: associated) == plain)
         for bit in 0..<sealed.count * 4 {
-            var duplicate = bytes(sealed)
-            duplicate[bit / 8] ^= 0x80 >> UInt8(bit % 8)
-            #expect(try open(duplicate, key: bytes(key), nonce: nonce, associated: associated) == nil)
+            #expect(try open(hex(sealed).flippingBit(bit), key: hex(key), nonce: nonce, associated: associated) == nil)
         }
-        #expect(try open(bytes(sealed), key: bytes(key), nonce: nonce, associated: Array(associated.dropLast())) == nil)
-        #expect(try open(bytes(sealed), key: bytes(key), nonce: Array(nonce.dropLast()), associated: associated) == nil)
+        #expect(try open(hex(sealed), key: hex(key), nonce: nonce, associated: Array(associated.dropLast())) == nil)
+        #expect(try open(hex(sealed), key: hex(key), nonce: Array(nonce.dropLast()), associated: associated) == nil)
     }
 
     @Test("sizes that make no sense open nothing")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OpenSSLCrypto
@@ -37,33 +38,5 @@ struct ServerCertificateTests {
         #expect(rejection(locked.certificate, locked.key).contains("has a passphrase"))
         let weak = try TestCertificate.make(algorithm: "rsa:512")
         #expect(rejection(weak.certificate, weak.key).contains("OpenSSL refuses the certificate"))
-    }
-}
-
-/// A self-signed certificate for `localhost` in files of its own, made by the openssl command.
-struct TestCertificate {
-    let certificate: String
-    let key: String
-
-    static func make(
-        days: Int = 30, algorithm: String = "ec:P-256", keyPassphrase: String? = nil
-    ) throws -> TestCertificate {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID())").path
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let made = TestCertificate(certificate: directory + "/certificate.pem", key: directory + "/key.pem")
-        let key =
-            algorithm.hasPrefix("ec:")
-            ? ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:" + algorithm.dropFirst(3)] : ["-newkey", algorithm]
-        let passphrase = keyPassphrase.map { ["-passout", "pass:" + $0] } ?? ["-nodes"]
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/openssl")
-        process.arguments =
-            ["req", "-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"] + key
-            + passphrase + ["-days", "\(days)", "-out", made.certificate, "-keyout", made.key]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-        return made
     }
 }

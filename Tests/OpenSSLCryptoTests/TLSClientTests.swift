@@ -1,4 +1,5 @@
 import OpenSSLCrypto
+import TestSupport
 import Testing
 
 @Suite("TLS clients")

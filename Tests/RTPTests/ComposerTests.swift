@@ -1,4 +1,5 @@
 import RTP
+import TestSupport
 import Testing
 import Wire
 
@@ -116,9 +117,7 @@ struct ComposerTests {
     func retransmission() throws {
         var random = SeededRandom(seed: 0x5EED_0002)
         for _ in 0..<1_000 {
-            let payload = (0..<Int.random(in: 0...1_000, using: &random)).map { _ in
-                UInt8.random(in: 0...255, using: &random)
-            }
+            let payload = random.bytes(Int.random(in: 0...1_000, using: &random))
             let lost = RTPHeader(
                 payloadType: 96, marker: .random(using: &random), sequence: .random(in: 0...65535, using: &random),
                 timestamp: .random(in: 0...UInt32.max, using: &random), ssrc: 1)

@@ -1,4 +1,5 @@
 import RTP
+import TestSupport
 import Testing
 import Wire
 
@@ -103,7 +104,7 @@ struct PacketTests {
         for round in 0..<20_000 {
             var bytes: [UInt8]
             if round % 2 == 0 {
-                bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in .random(in: 0...255, using: &random) }
+                bytes = random.bytes(Int.random(in: 0...60, using: &random))
                 if !bytes.isEmpty { bytes[0] = bytes[0] & 0x3F | 0x80 }
             } else {
                 bytes = round % 4 == 1 ? PacketBytes.full : PacketBytes.twoByte

@@ -1,4 +1,5 @@
 import RTP
+import TestSupport
 import Testing
 import Wire
 
@@ -140,9 +141,7 @@ struct PayloadTests {
     func noise() {
         var random = SeededRandom(seed: 0x5EED_0006)
         for _ in 0..<20_000 {
-            let bytes = (0..<Int.random(in: 0...24, using: &random)).map { _ in
-                UInt8.random(in: 0...255, using: &random)
-            }
+            let bytes = random.bytes(Int.random(in: 0...24, using: &random))
             for codec in VideoCodec.allCases {
                 _ = codec.beginsKeyFrame(bytes.span.bytes, dependencyDescriptor: nil)
                 _ = codec.beginsKeyFrame(bytes.span.bytes, dependencyDescriptor: bytes.span.bytes)

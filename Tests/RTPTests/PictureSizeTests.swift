@@ -1,19 +1,10 @@
 import RTP
+import TestSupport
 import Testing
 import Wire
 
 @Suite("Frame sizes")
 struct PictureSizeTests {
-    private static func hex(_ text: String) -> [UInt8] {
-        var digits = text.filter { $0 != " " }[...]
-        var bytes: [UInt8] = []
-        while !digits.isEmpty {
-            bytes.append(UInt8(digits.prefix(2), radix: 16) ?? 0)
-            digits = digits.dropFirst(2)
-        }
-        return bytes
-    }
-
     /// What encoders wrote, named above each.
     private static let frames: [(codec: VideoCodec, payload: [UInt8], width: UInt32, height: UInt32)] = [
         // libvpx, a descriptor of one byte
@@ -59,9 +50,7 @@ struct PictureSizeTests {
     func noise(codec: VideoCodec) {
         var random = SeededRandom(seed: 5)
         for _ in 0..<5_000 {
-            let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
-                UInt8.random(in: 0...255, using: &random)
-            }
+            let bytes = random.bytes(Int.random(in: 0...60, using: &random))
             _ = codec.pictureSize(bytes.span.bytes)
             _ = LayersAllocation(bytes.span.bytes)
         }

@@ -1,4 +1,5 @@
 import RTP
+import TestSupport
 import Testing
 import Wire
 
@@ -206,7 +207,7 @@ struct RTCPTests {
         for round in 0..<20_000 {
             var bytes = good
             if round % 3 == 0 {
-                bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in .random(in: 0...255, using: &random) }
+                bytes = random.bytes(Int.random(in: 0...60, using: &random))
                 if bytes.count > 1 { (bytes[0], bytes[1]) = (0x80 | bytes[0] & 31, 200 + bytes[1] % 8) }
                 if bytes.count > 3 { (bytes[2], bytes[3]) = (0, UInt8(bytes.count / 4 - 1)) }
             } else {

@@ -1,32 +1,30 @@
 import RTP
+import TestSupport
 import Testing
 import Wire
 
 /// A sender that obeys REMB, as aiortc's does, through a bottleneck with a queue: virtual time, chance from a seed.
 private struct ObedientSender {
-    var rate: Double
+    var link: BottleneckLink<UInt32>
     /// What it would send if it could.
     var linkCapacity = 2_500_000.0
-    var jitter: UInt64 = 0
     private(set) var reported: UInt64?
     private(set) var reports: [UInt64] = []
     private var estimate = ReceiveBandwidthEstimate()
     private var random: SeededRandom
     /// The sender's clock is another one, and its field of 24 bits turns over every 64 s.
     private var now: UInt64 = 61_000_000_000
-    private var freeAt: UInt64 = 0
     private var nextFrame: UInt64 = 0
     private var nextReport: UInt64 = 0
     private var nextLoss: UInt64 = 0
     private var waiting = 0.0
     private var (sentCount, lostCount) = (0, 0)
-    private var inFlight: [(sent: UInt32, arrival: UInt64)] = []
 
     private static let byteCount = 1_000
     private static let delay: UInt64 = 40_000_000
 
     init(rate: Double, seed: UInt64) {
-        self.rate = rate
+        link = BottleneckLink(rate: rate, queueLimit: .nanoseconds(200_000_000), delayNanoseconds: Self.delay)
         random = SeededRandom(seed: seed)
     }
 
@@ -57,11 +55,9 @@ private struct ObedientSender {
             waiting -= Double(count * Self.byteCount)
             for index in 0..<count { send(after: UInt64(index) * 1_000_000) }
         }
-        for packet in inFlight where packet.arrival <= now {
-            estimate.receive(
-                sendTime: packet.sent, byteCount: Self.byteCount, at: Instant(nanoseconds: packet.arrival))
+        for (arrival, sent) in link.take(until: Instant(nanoseconds: now)) {
+            estimate.receive(sendTime: sent, byteCount: Self.byteCount, at: arrival)
         }
-        inFlight.removeAll { $0.arrival <= now }
         if now >= nextLoss, sentCount > 0 {
             nextLoss = now + 1_000_000_000
             estimate.receive(
@@ -79,18 +75,11 @@ private struct ObedientSender {
 
     private mutating func send(after wait: UInt64) {
         let sent = now + wait
-        let begin = max(freeAt, sent)
-        // A queue of 200 ms.
         sentCount += 1
-        guard begin - sent < 200_000_000 else {
-            lostCount += 1
-            return
-        }
-        freeAt = begin + UInt64(Double(Self.byteCount) * 8e9 / rate)
-        let late = jitter > 0 ? UInt64.random(in: 0...jitter, using: &random) : 0
-        let clock = Instant(nanoseconds: sent + 777_000_000)
-        inFlight.append((AbsoluteSendTime.value(at: clock), freeAt + Self.delay + late))
-        inFlight.sort { $0.arrival < $1.arrival }
+        let sendTime = AbsoluteSendTime.value(at: Instant(nanoseconds: sent + 777_000_000))
+        let isQueued = link.send(
+            sendTime, byteCount: Self.byteCount, at: Instant(nanoseconds: sent), using: &random)
+        if !isQueued { lostCount += 1 }
     }
 }
 
@@ -121,10 +110,10 @@ struct ReceiveBandwidthTests {
     func dropAndRecovery(seed: UInt64) {
         var sender = ObedientSender(rate: 3_000_000, seed: seed)
         sender.run(seconds: 30)
-        sender.rate = 300_000
+        sender.link.rate = 300_000
         sender.run(seconds: 3)
         #expect((sender.reported ?? .max) < 400_000, "seed \(seed): \(sender.reported ?? 0)")
-        sender.rate = 3_000_000
+        sender.link.rate = 3_000_000
         sender.run(seconds: 60)
         #expect((sender.reported ?? 0) > 1_000_000, "seed \(seed): \(sender.reported ?? 0)")
     }
@@ -132,7 +121,7 @@ struct ReceiveBandwidthTests {
     @Test("jitter alone is not taken for a queue", arguments: seeds)
     func jitter(seed: UInt64) {
         var sender = ObedientSender(rate: 5_000_000, seed: seed)
-        sender.jitter = 12_000_000
+        sender.link.jitterNanoseconds = 12_000_000
         sender.run(seconds: 20)
         let mean = sender.run(seconds: 20)
         #expect(mean > 1_000_000, "seed \(seed): \(mean)")

@@ -1,18 +1,14 @@
 import RTP
+import TestSupport
 import Wire
 
 /// A bottleneck with a queue, loss and jitter, a sender that keeps to its estimate and its pacer, and a receiver that
 /// answers with real feedback packets: virtual time, chance from a seed.
 struct VirtualLink {
-    struct Datagram {
-        let sequence: UInt16
-        let byteCount: Int
-        let arrival: UInt64
-    }
+    private static let delay: UInt64 = 25_000_000
 
     var rate: Double
     var queueByteLimit: Double
-    var delay: UInt64 = 25_000_000
     var jitter: UInt64 = 0
     var lossPercent = 0
     /// What others send through the same bottleneck.
@@ -24,9 +20,8 @@ struct VirtualLink {
     /// What the application would send if it could: the highest layer.
     var mediaRate: Double
     private(set) var now: UInt64 = 1_000_000_000
-    private var freeAt: UInt64 = 0
-    private var packetsInFlight: [Datagram] = []
-    private var feedbackInFlight: [(at: UInt64, bytes: [UInt8])] = []
+    private var link: BottleneckLink<UInt16>
+    private var feedback = ArrivalQueue<[UInt8]>()
     private var log = ArrivalLog()
     private var sequence: UInt16 = 65_000
     private var waiting = 0.0
@@ -38,6 +33,7 @@ struct VirtualLink {
     init(rate: Double, queueMilliseconds: Double = 200, mediaRate: Double = 4_000_000, seed: UInt64) {
         self.rate = rate
         queueByteLimit = max(rate * queueMilliseconds / 8_000, 20_000)
+        link = BottleneckLink(rate: rate, queueLimit: .bytes(queueByteLimit), delayNanoseconds: Self.delay)
         self.mediaRate = mediaRate
         estimate = BandwidthEstimate()
         estimate.requestedBitrate = UInt64(mediaRate)
@@ -97,35 +93,28 @@ struct VirtualLink {
         estimate.sent(sequence, byteCount: byteCount, probe: probe, at: instant)
         pacer.sent(byteCount: byteCount, probe: probe, at: instant)
         guard Int.random(in: 0..<100, using: &random) >= lossPercent else { return }
-        let share = max(rate - crossRate, rate / 20)
-        let begin = max(freeAt, now)
-        guard Double(begin - now) * share / 8e9 <= queueByteLimit else { return }
-        freeAt = begin + UInt64(Double(byteCount) * 8e9 / share)
-        let late = jitter > 0 ? UInt64.random(in: 0...jitter, using: &random) : 0
-        packetsInFlight.append(Datagram(sequence: sequence, byteCount: byteCount, arrival: freeAt + delay + late))
+        link.rate = max(rate - crossRate, rate / 20)
+        link.queueLimit = .bytes(queueByteLimit)
+        link.jitterNanoseconds = jitter
+        link.send(sequence, byteCount: byteCount, at: instant, using: &random)
     }
 
     private mutating func deliver() {
-        for datagram in packetsInFlight.filter({ $0.arrival <= now }).sorted(by: { $0.arrival < $1.arrival }) {
-            log.record(datagram.sequence, at: Instant(nanoseconds: datagram.arrival))
-        }
-        packetsInFlight.removeAll { $0.arrival <= now }
+        let instant = Instant(nanoseconds: now)
+        for (arrival, sequence) in link.take(until: instant) { log.record(sequence, at: arrival) }
         if now >= nextFeedback {
             nextFeedback = now + 50_000_000
             while log.hasUnreported {
                 var writer = RTCPWriter()
                 guard log.write(into: &writer, from: 1, of: 2) else { break }
-                feedbackInFlight.append((now + delay, writer.bytes))
+                feedback.insert(writer.bytes, arrival: instant.adding(nanoseconds: Self.delay))
             }
         }
-        for inFlight in feedbackInFlight where inFlight.at <= now {
-            guard var compound = try? RTCPCompound(inFlight.bytes.span.bytes) else { continue }
+        for (_, bytes) in feedback.take(until: instant) {
+            guard var compound = try? RTCPCompound(bytes.span.bytes) else { continue }
             while let packet = compound.next() {
-                if let feedback = TransportFeedback(packet) {
-                    estimate.receive(feedback, at: Instant(nanoseconds: now))
-                }
+                if let feedback = TransportFeedback(packet) { estimate.receive(feedback, at: instant) }
             }
         }
-        feedbackInFlight.removeAll { $0.at <= now }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Model
 import NIOCore
 import Testing
+import Wire
 
 @testable import Realtime
 
@@ -132,7 +133,7 @@ struct ClientFrameTests {
             #"{"id":3,"request":"calls.accept","params":{"a":[1.5e3,true,null,"\u00e4\n"],"b":{"c":-0}}}"#,
         ]
         for seed in 0..<4000 as Range<UInt64> {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SeededRandom(seed: seed)
             var bytes = Array(texts[Int(seed % 2)].utf8)
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
                 let index = Int.random(in: 0..<bytes.count, using: &generator)

@@ -1,5 +1,6 @@
 import Model
 import NIOCore
+import TestSupport
 import Testing
 import Wire
 

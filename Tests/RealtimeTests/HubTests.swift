@@ -3,7 +3,9 @@ import Foundation
 import Model
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
+import Wire
 
 @testable import Realtime
 
@@ -227,7 +229,7 @@ struct HubTests {
     private static func follow(_ stream: StreamName, to total: Int, as user: Int, on server: LoopbackServer)
         async throws
     {
-        var generator = SeededGenerator(seed: UInt64(user))
+        var generator = SeededRandom(seed: UInt64(user))
         var known: Int?
         while known != total {
             let resume = known.map { #"{"\#(stream)":["e1",\#($0)]}"# } ?? "{}"

@@ -242,8 +242,3 @@ struct Message: Sendable {
         (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any] ?? [:]
     }
 }
-
-/// Polls until a condition is true; the test's own time limit is the timeout.
-func eventually(_ condition: @Sendable () -> Bool) async throws {
-    while !condition() { try await Task.sleep(for: .milliseconds(2)) }
-}

@@ -1,7 +1,8 @@
-import Foundation
 import Model
 import NIOCore
+import TestSupport
 import Testing
+import Wire
 
 @testable import Realtime
 
@@ -21,11 +22,10 @@ struct ResumeProperties {
 
     @Test("in any order of readings, batches and frames, and with lost connections at any point")
     func schedules() {
-        let base =
-            UInt64(ProcessInfo.processInfo.environment["SWITCHBOARD_SEED"] ?? "") ?? UInt64.random(in: 0..<1 << 40)
+        let base = freshSeed()
         for round in 0..<400 {
             let seed = base &+ UInt64(round)
-            var generator = SeededGenerator(seed: seed)
+            var generator = SeededRandom(seed: seed)
             var harness = SessionHarness(limits: round.isMultiple(of: 2) ? Self.tightLimits : RealtimeLimits())
             harness.connect()
             for stream in Self.streams { harness.client[stream] = SessionHarness.Copy() }
@@ -52,7 +52,7 @@ struct ResumeProperties {
     }
 
     private static func step(
-        _ harness: inout SessionHarness, _ listening: inout Bool, _ generator: inout SeededGenerator
+        _ harness: inout SessionHarness, _ listening: inout Bool, _ generator: inout SeededRandom
     ) {
         harness.now = harness.now + .milliseconds(20)
         switch Int.random(in: 0..<100, using: &generator) {

@@ -61,10 +61,10 @@ struct SessionHarness: ~Copyable {
     mutating func run(_ body: (inout SessionMachine, inout [SessionAction]) -> Void) {
         var actions: [SessionAction] = []
         body(&machine, &actions)
-        for action in actions { perform(action) }
+        for action in actions { execute(action) }
     }
 
-    private mutating func perform(_ action: SessionAction) {
+    private mutating func execute(_ action: SessionAction) {
         switch action {
         case .send(let frame): wire.append(frame)
         case .subscribe(let stream):
@@ -79,7 +79,7 @@ struct SessionHarness: ~Copyable {
                 expires: .distantFuture)
             let now = now
             run { $0.authenticated(.success(admission), at: now, wallClock: morning, into: &$1) }
-        case .perform(let id, _, _): requested.append(id)
+        case .handle(let id, _, _): requested.append(id)
         case .end(let bye): byes.append(bye)
         case .verify, .register, .becomeLive, .reportAlive, .dropped: break
         }

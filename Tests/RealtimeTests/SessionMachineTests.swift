@@ -111,7 +111,7 @@ struct SessionHelloTests {
         guard case .authenticate = actions.last else { return #expect(Bool(false), "\(actions)") }
     }
 
-    @Test("frames that follow the hello at once are performed after its result")
+    @Test("frames that follow the hello at once are handled after its result")
     func early() {
         var machine = fresh()
         var actions: [SessionAction] = []
@@ -126,7 +126,7 @@ struct SessionHelloTests {
         let order = actions.compactMap { action -> String? in
             switch action {
             case .send(let frame): frame.string
-            case .perform(let id, _, _): "perform \(id)"
+            case .handle(let id, _, _): "handle \(id)"
             default: nil
             }
         }
@@ -136,7 +136,7 @@ struct SessionHelloTests {
                     + #""user":"00000000-0000-7000-8000-000000000001","#
                     + #""endpoint":"00000000-0000-7000-8000-000000000005","secret":"s","heartbeat":20,"#
                     + #""serverTime":"\#(morning.text)","resumed":{}}}"#,
-                "perform 2",
+                "handle 2",
             ])
     }
 }
@@ -148,7 +148,7 @@ struct SessionRequestTests {
         var session = LiveSession()
         session.listen(call, at: 3)
         session.machine.receive(.request(2, name: "calls.accept", params: []), at: session.now, into: &session.actions)
-        session.machine.performed(
+        session.machine.handled(
             2, .result(Array("{}".utf8), positions: [call: Position(epoch: "e1", sequence: 5)]), at: session.now,
             into: &session.actions)
         #expect(session.sent() == [])
@@ -168,7 +168,7 @@ struct SessionRequestTests {
         session.machine.receive(.request(2, name: "calls.create", params: []), at: session.now, into: &session.actions)
         session.machine.attach(call, into: &session.actions)
         let ticket = session.ticket
-        session.machine.performed(
+        session.machine.handled(
             2, .result(Array("{}".utf8), positions: [call: position, .user(bob): position]), at: session.now,
             into: &session.actions)
         #expect(session.sent() == [])
@@ -185,7 +185,7 @@ struct SessionRequestTests {
         var session = LiveSession()
         session.listen(call, at: 3)
         session.machine.receive(.request(2, name: "calls.end", params: []), at: session.now, into: &session.actions)
-        session.machine.performed(
+        session.machine.handled(
             2, .result(Array("{}".utf8), positions: [call: Position(epoch: "e1", sequence: 4)]), at: session.now,
             into: &session.actions)
         session.actions = []
@@ -209,7 +209,7 @@ struct SessionRequestTests {
         let sent = session.sent()
         #expect(sent.count == 1)
         #expect(sent.first?.hasPrefix(#"{"id":65,"error":{"type":"rate_limited""#) == true)
-        session.machine.performed(1, .problem(.notFound("call")), at: session.now, into: &session.actions)
+        session.machine.handled(1, .problem(.notFound("call")), at: session.now, into: &session.actions)
         session.actions = []
         session.machine.receive(.request(66, name: "me.get", params: []), at: session.now, into: &session.actions)
         #expect(session.sent() == [])
@@ -432,7 +432,7 @@ struct SessionAttachmentTests {
         var session = LiveSession()
         session.listen(call, at: 3)
         session.machine.receive(.request(2, name: "calls.leave", params: []), at: session.now, into: &session.actions)
-        session.machine.performed(
+        session.machine.handled(
             2, .result(Array("{}".utf8), positions: [call: Position(epoch: "e1", sequence: 4)]), at: session.now,
             into: &session.actions)
         session.machine.drop(call, into: &session.actions)

@@ -3,6 +3,7 @@ import Model
 import NIOCore
 import NIOHTTP1
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Realtime

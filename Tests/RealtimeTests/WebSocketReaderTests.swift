@@ -1,5 +1,6 @@
 import NIOCore
 import Testing
+import Wire
 
 @testable import Realtime
 
@@ -124,7 +125,7 @@ struct WebSocketReaderTests {
             + webSocketFrame(0x89, [7]) + webSocketFrame(0x80, Array("b".utf8)) + webSocketFrame(0x88, [])
         let whole = try read(bytes).get()
         for seed in 0..<200 as Range<UInt64> {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SeededRandom(seed: seed)
             var reader = WebSocketReader(limit: 1000)
             var events: [WebSocketEvent] = []
             var rest = bytes[...]
@@ -153,7 +154,7 @@ struct WebSocketReaderTests {
     @Test("any bytes fail or parse")
     func garbage() {
         for seed in 0..<3000 as Range<UInt64> {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SeededRandom(seed: seed)
             var bytes = webSocketFrame(0x81, Array("some text".utf8)) + webSocketFrame(0x88, [3, 232])
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
                 let index = Int.random(in: 0..<bytes.count, using: &generator)

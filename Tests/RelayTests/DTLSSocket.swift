@@ -1,6 +1,6 @@
 import DTLS
-import Foundation
 import OpenSSLCrypto
+import TestSupport
 import Testing
 import Wire
 
@@ -119,17 +119,7 @@ final class DTLSSocket: TestSocket {
 extension ServerCertificate {
     /// A self-signed certificate for `localhost`, made by the openssl command.
     static func forTests() throws -> ServerCertificate {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID())").path
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/openssl")
-        process.arguments = [
-            "req", "-x509", "-subj", "/CN=localhost", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-days", "30", "-out", directory + "/certificate.pem", "-keyout", directory + "/key.pem",
-        ]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return try ServerCertificate(chainFile: directory + "/certificate.pem", keyFile: directory + "/key.pem")
+        let files = try TestCertificate.make()
+        return try ServerCertificate(chainFile: files.certificate, keyFile: files.key)
     }
 }

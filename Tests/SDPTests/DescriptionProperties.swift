@@ -1,4 +1,5 @@
 import SDP
+import TestSupport
 import Testing
 import Wire
 
@@ -73,7 +74,7 @@ extension LevelAttributes {
         if Bool.random(using: &random) { made.icePassword = String(repeating: "p", count: 22) }
         if Bool.random(using: &random) { made.iceOptions = ["trickle", "renomination"] }
         if Bool.random(using: &random) {
-            let digest = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let digest = random.bytes(32)
             made.fingerprints = [FingerprintAttribute(algorithm: "SHA-256", digest: digest)]
         }
         made.setup = Bool.random(using: &random) ? SetupRole.allCases.randomElement(using: &random) : nil

@@ -1,5 +1,6 @@
 import OpenSSLCrypto
 import STUN
+import TestSupport
 import Testing
 import Wire
 
@@ -106,7 +107,7 @@ struct MessageTests {
             "00010014 2112a442 000000000000000000000000 001c0010 00000000000000000000000000000000",
         ])
     func malformed(hexadecimal: String) {
-        let bytes = Vectors.bytes(hexadecimal)
+        let bytes = hex(hexadecimal)
         #expect(throws: Message.ParseError.malformedAttribute) { _ = try Message(bytes.span.bytes).type }
     }
 
@@ -118,7 +119,7 @@ struct MessageTests {
             "00010004 2112a442 000000000000000000000000", "16fefd0000000000000000000100000000000000",
         ])
     func notSTUN(hexadecimal: String) {
-        let bytes = Vectors.bytes(hexadecimal)
+        let bytes = hex(hexadecimal)
         #expect(throws: Message.ParseError.notSTUN) { _ = try Message(bytes.span.bytes).type }
     }
 
@@ -150,9 +151,7 @@ struct MessageTests {
     func noise(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for _ in 0..<20_000 {
-            var bytes = (0..<Int.random(in: 0...120, using: &random)).map { _ in
-                UInt8.random(in: 0...255, using: &random)
-            }
+            var bytes = random.bytes(Int.random(in: 0...120, using: &random))
             // Most noise is rejected at once; this gets past the header.
             if bytes.count >= 20, Bool.random(using: &random) {
                 bytes[0] &= 0x3F

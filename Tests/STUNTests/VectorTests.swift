@@ -1,5 +1,6 @@
 import OpenSSLCrypto
 import STUN
+import TestSupport
 import Testing
 import Wire
 
@@ -98,8 +99,7 @@ struct VectorTests {
     func brokenVariants() throws {
         let authentication = try #require(OpenSSLAuthentication())
         for bit in 0..<Vectors.request.count * 8 {
-            var duplicate = Vectors.request
-            duplicate[bit / 8] ^= 0x80 >> UInt8(bit % 8)
+            let duplicate = Vectors.request.flippingBit(bit)
             let isAccepted: Bool
             do {
                 let message = try Message(duplicate.span.bytes)

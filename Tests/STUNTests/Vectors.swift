@@ -1,12 +1,9 @@
+import TestSupport
+
 /// The messages of RFC 5769 and of RFC 8489 appendix B.1 with erratum 6268, typed as bytes.
 enum Vectors {
-    static func bytes(_ hexadecimal: String) -> [UInt8] {
-        let digits = hexadecimal.filter { !$0.isWhitespace }.compactMap { $0.hexDigitValue }
-        return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-    }
-
     /// RFC 5769 section 2.1, password "VOkJxbRl1RmTxUk/WvJxBt".
-    static let request = bytes(
+    static let request = hex(
         """
         00010058 2112a442 b7e7a701bc34d686fa87dfae
         80220010 5354554e207465737420636c69656e74
@@ -18,7 +15,7 @@ enum Vectors {
         """)
 
     /// RFC 5769 section 2.2: 192.0.2.1 port 32853.
-    static let responseIPv4 = bytes(
+    static let responseIPv4 = hex(
         """
         0101003c 2112a442 b7e7a701bc34d686fa87dfae
         8022000b 7465737420766563746f7220
@@ -28,7 +25,7 @@ enum Vectors {
         """)
 
     /// RFC 5769 section 2.3: 2001:db8:1234:5678:11:2233:4455:6677 port 32853.
-    static let responseIPv6 = bytes(
+    static let responseIPv6 = hex(
         """
         01010048 2112a442 b7e7a701bc34d686fa87dfae
         8022000b 7465737420766563746f7220
@@ -38,7 +35,7 @@ enum Vectors {
         """)
 
     /// RFC 5769 section 2.4: user "マトリックス", password "TheMatrIX", realm "example.org".
-    static let longTermRequest = bytes(
+    static let longTermRequest = hex(
         """
         00010060 2112a442 78ad3433c6ad72c029da412e
         00060012 e3839ee38388e383aae38383e382afe382b90000
@@ -48,7 +45,7 @@ enum Vectors {
         """)
 
     /// RFC 8489 appendix B.1 with erratum 6268: the same user, SHA-256 throughout.
-    static let longTermSHA256Request = bytes(
+    static let longTermSHA256Request = hex(
         """
         00010090 2112a442 78ad3433c6ad72c029da412e
         001e0020 4a3cf38fef6992bda952c6780417da0f2481941556 9e60b205c46e41407f1704

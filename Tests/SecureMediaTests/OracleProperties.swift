@@ -1,4 +1,5 @@
 import SecureMedia
+import TestSupport
 import Testing
 import Wire
 

@@ -1,6 +1,7 @@
 import Glibc
 import OpenSSLCrypto
 import SecureMedia
+import TestSupport
 import Testing
 import Wire
 

@@ -1,4 +1,5 @@
 import RTP
+import TestSupport
 import Testing
 import Wire
 
@@ -98,13 +99,11 @@ struct SessionTests {
         let packet = try ends.protectRTP(rtp(1)).get()
         let report = try ends.protectRTCP(rtcp()).get()
         for bit in 0..<8 * packet.count {
-            var damaged = packet
-            damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+            let damaged = packet.flippingBit(bit)
             #expect(throws: SRTPError.self) { try ends.unprotectRTP(damaged).get() }
         }
         for bit in 0..<8 * report.count {
-            var damaged = report
-            damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+            let damaged = report.flippingBit(bit)
             #expect(throws: SRTPError.self) { try ends.unprotectRTCP(damaged).get() }
         }
         for count in 0..<packet.count {

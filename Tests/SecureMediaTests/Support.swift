@@ -1,13 +1,8 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import SecureMedia
-
-/// Bytes from hexadecimal digits, whatever stands between them.
-func bytes(_ hexadecimal: String) -> [UInt8] {
-    let digits = hexadecimal.compactMap(\.hexDigitValue)
-    return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
-}
 
 /// A sender and a receiver with packets as arrays, which tests find easier.
 final class Ends {
@@ -91,10 +86,6 @@ extension SRTPMasterKey {
 }
 
 extension SeededRandom {
-    mutating func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
-    }
-
     /// An RTP packet of 12 to 1500 bytes: sources that contributed, extensions of one and two bytes, padding.
     mutating func rtp(source: UInt32, sequence: UInt16) -> [UInt8] {
         let contributors = Bool.random(using: &self) ? Int.random(in: 0...15, using: &self) : 0

@@ -1,4 +1,5 @@
 import OpenSSLCrypto
+import TestSupport
 import Testing
 
 @testable import SecureMedia
@@ -7,42 +8,42 @@ import Testing
 struct VectorTests {
     @Test("RFC 3711 appendix B.2: the keystream of AES-CM")
     func keystream() throws {
-        guard let cipher = CounterCipher.make(key: bytes("2B7E151628AED2A6ABF7158809CF4F3C")) else {
+        guard let cipher = CounterCipher.make(key: hex("2B7E151628AED2A6ABF7158809CF4F3C")) else {
             Issue.record("no cipher")
             return
         }
         var stream = [UInt8](repeating: 0, count: 0xFF02 * 16)
-        let counter = UInt128(bigEndian: bytes("F0F1F2F3F4F5F6F7F8F9FAFBFCFD0000"))
+        let counter = UInt128(bigEndian: hex("F0F1F2F3F4F5F6F7F8F9FAFBFCFD0000"))
         let isDone = stream.withUnsafeMutableBytes { cipher.apply(to: $0, counter: counter) }
         #expect(isDone)
         let start = "E03EAD0935C95E80E166B16DD92B4EB4 D23513162B02D0F72A43A2FE4A5F97AB 41E95B3BB0A2E8DD477901E4FCA894C0"
-        #expect(Array(stream.prefix(48)) == bytes(start))
+        #expect(Array(stream.prefix(48)) == hex(start))
         let end = "EC8CDF7398607CB0F2D21675EA9EA1E4 362B7C3C6773516318A077D7FC5073AE 6A2CC3787889374FBEB4C81B17BA6C44"
-        #expect(Array(stream.suffix(48)) == bytes(end))
+        #expect(Array(stream.suffix(48)) == hex(end))
     }
 
     @Test("RFC 3711 appendix B.3: session keys from a master key")
     func derivation() throws {
         let key = try #require(
             SRTPMasterKey(
-                .aes128CounterSHA1, key: bytes("E1F97A0D3E018BE0D64FA32C06DE4139"),
-                salt: bytes("0EC675AD498AFEEBB6960B3AABE6")))
+                .aes128CounterSHA1, key: hex("E1F97A0D3E018BE0D64FA32C06DE4139"),
+                salt: hex("0EC675AD498AFEEBB6960B3AABE6")))
         let session = try #require(key.derive(.rtp))
-        #expect(session.key == bytes("C61E7A93744F39EE10734AFE3FF7A087"))
-        #expect(session.salt == bytes("30CBBC08863D8C85D49DB34A9AE1"))
-        #expect(session.authentication == bytes("CEBE321F6FF7716B6FD4AB49AF256A156D38BAA4"))
+        #expect(session.key == hex("C61E7A93744F39EE10734AFE3FF7A087"))
+        #expect(session.salt == hex("30CBBC08863D8C85D49DB34A9AE1"))
+        #expect(session.authentication == hex("CEBE321F6FF7716B6FD4AB49AF256A156D38BAA4"))
         let long = """
             CEBE321F6FF7716B6FD4AB49AF256A15 6D38BAA48F0A0ACF3C34E2359E6CDBCE E049646C43D9327AD175578EF7227098 \
             6371C10C9A369AC2F94A8C5FBCDDDC25 6D6E919A48B610EF17C2041E47403576 6B68642C59BBFC2F34DB60DBDFB2
             """
-        #expect(key.derive(1, 94) == bytes(long))
+        #expect(key.derive(1, 94) == hex(long))
     }
 
-    private static let salt = bytes("517569642070726F2071756F")
-    private static let rtp = bytes(
+    private static let salt = hex("517569642070726F2071756F")
+    private static let rtp = hex(
         "8040f17b 8041f8d3 5501a0b2 47616c6c 69612065 7374206f 6d6e6973 20646976 69736120 696e2070 61727465 73207472 6573"
     )
-    private static let rtcp = bytes(
+    private static let rtcp = hex(
         "81c8000d 4d617273 4e545031 4e545032 52545020 0000042a 0000e930 4c756e61 deadbeef deadbeef deadbeef deadbeef deadbeef"
     )
 
@@ -81,12 +82,12 @@ struct VectorTests {
         let key = (0..<sealed.profile.keyByteCount).map { UInt8($0) }
         let keys = SRTPSessionKeys(profile: sealed.profile, key: key, authentication: [], salt: Self.salt)
         let ends = try Ends(session: keys)
-        #expect(ends.protectRTP(Self.rtp) == .success(bytes(sealed.rtp)))
-        #expect(ends.unprotectRTP(bytes(sealed.rtp)) == .success(Self.rtp))
+        #expect(ends.protectRTP(Self.rtp) == .success(hex(sealed.rtp)))
+        #expect(ends.unprotectRTP(hex(sealed.rtp)) == .success(Self.rtp))
         // The vector's compound is the sender's 1492nd.
         for _ in 0..<0x5D4 { _ = ends.protectRTCP(Self.rtcp) }
-        #expect(ends.protectRTCP(Self.rtcp) == .success(bytes(sealed.rtcp)))
-        #expect(ends.unprotectRTCP(bytes(sealed.rtcp)) == .success(Self.rtcp))
+        #expect(ends.protectRTCP(Self.rtcp) == .success(hex(sealed.rtcp)))
+        #expect(ends.unprotectRTCP(hex(sealed.rtcp)) == .success(Self.rtcp))
     }
 
     @Test("RFC 5764 section 4.2: both keys, then both salts")

@@ -1,5 +1,5 @@
 import Model
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Services
@@ -8,14 +8,6 @@ private struct Stats {
     var running = 0
     var max = 0
     var done = 0
-}
-
-/// A value that tests share between tasks.
-private final class Shared<Value: Sendable>: Sendable {
-    private let box: Mutex<Value>
-    init(_ value: Value) { box = Mutex(value) }
-    var value: Value { box.withLock { $0 } }
-    func update(_ change: (inout Value) -> Void) { box.withLock { change(&$0) } }
 }
 
 @Suite struct ConcurrencyLimiterTests {

@@ -6,6 +6,7 @@ import Logging
 import MediaFiles
 import Model
 import Storage
+import TestSupport
 
 @testable import Services
 
@@ -16,15 +17,15 @@ struct MixingHarness {
     let commands = CallCommands()
     let path: String
     let people: [UserID]
-    private let clock: ManualClock
+    private let clock: ManualClock<Timestamp>
 
     init(minFreeBytes: Int = 0) async throws {
-        path = FileManager.default.temporaryDirectory.path + "/mixing-\(UUID())"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let clock = ManualClock()
+        let directory = try ScratchDirectory()
+        path = directory.path
+        let clock = ManualClock<Timestamp>()
         self.clock = clock
         store = Store(
-            database: try SQLiteDatabase(path: path + "/db"), clock: { clock.now }, publish: { _ in })
+            database: try SQLiteDatabase(path: directory.database), clock: { clock.now }, publish: { _ in })
         try await store.prepare()
         files = try MediaFiles(path: path + "/media", minFreeBytes: minFreeBytes)
         people = (0..<2).map { _ in UserID.make(at: clock.now) }
@@ -32,7 +33,6 @@ struct MixingHarness {
 
     var now: Timestamp { clock.now }
     func advance(days: Int64) { clock.advance(seconds: days * 86_400) }
-    func clean() { try? FileManager.default.removeItem(atPath: path) }
 
     var mixes: RecordingMixes {
         RecordingMixes(store: store, commands: commands, files: files, logger: Logger(label: "mixes"))
@@ -107,12 +107,4 @@ struct MixingHarness {
         for _ in 0..<seconds * 50 { file += writer.append(try encoder.encode(frame)[...], duration: 960) }
         return file + writer.end()
     }
-}
-
-/// A wall clock that a test advances.
-private final class ManualClock: @unchecked Sendable {
-    private let lock = NSLock()
-    private var time = Timestamp(milliseconds: 1_800_000_000_000)
-    var now: Timestamp { lock.withLock { time } }
-    func advance(seconds: Int64) { lock.withLock { time = time.adding(seconds: seconds) } }
 }

@@ -5,6 +5,7 @@ import Logging
 import MediaFiles
 import Model
 import Storage
+import TestSupport
 import Testing
 import Voice
 
@@ -31,7 +32,6 @@ struct RecordingMixesTests {
     @Test("a mix has one file with all tracks, and its row")
     func made() async throws {
         let harness = try await MixingHarness()
-        defer { harness.clean() }
         let recording = try await harness.record([(0, Self.second), (2_500, try MixingHarness.tone(seconds: 2))])
         try await working(harness) { mixes in
             try await harness.ask(recording)
@@ -54,7 +54,6 @@ struct RecordingMixesTests {
     @Test("mixes that an earlier process left pending are made first")
     func restarted() async throws {
         let harness = try await MixingHarness()
-        defer { harness.clean() }
         let recording = try await harness.record([(0, Self.second)])
         try await harness.ask(recording)
         try await working(harness) { _ in
@@ -66,11 +65,10 @@ struct RecordingMixesTests {
     @Test("a stop leaves the mix pending for the next process, and leaves no file")
     func stopped() async throws {
         let harness = try await MixingHarness()
-        defer { harness.clean() }
         let recording = try await harness.record([(0, try MixingHarness.tone(seconds: 5)), (3_600_000, Self.second)])
         try await harness.ask(recording)
         try await working(harness) { _ in
-            while try await harness.files.all().count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { try await harness.files.all().count == 3 }
         }
         #expect(try await harness.document(recording)?.mix == .pending)
         #expect(try await harness.files.all().count == 2)
@@ -79,11 +77,10 @@ struct RecordingMixesTests {
     @Test("the mix of a removed recording is cancelled, and leaves no file")
     func removed() async throws {
         let harness = try await MixingHarness()
-        defer { harness.clean() }
         let recording = try await harness.record([(0, try MixingHarness.tone(seconds: 5)), (3_600_000, Self.second)])
         try await harness.ask(recording)
         try await working(harness) { mixes in
-            while try await harness.files.all().count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { try await harness.files.all().count == 3 }
             let (commands, principal) = (harness.commands, Principal(user: harness.people[0]))
             let gone = try await harness.store.write { store in
                 try commands.removeRecording(recording, by: principal, in: store)
@@ -91,14 +88,13 @@ struct RecordingMixesTests {
             mixes.forget(recording)
             for file in gone.files { try await harness.files.remove(file) }
             #expect(try await harness.outcome(recording) == nil)
-            while try await !harness.files.all().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { try await harness.files.all().isEmpty }
         }
     }
 
     @Test("a failure has a message, and the mix can be retried")
     func failed() async throws {
         let harness = try await MixingHarness()
-        defer { harness.clean() }
         let whole = Self.second
         let damaged = try await harness.record([(0, whole), (0, Array("no sound at all, of any kind".utf8))])
         let missing = try await harness.record([(0, whole)])
@@ -122,7 +118,6 @@ struct RecordingMixesTests {
     @Test("a full disk has its own message")
     func full() async throws {
         let harness = try await MixingHarness()
-        defer { harness.clean() }
         let recording = try await harness.record([(0, Self.second)])
         try await harness.ask(recording)
         let mixes = RecordingMixes(
@@ -161,7 +156,6 @@ struct RetentionTests {
     @Test("expired items are removed with their files, and others are kept")
     func removed() async throws {
         let harness = try await MixingHarness()
-        defer { harness.clean() }
         let old = try await harness.record([(0, [1]), (5, [2])])
         for _ in 0..<60 { _ = try await harness.record([]) }
         let oldMessage = try await send(harness)

@@ -1,6 +1,7 @@
 import Foundation
 import Model
 import Storage
+import TestSupport
 import Testing
 
 @Suite struct MigrationTests {

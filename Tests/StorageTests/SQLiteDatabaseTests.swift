@@ -1,6 +1,7 @@
 import Foundation
 import Model
 import Storage
+import TestSupport
 import Testing
 
 /// One after the other: how much the pages take is known of the whole process.

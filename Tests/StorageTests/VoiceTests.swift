@@ -1,5 +1,6 @@
 import Model
 import Storage
+import TestSupport
 import Testing
 import Voice
 

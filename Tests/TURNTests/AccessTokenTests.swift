@@ -1,6 +1,7 @@
 import OpenSSLCrypto
 import STUN
 import TURN
+import TestSupport
 import Testing
 import Wire
 
@@ -8,35 +9,30 @@ import Wire
 /// but for `second`, which was made 500 seconds later; each lives for 1000 seconds.
 @Suite("Access tokens of RFC 7635")
 struct AccessTokenTests {
-    private static let first = bytes(
+    private static let first = hex(
         "000c6465666768696a6b6c6d6e6f480faa0e1cc925fb4d113687b44501983be2696cab5df372cc987e48fba3a5489701"
             + "5638c7a74adeeb98736b25a72a10d52e")
-    private static let second = bytes(
+    private static let second = hex(
         "000c32333435363738393a3b3c3dc64f9ba8a01cf2861e7483e935cd949d1f9374e7a97fa7ebba53d86cb7339b7220e8"
             + "3484db0659eaf265fe5956942a947d72")
-    private static let short = bytes(
+    private static let short = hex(
         "000c6465666768696a6b6c6d6e6f1a763acdbe22cb9fe84d3e7fe8ea408949a81799b29bdd5a9f266397bcf2f7f3b914"
             + "1d4890476e6bf68815f05bcfa62de515")
-    private static let longKey = bytes(
+    private static let longKey = hex(
         "000c6465666768696a6b6c6d6e6f483bbf460a8c25ed570d31c8b10013dd2da4267ee3058106defcd83f9483c731e08c"
             + "40c0275b4904fdf3783ffeaaddbfba383060014586a508a42bbe8dbc")
-    private static let otherName = bytes(
+    private static let otherName = hex(
         "000c6465666768696a6b6c6d6e6f480faa0e1cc925fb4d113687b44501983be2696cab5df372cc987e48fba3a5489701"
             + "11185e37ef100875ced0656fe64cf919")
-    private static let emptyKey = bytes(
+    private static let emptyKey = hex(
         "000c6465666768696a6b6c6d6e6f481bde6612a0849e3e625fe8d98d0c6d3f2be9b0b9f25634d6c4b6991424")
-    private static let longNonce = bytes(
+    private static let longNonce = hex(
         "0040000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d"
             + "2e2f303132333435363738393a3b3c3d3e3f2c0f50707701b2bc8c210a8088b4a352fbe92c378d373d66d0f3f42520"
             + "fab29f3ff6c3c5692e63866c93d69086efdd356465")
     private static let firstKey = Array("the session key of 1".utf8)
     private static let secondKey = Array("the session key of 2".utf8)
     private static let thirdKey = Array("a session key of thirty-two byte".utf8)
-
-    private static func bytes(_ hexadecimal: String) -> [UInt8] {
-        let digits = Array(hexadecimal)
-        return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...($0 + 1)]), radix: 16) }
-    }
 
     private func serving() throws -> RelayHarness {
         let harness = try RelayHarness()
@@ -108,9 +104,7 @@ struct AccessTokenTests {
         var client = holder(Self.first, Self.firstKey)
         try client.fetchNonce(harness)
         for bit in 0..<Self.first.count * 8 {
-            var duplicate = Self.first
-            duplicate[bit / 8] ^= 0x80 >> UInt8(bit % 8)
-            client.token = duplicate
+            client.token = Self.first.flippingBit(bit)
             #expect(try client.allocate(harness).error == 401, "bit \(bit)")
         }
         for count in 0..<Self.first.count {

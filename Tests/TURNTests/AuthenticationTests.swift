@@ -1,5 +1,6 @@
 import STUN
 import TURN
+import TestSupport
 import Testing
 import Wire
 
@@ -108,8 +109,7 @@ struct AuthenticationTests {
         try client.fetchNonce(harness)
         let bytes = client.request(.allocate, harness) { $0.append(.requestedTransport, integer: UInt32(17) << 24) }
         for bit in 0..<bytes.count * 8 {
-            var duplicate = bytes
-            duplicate[bit / 8] ^= 0x80 >> UInt8(bit % 8)
+            let duplicate = bytes.flippingBit(bit)
             let outcome = harness.receive(duplicate, on: client.flow)
             #expect(harness.engine.allocationCount == 0, "bit \(bit)")
             #expect(outcome.toPeer == nil)

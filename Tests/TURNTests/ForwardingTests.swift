@@ -1,5 +1,6 @@
 import STUN
 import TURN
+import TestSupport
 import Testing
 import Wire
 
@@ -138,9 +139,7 @@ struct ForwardingTests {
         var client = TestClient()
         _ = try client.allocate(harness)
         _ = try client.bind(harness, 0x4000, peer)
-        let digits = hexadecimal.compactMap { $0.hexDigitValue }
-        let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-        #expect(harness.receive(bytes, on: client.flow).toPeer == nil)
+        #expect(harness.receive(hex(hexadecimal), on: client.flow).toPeer == nil)
         #expect(harness.engine.counters.malformed + harness.engine.counters.unpermittedFromClient == 1)
     }
 

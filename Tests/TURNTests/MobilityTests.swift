@@ -1,5 +1,6 @@
 import STUN
 import TURN
+import TestSupport
 import Testing
 import Wire
 
@@ -173,8 +174,7 @@ struct MobilityTests {
         #expect(ticket.count == 32)
         let new = try elsewhere(harness, port: 2000)
         for bit in 0..<ticket.count * 8 {
-            var duplicate = ticket
-            duplicate[bit / 8] ^= 0x80 >> UInt8(bit % 8)
+            let duplicate = ticket.flippingBit(bit)
             #expect(
                 try Response(harness.receive(request(new, harness, duplicate), on: new.flow)).error == 437, "bit \(bit)"
             )

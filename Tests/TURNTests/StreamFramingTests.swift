@@ -1,5 +1,6 @@
 import STUN
 import TURN
+import TestSupport
 import Testing
 import Wire
 
@@ -87,7 +88,7 @@ struct StreamFramingTests {
 
     @Test("random streams of messages, cut at random, come out as they went in")
     func randomStreams() {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed = freshSeed()
         var random = SeededRandom(seed: seed)
         for _ in 0..<300 {
             let messages = (0..<Int(random.next() % 12)).map { _ -> [UInt8] in
@@ -105,7 +106,7 @@ struct StreamFramingTests {
         }
         // Noise: whatever it is, no frame is longer than what is there or than a message can be.
         for _ in 0..<2000 {
-            var bytes = (0..<Int(random.next() % 64)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            var bytes = random.bytes(Int(random.next() % 64))
             if random.next() % 2 == 0, bytes.count >= 8 {
                 bytes.replaceSubrange(4..<8, with: [0x21, 0x12, 0xA4, 0x42])
             }
@@ -120,7 +121,7 @@ struct StreamFramingTests {
 
     private func stunMessage(_ size: Int, _ random: inout SeededRandom) -> [UInt8] {
         let header = [UInt8(random.next() % 0x40), 1, UInt8(size >> 8), UInt8(size & 0xFF), 0x21, 0x12, 0xA4, 0x42]
-        return header + (0..<12 + size).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        return header + random.bytes(12 + size)
     }
 
     @Test("the first bytes distinguish TLS, TURN and everything else")

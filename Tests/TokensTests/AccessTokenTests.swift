@@ -2,20 +2,17 @@ import AsyncHTTPClient
 import Crypto
 import Foundation
 import Model
-import Synchronization
+import TestSupport
 import Testing
 import Tokens
 
-/// Wall and monotonic time that move when a test says so.
-final class ManualTime: Sendable {
-    private let box = Mutex<Int64>(1_800_000_000_000)
-    var now: Timestamp { Timestamp(milliseconds: box.withLock { $0 }) }
-    var uptime: Int64 { box.withLock { $0 } }
-    func advance(seconds: Int64) { box.withLock { $0 += seconds * 1000 } }
+extension ManualClock<Timestamp> {
+    /// Monotonic time, in milliseconds.
+    var uptime: Int64 { now.milliseconds }
 }
 
 @Suite struct AccessTokenTests {
-    let time = ManualTime()
+    let time = ManualClock<Timestamp>()
     let user: UserID
     let signIn: SignInID
 
@@ -136,10 +133,8 @@ final class ManualTime: Sendable {
     }
 
     @Test func theKeyFileIsMadeOnceAndIsPrivate() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("tokens-\(UUID())").path
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let path = directory + "/signing-key.pem"
+        let directory = try ScratchDirectory()
+        let path = directory.file("signing-key.pem")
         let first = try SigningKey.load(from: path)
         #expect(first.warning == nil)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -152,7 +147,7 @@ final class ManualTime: Sendable {
         let damaged = #expect(throws: SigningKey.FileError.self) { _ = try SigningKey.load(from: path) }
         #expect(damaged?.description.contains(path) == true)
         let missing = #expect(throws: SigningKey.FileError.self) {
-            _ = try SigningKey.load(from: directory + "/none/signing-key.pem")
+            _ = try SigningKey.load(from: directory.file("none/signing-key.pem"))
         }
         #expect(missing?.description.contains("none/signing-key.pem") == true)
     }

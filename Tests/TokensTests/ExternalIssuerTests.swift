@@ -2,26 +2,26 @@ import Accounts
 import AsyncHTTPClient
 import Foundation
 import Model
-import Synchronization
+import TestSupport
 import Testing
 import Tokens
 
 @Suite struct ExternalIssuerTests {
     static let name = "https://issuer.example/"
-    let time = ManualTime()
+    let time = ManualClock<Timestamp>()
     let server = KeyServer()
     let seen = Seen()
 
     /// The identities that were asked for a user.
     final class Seen: Sendable {
-        private let box = Mutex<[ExternalIdentity]>([])
-        var all: [ExternalIdentity] { box.withLock { $0 } }
+        private let identities = Shared<[ExternalIdentity]>([])
+        private let isClosed = Shared(false)
+        var all: [ExternalIdentity] { identities.value }
         func add(_ identity: ExternalIdentity) throws {
-            if closed.withLock({ $0 }) { throw Problem(.forbidden, "This account is disabled.") }
-            box.withLock { $0.append(identity) }
+            if isClosed.value { throw Problem(.forbidden, "This account is disabled.") }
+            identities.update { $0.append(identity) }
         }
-        private let closed = Mutex(false)
-        func close() { closed.withLock { $0 = true } }
+        func close() { isClosed.update { $0 = true } }
     }
 
     func claims(

@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import TestSupport
 import Testing
 import Tokens
 
@@ -33,8 +34,7 @@ import Tokens
     }
 
     @Test func theKeyIsKeptForItsOwnerAlone() throws {
-        let path = FileManager.default.temporaryDirectory.path + "/media-key-\(UUID())"
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let path = try ScratchDirectory().file("media-key")
         let made = try MediaKey.load(from: path)
         #expect(made.warning == nil)
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)

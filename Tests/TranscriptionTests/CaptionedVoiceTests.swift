@@ -1,6 +1,7 @@
 import Audio
 import RTP
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Transcription
@@ -123,16 +124,17 @@ struct CommandTests {
 
     private func ended(_ pids: [String]) async throws {
         // It was killed before; the kernel ends it with some delay.
-        while pids.contains(where: lives) { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually { !pids.contains(where: lives) }
     }
+
+    private func contents(of note: String) throws -> String { try String(contentsOfFile: note, encoding: .utf8) }
 
     @Test("a program that ignores SIGTERM, and its children, are killed at the deadline", .timeLimit(.minutes(2)))
     func stubborn() async throws {
-        let note = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
-        defer { try? FileManager.default.removeItem(at: note) }
-        let script = "trap '' TERM; sleep 1000 & echo $$ $! > \(note.path); while :; do sleep 1000; done"
+        let note = try ScratchDirectory().file("note")
+        let script = "trap '' TERM; sleep 1000 & echo $$ $! > \(note); while :; do sleep 1000; done"
         #expect(await failure(shell(script), within: .seconds(2)) == .timedOut)
-        let pids = try String(contentsOf: note, encoding: .utf8).split(whereSeparator: \.isWhitespace).map(String.init)
+        let pids = try contents(of: note).split(whereSeparator: \.isWhitespace).map(String.init)
         #expect(pids.count == 2)
         try await ended(pids)
     }
@@ -156,15 +158,14 @@ struct CommandTests {
     }
 
     @Test("it is killed when its task is cancelled", .timeLimit(.minutes(2))) func cancelled() async throws {
-        let note = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
-        defer { try? FileManager.default.removeItem(at: note) }
+        let note = try ScratchDirectory().file("note")
         let task = Task {
-            await failure(shell("echo $$ > \(note.path).new; mv \(note.path).new \(note.path); sleep 1000"))
+            await failure(shell("echo $$ > \(note).new; mv \(note).new \(note); sleep 1000"))
         }
-        while !FileManager.default.fileExists(atPath: note.path) { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually { FileManager.default.fileExists(atPath: note) }
         task.cancel()
         #expect(await task.value == .cancelled)
-        try await ended([try String(contentsOf: note, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)])
+        try await ended([try contents(of: note).trimmingCharacters(in: .whitespacesAndNewlines)])
         #expect(await Task { await failure(["sleep", "1000"]) }.cancelledAtOnce() == .cancelled)
     }
 }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @testable import Transcription

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Transcription
@@ -64,66 +65,16 @@ private final class ManualTranscriber: Transcriber {
     }
 }
 
-/// A clock that stands still until it is moved.
-private final class ManualClock: Sendable {
-    private struct State {
-        var now: ContinuousClock.Instant = .now
-        var sleepers: [UInt64: (ContinuousClock.Instant, CheckedContinuation<Void, any Error>)] = [:]
-        var cancelled: Set<UInt64> = []
-        var lastID: UInt64 = 0
-    }
-
-    private let state = Mutex(State())
-
-    var now: ContinuousClock.Instant { state.withLock { $0.now } }
-    /// The deadlines of all sleepers, the earliest first.
-    var alarms: [ContinuousClock.Instant] { state.withLock { $0.sleepers.values.map(\.0).sorted() } }
-
-    var clock: QueueClock {
+extension ManualClock<ContinuousClock.Instant> {
+    fileprivate var clock: QueueClock {
         QueueClock(now: { self.now }, sleep: { try await self.sleep(until: $0) }, random: { 0.5 })
-    }
-
-    func move(by duration: Duration) {
-        let woken = state.withLock { state in
-            state.now += duration
-            let now = state.now
-            let due = state.sleepers.filter { $0.value.0 <= now }
-            for id in due.keys { state.sleepers[id] = nil }
-            return due.values.map(\.1)
-        }
-        for continuation in woken { continuation.resume() }
-    }
-
-    private func sleep(until instant: ContinuousClock.Instant) async throws {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let outcome: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
-                    if state.now >= instant { return .success(()) }
-                    state.sleepers[id] = (instant, continuation)
-                    return nil
-                }
-                if let outcome { continuation.resume(with: outcome) }
-            }
-        } onCancel: {
-            let sleeper = state.withLock { state in
-                let sleeper = state.sleepers.removeValue(forKey: id)
-                if sleeper == nil { state.cancelled.insert(id) }
-                return sleeper
-            }
-            sleeper?.1.resume(throwing: CancellationError())
-        }
     }
 }
 
 @Suite("Queue of transcription", .timeLimit(.minutes(1)))
 struct QueueTests {
     private let provider = ManualTranscriber()
-    private let time = ManualClock()
+    private let time = ManualClock<ContinuousClock.Instant>()
 
     private func queue(
         running: Int = 1, waiting: Int = 10, cache: any TranscriptCache = MemoryTranscriptCache()
@@ -191,7 +142,7 @@ struct QueueTests {
         provider.respond(6, .success(transcript("")))
         _ = await next.value
         #expect(await queue.stats.running == 1)
-        time.move(by: .seconds(60))
+        time.advance(by: .seconds(60))
         if let first = provider.requested.dropFirst().first { provider.respond(first, .success(transcript(""))) }
         await provider.requested(5)
         #expect(await queue.stats.running == 2)
@@ -206,7 +157,7 @@ struct QueueTests {
         let tasks = (1...3).map { ask(queue, Int16($0)) }
         await until(queue) { $0.running == 2 && $0.waiting == 1 }
         #expect(await ask(queue, 4).value == .failure(.queueFull))
-        time.move(by: .seconds(5))
+        time.advance(by: .seconds(5))
         #expect(await queue.stats.oldest == .seconds(5))
         await provider.requested(2)
         for name in provider.requested { provider.respond(name, .success(transcript(""))) }
@@ -231,10 +182,10 @@ struct QueueTests {
             await provider.requested(number + 1)
             provider.respond(1, .failure(failure))
             await until(queue) { $0.retries == number + 1 }
-            while time.alarms.isEmpty { await Task.yield() }
-            #expect(time.alarms == [time.now + pause])
+            while time.deadlines.isEmpty { await Task.yield() }
+            #expect(time.deadlines == [time.now + pause])
             #expect(await queue.stats.running == 0)
-            time.move(by: pause)
+            time.advance(by: pause)
         }
         await provider.requested(4)
         provider.respond(1, .success(transcript("at last")))
@@ -248,8 +199,8 @@ struct QueueTests {
             await provider.requested(count)
             provider.respond(1, .failure(.unreachable("\(count)")))
             if count < 4 {
-                while time.alarms.isEmpty { await Task.yield() }
-                time.move(by: .seconds(30))
+                while time.deadlines.isEmpty { await Task.yield() }
+                time.advance(by: .seconds(30))
             }
         }
         #expect(await many.value == .failure(.unreachable("4")))
@@ -271,8 +222,8 @@ struct QueueTests {
         #expect(provider.deadlines == [time.now + .seconds(60)])
         let late = ask(queue, 2, within: .seconds(10))
         await until(queue) { $0.waiting == 1 }
-        while time.alarms.isEmpty { await Task.yield() }
-        time.move(by: .seconds(10))
+        while time.deadlines.isEmpty { await Task.yield() }
+        time.advance(by: .seconds(10))
         #expect(await late.value == .failure(.timedOut))
         let next = ask(queue, 3, within: .seconds(20))
         await until(queue) { $0.waiting == 1 }
@@ -306,7 +257,7 @@ struct QueueTests {
         await provider.requested(3)
         provider.respond(4, .success(transcript("four")))
         #expect(await after.value == .success(transcript("four")))
-        #expect(time.alarms.isEmpty)
+        #expect(time.deadlines.isEmpty)
     }
 
     @Test("it shuts down at once") func close() async {

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pathlib
 import sys
 
-import peers
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "PythonSupport"))
+
+from switchboard_tests.browsers import offer_clients
 
 HERE = pathlib.Path(__file__).parent
 
 
 def keep(name: str, made: dict) -> None:
-    if "error" in made and made["error"]:
+    if made.get("error"):
         raise SystemExit(f"{name}: {made['error']}")
     for number, offer in enumerate(made["offers"], 1):
         (HERE / f"{name}-{number}.offer.sdp").write_bytes(offer.encode())
@@ -20,12 +22,12 @@ def keep(name: str, made: dict) -> None:
 
 def main() -> None:
     wanted = sys.argv[1:] or ["chromium", "firefox", "aiortc", "gstreamer"]
-    for browser in (peers.chromium, peers.firefox):
+    for browser in (offer_clients.chromium, offer_clients.firefox):
         if browser.__name__ in wanted:
             with browser() as run:
-                for name, recipe in peers.RECIPES.items():
+                for name, recipe in offer_clients.RECIPES.items():
                     keep(f"{browser.__name__}-{name}", run(recipe))
-    for peer in (peers.aiortc, peers.gstreamer):
+    for peer in (offer_clients.aiortc, offer_clients.gstreamer):
         if peer.__name__ in wanted:
             keep(peer.__name__, peer())
 

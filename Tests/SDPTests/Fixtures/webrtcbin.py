@@ -1,16 +1,19 @@
-"""GStreamer's webrtcbin offers audio and video and asks for a slot of each. In: answers or null. Out: its offers, JSON."""
+"""GStreamer's webrtcbin offers audio and video and asks for a slot of each. In: answers or null. Out: its offers,
+JSON.
+"""
 
 from __future__ import annotations
 
 import json
 import pathlib
 import sys
+from typing import Any
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "IntegrationTests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "PythonSupport"))
 
-from gstreamer_peer import Peer  # noqa: E402
+from switchboard_tests.gstreamer_peer import Peer
 
-from gi.repository import GLib  # noqa: E402  # isort: skip
+from gi.repository import GLib  # isort: skip
 
 TIMEOUT_SECONDS = 30
 
@@ -18,7 +21,7 @@ TIMEOUT_SECONDS = 30
 def main() -> None:
     answers = json.load(sys.stdin)
     loop = GLib.MainLoop()
-    said = {"offers": [], "state": "", "directions": []}
+    said: dict[str, Any] = {"offers": [], "state": "", "directions": []}
 
     def offered(sdp: str) -> None:
         said["offers"].append(sdp)
