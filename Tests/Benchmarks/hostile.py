@@ -17,12 +17,14 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "Tests" / "IntegrationTests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "PythonSupport"))
 
-import conftest  # noqa: E402
-from hostile_clients import KINDS  # noqa: E402
-from ports import free_port  # noqa: E402
+import switchboard_tests.server
+from hostile_clients import KINDS
+from switchboard_tests.ports import free_port
+from switchboard_tests.server import Server
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # The regular load: far below what two cores carry, so that the effect of the hostile client is measured.
 CALLERS, LIFE_CYCLES = 200, 20
@@ -67,12 +69,12 @@ def processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def tokens(server: conftest.Server, count: int, path: pathlib.Path, prefix: str) -> pathlib.Path:
+def tokens(server: Server, count: int, path: pathlib.Path, prefix: str) -> pathlib.Path:
     path.write_text(server.command("token", "--count", str(count), "--prefix", prefix))
     return path
 
 
-def load(options, server: conftest.Server, name: str, *arguments: str) -> tuple[subprocess.Popen, pathlib.Path]:
+def load(options, server: Server, name: str, *arguments: str) -> tuple[subprocess.Popen, pathlib.Path]:
     result = server.directory / f"{name}.json"
     process = subprocess.Popen(
         [f"{options.binaries}/switchboard-load", name, "--server", server.url, "--json", str(result), *arguments],
@@ -80,7 +82,7 @@ def load(options, server: conftest.Server, name: str, *arguments: str) -> tuple[
     return process, result
 
 
-def hostile(options, server: conftest.Server, kind: str) -> subprocess.Popen:
+def hostile(options, server: Server, kind: str) -> subprocess.Popen:
     """Starts the hostile process, with users: most attacks need one, a call needs two."""
     people = [{"id": one.id, "token": one.token} for one in server.users(6)]
     target = {
@@ -98,7 +100,7 @@ def hostile(options, server: conftest.Server, kind: str) -> subprocess.Popen:
 def measure(options, kind: str | None) -> Results:
     with tempfile.TemporaryDirectory() as name:
         # With the default limits, which are measured. Only the gateway's port must be known.
-        server = conftest.Server(pathlib.Path(name), {"gateway": {"port": free_port()}, "log": {"level": "error"}})
+        server = Server(pathlib.Path(name), {"gateway": {"port": free_port()}, "log": {"level": "error"}})
         server.start()
         try:
             callers = tokens(server, CALLERS, server.directory / "callers", "caller")
@@ -106,10 +108,39 @@ def measure(options, kind: str | None) -> Results:
             seconds = str(options.seconds)
             memory = Memory(server.pid)
             loads = [
-                load(options, server, "calls", "--users", str(CALLERS), "--tokens", str(callers), "--rate",
-                     str(LIFE_CYCLES), "--warm-up", str(LEAD), "--duration", seconds),
-                load(options, server, "media", "--calls", str(CALLS), "--participants", str(PARTICIPANTS), "--publishers",
-                     str(PUBLISHERS), "--video", "--tokens", str(speakers), "--warm-up", str(LEAD), "--seconds", seconds),
+                load(
+                    options,
+                    server,
+                    "calls",
+                    "--users",
+                    str(CALLERS),
+                    "--tokens",
+                    str(callers),
+                    "--rate",
+                    str(LIFE_CYCLES),
+                    "--warm-up",
+                    str(LEAD),
+                    "--duration",
+                    seconds,
+                ),
+                load(
+                    options,
+                    server,
+                    "media",
+                    "--calls",
+                    str(CALLS),
+                    "--participants",
+                    str(PARTICIPANTS),
+                    "--publishers",
+                    str(PUBLISHERS),
+                    "--video",
+                    "--tokens",
+                    str(speakers),
+                    "--warm-up",
+                    str(LEAD),
+                    "--seconds",
+                    seconds,
+                ),
             ]
             time.sleep(LEAD)
             memory.start()
@@ -124,7 +155,9 @@ def measure(options, kind: str | None) -> Results:
             if attacker is not None:
                 output, errors = attacker.stdout.read(), attacker.stderr.read()
                 if attacker.wait() != 0:
-                    raise SystemExit(f"bench/hostile: the hostile client ended with {attacker.returncode}: {errors[-2000:]}")
+                    raise SystemExit(
+                        f"bench/hostile: the hostile client ended with {attacker.returncode}: {errors[-2000:]}"
+                    )
                 did = json.loads(output)
             memory.ended.set()
             if server.process.poll() is not None:
@@ -149,13 +182,18 @@ def show(name: str, runs: list[Results], plain: list[Results]) -> None:
     accept, residence = median(runs, lambda run: run.accept), median(runs, lambda run: run.residence)
     memory = median(runs, lambda run: run.memory)
     lost, packets = sum(run.lost for run in runs), sum(run.packets for run in runs)
-    line = (f"  {name:16} accept p99 {accept:8.2f} ms, residence p99 {residence:8.0f} us, {lost} of {packets} packets lost, "
-            f"memory {memory / (1 << 20):.0f} MiB, {median(runs, lambda run: run.processor):.1f} s of the server's processor")
+    line = (
+        f"  {name:16} accept p99 {accept:8.2f} ms, residence p99 {residence:8.0f} us, {lost} of {packets} packets "
+        "lost, "
+        f"memory {memory / (1 << 20):.0f} MiB, {median(runs, lambda run: run.processor):.1f} s of the server's "
+        "processor"
+    )
     if runs is not plain:
         times = [accept / median(plain, lambda run: run.accept), residence / median(plain, lambda run: run.residence)]
         growth = memory - median(plain, lambda run: run.memory)
         passes = max(times) <= GOAL_TIMES and growth <= GOAL_MEMORY and lost <= sum(run.lost for run in plain)
-        line += f"\n  {'':16} {times[0]:.2f} and {times[1]:.2f} times, {growth / (1 << 20):+.0f} MiB: {'passes' if passes else 'FAILS'}"
+        verdict = "passes" if passes else "FAILS"
+        line += f"\n  {'':16} {times[0]:.2f} and {times[1]:.2f} times, {growth / (1 << 20):+.0f} MiB: {verdict}"
     print(line)
     for what, count in {what: count for run in runs for what, count in run.errors.items()}.items():
         print(f"  {'':16} error of the regular load, {count} times: {what}")
@@ -171,12 +209,15 @@ def main() -> None:
     parser.add_argument("--only", choices=KINDS, help="one kind of client")
     parser.add_argument("--attack", help="attacks of a kind, by their names, with commas between them")
     options = parser.parse_args()
-    conftest.BINARY = pathlib.Path(options.binaries).resolve() / "switchboard"
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    switchboard_tests.server.BINARY = pathlib.Path(options.binaries).resolve() / "switchboard"
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65_536), hard))
     kinds = [kind for kind in KINDS if options.only in (None, kind)]
-    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {options.rounds} rounds of {options.seconds} s; "
-          f"goal: p99 at most {GOAL_TIMES} times, nothing more lost, memory {GOAL_MEMORY >> 20} MiB more at most")
+    print(
+        f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {options.rounds} rounds of "
+        f"{options.seconds} s; "
+        f"goal: p99 at most {GOAL_TIMES} times, nothing more lost, memory {GOAL_MEMORY >> 20} MiB more at most"
+    )
     results: dict[str | None, list[Results]] = {kind: [] for kind in [None, *kinds]}
     for _ in range(options.rounds):
         for kind, runs in results.items():

@@ -22,7 +22,7 @@ import sys
 import time
 import uuid
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "IntegrationTests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "PythonSupport"))
 
 HOST = "127.0.0.1"
 
@@ -124,7 +124,8 @@ async def kept_connections(target: Target) -> None:
 
     async def one() -> None:
         if len(kept) >= 2_000:
-            return await asyncio.sleep(0.5)
+            await asyncio.sleep(0.5)
+            return
         reader, writer = await target.connect()
         kept.append(writer)
         writer.write(f"GET /livez HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
@@ -243,7 +244,7 @@ async def slow_bodies(target: Target) -> None:
     token = target.people[0]["token"]
 
     async def one() -> None:
-        reader, writer = await target.connect()
+        _reader, writer = await target.connect()
         path = f"/v1/voice-messages?to={target.people[1]['id']}&clientID={uuid.uuid4()}"
         writer.write(
             (f"POST {path} HTTP/1.1\r\nHost: {HOST}\r\nContent-Type: audio/ogg\r\nContent-Length: 1000000\r\n"
@@ -283,7 +284,10 @@ async def unread_results(target: Target) -> None:
 async def searches(target: Target) -> None:
     async def one() -> None:
         query = os.urandom(1).hex()[0] + "a"
-        target.did[f"searches answered {await target.ask('GET', f'/v1/users?query={query}&limit=100', token=target.people[0]['token'])}"] += 1
+        target.did[
+            "searches answered "
+            f"{await target.ask('GET', f'/v1/users?query={query}&limit=100', token=target.people[0]['token'])}"
+        ] += 1
 
     await asyncio.gather(*(target.paced(25, one) for _ in range(4)))
 
@@ -301,7 +305,7 @@ async def relay_credentials(target: Target) -> None:
 
 async def pair(target: Target):
     """The hostile client and an accomplice, as test endpoints."""
-    from endpoint import Endpoint
+    from switchboard_tests.endpoint import Endpoint
 
     both = [Endpoint(target.realtime_url, one["id"], one["token"]) for one in target.two_people()]
     for one in both:
@@ -312,14 +316,14 @@ async def pair(target: Target):
 
 async def superseded_offers(target: Target) -> None:
     """A direct call whose two ends keep sending offers of the maximum size."""
-    from endpoint import RequestError, client_id
+    from switchboard_tests.endpoint import RequestError, client_id
 
     ann, ben = await pair(target)
     made = await ann.ask("calls.create", clientID=client_id(), callees=[ben.user], kind="audio", mode="direct")
     call = made["call"]["id"]
     await ben.ask("calls.accept", call=call, clientID=client_id())
-    for one in (ann, ben):
-        await one.ask("calls.connected", call=call)
+    for end in (ann, ben):
+        await end.ask("calls.connected", call=call)
     payload = {"sdp": "v=0\r\n" + "a=" + "x" * 250_000}
     generation = 0
 
@@ -362,7 +366,7 @@ async def slow_mailboxes(target: Target, call: str, owner) -> None:
 
 
 async def recordings_on_and_off(target: Target) -> None:
-    from endpoint import RequestError, client_id
+    from switchboard_tests.endpoint import RequestError, client_id
 
     ann, ben = await pair(target)
     made = await ann.ask("calls.create", clientID=client_id(), callees=[ben.user], kind="audio", mode="gateway")
@@ -389,7 +393,7 @@ async def recordings_on_and_off(target: Target) -> None:
 async def reports(target: Target) -> None:
     """A publisher whose feedback announces 65,535 statuses in forty bytes, and whose NACKs ask for thousands."""
     import aioice.ice
-    from gateway import Participant
+    from switchboard_tests.gateway import Participant
 
     # If loopback is the only network, its address is used too.
     aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: [HOST]
@@ -419,7 +423,11 @@ async def reports(target: Target) -> None:
     def packet(kind: int, format: int, media: int, rest: bytes) -> bytes:
         return struct.pack(">BBHII", 0x80 | format, kind, 2 + len(rest) // 4, own, media) + rest
 
-    statuses = struct.pack(">HHI", 0, 0xFFFF, 0) + b"".join(struct.pack(">H", 0x1FFF) for _ in range(8)) + struct.pack(">HH", 7, 0)
+    statuses = (
+        struct.pack(">HHI", 0, 0xFFFF, 0)
+        + b"".join(struct.pack(">H", 0x1FFF) for _ in range(8))
+        + struct.pack(">HH", 7, 0)
+    )
     feedback = packet(205, 15, shown[0], statuses + bytes(-len(statuses) % 4))
     lost = b"".join(struct.pack(">HH", number * 17 & 0xFFFF, 0xFFFF) for number in range(280))
 
@@ -441,7 +449,7 @@ async def many_whips(target: Target) -> None:
     """Twenty simultaneous requests for sessions of which only one can remain."""
     import httpx
     from aiortc import RTCPeerConnection
-    from endpoint import client_id
+    from switchboard_tests.endpoint import client_id
 
     ann, ben = await pair(target)
     made = await ann.ask("calls.create", clientID=client_id(), callees=[ben.user], kind="audio", mode="gateway")
@@ -479,15 +487,19 @@ KINDS = {
 
 async def run(kind: str, description: dict) -> None:
     target = Target(description)
-    wanted = [attack for attack in KINDS[kind] if description["only"] is None or attack.__name__ in description["only"].split(",")]
+    wanted = [
+        attack
+        for attack in KINDS[kind]
+        if description["only"] is None or attack.__name__ in description["only"].split(",")
+    ]
 
     async def attempt(attack) -> None:
         # An attack that ends early, such as by an error, is reported, and does not end the others.
         try:
             await asyncio.wait_for(attack(target), max(1, target.left) + 15)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             target.did[f"{attack.__name__} was cancelled at the end"] += 1
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             target.did[f"{attack.__name__} gave up: {type(error).__name__}: {error}"] += 1
 
     await asyncio.gather(*(attempt(attack) for attack in wanted))

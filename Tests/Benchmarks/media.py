@@ -19,7 +19,15 @@ LOADS = {
 # waiting for the CPU.
 APART = {
     "residence, 20 calls of ten": ["--calls", "20", "--participants", "10", "--publishers", "5"],
-    "residence, video, 20 calls of four at 1 Mbit/s": ["--calls", "20", "--participants", "4", "--video", "--bitrate", "1000"],
+    "residence, video, 20 calls of four at 1 Mbit/s": [
+        "--calls",
+        "20",
+        "--participants",
+        "4",
+        "--video",
+        "--bitrate",
+        "1000",
+    ],
 }
 
 
@@ -44,7 +52,7 @@ def by_turns(servers: Servers, load: list[str], options) -> dict[str, list[dict]
 
 def residence(runs: list[dict], load: list[str]) -> str:
     streams = "videoStreams" if "--video" in load else "audioStreams"
-    p50, p99 = (median(runs, lambda run: run[streams]["residenceMicroseconds"][point]) for point in ("p50", "p99"))  # noqa: B023
+    p50, p99 = (median(runs, lambda run: run[streams]["residenceMicroseconds"][point]) for point in ("p50", "p99"))
     return f"in the server p50 {p50:.0f} us, p99 {p99:.0f} us"
 
 
@@ -56,14 +64,16 @@ def show_residence(name: str, results: dict[str, list[dict]], load: list[str]) -
 
 
 def show(name: str, results: dict[str, list[dict]], load: list[str]) -> None:
-    cost = lambda run: run["serverMicrosecondsPerPacket"]  # noqa: E731
+    cost = lambda run: run["serverMicrosecondsPerPacket"]
     print(f"\n{name}")
     for kind, runs in results.items():
         lost = sum(run["audioStreams"]["lost"] + run["videoStreams"]["lost"] for run in runs)
         print(
-            f"  {kind:12} {median(runs, cost):6.2f} us/packet ({median(runs, lambda run: run['serverUserMicrosecondsPerPacket']):.2f} user), "
+            f"  {kind:12} {median(runs, cost):6.2f} us/packet "
+            f"({median(runs, lambda run: run['serverUserMicrosecondsPerPacket']):.2f} user), "
             f"{1e6 / median(runs, cost):8.0f} packets for each second of a core, "
-            f"{median(runs, lambda run: run['forwardedPerSecond']):7.0f} packets/s, {lost} lost")
+            f"{median(runs, lambda run: run['forwardedPerSecond']):7.0f} packets/s, {lost} lost"
+        )
         print(
             f"  {'':12} {residence(runs, load)}; offer to media p50 "
             f"{median(runs, lambda run: run['firstPacketMicroseconds']['p50']) / 1000:.0f} ms; "
@@ -71,7 +81,10 @@ def show(name: str, results: dict[str, list[dict]], load: list[str]) -> None:
             + (f"; {int(load[1]) / median(runs, lambda run: run['serverShareOfCore']):.0f} calls for a core"
                if int(load[3]) == 2 else ""))
     pairs = [cost(ours) / cost(theirs) for ours, theirs in zip(results["switchboard"], results["janus"])]
-    print(f"  switchboard / janus: {statistics.median(pairs):.2f} ({min(pairs):.2f} to {max(pairs):.2f}), goal: at most 0.5")
+    print(
+        f"  switchboard / janus: {statistics.median(pairs):.2f} ({min(pairs):.2f} to {max(pairs):.2f}), goal: at "
+        "most 0.5"
+    )
 
 
 def show_shares(servers: Servers, load: list[str], options) -> None:
@@ -79,7 +92,10 @@ def show_shares(servers: Servers, load: list[str], options) -> None:
     with servers.start("switchboard", people(load)) as (process, reach), shares.sampling(process):
         run = servers.load(process, [*reach, *load, "--seconds", str(options.seconds), "--profile", options.profile])
     kinds, functions = shares.read(run, "gateway")
-    print("  switchboard  " + ", ".join(f"{share:.0%} {kind}" for kind, share in sorted(kinds.items(), key=lambda pair: -pair[1])))
+    print(
+        "  switchboard  "
+        + ", ".join(f"{share:.0%} {kind}" for kind, share in sorted(kinds.items(), key=lambda pair: -pair[1]))
+    )
     if options.functions:
         for share, symbol in functions:
             print(f"    {share:6.1%} {symbol[:150]}")

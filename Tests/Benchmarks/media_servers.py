@@ -18,7 +18,10 @@ HTTP, ADMIN, RELAY, MEDIA, JANUS = 28080, 28081, 28478, 28500, 28088
 # participants.
 TIMEOUT = 150
 LIBRARIES = "/usr/lib/x86_64-linux-gnu/janus"
-OTHER_PLUGINS = ["audiobridge", "duktape", "echotest", "lua", "nosip", "recordplay", "sip", "streaming", "textroom", "videocall", "voicemail"]  # fmt: skip
+OTHER_PLUGINS = [
+    "audiobridge", "duktape", "echotest", "lua", "nosip",
+    "recordplay", "sip", "streaming", "textroom", "videocall", "voicemail",
+]  # fmt: skip
 OTHER_TRANSPORTS = ["mqtt", "nanomsg", "pfunix", "rabbitmq", "websockets"]
 
 
@@ -26,10 +29,9 @@ def wait_until_ready(process: subprocess.Popen, url: str, log: pathlib.Path) -> 
     for _ in range(300):
         if process.poll() is not None:
             raise SystemExit(f"the server ended with {process.returncode}: {log.read_text(errors='replace')[-2000:]}")
-        with contextlib.suppress(OSError):
-            with urllib.request.urlopen(url, timeout=1) as response:
-                if response.status == 200:
-                    return
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=1) as response:
+            if response.status == 200:
+                return
         time.sleep(0.1)
     raise SystemExit(f"nothing responds on {url}")
 
@@ -62,7 +64,9 @@ def switchboard_configuration(directory: pathlib.Path, more: dict) -> pathlib.Pa
 
 
 def janus_configuration(directory: pathlib.Path) -> None:
-    plugins, transports = (",".join(f"libjanus_{name}.so" for name in names) for names in (OTHER_PLUGINS, OTHER_TRANSPORTS))
+    plugins, transports = (
+        ",".join(f"libjanus_{name}.so" for name in names) for names in (OTHER_PLUGINS, OTHER_TRANSPORTS)
+    )
     (directory / "janus.jcfg").write_text(f"""
 general: {{
   configs_folder = "{directory}"
@@ -143,7 +147,8 @@ class Servers:
         """Runs the load and returns its report."""
         with tempfile.NamedTemporaryFile(suffix=".json") as results:
             command = [
-                str(self.binaries / "switchboard-load"), "media", *more, "--pid", str(process.pid), "--json", results.name,
+                str(self.binaries / "switchboard-load"), "media", *more, "--pid", str(process.pid), "--json",
+                results.name,
             ]  # fmt: skip
             try:
                 done = subprocess.run(
@@ -152,7 +157,8 @@ class Servers:
                 printed = b"".join(part or b"" for part in (late.stdout, late.stderr)).decode(errors="replace")
                 state = "runs" if process.poll() is None else f"has ended with {process.returncode}"
                 raise SystemExit(
-                    f"after {TIMEOUT} s the load was not over; the server {state}: {' '.join(command)}\n{printed[-2000:]}"
+                    f"after {TIMEOUT} s the load was not over; the server {state}: "
+                    f"{' '.join(command)}\n{printed[-2000:]}"
                 ) from None
             if done.returncode != 0:
                 raise SystemExit(f"the load failed:\n{done.stdout}{done.stderr}")

@@ -41,7 +41,8 @@ def ratios(results: dict[str, list[dict[str, float]]], kind: str, other: str) ->
 def processor_time(servers, name, kinds, transport, shape, packets, rounds, goals) -> None:
     def run(kind: str) -> dict[str, float]:
         with servers.start(kind) as process:
-            return load(servers.network, process.pid, transport, *shape, packets)
+            clients, interval = shape
+            return load(servers.network, process.pid, transport, clients, interval, packets)
 
     results = by_turns(kinds, rounds, run)
     print(f"\n{name}")
@@ -67,7 +68,7 @@ def residences(servers, options) -> None:
         ("half of what saturates coturn", (half, 1), 1000 * options.seconds),
     ):
         def run(kind: str) -> dict[str, float]:
-            return residence(servers, kind, *shape, packets)  # noqa: B023
+            return residence(servers, kind, *shape, packets)
 
         results = by_turns(["coturn", "bare", "switchboard"], options.rounds, run)
         print(f"\nresidence, UDP, {name}")
@@ -99,7 +100,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--only", help="a part of the names of the loads to run")
     options = parser.parse_args()
-    wants = lambda name: not options.only or options.only in name  # noqa: E731
+    wants = lambda name: not options.only or options.only in name
     gentle, full = (GENTLE, 50 * options.seconds), (FULL, ROUNDS_OF_SATURATION * options.seconds)
     udp, streams = ["coturn", "bare", "switchboard"], ["coturn", "switchboard"]
     loads = {

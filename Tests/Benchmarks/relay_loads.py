@@ -12,8 +12,8 @@ import socket
 import subprocess
 import time
 
-import stun
 from relay_servers import PASSWORD, PEER_PORT, PORT, USER, Servers
+from switchboard_tests import stun
 
 PAYLOAD = 160
 # Debian's uses the channel numbers of RFC 5766, which newer servers reject.

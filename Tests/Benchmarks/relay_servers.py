@@ -9,9 +9,9 @@ import socket
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "IntegrationTests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "PythonSupport"))
 
-import namespaces  # noqa: E402
+from switchboard_tests import namespaces
 
 PORT, PEER_PORT = 34781, 34791
 USER, PASSWORD, REALM = "bench", "benchmark", "bench"
@@ -59,7 +59,7 @@ class Veth:
             one.close()
 
 
-NETWORKS = {"loopback": Loopback, "veth": Veth}
+NETWORKS: dict[str, type[Loopback | Veth]] = {"loopback": Loopback, "veth": Veth}
 
 
 def wait_until_ready(address: str, port: int) -> None:

@@ -17,16 +17,20 @@ from media_servers import ADMIN, LOAD_PROCESSOR, Servers
 
 # Each once per run, since transcriptions of equal audio are cached.
 SENTENCES = [
-    "go forward ten meters", "we meet at seven in the evening", "please send the letter to my brother", "the train was late again",
+    "go forward ten meters", "we meet at seven in the evening", "please send the letter to my brother",
+    "the train was late again",
     "nobody knows where the key is", "it will rain in the afternoon", "she wrote three books last year",
     "open the window and close the door", "they live in a small house", "there is no more water in the well",
     "he was the first to answer", "can you hear me now",
 ]  # fmt: skip
 # Half a minute of speech with natural pauses, for single steps.
 STORY = (
-    "The call was long, and nobody wrote down what was said. A week later they wanted to know who had promised what, and "
-    "by when. So somebody began to record every call that mattered. That was easy. To find the one sentence in an hour of "
-    "voices was not, until a machine wrote down the words, with the time at which each was said. Now they read what they "
+    "The call was long, and nobody wrote down what was said. A week later they wanted to know who had promised what, "
+    "and "
+    "by when. So somebody began to record every call that mattered. That was easy. To find the one sentence in an "
+    "hour of "
+    "voices was not, until a machine wrote down the words, with the time at which each was said. Now they read what "
+    "they "
     "had heard, and heard what they had read."
 )
 # Tracks that are each forwarded to three others: about a third of a processor's capacity.
@@ -98,7 +102,11 @@ class Benchmark:
     def steps(self) -> None:
         print("\nsteps: each alone, on one thread", flush=True)
         done = subprocess.run(
-            [str(self.servers.binaries / "voice-benchmark"), str(self.story)], check=True, capture_output=True, text=True)
+            [str(self.servers.binaries / "voice-benchmark"), str(self.story)],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         print("".join(f"  {line}\n" for line in done.stdout.splitlines()), end="")
 
     def run(self, calls: int, people: int, seconds: int, more: list[str], transcription: dict) -> dict:
@@ -107,7 +115,8 @@ class Benchmark:
         with self.servers.start("switchboard", calls * people) as (process, reach):
             found = self.servers.load(
                 process,
-                [*reach, "--calls", str(calls), "--participants", str(people), "--pause", "2", "--seconds", str(seconds),
+                [*reach, "--calls", str(calls), "--participants", str(people), "--pause", "2", "--seconds",
+                 str(seconds),
                  *(option for sentence in self.sentences for option in ("--speech", str(sentence))), *more],
             )  # fmt: skip
             return found | {"metrics": metrics()}
@@ -123,10 +132,13 @@ class Benchmark:
             times = [each["audioStreams"]["residenceMicroseconds"] for each in found]
             print(
                 f"  {kind:10} {median(each['serverShareOfCore'] for each in found):.1%} of a core; in the server p50 "
-                f"{median(each['p50'] for each in times):.0f} us, p90 {median(each['p90'] for each in times):.0f} us, p99 {median(each['p99'] for each in times):.0f} us "
+                f"{median(each['p50'] for each in times):.0f} us, p90 {median(each['p90'] for each in times):.0f} "
+                f"us, p99 {median(each['p99'] for each in times):.0f} us "
                 f"({', '.join(str(each['p99']) for each in times)}); "
                 f"{median(each['serverMemory'] for each in found) / 2**20:.0f} MiB; "
-                f"{sum(each['audioStreams']['lost'] for each in found)} lost, {self.dropped(found):.0f} not recorded", flush=True)
+                f"{sum(each['audioStreams']['lost'] for each in found)} lost, {self.dropped(found):.0f} not recorded",
+                flush=True,
+            )
         for kind in ("recorded", "captioned"):
             shares = [self.more(a, b, "serverShareOfCore") / TRACKS for a, b in zip(runs["without"], runs[kind])]
             memory = [self.more(a, b, "serverMemory") / TRACKS for a, b in zip(runs["without"], runs[kind])]
@@ -154,10 +166,12 @@ class Benchmark:
             captions = run["captions"]
             p50, p90, most = (captions["speechToCaptionMicroseconds"][point] / 1000 for point in ("p50", "p90", "max"))
             print(
-                f"  {name}: {captions['captions']} of {captions['said']} sayings, {captions['partial']} of a part of one; end of speech to "
+                f"  {name}: {captions['captions']} of {captions['said']} sayings, {captions['partial']} of a part of "
+                "one; end of speech to "
                 f"caption p50 {p50:.0f} ms, p90 {p90:.0f} ms, at most {most:.0f} ms: {captions['example']!r}, "
                 f"refused {captions['refused']}, failed {captions['failures']}",
-                flush=True)
+                flush=True,
+            )
 
     @staticmethod
     def more(before: dict, after: dict, name: str) -> float:

@@ -84,7 +84,9 @@ class Capture(threading.Thread):
             hello.datagrams += len(hello.body) > had
             if length is not None and len(hello.body) >= length:
                 return hello
-        raise AssertionError(f"no complete ClientHello from port {port}; captured {({p: len(d) for p, d in self.datagrams.items()})}")
+        raise AssertionError(
+            f"no complete ClientHello from port {port}; captured { ({p: len(d) for p, d in self.datagrams.items()}) }"
+        )
 
 
 @contextlib.contextmanager

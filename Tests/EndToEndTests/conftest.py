@@ -2,19 +2,23 @@
 
 import contextlib
 import pathlib
-import sys
+import subprocess
 import time
 
 import pytest
-from selenium.common.exceptions import WebDriverException
-
-# The integration tests' network namespaces and certificates.
-sys.path.append(str(pathlib.Path(__file__).parents[1] / "IntegrationTests"))
-
-from browser import Browser
-from pages import Person, connect
 from proxy import Proxy
-from server import Server, default_binary
+from selenium.common.exceptions import WebDriverException
+from switchboard_tests.browsers.browser import Browser
+from switchboard_tests.browsers.pages import WORDS, Person, connect
+from switchboard_tests.browsers.server import Server, default_binary
+
+NAMES = ["Ann Abel", "Ben Brook", "Cem Can", "Dora Dean"]
+# Pocketsphinx, unless the file that breaks it exists.
+LISTEN = """#!/bin/sh
+[ -e "$0.broken" ] && exit 1
+command -v pocketsphinx_continuous > /dev/null || exec pocketsphinx -loglevel ERROR single "$1"
+exec pocketsphinx_continuous -infile "$1" -time yes -logfn /dev/null
+"""
 
 
 def pytest_addoption(parser):
@@ -106,3 +110,69 @@ def in_call(people):
     """Ann has called Ben with video, and both see each other."""
     connect(*people)
     return people
+
+
+@pytest.fixture(scope="module")
+def four(browsers, tmp_path_factory):
+    """Four browsers: the two that every test has, and two more."""
+    more = [Browser(name, tmp_path_factory.mktemp(name)) for name in ("third", "fourth")]
+    yield [*browsers, *more]
+    for one in more:
+        one.quit()
+
+
+@pytest.fixture
+def crowd(four, url):
+    """Signs that many people up. They send small pictures, since one machine makes and shows all of them."""
+
+    def gather(count):
+        return [Person(one, url, name).sign_up(save_data=True) for one, name in zip(four[:count], NAMES)]
+
+    for one in four:
+        one.keep_one_tab()
+    yield gather
+    for one in four:
+        one.keep_one_tab()
+        one.driver.get("about:blank")
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory):
+    """A speech file that a browser's fake microphone plays in a loop."""
+    file = tmp_path_factory.mktemp("speech") / "words.wav"
+    subprocess.run(["flite", "-voice", "slt", "-t", WORDS, "-o", file], check=True)
+    return file
+
+
+@pytest.fixture(scope="module")
+def speaker(spoken, tmp_path_factory):
+    """A browser whose fake microphone plays speech."""
+    one = Browser("speaker", tmp_path_factory.mktemp("speaker"), [f"--use-file-for-fake-audio-capture={spoken}"])
+    yield one
+    one.quit()
+
+
+@pytest.fixture
+def listener(request, tmp_path):
+    """A server, and the path of a file that makes its transcription provider fail."""
+    program = tmp_path / "listen"
+    program.write_text(LISTEN)
+    program.chmod(0o755)
+    one = Server(request.config.getoption("--binary"), tmp_path)
+    provider = f"provider: command\n  command: [{program}, '{{file}}']"
+    one.config.write_text(one.config.read_text().replace("provider: command", provider))
+    one.start()
+    yield one, tmp_path / "listen.broken"
+    one.stop()
+
+
+@pytest.fixture
+def three(browsers, speaker, listener):
+    """Ann, Ben and Cem; Ben's fake microphone plays speech."""
+    server, _ = listener
+    for one in browsers:
+        one.keep_one_tab()
+    names = ("Ann Abel", "Ben Brook", "Cem Can")
+    yield [Person(one, server.url, name).sign_up() for one, name in zip((browsers[0], speaker, browsers[1]), names)]
+    for one in (*browsers, speaker):
+        one.driver.get("about:blank")

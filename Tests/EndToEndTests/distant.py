@@ -8,13 +8,12 @@ import shutil
 import subprocess
 
 import pytest
-
-import namespaces
-from browser import Browser
-from certificates import Authority
-from namespaces import EVERYTHING, Internet
-from pages import Person
-from server import Server
+from switchboard_tests import namespaces
+from switchboard_tests.browsers.browser import Browser
+from switchboard_tests.browsers.pages import Person
+from switchboard_tests.browsers.server import Server
+from switchboard_tests.certificates import Authority
+from switchboard_tests.namespaces import EVERYTHING, Internet
 
 
 class PublicServer(Server):
@@ -55,7 +54,9 @@ def internet(request, tmp_path_factory, authority):
         pytest.skip("certutil is not installed (apt-get install libnss3-tools)")
     made = Internet()
     with made.namespace.inside():
-        server = PublicServer(request.config.getoption("--binary"), tmp_path_factory.mktemp("server"), authority).start()
+        server = PublicServer(
+            request.config.getoption("--binary"), tmp_path_factory.mktemp("server"), authority
+        ).start()
     yield made
     server.stop()
     made.close()

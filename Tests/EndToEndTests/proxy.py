@@ -1,5 +1,6 @@
 """A TCP proxy between a browser and the server, whose connections can be broken, as by a lost network."""
 
+import contextlib
 import socket
 import threading
 
@@ -65,8 +66,6 @@ def _pump(source, sink):
 
 
 def _close(one):
-    try:
+    with contextlib.suppress(OSError):
         one.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
     one.close()

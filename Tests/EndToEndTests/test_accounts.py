@@ -4,8 +4,8 @@ import fractions
 
 import av
 import numpy
-from pages import PASSWORD, Person
 from selenium.webdriver.common.by import By
+from switchboard_tests.browsers.pages import PASSWORD, Person
 
 
 def test_sign_up_sign_out_sign_in(browsers, url):
@@ -85,11 +85,13 @@ def test_presence(people):
     ben.search_for(ann)
     ben.says("#people .state", "Online")
     ann.driver.get("about:blank")
-    ben.browser.wait("the dot to go", lambda: not [one for one in ben.all("#people .state") if one.text == "Online"], 20)
+    ben.browser.wait(
+        "the dot to go", lambda: not [one for one in ben.all("#people .state") if one.text == "Online"], 20
+    )
 
 
 def test_password_change_signs_other_devices_out(browsers, people):
-    ann, ben = people
+    ann, _ben = people
     # Ann also signs in in Ben's browser.
     other = Person(browsers[1], ann.url, ann.name)
     other.email = ann.email
@@ -109,7 +111,7 @@ def test_password_change_signs_other_devices_out(browsers, people):
 
 
 def test_a_revoked_device_is_signed_out(browsers, people):
-    ann, ben = people
+    ann, _ben = people
     other = Person(browsers[1], ann.url, ann.name)
     other.email = ann.email
     other.browser.open(other.url)

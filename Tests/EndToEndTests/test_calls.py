@@ -3,9 +3,8 @@
 import time
 
 import pytest
-
-from browser import Browser
-from pages import Person, connect
+from switchboard_tests.browsers.browser import Browser
+from switchboard_tests.browsers.pages import Person, connect
 
 
 def set_relay_only(person):
@@ -124,7 +123,7 @@ def is_silent(person):
 
 
 def test_an_ice_restart_keeps_the_connection(in_call):
-    ann, ben = in_call
+    ann, _ben = in_call
     before = ann.browser.media()["ufrag"]
     ann.driver.execute_script("window.peers.at(-1).restartIce()")
     ann.browser.wait("new ICE credentials", lambda: ann.browser.media()["ufrag"] != before)
@@ -136,7 +135,7 @@ def test_an_ice_restart_keeps_the_connection(in_call):
 
 
 def test_into_the_relay_during_a_call_and_back(in_call):
-    ann, ben = in_call
+    ann, _ben = in_call
     ann.control("details")
     ann.click("#relay-only")
     ann.browser.wait("the relay to be used", lambda: ann.path()[0] == "relay")
@@ -207,7 +206,9 @@ def test_keyboard(people):
     ann, ben = people
     ann.call(ben)
     ben.rings()
-    ben.driver.execute_async_script("setTimeout(arguments[0], 800)")  # Enter is ignored for a moment after it began to ring.
+    ben.driver.execute_async_script(
+        "setTimeout(arguments[0], 800)"
+    )  # Enter is ignored for a moment after it began to ring.
     ben.press("\ue007")
     for person in people:
         person.is_connected()
@@ -249,7 +250,7 @@ def test_call_waiting_holds_the_first_call(people, tmp_path_factory, url):
 
 
 def test_without_call_waiting_the_third_gets_busy(in_call, tmp_path_factory, url):
-    ann, ben = in_call
+    _ann, ben = in_call
     third = Browser("third", tmp_path_factory.mktemp("third"))
     try:
         cem = Person(third, url, "Cem Can").sign_up()

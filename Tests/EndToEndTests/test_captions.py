@@ -1,8 +1,7 @@
 """Live captions: what Ben says into his microphone appears on the others' pages while he speaks."""
 
-from browser import DESK, PHONE
-from pages import connect
-from test_recordings import WORDS, listener, only_the_second_speaks, speaker, spoken, three  # noqa: F401 - fixtures
+from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.pages import WORDS, connect, only_the_second_speaks
 
 
 def reads(person, other):
@@ -10,7 +9,8 @@ def reads(person, other):
 
     def condition():
         lines = person.driver.execute_script(
-            "return [...document.querySelectorAll('#captions .caption')].map((one) => [one.dataset.user, one.innerText]);"
+            "return [...document.querySelectorAll('#captions .caption')].map((one) => [one.dataset.user, "
+            "one.innerText]);"
         )
         assert {user for user, _ in lines} <= {other.user}, lines
         words = " ".join(text for _, text in lines).split()
@@ -19,7 +19,7 @@ def reads(person, other):
     person.browser.wait("the words", condition, 60)
 
 
-def test_captions_appear_on_the_pages_of_the_others(three, listener, pictures):  # noqa: F811
+def test_captions_appear_on_the_pages_of_the_others(three, listener, pictures):
     ann, ben, cem = three
     _, broken = listener
     only_the_second_speaks(three)
@@ -46,7 +46,9 @@ def test_captions_appear_on_the_pages_of_the_others(three, listener, pictures): 
     broken.touch()
     for person in three:
         person.browser.wait(
-            "the reason", lambda person=person: "No captions at the moment" in person.text("#captions .caption-trouble"), 60
+            "the reason",
+            lambda person=person: "No captions at the moment" in person.text("#captions .caption-trouble"),
+            60,
         )
     pictures(ann.browser, "captions-failed")
     broken.unlink()

@@ -1,11 +1,10 @@
 """Clients whose DTLS ClientHello is larger than a datagram, since it has a post-quantum key share."""
 
 import pytest
-
-from browser import Browser
 from capture import X25519_MLKEM768, capture
-from pages import Person
-from peer import Peer
+from switchboard_tests.browsers.browser import Browser
+from switchboard_tests.browsers.pages import Person
+from switchboard_tests.browsers.peer import Peer
 
 PORTS = """
 const done = arguments[arguments.length - 1];

@@ -2,9 +2,8 @@
 not."""
 
 import pytest
-
-from pages import Person
-from peer import Peer
+from switchboard_tests.browsers.pages import Person
+from switchboard_tests.browsers.peer import Peer
 
 # The page prefers a codec for sending, as with hardware support for it.
 PREFER = """

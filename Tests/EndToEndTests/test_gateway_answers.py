@@ -5,14 +5,10 @@ nothing in them depends on the offer's keys or addresses.
 """
 
 import pathlib
-import sys
 
 import pytest
-
-FIXTURES = pathlib.Path(__file__).parents[1] / "SDPTests" / "Fixtures"
-sys.path.append(str(FIXTURES))
-
-import peers  # noqa: E402
+from switchboard_tests.browsers import offer_clients
+from switchboard_tests.browsers.offer_clients import FIXTURES
 
 
 def answers(name):
@@ -25,7 +21,7 @@ def answers(name):
 def browser(request):
     if request.param == "firefox" and not pathlib.Path("/usr/bin/firefox-esr").exists():
         pytest.skip("firefox-esr is not installed")
-    with getattr(peers, request.param)() as run:
+    with getattr(offer_clients, request.param)() as run:
         yield request.param, run
 
 
@@ -38,27 +34,27 @@ def directions_of(result):
 def test_life_of_a_leg(browser):
     """Camera and microphone, a screen that is added and removed, another in its section, an ICE restart."""
     name, run = browser
-    directions = directions_of(run(peers.RECIPES["life"], answers(f"{name}-life")))
+    directions = directions_of(run(offer_clients.RECIPES["life"], answers(f"{name}-life")))
     assert directions["0"] == "inactive" and directions["1"] == "sendonly" and directions["9"] == "sendonly"
     assert {directions[mid] for mid in "234568"} == {"recvonly"}
 
 
 def test_thirty_slots(browser):
     name, run = browser
-    directions = directions_of(run(peers.RECIPES["slots"], answers(f"{name}-slots")))
+    directions = directions_of(run(offer_clients.RECIPES["slots"], answers(f"{name}-slots")))
     assert [*directions.values()] == ["sendonly"] * 2 + ["recvonly"] * 30
 
 
 def test_a_plain_webrtc_page(browser):
     """Its data channel is rejected, and its media accepted both ways."""
     name, run = browser
-    assert {*directions_of(run(peers.RECIPES["plain"], answers(f"{name}-plain"))).values()} == {"sendrecv"}
+    assert {*directions_of(run(offer_clients.RECIPES["plain"], answers(f"{name}-plain"))).values()} == {"sendrecv"}
 
 
 def test_aiortc():
-    assert {*directions_of(peers.aiortc(answers("aiortc"))).values()} == {"sendrecv", "recvonly"}
+    assert {*directions_of(offer_clients.aiortc(answers("aiortc"))).values()} == {"sendrecv", "recvonly"}
 
 
 def test_webrtcbin():
-    result = peers.gstreamer(answers("gstreamer"))
+    result = offer_clients.gstreamer(answers("gstreamer"))
     assert not result["error"] and result["state"] == "stable"

@@ -4,37 +4,9 @@ import pathlib
 import time
 
 import pytest
-
-from browser import DESK, Browser
-from firefox import firefox
-from pages import Person, connect, connect_group, everybody_receives_media
-
-NAMES = ["Ann Abel", "Ben Brook", "Cem Can", "Dora Dean"]
-
-
-@pytest.fixture(scope="module")
-def four(browsers, tmp_path_factory):
-    """Four browsers: the two that every test has, and two more."""
-    more = [Browser(name, tmp_path_factory.mktemp(name)) for name in ("third", "fourth")]
-    yield [*browsers, *more]
-    for one in more:
-        one.quit()
-
-
-@pytest.fixture
-def crowd(four, url):
-    """Signs that many people up. They send small pictures, since one machine makes and shows all of them."""
-
-    def gather(count):
-        return [Person(one, url, name).sign_up(save_data=True) for one, name in zip(four[:count], NAMES)]
-
-    for one in four:
-        one.keep_one_tab()
-    yield gather
-    for one in four:
-        one.keep_one_tab()
-        one.driver.get("about:blank")
-
+from switchboard_tests.browsers.browser import DESK
+from switchboard_tests.browsers.firefox import firefox
+from switchboard_tests.browsers.pages import Person, connect, connect_group, everybody_receives_media
 
 # Presses a button as soon as it is there.
 AGAIN = """
@@ -97,7 +69,8 @@ STALE_CHANGE = """
 const [user, done] = arguments;
 Promise.all([import("/scripts/realtime.js"), import("/scripts/calls.js")]).then(([{ realtime }, { calls }]) => {
     const { id } = calls.current;
-    realtime.emit("change", { stream: `call:${id}`, type: "participant", data: { version: 1, user, state: "ringing" } });
+    const data = { version: 1, user, state: "ringing" };
+    realtime.emit("change", { stream: `call:${id}`, type: "participant", data });
     done(calls.current.phase);
 });
 """
@@ -283,7 +256,8 @@ def test_a_new_network_and_a_reload(crowd):
 LARGE_CAMERA = """
 const devices = navigator.mediaDevices;
 const native = devices.getUserMedia.bind(devices);
-devices.getUserMedia = (constraints) => native({ ...constraints, video: constraints.video && { width: 640, height: 360, frameRate: 10 } });
+const small = { width: 640, height: 360, frameRate: 10 };
+devices.getUserMedia = (constraints) => native({ ...constraints, video: constraints.video && small });
 """
 
 

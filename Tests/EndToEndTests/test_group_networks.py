@@ -1,12 +1,13 @@
 """Group calls with one leg on a bad network: it gets what the network can carry, and nobody else is affected."""
 
-import pytest
+import itertools
 
+import pytest
 from arrivals import Arrivals
 from camera import write_noise_film
-from namespaces import PORT_RESTRICTED
-from pages import connect_group, everybody_receives_media
-from impaired_link import Impairments
+from switchboard_tests.browsers.pages import connect_group, everybody_receives_media
+from switchboard_tests.impaired_link import Impairments
+from switchboard_tests.namespaces import PORT_RESTRICTED
 
 pytest_plugins = ["distant"]
 
@@ -108,7 +109,7 @@ def test_a_throttled_leg_gets_smaller_video_and_nobody_else_is_affected(three):
     page.wait(11)
 
     seen = page.of(ben, "video", began)
-    changes = [after for before, after in zip(seen, seen[1:]) if before["frameHeight"] != after["frameHeight"]]
+    changes = [after for before, after in itertools.pairwise(seen) if before["frameHeight"] != after["frameHeight"]]
     print([(round(one["at"] - began, 1), one["frameHeight"]) for one in changes], "lifted at", round(lifted - began, 1))
     assert any(one["frameHeight"] < BEST for one in seen if one["at"] < began + 3)
     # The smaller video moves, and the audio is received.

@@ -5,9 +5,8 @@ from 20.0.0.2, and the relay is 20.0.0.1: both on port 443, as in a deployment f
 """
 
 import pytest
-
-from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC
-from pages import connect, connect_group, everybody_receives_media
+from switchboard_tests.browsers.pages import connect, connect_group, everybody_receives_media
+from switchboard_tests.namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC
 
 pytest_plugins = ["distant"]
 
@@ -44,7 +43,9 @@ def hang_up(*people):
 
 
 @pytest.mark.parametrize(
-    "lets_out, transport", [(EVERYTHING, "udp"), (NO_UDP, "tcp"), (ONLY_443, "tls")], ids=["everything", "no-udp", "only-443"]
+    "lets_out, transport",
+    [(EVERYTHING, "udp"), (NO_UDP, "tcp"), (ONLY_443, "tls")],
+    ids=["everything", "no-udp", "only-443"],
 )
 def test_a_call_uses_the_transport_that_the_firewall_allows(person, ben, cem, lets_out, transport):
     ann = person(f"Ann {transport}", SYMMETRIC, lets_out)

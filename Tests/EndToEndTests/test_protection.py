@@ -4,12 +4,11 @@ in which everybody sees and hears everybody."""
 import pathlib
 
 import pytest
-
-from browser import WATCH_PEERS
-from firefox import firefox
-from pages import Person
-from peer import Peer
-from server import Server
+from switchboard_tests.browsers.browser import WATCH_PEERS
+from switchboard_tests.browsers.firefox import firefox
+from switchboard_tests.browsers.pages import Person
+from switchboard_tests.browsers.peer import Peer
+from switchboard_tests.browsers.server import Server
 
 # The server's names, with those of browsers (RFC 4568 or RFC 5764) and OpenSSL.
 PROFILES = {

@@ -1,24 +1,27 @@
 """Recorded group calls: everybody sees that, and anybody may stop it."""
 
-import pytest
-from browser import DESK, PHONE
-from pages import Person, connect, connect_group, everybody_receives_media
-from server import Server
-from test_group_calls import crowd, four  # noqa: F401 - its people
-from test_voice import WORDS, speaker, spoken  # noqa: F401 - a browser that speaks
+from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.pages import (
+    WORDS,
+    connect,
+    connect_group,
+    everybody_receives_media,
+    only_the_second_speaks,
+)
 
 
 def manifest(person, call):
     """The only recording of a call, as the page's user gets it."""
     script = """
     const [call, done] = arguments;
-    import("/scripts/requests.js").then(async ({ request }) => done((await request("calls.recordings", { call })).recordings));
+    import("/scripts/requests.js")
+        .then(async ({ request }) => done((await request("calls.recordings", { call })).recordings));
     """
     [recording] = person.driver.execute_async_script(script, call)
     return recording
 
 
-def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F811
+def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):
     people = ann, ben, cem = crowd(3)
     connect_group(*people)
     everybody_receives_media(people)
@@ -85,54 +88,10 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):  # noqa: F
     assert abs(length - max(track["offsetMs"] + track["durationMs"] for track in tracks) / 1000) < 0.1
 
 
-# Pocketsphinx, unless the file that breaks it exists.
-LISTEN = """#!/bin/sh
-[ -e "$0.broken" ] && exit 1
-command -v pocketsphinx_continuous > /dev/null || exec pocketsphinx -loglevel ERROR single "$1"
-exec pocketsphinx_continuous -infile "$1" -time yes -logfn /dev/null
-"""
-
-
-@pytest.fixture
-def listener(request, tmp_path):
-    """A server, and the path of a file that makes its transcription provider fail."""
-    program = tmp_path / "listen"
-    program.write_text(LISTEN)
-    program.chmod(0o755)
-    one = Server(request.config.getoption("--binary"), tmp_path)
-    one.config.write_text(one.config.read_text().replace("provider: command", f"provider: command\n  command: [{program}, '{{file}}']"))
-    one.start()
-    yield one, tmp_path / "listen.broken"
-    one.stop()
-
-
-@pytest.fixture
-def three(browsers, speaker, listener):  # noqa: F811
-    """Ann, Ben and Cem; Ben's fake microphone plays speech."""
-    server, _ = listener
-    for one in browsers:
-        one.keep_one_tab()
-    names = ("Ann Abel", "Ben Brook", "Cem Can")
-    yield [Person(one, server.url, name).sign_up() for one, name in zip((browsers[0], speaker, browsers[1]), names)]
-    for one in (*browsers, speaker):
-        one.driver.get("about:blank")
-
-
-PLAYED = "return [...document.querySelectorAll('#recordings audio')].map((one) => ({time: one.currentTime, paused: one.paused}));"
-
-
-def only_the_second_speaks(people):
-    """A call of three in which only the second is not muted."""
-    ann, ben, cem = people
-    ann.call_group([ben, cem], "audio")
-    for other in (ben, cem):
-        other.rings(limit=60)
-        other.answer("accept-audio")
-    for person in people:
-        person.is_connected(limit=60)
-    for person in (ann, cem):
-        person.control("mute")
-        person.receives_voices(1)
+PLAYED = (
+    "return [...document.querySelectorAll('#recordings audio')]"
+    ".map((one) => ({time: one.currentTime, paused: one.paused}));"
+)
 
 
 def test_a_transcript_has_its_speakers(three, listener, pictures):
@@ -175,18 +134,22 @@ def test_a_transcript_has_its_speakers(three, listener, pictures):
     begin = int(lines[0].get_attribute("data-start")) / 1000
     lines[0].click()
     played = ann.browser.wait(
-        "playback to progress", lambda: [one for one in ann.driver.execute_script(PLAYED) if not one["paused"] and one["time"] > 0.3], 20
+        "playback to progress",
+        lambda: [one for one in ann.driver.execute_script(PLAYED) if not one["paused"] and one["time"] > 0.3],
+        20,
     )
     assert len(played) == 1 and begin - 0.7 < played[0]["time"] < begin + 4, (played, begin)
     for format in ("text", "srt", "vtt"):
         ann.driver.execute_script("document.getElementById('announcer').textContent = ''")
         ann.click(f"#recordings [data-format={format}]")
-        ann.browser.wait("the file", lambda: ann.driver.execute_script("return document.getElementById('announcer').textContent") == "Saved")
+        announced = "return document.getElementById('announcer').textContent"
+        ann.browser.wait("the file", lambda: ann.driver.execute_script(announced) == "Saved")
     for look in ("phone", "dark"):
         ann.browser.resize(PHONE if look == "phone" else DESK)
         ann.browser.set_dark(look == "dark")
         pictures(ann.browser, f"{look}-recording-transcript")
-        assert ann.driver.execute_script("return document.querySelector('#recordings').scrollWidth") <= ann.driver.execute_script("return innerWidth")
+        width = ann.driver.execute_script("return document.querySelector('#recordings').scrollWidth")
+        assert width <= ann.driver.execute_script("return innerWidth")
     ann.browser.resize(DESK)
     ann.browser.set_dark(False)
 

@@ -1,8 +1,7 @@
 """Calls that survive failures of the server and the network."""
 
 import pytest
-
-from pages import Person
+from switchboard_tests.browsers.pages import Person
 
 
 def test_a_call_survives_a_restart_of_the_server(in_call, server):
@@ -66,7 +65,9 @@ def test_a_relayed_call_survives_a_restart_of_the_server(people, server):
     server.start()
     for person in people:
         person.is_online(limit=40)
-        person.browser.wait("media through the new relay", lambda one=person: one.all("#call[data-connection=connected]"), 40)
+        person.browser.wait(
+            "media through the new relay", lambda one=person: one.all("#call[data-connection=connected]"), 40
+        )
         person.has_video()
     assert ann.path()[0] == "relay"
 
@@ -119,7 +120,7 @@ def state_of(person):
 
 
 def test_a_new_network_restarts_ice(in_call):
-    ann, ben = in_call
+    ann, _ben = in_call
     before = ann.browser.media()["ufrag"]
     ann.driver.execute_script("window.dispatchEvent(new Event('online'))")
     ann.browser.wait("an ICE restart", lambda: ann.browser.media()["ufrag"] != before)

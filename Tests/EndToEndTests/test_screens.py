@@ -1,9 +1,8 @@
 """Screenshots of every screen: desktop, phone and dark mode."""
 
 import pytest
-
-from browser import DESK, PHONE
-from pages import Person, connect
+from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.pages import Person, connect
 
 
 @pytest.fixture(params=["desk", "phone", "dark"])

@@ -9,13 +9,10 @@ import numpy
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from audio_files import encode, opusinfo, tone
-
-from browser import DESK, PHONE, Browser
-from firefox import firefox
-from pages import Person
-
-WORDS = "one two three four five"
+from switchboard_tests.audio_files import encode, opusinfo, tone
+from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.firefox import firefox
+from switchboard_tests.browsers.pages import WORDS, Person
 
 # Captures a voice message's audio element where it is created, since the page does not expose its player.
 CAPTURE_AUDIO = """
@@ -30,22 +27,6 @@ window.Audio = class extends Native {
 """
 PLAYED = "return window.players.map((one) => ({time: one.currentTime, paused: one.paused, length: one.duration}));"
 WIDTH = "return document.documentElement.scrollWidth;"
-
-
-@pytest.fixture(scope="module")
-def spoken(tmp_path_factory):
-    """A speech file that a browser's fake microphone plays in a loop."""
-    file = tmp_path_factory.mktemp("speech") / "words.wav"
-    subprocess.run(["flite", "-voice", "slt", "-t", WORDS, "-o", file], check=True)
-    return file
-
-
-@pytest.fixture(scope="module")
-def speaker(spoken, tmp_path_factory):
-    """A browser whose fake microphone plays speech."""
-    one = Browser("speaker", tmp_path_factory.mktemp("speaker"), [f"--use-file-for-fake-audio-capture={spoken}"])
-    yield one
-    one.quit()
 
 
 @pytest.fixture
@@ -72,7 +53,8 @@ def open_messages(person, other):
 
 def messages(person, count):
     return person.browser.wait(
-        f"{count} voice messages", lambda: (found := person.all("#voice-messages .voice")) and len(found) == count and found
+        f"{count} voice messages",
+        lambda: (found := person.all("#voice-messages .voice")) and len(found) == count and found,
     )
 
 
@@ -97,7 +79,9 @@ def recognized_words(file):
 
 def remove_api(person, name):
     """Removes a browser API until the page is reloaded."""
-    person.driver.execute_script("delete window[arguments[0]]; if (window[arguments[0]]) throw new Error('it is still there');", name)
+    person.driver.execute_script(
+        "delete window[arguments[0]]; if (window[arguments[0]]) throw new Error('it is still there');", name
+    )
 
 
 def test_a_recorded_message_is_received_and_played(ann, ben, server, pictures):
@@ -138,7 +122,9 @@ def test_a_recorded_message_is_received_and_played(ann, ben, server, pictures):
     pictures(ann.browser, "voice-transcript")
 
     ann.click("#voice-messages [data-action=play]")
-    ann.browser.wait("playback to progress", lambda: (found := ann.driver.execute_script(PLAYED)) and found[0]["time"] > 0.5)
+    ann.browser.wait(
+        "playback to progress", lambda: (found := ann.driver.execute_script(PLAYED)) and found[0]["time"] > 0.5
+    )
     ann.find("#voice-messages .voice[data-state=playing]")
     assert ann.all(".waveform .played") and "Pause" in ann.find("[data-action=play]").get_attribute("aria-label")
     assert float(slider.get_attribute("aria-valuenow")) > 0.4
@@ -216,7 +202,8 @@ def test_a_file_is_uploaded_and_the_recipient_is_notified(ann, ben, tmp_path, pi
     ann.gone("#new-voice")
     # A user whom Ann blocked can still send, but she does not receive it.
     ann.driver.execute_async_script(
-        "import('/scripts/requests.js').then(({ request }) => request('blocks.add', { user: arguments[0] })).then(arguments[1])",
+        "import('/scripts/requests.js').then(({ request }) => request('blocks.add', { user: arguments[0] }))"
+        ".then(arguments[1])",
         ben.user,
     )
     ben.driver.find_element(By.ID, "voice-file").send_keys(str(file))
@@ -245,8 +232,9 @@ def test_it_fits(ann, ben, tmp_path, pictures, look):
             width = person.driver.execute_script("return innerWidth")
             assert person.driver.execute_script(WIDTH) <= width
         small = ann.driver.execute_script(
-            "return [...document.querySelectorAll('main button, main [role=slider], main a')].filter((one) => one.offsetParent"
-            " ?? one.clientWidth).map((one) => one.getBoundingClientRect()).filter(({ width, height }) => width && (width < 43 || height < 43)).length"
+            "return [...document.querySelectorAll('main button, main [role=slider], main a')]"
+            ".filter((one) => one.offsetParent ?? one.clientWidth).map((one) => one.getBoundingClientRect())"
+            ".filter(({ width, height }) => width && (width < 43 || height < 43)).length"
         )
         assert small == 0, "touch targets are large enough"
         ben.click("[data-action=cancel-voice]")

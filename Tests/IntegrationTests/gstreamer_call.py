@@ -37,7 +37,7 @@ class Side:
         self.peer.connect("pad-added", self.on_pad_added)
 
     def on_candidate(self, _, line: int, candidate: str) -> None:
-        self.kinds.add(candidate.split(" typ ")[1].split()[0])
+        self.kinds.add(candidate.split(" typ ")[1].split(maxsplit=1)[0])
         self.other.peer.emit("add-ice-candidate", line, candidate)
 
     def on_pad_added(self, _, pad) -> None:

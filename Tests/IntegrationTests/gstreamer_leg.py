@@ -8,11 +8,14 @@ the argument `publish` it receives nothing.
 from __future__ import annotations
 
 import json
+import pathlib
 import sys
 import threading
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "PythonSupport"))
+
 # It sets the versions of GStreamer's bindings, so it must be imported first.
-from gstreamer_peer import Peer
+from switchboard_tests.gstreamer_peer import Peer
 
 from gi.repository import GLib, Gst  # isort: skip
 

@@ -12,7 +12,7 @@ import zlib
 
 import httpx
 import schemathesis
-from audio_files import encode, tone
+from switchboard_tests.audio_files import encode, tone
 
 SERVER = os.environ["SWITCHBOARD_URL"]
 ME, FRIEND = (json.loads(os.environ[name]) for name in ("SWITCHBOARD_ME", "SWITCHBOARD_FRIEND"))
@@ -122,4 +122,6 @@ for media_type in ("application/sdp", "application/trickle-ice-sdpfrag"):
 
 # Half of the bodies are valid audio.
 for media_type in ("audio/ogg", "audio/webm"):
-    schemathesis.serializer(media_type)(lambda context, value: AUDIO if one_of(2, repr(value)) else repr(value).encode())
+    schemathesis.serializer(media_type)(
+        lambda context, value: AUDIO if one_of(2, repr(value)) else repr(value).encode()
+    )

@@ -13,11 +13,11 @@ import uuid
 
 import httpx
 import pytest
-from conftest import HTTP, Server, User
-from endpoint import client_id
-from gateway import Participant
-from test_operation import wait_until
-from test_recordings import ended, person, signed_up
+from switchboard_tests.endpoint import client_id
+from switchboard_tests.gateway import Participant
+from switchboard_tests.recordings import ended, person, signed_up
+from switchboard_tests.server import HTTP, Server, User
+from switchboard_tests.waiting import wait_until
 from websockets.sync.client import connect
 
 # Each role's relation to a call that was recorded for a while and has captions now.
@@ -107,8 +107,14 @@ async def connect_everybody(harness: Harness) -> None:
         # The mix and the transcript, requested by somebody with access.
         path = f"/v1/recordings/{harness.recording}"
         participant_user = people["left after"]
-        assert participant_user.post(path + "/transcript").status_code == participant_user.post(path + "/mix").status_code == 200
-        wait_until(lambda: participant_user.get(path + "/transcript").json()["transcript"]["status"] == "complete", "words", 30)
+        assert (
+            participant_user.post(path + "/transcript").status_code
+            == participant_user.post(path + "/mix").status_code
+            == 200
+        )
+        wait_until(
+            lambda: participant_user.get(path + "/transcript").json()["transcript"]["status"] == "complete", "words", 30
+        )
         for role in ("joined", "left after", "disabled", "revoked"):
             harness.take_address(role)
             assert HTTP.get(server.url + harness.addresses[role]).status_code == 200
@@ -116,7 +122,9 @@ async def connect_everybody(harness: Harness) -> None:
         assert people["revoked"].request("DELETE", "/v1/sessions/current").status_code == 204
         for role in ("disabled", "revoked"):
             # A participation ends with the sign-in by which it was joined.
-            wait_until(lambda role=role: state(harness, people[role], people["joined"]) == "left", f"{role} to be out", 5)
+            wait_until(
+                lambda: state(harness, people[role], people["joined"]) == "left", f"{role} to be out", 5
+            )
         accept("joined later")
         wait_until(lambda: state(harness, people["missed"], people["joined"]) == "missed", "the ring to end", 30)
 
@@ -197,8 +205,12 @@ def can_fetch_file(harness: Harness, role: str) -> bool:
     if address is None:
         # Another's recording with one's own credentials.
         who = harness.people[role]
-        address = httpx.URL(harness.addresses["joined"]).copy_merge_params({"user": who.id if who else str(uuid.uuid4())})
-    statuses = {HTTP.get(f"{harness.server.url}{address}").status_code, HTTP.head(f"{harness.server.url}{address}").status_code}
+        another = {"user": who.id if who else str(uuid.uuid4())}
+        address = str(httpx.URL(harness.addresses["joined"]).copy_merge_params(another))
+    statuses = {
+        HTTP.get(f"{harness.server.url}{address}").status_code,
+        HTTP.head(f"{harness.server.url}{address}").status_code,
+    }
     assert len(statuses) == 1, statuses
     return statuses == {200}
 
@@ -207,7 +219,9 @@ OVER_REST = {
     "document": lambda harness, role: ask(harness, role, "GET", f"/v1/calls/{harness.call}").status_code == 200,
     "recording": has_recording,
     "transcript": has_transcript,
-    "mix": lambda harness, role: ask(harness, role, "POST", f"/v1/recordings/{harness.recording}/mix", {}).status_code == 200,
+    "mix": lambda harness, role: (
+        ask(harness, role, "POST", f"/v1/recordings/{harness.recording}/mix", {}).status_code == 200
+    ),
     "leg": reaches_leg,
     "slots": reaches_slots,
     "media address": can_fetch_file,
@@ -290,7 +304,11 @@ def test_by_listening(harness, transport, role):
     with transport(harness, role) as exchange:
         for id, (thing, stream) in enumerate(streams(harness, role).items(), 2):
             response = exchange(id, {"listen": {"stream": stream}}) if exchange else None
-            assert (response is not None and "result" in response) == (role in REACHED[thing]), (thing, ROLES[role], response)
+            assert (response is not None and "result" in response) == (role in REACHED[thing]), (
+                thing,
+                ROLES[role],
+                response,
+            )
         if exchange and role != "joined":
             # A user's own stream is accessible to that user only.
             other = harness.people["joined"]

@@ -9,10 +9,10 @@ import uuid
 
 import httpx
 import yaml
-from conftest import BINARY, User
-from endpoint import Endpoint
-from audio_files import encode, tone
-from voice_messages import fetch, listed, sent
+from switchboard_tests.audio_files import encode, tone
+from switchboard_tests.endpoint import Endpoint
+from switchboard_tests.server import BINARY, User
+from switchboard_tests.voice_messages import fetch, listed, sent
 
 PASSWORD = "correct horse battery"
 SHORT = encode(tone(0.3))
@@ -69,7 +69,9 @@ def test_a_backup_is_restored_and_clients_recover(make_server, tmp_path):
     endpoint = asyncio.run(before())
     assert stat.S_IMODE(backup.stat().st_mode) == 0o700
     assert {path.name for path in backup.iterdir()} == {"switchboard.sqlite", "media"}, "no keys"
-    assert [path.name for path in (backup / "media").iterdir()] == [path.name for path in (server.data / "media").iterdir()]
+    assert [path.name for path in (backup / "media").iterdir()] == [
+        path.name for path in (server.data / "media").iterdir()
+    ]
     again = run(server, "backup", str(backup))
     assert again.returncode == 1 and "not empty" in again.stderr
 
@@ -92,7 +94,9 @@ def test_a_backup_is_restored_and_clients_recover(make_server, tmp_path):
     # Ann's client has a token that the backup does not have: it must not count as reuse. Ben's session continues.
     refused = refresh(server, ahead["refreshToken"])
     assert refused.status_code == 401 and refused.json()["type"] == "sign_in_again", refused.text
-    assert httpx.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {ben['accessToken']}"}).status_code == 401
+    assert (
+        httpx.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {ben['accessToken']}"}).status_code == 401
+    )
     ben |= refresh(server, ben["refreshToken"]).json()
     ann = httpx.post(f"{server.url}/v1/sessions", json={"email": "ann@example.org", "password": PASSWORD}).json()
     assert httpx.post(
@@ -100,7 +104,10 @@ def test_a_backup_is_restored_and_clients_recover(make_server, tmp_path):
     ).status_code == 401
     assert user(server, ann).get("/v1/blocks").json()["users"] == []
     [back] = listed(user(server, ben), user(server, ann))
-    assert back["id"] == message["id"] and len(fetch(user(server, ben), back["audio"]["url"]).content) == message["byteCount"]
+    assert (
+        back["id"] == message["id"]
+        and len(fetch(user(server, ben), back["audio"]["url"]).content) == message["byteCount"]
+    )
 
     async def after():
         endpoint.token = ben["accessToken"]

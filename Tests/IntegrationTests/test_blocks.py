@@ -8,9 +8,9 @@ import uuid
 
 import httpx
 import pytest
-from rawsocket import RawSocket
-from audio_files import encode, tone
-from voice_messages import send
+from switchboard_tests.audio_files import encode, tone
+from switchboard_tests.rawsocket import RawSocket
+from switchboard_tests.voice_messages import send
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+Z")
@@ -34,7 +34,9 @@ def shape(responses: list, own: dict[str, str]) -> str:
 
 def read(response: httpx.Response) -> list:
     """The parts of a response that a client sees."""
-    headers = {name: response.headers[name] for name in ("content-type", "etag", "location") if name in response.headers}
+    headers = {
+        name: response.headers[name] for name in ("content-type", "etag", "location") if name in response.headers
+    }
     return [response.status_code, headers, response.json() if response.content else None]
 
 
@@ -59,11 +61,20 @@ def everything(asker, other) -> list:
     sent = send(asker, other, SHORT, client_id=(again := str(uuid.uuid4())))
     path = f"/v1/voice-messages/{sent.json()['message']['id']}"
     responses += [
-        sent, send(asker, other, SHORT, client_id=again), asker.get(path), asker.get(f"/v1/voice-messages?with={other.id}"),
-        asker.post(f"{path}/transcript"), asker.get(f"{path}/transcript"),
-        asker.get(sent.json()["message"]["audio"]["url"]), asker.request("DELETE", path), asker.get(path),
+        sent,
+        send(asker, other, SHORT, client_id=again),
+        asker.get(path),
+        asker.get(f"/v1/voice-messages?with={other.id}"),
+        asker.post(f"{path}/transcript"),
+        asker.get(f"{path}/transcript"),
+        asker.get(sent.json()["message"]["audio"]["url"]),
+        asker.request("DELETE", path),
+        asker.get(path),
     ]
-    seen = [read(response) if "audio" not in response.headers.get("content-type", "") else response.status_code for response in responses]
+    seen = [
+        read(response) if "audio" not in response.headers.get("content-type", "") else response.status_code
+        for response in responses
+    ]
     with RawSocket(asker.server.port) as socket:
         socket.hello(asker)
         socket.send({"id": 2, "listen": {"stream": f"presence:{other.id}"}})

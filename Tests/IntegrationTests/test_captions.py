@@ -10,11 +10,11 @@ import uuid
 
 import numpy
 import pytest
-from endpoint import RequestError
-from gateway import RATE, Participant, Tone
-from test_metrics import families, value
-from test_recording_transcripts import Listener, Picky, endpoint_of, serving, speaking_call, spoken  # noqa: F401
-from test_recordings import ended, fetch, is_recorded, person, samples, signed_up
+from switchboard_tests.endpoint import RequestError
+from switchboard_tests.gateway import RATE, Participant, Tone, speaking_call
+from switchboard_tests.metrics import families, value
+from switchboard_tests.recordings import ended, fetch, is_recorded, person, samples, signed_up
+from switchboard_tests.transcription import Listener, Picky, endpoint_of, serving
 
 COMMAND = {"transcription": {"provider": "command"}}
 FIRST, SECOND = "one two three four five", "six seven eight nine ten"
@@ -60,7 +60,7 @@ def listener(make_server):
     server.stop()
 
 
-def test_captions_reach_everybody_during_speech(listener, spoken):  # noqa: F811
+def test_captions_reach_everybody_during_speech(listener, spoken):
     async def run():
         async with speaking_call(listener, 3) as (everybody, tracks):
             ann, ben, cal = everybody
@@ -122,7 +122,7 @@ def test_captions_reach_everybody_during_speech(listener, spoken):  # noqa: F811
     assert value(listener, "captions_packets_dropped_total") == 0
 
 
-def test_an_endpoint_like_openais_makes_them_too(make_server, spoken):  # noqa: F811
+def test_an_endpoint_like_openais_makes_them_too(make_server, spoken):
     with serving(Listener) as provider:
         server = make_server(endpoint_of(provider))
 
@@ -182,7 +182,7 @@ def test_without_gateway_or_transcription_there_are_none(server, listener):
 
 
 @pytest.mark.parametrize("mode", ["json", "refuse", "hang"])
-def test_everybody_is_notified_when_the_provider_fails_and_the_call_continues(make_server, spoken, mode):  # noqa: F811
+def test_everybody_is_notified_when_the_provider_fails_and_the_call_continues(make_server, spoken, mode):
     with serving(Picky) as provider:
         provider.mode = mode
         server = make_server(endpoint_of(provider))
@@ -207,7 +207,7 @@ def test_everybody_is_notified_when_the_provider_fails_and_the_call_continues(ma
         server.stop()
 
 
-def test_they_go_on_when_the_server_was_killed(make_server, spoken):  # noqa: F811
+def test_they_go_on_when_the_server_was_killed(make_server, spoken):
     server = make_server(COMMAND)
 
     async def run():

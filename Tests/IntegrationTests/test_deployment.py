@@ -11,10 +11,9 @@ import subprocess
 
 import pytest
 import yaml
-
-from conftest import BINARY, ROOT
-from ports import free_port
-from test_operation import wait_until
+from switchboard_tests.ports import free_port
+from switchboard_tests.server import BINARY, ROOT
+from switchboard_tests.waiting import wait_until
 
 UNIT = ROOT / "Config/systemd/switchboard.service"
 
@@ -42,7 +41,9 @@ def test_the_unit_is_valid_and_confined(tmp_path):
     assert done.returncode == 0 and "switchboard.service" not in done.stdout + done.stderr, done.stderr
     # 2.0 of 10: "OK". nginx as Debian ships it has 9.6.
     done = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", str(unit)], capture_output=True, text=True,
+        ["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", str(unit)],
+        capture_output=True,
+        text=True,
         timeout=60,
     )
     assert done.returncode == 0, done.stdout[-500:]
@@ -98,10 +99,15 @@ def test_the_container_holds_every_library_that_the_binary_needs():
     for path in libraries:
         found = subprocess.run(["dpkg-query", "-S", os.path.realpath(path)], capture_output=True, text=True)
         if found.returncode != 0:
-            found = subprocess.run(["dpkg-query", "-S", "*/" + os.path.basename(os.path.realpath(path))], capture_output=True, text=True)
+            found = subprocess.run(
+                ["dpkg-query", "-S", "*/" + os.path.basename(os.path.realpath(path))], capture_output=True, text=True
+            )
         packages = {line.split(":")[0] for line in found.stdout.splitlines()}
         # Debian's smallest image has the C library.
-        assert packages & {"libc6", "libgcc-s1"} or any(f" {package} " in final for package in packages), (path, packages)
+        assert packages & {"libc6", "libgcc-s1"} or any(f" {package} " in final for package in packages), (
+            path,
+            packages,
+        )
     assert re.search(r"^USER (?!0|root)\w+", final, re.M)
 
 

@@ -11,8 +11,7 @@ import os
 import random
 import socket
 
-from test_crash import Pair, whole_stream
-from test_races import GENEROUS, history
+from switchboard_tests.calls import GENEROUS, Pair, history, whole_stream
 
 CUTS = int(os.environ.get("SWITCHBOARD_CUTS", "200"))
 PAIRS = 4

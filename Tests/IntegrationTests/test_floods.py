@@ -8,9 +8,8 @@ import socket
 import time
 
 import pytest
-
-from rawsocket import RawSocket, frame
-from test_realtime_sessions import memory
+from switchboard_tests.processes import memory
+from switchboard_tests.rawsocket import RawSocket, frame
 
 MIB = 1 << 20
 TIMEOUT = 30
@@ -45,7 +44,12 @@ def wait_until_closed(client: socket.socket) -> None:
 
 @pytest.mark.parametrize(
     "flooded",
-    [frame(b"", opcode=9), frame(b"p" * 125, opcode=9), frame(b"", opcode=10), frame(b"", final=False, opcode=1) + frame(b"", final=False, opcode=0) * 999],
+    [
+        frame(b"", opcode=9),
+        frame(b"p" * 125, opcode=9),
+        frame(b"", opcode=10),
+        frame(b"", final=False, opcode=1) + frame(b"", final=False, opcode=0) * 999,
+    ],
     ids=["empty pings", "pings", "pongs", "empty fragments"],
 )
 def test_control_and_empty_frames_of_an_unauthenticated_client_that_does_not_read_cost_no_memory(server, flooded):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from gateway import Participant, group
+from switchboard_tests.gateway import Participant, group
 
 
 @pytest.fixture(scope="module", params=["AEAD-AES-128-GCM", "AEAD-AES-256-GCM", "AES128-CM-SHA1-80"])
@@ -60,7 +60,9 @@ def test_a_client_that_closes_its_connection_is_notified_that_its_leg_ended(serv
             await ben.connection.close()
             await ben.endpoint.until(
                 "the end of the leg",
-                lambda: [s for s in ben.endpoint.signals(ben.call) if s["kind"] == "legEnded" and s["reason"] == "closed"],
+                lambda: [
+                    s for s in ben.endpoint.signals(ben.call) if s["kind"] == "legEnded" and s["reason"] == "closed"
+                ],
             )
             await ann.until("an empty slot", lambda: ann.slot_of(ben, "audio") is None)
             # A new leg of the same endpoint replaces it.
@@ -84,7 +86,7 @@ def test_a_publisher_gets_a_bandwidth_estimate(server):
                 one.sender for one in ann.connection.getTransceivers() if one.kind == "video" and one.sender.track
             ]
             # aiortc's public API does not have an encoder's target bit rate.
-            rate = lambda: sender._RTCRtpSender__encoder.target_bitrate  # noqa: E731
+            rate = lambda: sender._RTCRtpSender__encoder.target_bitrate
             await ann.until("a bitrate of the gateway's", lambda: rate() >= 600_000)
 
     asyncio.run(run())

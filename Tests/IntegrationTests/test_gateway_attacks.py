@@ -9,15 +9,13 @@ import os
 import random
 import socket
 import struct
+from collections.abc import Iterator
 
 import pylibsrtp
 import pytest
-
-import dtls
-import legs
-import stun
-from test_metrics import families, value
-from test_operation import wait_until
+from switchboard_tests import dtls, legs, stun
+from switchboard_tests.metrics import families, value
+from switchboard_tests.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +39,7 @@ def call(server, people):
 
 
 @pytest.fixture
-def leg(server, people, call, identity) -> legs.Leg:
+def leg(server, people, call, identity) -> Iterator[legs.Leg]:
     made = legs.Leg(people[0], call, identity, ssrc=11)
     made.check()
     yield made
@@ -52,7 +50,14 @@ def dropped(server, reason: str) -> float:
     return value(server, "gateway_dropped_total", reason=reason)
 
 
-STATE = ["gateway_legs", "gateway_connected_legs", "gateway_calls", "gateway_tracks", "gateway_flows", "gateway_connections"]
+STATE = [
+    "gateway_legs",
+    "gateway_connected_legs",
+    "gateway_calls",
+    "gateway_tracks",
+    "gateway_flows",
+    "gateway_connections",
+]
 
 
 def state(server) -> dict[str, float]:
@@ -73,7 +78,11 @@ def connected(server, before: float) -> None:
     wait_until(lambda: value(server, "gateway_handshakes_total") == before + 1, "the handshake is counted")
 
 
-@pytest.mark.parametrize("options", [[], ["-mtu", "256"], ["-mtu", "256", "-alpn", ",".join(["x" * 200] * 12)]], ids=["plain", "fragmented", "large"])
+@pytest.mark.parametrize(
+    "options",
+    [[], ["-mtu", "256"], ["-mtu", "256", "-alpn", ",".join(["x" * 200] * 12)]],
+    ids=["plain", "fragmented", "large"],
+)
 def test_a_hello_from_the_checked_port(server, leg, identity, options):
     """The client's port is taken over by openssl after the check. A ClientHello with two extra kilobytes is as large as
     one with an ML-KEM-768 key share, and spans ten datagrams."""
@@ -109,7 +118,11 @@ def test_a_post_quantum_hello_is_answered(leg):
     negotiated."""
     shares = struct.pack("!HHHH", 0x33, 1220 + 2, 1220, 0x11EC) + struct.pack("!H", 1216) + os.urandom(1216)
     groups = struct.pack("!HHHHHH", 0x0A, 8, 6, 0x11EC, 0x1D, 0x17)
-    extensions = shares + groups + bytes.fromhex("000b00020100 000d00060004 0403 0804 00170000 000e0005 0002 0007 00".replace(" ", ""))
+    extensions = (
+        shares
+        + groups
+        + bytes.fromhex("000b00020100 000d00060004 0403 0804 00170000 000e0005 0002 0007 00".replace(" ", ""))
+    )
     extensions += bytes.fromhex("002b0005 04 fefc fefd".replace(" ", ""))
     hello = b"\xfe\xfd" + os.urandom(32) + b"\0\0" + bytes.fromhex("0006 1301 c02b c02f 0100".replace(" ", ""))
     hello += struct.pack("!H", len(extensions)) + extensions
@@ -192,7 +205,13 @@ def test_records_that_are_not_authentic_change_nothing(server, connected_leg):
     counted, before = dropped(server, "dtls"), state(server)
     rng = random.Random(4)
     bad = [dtls.record(rng.randbytes(40), kind, epoch) for kind in (20, 21, 22, 23) for epoch in (0, 1, 2)]
-    bad += [dtls.record(b"\x02\x28", 21), dtls.record(b"\x01\x00", 21), b"\x16", b"\x16\xfe\xfd" + bytes(20), bytes([63]) * 9000]
+    bad += [
+        dtls.record(b"\x02\x28", 21),
+        dtls.record(b"\x01\x00", 21),
+        b"\x16",
+        b"\x16\xfe\xfd" + bytes(20),
+        bytes([63]) * 9000,
+    ]
     for one in bad:
         leg.send(one)
     # Replays everything that openssl sent: OpenSSL may answer a Finished, and nothing else.
@@ -229,21 +248,29 @@ def test_checks_that_are_not_authentic_change_nothing(server, leg):
 
 
 def offers(fingerprint: str) -> dict[str, str]:
-    one = lambda mid="0", *more: legs.section(mid, "sendonly", fingerprint, *more)  # noqa: E731
+    one = lambda mid="0", *more: legs.section(mid, "sendonly", fingerprint, *more)
     good = legs.description([one()])
     return {
-        "nothing": "v=0\r\n", "binary": "".join(chr(index % 256) for index in range(5000)),
-        "no text": "\0" * 1000, "one endless line": "a=" + "x" * 200_000,
+        "nothing": "v=0\r\n",
+        "binary": "".join(chr(index % 256) for index in range(5000)),
+        "no text": "\0" * 1000,
+        "one endless line": "a=" + "x" * 200_000,
         "thousands of sections": legs.description([one(str(index)) for index in range(600)]),
-        "thousands of short sections": "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n" + "m=audio 9 RTP 0\r\n" * 14_000,
+        "thousands of short sections": "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n"
+        + "m=audio 9 RTP 0\r\n" * 14_000,
         "repeated mids": legs.description([one(), one()]),
         "no fingerprint": good.replace("a=fingerprint", "a=footprint"),
         "bad fingerprint": good.replace(fingerprint, "AA:BB"),
-        "no bundle": good.replace("a=group:BUNDLE 0\r\n", ""), "no mux": good.replace("a=rtcp-mux\r\n", ""),
-        "no password": good.replace("a=ice-pwd", "a=ice-pw"), "passive": good.replace("actpass", "passive"),
-        "bad payload type": good.replace("111", "99999"), "no codec": good.replace("opus", "opium"),
+        "no bundle": good.replace("a=group:BUNDLE 0\r\n", ""),
+        "no mux": good.replace("a=rtcp-mux\r\n", ""),
+        "no password": good.replace("a=ice-pwd", "a=ice-pw"),
+        "passive": good.replace("actpass", "passive"),
+        "bad payload type": good.replace("111", "99999"),
+        "no codec": good.replace("opus", "opium"),
         "candidate of nothing": legs.description([one("0", "a=candidate:")]),
-        "candidate with a port too many": legs.description([one("0", "a=candidate:1 1 udp 1 127.0.0.1 70000 typ host")]),
+        "candidate with a port too many": legs.description(
+            [one("0", "a=candidate:1 1 udp 1 127.0.0.1 70000 typ host")]
+        ),
     }
 
 
@@ -293,7 +320,7 @@ def framed(packet: bytes) -> bytes:
 
 
 def test_idle_connections_are_closed(server, leg):
-    connect = lambda: socket.create_connection(leg.tcp_server)  # noqa: E731
+    connect = lambda: socket.create_connection(leg.tcp_server)
     with connect() as browser, connect() as silent, connect() as slow, connect() as outsider, connect() as good:
         browser.sendall(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n")
         assert closed(browser, 5), "a connection with garbage is closed at once"

@@ -8,9 +8,11 @@ import pathlib
 import subprocess
 
 import pytest
-from gateway import group
-from test_whip import SDP, WHIPSession, participant, until
-from test_whip import group as call_group
+from switchboard_tests.calls import participant
+from switchboard_tests.gateway import group
+from switchboard_tests.gateway import group as call_group
+from switchboard_tests.waiting import until
+from switchboard_tests.whip import SDP, WHIPSession
 
 LEG = pathlib.Path(__file__).with_name("gstreamer_leg.py")
 PYTHON = "/usr/bin/python3"

@@ -6,10 +6,10 @@ import json
 import re
 import subprocess
 
-import namespaces
 import pytest
-from test_load import LOAD
-from test_metrics import value
+from switchboard_tests import namespaces
+from switchboard_tests.metrics import value
+from switchboard_tests.server import LOAD
 
 VIEWERS = 12
 KILOBITS = 1_500

@@ -5,10 +5,9 @@ import threading
 import time
 
 import pytest
-
-import namespaces
-from namespaces import PORT_RESTRICTED, Internet
-from impaired_link import Impairments
+from switchboard_tests import namespaces
+from switchboard_tests.impaired_link import Impairments
+from switchboard_tests.namespaces import PORT_RESTRICTED, Internet
 
 
 @pytest.fixture

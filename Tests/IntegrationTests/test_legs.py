@@ -5,21 +5,10 @@ from __future__ import annotations
 import uuid
 
 import pytest
+from switchboard_tests.calls import call
+from switchboard_tests.server import refused
 
 OFFER = {"offer": {"sdp": "v=0\r\n"}}
-
-
-def refused(response, status: int, kind: str, field: str | None = None) -> dict:
-    problem = response.json()
-    assert (response.status_code, problem["type"], problem.get("field")) == (status, kind, field), problem
-    return problem
-
-
-def call(caller, callees, mode: str | None = None) -> str:
-    body = {"clientID": str(uuid.uuid4()), "callees": [callee.id for callee in callees], "kind": "audio"}
-    response = caller.post("/v1/calls", body | ({"mode": mode} if mode else {}))
-    assert response.status_code == 201, response.text
-    return response.json()["call"]["id"]
 
 
 @pytest.fixture

@@ -13,10 +13,9 @@ import uuid
 
 import httpx
 import pytest
-
-from certificates import self_signed
-from conftest import HTTP
-from rawsocket import RawSocket
+from switchboard_tests.certificates import self_signed
+from switchboard_tests.rawsocket import RawSocket
+from switchboard_tests.server import HTTP
 
 PER_MINUTE = 6
 PER_ADDRESS = 20 * PER_MINUTE
@@ -121,7 +120,11 @@ def test_so_many_sign_ups_an_hour_and_no_more(make_server):
     statuses = []
     for _ in range(12):
         account = {"email": f"{uuid.uuid4()}@example.org", "password": "correct horse battery", "displayName": "Ann"}
-        statuses.append(httpx.post(server.url + "/v1/accounts", content=json.dumps(account), headers={"Content-Type": "application/json"}).status_code)
+        statuses.append(
+            httpx.post(
+                server.url + "/v1/accounts", content=json.dumps(account), headers={"Content-Type": "application/json"}
+            ).status_code
+        )
     assert statuses == [201] * 5 + [429] * 7
     server.stop()
 
@@ -158,7 +161,10 @@ def test_clients_behind_a_trusted_proxy_are_counted_by_their_own_address(make_se
     for _, email in made:
         for _ in range(3):
             assert sign_in(server, email, "wrong horse", "198.51.100.66") in (401, 429)
-    assert [sign_in(server, email, "correct horse battery", f"198.51.100.{number}") for number, (_, email) in enumerate(made)] == [201] * 10
+    assert [
+        sign_in(server, email, "correct horse battery", f"198.51.100.{number}")
+        for number, (_, email) in enumerate(made)
+    ] == [201] * 10
     server.stop()
 
 
@@ -218,7 +224,10 @@ def test_a_balancer_names_the_client_of_a_connection(make_server, tmp_path, secu
                 connection.sendall(b"\r\n\r\n\0\r\nQUIT\n" + struct.pack("!BBH", 0x21, 0x11, len(body)) + body)
             if secured:
                 connection = stack.enter_context(
-                    ssl.create_default_context(cafile=str(certificate)).wrap_socket(connection, server_hostname="127.0.0.1"))
+                    ssl.create_default_context(cafile=str(certificate)).wrap_socket(
+                        connection, server_hostname="127.0.0.1"
+                    )
+                )
             connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
             return connection.recv(4096).startswith(b"HTTP/1.1 200")
         except (OSError, ssl.SSLError):

@@ -4,18 +4,15 @@ messages."""
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import socket
 import subprocess
 
 import pytest
+from switchboard_tests.certificates import Authority
+from switchboard_tests.ports import free_port
+from switchboard_tests.server import LOAD, Server
 
-from certificates import Authority
-from conftest import BINARY, Server
-from ports import free_port
-
-LOAD = pathlib.Path(os.environ.get("SWITCHBOARD_LOAD_BINARY", BINARY.parent / "switchboard-load"))
 TRANSPORTS = ["udp", "tcp", "tls", "dtls"]
 USER = ["--user", "alice", "--password", "wonderland"]
 
@@ -26,7 +23,8 @@ def relay(make_server, tmp_path_factory) -> Server:
     certificate = Authority(tmp_path_factory.mktemp("authority")).issue("127.0.0.1")
     return make_server({
         "relay": {
-            "listen": ["127.0.0.1", "::1"], "tlsPorts": [], "peers": {"allow": ["127.0.0.0/8", "::1/128"]}, **certificate,
+            "listen": ["127.0.0.1", "::1"], "tlsPorts": [], "peers": {"allow": ["127.0.0.0/8", "::1/128"]},
+            **certificate,
             "limits": {"allocationsPerUser": 8},
         }
     })  # fmt: skip

@@ -7,9 +7,8 @@ import pathlib
 import subprocess
 
 import pytest
-from conftest import User
-from audio_files import encode, tone, voice
-from test_load import LOAD
+from switchboard_tests.audio_files import encode, tone, voice
+from switchboard_tests.server import LOAD, User
 
 USERS = 12
 PROFILES = ["AEAD-AES-128-GCM", "AEAD-AES-256-GCM", "AES128-CM-SHA1-80"]
@@ -105,7 +104,18 @@ def test_rejected_recordings_are_reported(make_server, tmp_path):
     path, found = tmp_path / "users", tmp_path / "figures.json"
     path.write_text(server.command("token", "--count", "2", "--prefix", "load"))
     done = load(
-        "--server", server.url, "--tokens", str(path), "--calls", "1", "--seconds", "1", "--record", "--json", str(found))
+        "--server",
+        server.url,
+        "--tokens",
+        str(path),
+        "--calls",
+        "1",
+        "--seconds",
+        "1",
+        "--record",
+        "--json",
+        str(found),
+    )
     assert done.returncode == 0, done.stdout
     recordings = json.loads(found.read_text())["recordings"]
     assert (recordings["begun"], recordings["refused"], recordings["tracks"]) == (0, 1, 0)
@@ -118,8 +128,20 @@ def test_a_recording_ends_when_its_owner_exceeds_the_quota(make_server, tmp_path
     users, found = tmp_path / "users", tmp_path / "figures.json"
     users.write_text(server.command("token", "--count", "2", "--prefix", "load"))
     done = load(
-        "--server", server.url, "--tokens", str(users), "--calls", "1", "--publishers", "2", "--seconds", "3", "--record",
-        "--json", str(found))
+        "--server",
+        server.url,
+        "--tokens",
+        str(users),
+        "--calls",
+        "1",
+        "--publishers",
+        "2",
+        "--seconds",
+        "3",
+        "--record",
+        "--json",
+        str(found),
+    )
     assert "a track ends" in done.stdout, "the load misses the end of it"
     person = json.loads(users.read_text().splitlines()[0])
     ann = User(server, person["user"], person["token"])
@@ -137,8 +159,23 @@ def test_speech_is_captioned(make_server, tmp_path):
     users.write_text(server.command("token", "--count", "2", "--prefix", "load"))
     path.write_bytes(encode(voice(1.5)))
     done = load(
-        "--server", server.url, "--tokens", str(users), "--calls", "1", "--publishers", "1", "--seconds", "6", "--transcribe",
-        "--speech", str(path), "--pause", "1.5", "--json", str(run_load),
+        "--server",
+        server.url,
+        "--tokens",
+        str(users),
+        "--calls",
+        "1",
+        "--publishers",
+        "1",
+        "--seconds",
+        "6",
+        "--transcribe",
+        "--speech",
+        str(path),
+        "--pause",
+        "1.5",
+        "--json",
+        str(run_load),
     )
     assert done.returncode == 0, done.stdout
     found = json.loads(run_load.read_text())["captions"]

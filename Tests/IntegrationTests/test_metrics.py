@@ -9,40 +9,21 @@ import subprocess
 
 import httpx
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
-
-import stun
-from conftest import ROOT, Server, User
-from audio_files import encode, voice
-from test_load import LOAD
-from test_operation import OPEN, tool, wait_until
-from voice_messages import sent
+from switchboard_tests import stun
+from switchboard_tests.audio_files import encode, voice
+from switchboard_tests.metrics import families, text, value
+from switchboard_tests.server import LOAD, OPEN_RELAY, ROOT, Server, User, tool
+from switchboard_tests.voice_messages import sent
+from switchboard_tests.waiting import wait_until
 
 ASK = stun.attribute(stun.TRANSPORT, b"\x11\0\0\0")
-
-
-def text(server: Server) -> str:
-    return httpx.get(server.admin_url + "/metrics").text
-
-
-def families(server: Server) -> dict:
-    return {family.name: family for family in text_string_to_metric_families(text(server))}
-
-
-def value(server: Server, name: str, **labels: str) -> float:
-    """A sample's value, by the metric's full name."""
-    for family in families(server).values():
-        for sample in family.samples:
-            if sample.name == "switchboard_" + name and all(sample.labels.get(key) == wanted for key, wanted in labels.items()):
-                return sample.value
-    raise AssertionError(f"no {name} with {labels}")
 
 
 @pytest.fixture(scope="module")
 def busy(make_server) -> Server:
     """A server that has relayed, rejected, and received invalid packets."""
     server = make_server({
-        "relay": {**OPEN, "limits": {"allocationsPerUser": 2, "allocations": 1000}},
+        "relay": {**OPEN_RELAY, "limits": {"allocationsPerUser": 2, "allocations": 1000}},
         "transcription": {"provider": "command", "command": ["/bin/echo", "hello"], "recordings": True},
     })
     assert tool(server, "check").returncode == 0
@@ -96,7 +77,21 @@ def test_histograms_add_up(busy):
 
 def test_every_label_is_bounded(busy):
     """Labels never have a user, an address or a call: an attacker could create any number of them."""
-    allowed = {"direction", "reason", "limit", "transport", "worker", "outcome", "le", "type", "kind", "method", "status", "name", "state"}
+    allowed = {
+        "direction",
+        "reason",
+        "limit",
+        "transport",
+        "worker",
+        "outcome",
+        "le",
+        "type",
+        "kind",
+        "method",
+        "status",
+        "name",
+        "state",
+    }
     before = text(busy)
     for family in families(busy).values():
         for sample in family.samples:
@@ -104,7 +99,9 @@ def test_every_label_is_bounded(busy):
             for label in sample.labels.values():
                 assert not re.search(r"\d+\.\d+\.\d+\.\d+|@|[0-9a-f]{8}-", label), sample
     for index in range(20):
-        stun.Client("127.0.0.1", busy.relay_port, *stun.ephemeral("a secret of the tests, long enough", f"user{index}")).allocate()
+        stun.Client(
+            "127.0.0.1", busy.relay_port, *stun.ephemeral("a secret of the tests, long enough", f"user{index}")
+        ).allocate()
     count = lambda body: sum(not line.startswith("#") for line in body.splitlines())
     assert count(text(busy)) == count(before)
 
@@ -126,15 +123,23 @@ def test_limits_and_rejections_are_counted(busy):
 
 def test_allocations_are_counted_by_transport_and_worker(busy):
     live = lambda: value(busy, "relay_allocations")
-    wait_until(lambda: live() > 0 and value(busy, "relay_allocations_by_transport", transport="udp") == live(), "all are UDP")
+    wait_until(
+        lambda: live() > 0 and value(busy, "relay_allocations_by_transport", transport="udp") == live(), "all are UDP"
+    )
     for transport in ("tcp", "tls", "dtls"):
         assert value(busy, "relay_allocations_by_transport", transport=transport) == 0
     parsed = families(busy)
     by_worker = sum(sample.value for sample in parsed["switchboard_relay_worker_allocations"].samples)
     assert by_worker == live()
-    packets = sum(sample.value for sample in parsed["switchboard_relay_worker_packets"].samples if sample.labels["direction"] == "from_clients")
+    packets = sum(
+        sample.value
+        for sample in parsed["switchboard_relay_worker_packets"].samples
+        if sample.labels["direction"] == "from_clients"
+    )
     assert packets == next(
-        sample.value for sample in parsed["switchboard_relay_packets"].samples if sample.labels["direction"] == "from_clients"
+        sample.value
+        for sample in parsed["switchboard_relay_packets"].samples
+        if sample.labels["direction"] == "from_clients"
     )
 
 
@@ -147,7 +152,8 @@ def transcribe_all(server: Server, directory) -> None:
     users.write_text(server.command("token", "--count", "2", "--prefix", "load"))
     path.write_bytes(file)
     done = subprocess.run(
-        [str(LOAD), "media", "--server", server.url, "--tokens", str(users), "--calls", "1", "--seconds", "4", "--record",
+        [str(LOAD), "media", "--server", server.url, "--tokens", str(users), "--calls", "1", "--seconds", "4",
+         "--record",
          "--transcribe", "--speech", str(path), "--pause", "1"], capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
@@ -157,7 +163,7 @@ def transcribe_all(server: Server, directory) -> None:
     [recording] = somebody.get(f"/v1/calls/{call['id']}/recordings").json()["recordings"]
     assert somebody.post(f"/v1/recordings/{recording['id']}/mix").status_code < 300
     for name in ("transcription_jobs_total", "recording_tracks_transcribed_total", "recording_mixes_total"):
-        wait_until(lambda: f"switchboard_{name}{{" in text(server), f"{name} is counted")  # noqa: B023
+        wait_until(lambda: f"switchboard_{name}{{" in text(server), f"{name} is counted")
 
 
 def test_the_dashboard_uses_existing_metrics(busy, tmp_path):

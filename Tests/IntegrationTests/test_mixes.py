@@ -9,15 +9,15 @@ import subprocess
 import httpx
 import numpy
 import pytest
-from conftest import User
-from disks import needs_mount, small_disk
-from endpoint import RequestError
-from gateway import group
-from audio_files import encode, tone
-from test_metrics import value
-from test_operation import wait_until
-from test_recordings import ended, fetch, is_recorded, meet, person, samples
-from voice_messages import send
+from switchboard_tests.audio_files import encode, tone
+from switchboard_tests.disks import needs_mount, small_disk
+from switchboard_tests.endpoint import RequestError
+from switchboard_tests.gateway import group
+from switchboard_tests.metrics import value
+from switchboard_tests.recordings import ended, fetch, is_recorded, meet, person, samples
+from switchboard_tests.server import User
+from switchboard_tests.voice_messages import send
+from switchboard_tests.waiting import wait_until
 
 
 def strength(audio: numpy.ndarray, pitch: float) -> float:
@@ -29,7 +29,9 @@ def strength(audio: numpy.ndarray, pitch: float) -> float:
 def mixed(server, user, recording: str, seconds: float = 20) -> dict:
     """Requests the mix, and waits until it is complete."""
     response = user.post(f"/v1/recordings/{recording}/mix")
-    assert response.status_code == 200 and response.json()["recording"]["mix"]["status"] in ("pending", "complete"), response.text
+    assert response.status_code == 200 and response.json()["recording"]["mix"]["status"] in ("pending", "complete"), (
+        response.text
+    )
     path = f"/v1/recordings/{recording}"
     wait_until(lambda: user.get(path).json()["recording"]["mix"]["status"] != "pending", "the mix", seconds)
     return user.get(path).json()["recording"]["mix"]
@@ -79,8 +81,13 @@ def test_a_mix_has_all_tracks_at_their_times(make_server, tmp_path):
             assert asked["recording"]["mix"] == {"status": "pending"}
             for one in everybody:
                 await one.endpoint.until(
-                    "news of the mix", lambda: [data["status"] for data in news(one, "recording.mixed")] == ["pending", "complete"])
-                assert all(data["recording"] == manifest["id"] and data["call"] == ann.call for data in news(one, "recording.mixed"))
+                    "news of the mix",
+                    lambda: [data["status"] for data in news(one, "recording.mixed")] == ["pending", "complete"],
+                )
+                assert all(
+                    data["recording"] == manifest["id"] and data["call"] == ann.call
+                    for data in news(one, "recording.mixed")
+                )
             people = [person(server, one) for one in everybody]
             return manifest, people, [one.pitch for one in everybody], server.user()
 
@@ -163,7 +170,8 @@ def test_a_failed_mix_is_reported_and_retried(make_server):
 def test_a_mix_goes_on_after_a_crash_and_not_without_its_recording(make_server):
     server = make_server()
     manifest, (ann, _) = asyncio.run(recorded(server))
-    # The first of the mix is written after eleven seconds of sound; a debug build may take a tenth of a second for each.
+    # The first of the mix is written after eleven seconds of sound; a debug build may take a tenth of a second for
+    # each.
     media = server.data / "media"
     for track in manifest["tracks"]:
         file = media / track["audio"]["url"].split("/")[-1].split("?")[0]

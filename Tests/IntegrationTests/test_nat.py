@@ -13,14 +13,21 @@ import socket
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
-
-import coturn
-import stun
-from certificates import Authority
-from conftest import ROOT, Server
-from namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC, Internet, LocalNetwork
+from switchboard_tests import coturn, stun
+from switchboard_tests.certificates import Authority
+from switchboard_tests.namespaces import (
+    EVERYTHING,
+    NO_UDP,
+    ONLY_443,
+    PORT_RESTRICTED,
+    SYMMETRIC,
+    Internet,
+    LocalNetwork,
+)
+from switchboard_tests.server import Server
 
 # The virtual environment has no GStreamer: that belongs to the system's Python.
 SYSTEM_PYTHON, GSTREAMER = "/usr/bin/python3", pathlib.Path(__file__).with_name("gstreamer_call.py")
@@ -34,14 +41,18 @@ def authority(tmp_path_factory) -> Authority:
 
 
 @pytest.fixture(scope="module")
-def relay(internet, make_server, authority) -> Server:
+def relay(internet, make_server, authority) -> Iterator[Server]:
     """The server at 20.0.0.1, on the standard ports."""
     with internet.namespace.inside():
         server = make_server(
             {
                 "http": {"host": "20.0.0.1", "port": 8080},
                 "relay": {
-                    "listen": ["20.0.0.1", "20.0.0.2"], "port": 3478, "tlsPorts": [5349, 443], "peers": {"allow": []}, "credentials": "open",
+                    "listen": ["20.0.0.1", "20.0.0.2"],
+                    "port": 3478,
+                    "tlsPorts": [5349, 443],
+                    "peers": {"allow": []},
+                    "credentials": "open",
                     **authority.issue("20.0.0.1", "20.0.0.2"),
                 },
             },
@@ -67,19 +78,33 @@ def ice_servers(relay: Server, scheme: str, internet: Internet) -> list[dict]:
 
 def is_of(url: str, scheme: str) -> bool:
     """TLS means the port that firewalls allow."""
-    return "turns:20.0.0.1:443?transport=tcp" == url if scheme == "tls" else url.startswith("turn:") and url.endswith(scheme)
+    return (
+        url == "turns:20.0.0.1:443?transport=tcp"
+        if scheme == "tls"
+        else url.startswith("turn:") and url.endswith(scheme)
+    )
 
 
 class Caller:
     """webrtc_peer.py in a private network. It trusts the authority, if given."""
 
     def __init__(
-        self, network: LocalNetwork, servers: list[dict], authority: Authority | None = None, *, offers: bool, relay_only: bool
+        self,
+        network: LocalNetwork,
+        servers: list[dict],
+        authority: Authority | None = None,
+        *,
+        offers: bool,
+        relay_only: bool,
     ):
         trust = {"SSL_CERT_FILE": str(authority.file)} if authority else {}
         with network.host.inside():
             self.process = subprocess.Popen(
-                [sys.executable, str(PEER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                [sys.executable, str(PEER)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
                 env={**os.environ, **trust},
             )
         self.write({"offers": offers, "iceServers": servers, "relayOnly": relay_only})
@@ -100,7 +125,10 @@ class Caller:
 
 def call(left: tuple, right: tuple, relay_only: bool = False) -> tuple[dict, dict]:
     """A call from one network to the other, each with its ICE servers; returns what both sides report of it."""
-    caller, callee = Caller(*left, offers=True, relay_only=relay_only), Caller(*right, offers=False, relay_only=relay_only)
+    caller, callee = (
+        Caller(*left, offers=True, relay_only=relay_only),
+        Caller(*right, offers=False, relay_only=relay_only),
+    )
     try:
         callee.write(caller.read())
         caller.write(callee.read())
@@ -131,10 +159,14 @@ def test_two_port_restricted_nats_need_no_relay(internet, relay):
 @pytest.mark.parametrize("other", [PORT_RESTRICTED, SYMMETRIC], ids=["port-restricted", "symmetric"])
 def test_a_symmetric_nat_needs_the_relay(internet, relay, other):
     left, right = internet.network(SYMMETRIC), internet.network(other)
-    assert_through(call((left, ice_servers(relay, "udp", internet)), (right, ice_servers(relay, "udp", internet))), RELAYED)
+    assert_through(
+        call((left, ice_servers(relay, "udp", internet)), (right, ice_servers(relay, "udp", internet))), RELAYED
+    )
 
 
-@pytest.mark.parametrize("kind, maps_alike", [(PORT_RESTRICTED, True), (SYMMETRIC, False)], ids=["port-restricted", "symmetric"])
+@pytest.mark.parametrize(
+    "kind, maps_alike", [(PORT_RESTRICTED, True), (SYMMETRIC, False)], ids=["port-restricted", "symmetric"]
+)
 def test_the_nats_behave_as_named(internet, relay, kind, maps_alike):
     """Seen from two addresses, a symmetric one has two ports for one socket of its host."""
     network = internet.network(kind)
@@ -260,7 +292,13 @@ def test_a_server_behind_a_one_to_one_nat(internet, make_server, relay_only):
         server = make_server(
             {
                 "http": {"host": cloud.private, "port": 8080},
-                "relay": {"listen": [cloud.private], "port": 3478, "externalAddress": cloud.public, "peers": {"allow": []}, "credentials": "open"},
+                "relay": {
+                    "listen": [cloud.private],
+                    "port": 3478,
+                    "externalAddress": cloud.public,
+                    "peers": {"allow": []},
+                    "credentials": "open",
+                },
             },
             started=False,
         )
@@ -268,7 +306,9 @@ def test_a_server_behind_a_one_to_one_nat(internet, make_server, relay_only):
         server.start()
         servers = server.user().get("/v1/ice-servers").json()["iceServers"]
     assert {url for one in servers for url in one["urls"]} == {
-        f"stun:{cloud.public}:3478", f"turn:{cloud.public}:3478?transport=udp", f"turn:{cloud.public}:3478?transport=tcp"
+        f"stun:{cloud.public}:3478",
+        f"turn:{cloud.public}:3478?transport=udp",
+        f"turn:{cloud.public}:3478?transport=tcp",
     }
     left, right = internet.network(SYMMETRIC), internet.network(SYMMETRIC)
     assert_through(call((left, servers), (right, servers), relay_only), {("relay", "relay")} if relay_only else RELAYED)
@@ -279,7 +319,8 @@ def test_turn_rs_169_a_server_on_every_address_responds_from_the_destination_add
     """NATs drop a response from another address."""
     with internet.namespace.inside():
         server = make_server(
-            {"http": {"host": "20.0.0.1", "port": 8090}, "relay": {"listen": [], "port": 3490, "peers": {"allow": []}}}, started=False
+            {"http": {"host": "20.0.0.1", "port": 8090}, "relay": {"listen": [], "port": 3490, "peers": {"allow": []}}},
+            started=False,
         )
         server.url = "http://20.0.0.1:8090"
         server.start()
@@ -294,8 +335,12 @@ def test_turn_rs_169_a_server_on_every_address_responds_from_the_destination_add
 @pytest.mark.parametrize("transports", [("udp", "udp"), ("tcp", "tcp"), ("udp", "tcp")], ids="-".join)
 def test_gstreamer_connects_through_two_relays(internet, relay, transports):
     """webrtcbin (libnice, which knows no loopback) on both sides, with Opus both ways; behind a NAT, as it happens."""
-    if subprocess.run([SYSTEM_PYTHON, "-c", "import gi; gi.require_version('GstWebRTC', '1.0')"], capture_output=True).returncode:
-        pytest.skip("GStreamer is not installed (apt-get install gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice python3-gi)")
+    if subprocess.run(
+        [SYSTEM_PYTHON, "-c", "import gi; gi.require_version('GstWebRTC', '1.0')"], capture_output=True
+    ).returncode:
+        pytest.skip(
+            "GStreamer is not installed (apt-get install gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice python3-gi)"
+        )
     urls = [f"turn://alice:wonderland@20.0.0.1:3478?transport={transport}" for transport in transports]
     with internet.network(SYMMETRIC).host.inside():
         done = subprocess.run([SYSTEM_PYTHON, str(GSTREAMER), *urls], capture_output=True, text=True, timeout=60)

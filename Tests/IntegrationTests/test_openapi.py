@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 import pytest
-from test_races import GENEROUS
+from switchboard_tests.calls import GENEROUS
+from switchboard_tests.server import ROOT
 
 EXAMPLES = os.environ.get("SWITCHBOARD_EXAMPLES", "20")
 CHECKS = (
@@ -45,7 +46,7 @@ def test_every_response_is_in_the_document(generous_server, selection):
         capture_output=True, text=True, timeout=1500, cwd=server.directory,
         env=os.environ | {
             "SCHEMATHESIS_HOOKS": "openapi_hooks",
-            "PYTHONPATH": str(pathlib.Path(__file__).parent),
+            "PYTHONPATH": os.pathsep.join([str(pathlib.Path(__file__).parent), str(ROOT / "Tests" / "PythonSupport")]),
             "SWITCHBOARD_URL": server.url,
             "SWITCHBOARD_ME": json.dumps(me),
             "SWITCHBOARD_FRIEND": json.dumps(friend),

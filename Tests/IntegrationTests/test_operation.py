@@ -12,41 +12,19 @@ import socket
 import ssl
 import subprocess
 import threading
-import time
 
 import httpx
 import pytest
 import yaml
-
-import stun
-from certificates import self_signed
-from conftest import BINARY, Server, User
-from endpoint import client_id
-from ports import free_port
-from test_relay_streams import connect, ends, over, tls
-from test_relay_tcp_allocations import allocated, ask, claim
+from switchboard_tests import stun
+from switchboard_tests.certificates import self_signed
+from switchboard_tests.endpoint import client_id
+from switchboard_tests.ports import free_port
+from switchboard_tests.relay_clients import allocated, ask, claim, connect, ends, over, tls
+from switchboard_tests.server import BINARY, OPEN_RELAY, Server, User, change, tool
+from switchboard_tests.waiting import wait_until
 
 SECRET = "a secret of the tests, long enough"
-OPEN = {"listen": ["127.0.0.1"], "peers": {"allow": ["127.0.0.0/8"]}}
-
-
-def change(server: Server, *path: str, to=None) -> None:
-    """Writes another value into the server's configuration file; None removes the key."""
-    settings = server.settings
-    for key in path[:-1]:
-        settings = settings.setdefault(key, {})
-    if to is None:
-        settings.pop(path[-1], None)
-    else:
-        settings[path[-1]] = to
-    server.config.write_text(yaml.safe_dump(server.settings))
-
-
-def tool(server: Server, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [str(BINARY), *arguments, "--config", str(server.config)], capture_output=True, text=True, timeout=60,
-        cwd=server.directory,
-    )
 
 
 def tool_input(server: Server, text: str, *arguments: str) -> subprocess.CompletedProcess:
@@ -54,13 +32,6 @@ def tool_input(server: Server, text: str, *arguments: str) -> subprocess.Complet
         [str(BINARY), *arguments, "--config", str(server.config)], capture_output=True, text=True, timeout=60,
         cwd=server.directory, input=text,
     )
-
-
-def wait_until(condition, what: str, seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -110,8 +81,13 @@ def relays(made: stun.Client, payload: bytes = b"still there?") -> bool:
 
 
 def test_a_reload_applies_users_and_logs_no_secrets(make_server, client):
-    server = make_server({"relay": OPEN})
-    assert client(server, "bob", "builder of houses").request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 401
+    server = make_server({"relay": OPEN_RELAY})
+    assert (
+        client(server, "bob", "builder of houses").request(
+            stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0")
+        )[0]
+        == 401
+    )
     change(server, "relay", "users", to={"alice": "another password", "bob": "builder of houses"})
     change(server, "relay", "secrets", to=["a newer secret, long enough", SECRET])
     change(server, "log", "level", to="debug")
@@ -148,7 +124,7 @@ def test_a_reload_applies_users_and_logs_no_secrets(make_server, client):
     ids=lambda value: ".".join(value) if isinstance(value, tuple) else None,
 )
 def test_a_wrong_configuration_changes_nothing(make_server, client, path, value, words):
-    server = make_server({"relay": {**OPEN, "maxPort": 65534}})
+    server = make_server({"relay": {**OPEN_RELAY, "maxPort": 65534}})
     change(server, "relay", "users", to={"alice": "wonderland", "bob": "builder"})
     change(server, *path, to=value)
     lines = server.config.read_text().splitlines()
@@ -160,12 +136,14 @@ def test_a_wrong_configuration_changes_nothing(make_server, client, path, value,
     line = re.search(re.escape(server.config.name) + r":(\d+): ", server.log_tail())
     assert line and path[-1] in lines[int(line.group(1)) - 1]
     assert words in server.log_tail()
-    assert client(server, "bob", "builder").request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 401
+    assert (
+        client(server, "bob", "builder").request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 401
+    )
     client(server).allocate()
 
 
 def test_a_closed_range_is_closed_at_once_and_opens_again(make_server, client, echo):
-    server = make_server({"relay": OPEN})
+    server = make_server({"relay": OPEN_RELAY})
     made = client(server)
     made.allocate()
     assert made.bind(0x4000, *echo) == 0 and relays(made)
@@ -180,7 +158,7 @@ def test_a_closed_range_is_closed_at_once_and_opens_again(make_server, client, e
 
 def test_a_denied_peer_is_cut_off_at_once(make_server, client, echo):
     """Channels, permissions and RFC 6062 connections to newly denied peers (`relay.peers.deny`) end with the reload."""
-    server = make_server({"relay": OPEN})
+    server = make_server({"relay": OPEN_RELAY})
     made = client(server)
     relayed = made.allocate()
     assert made.bind(0x4000, *echo) == 0 and relays(made)
@@ -213,7 +191,7 @@ def test_a_denied_peer_is_cut_off_at_once(make_server, client, echo):
 
 
 def test_limits_change_while_running(make_server, client):
-    server = make_server({"relay": OPEN, "limits": {"requestsPerMinute": 5}})
+    server = make_server({"relay": OPEN_RELAY, "limits": {"requestsPerMinute": 5}})
     client(server).allocate()
     change(server, "relay", "limits", to={"allocationsPerUser": 1})
     change(server, "limits", "requestsPerMinute", to=1000)
@@ -263,7 +241,9 @@ def test_the_relays_certificate_is_renewed_too(make_server, tmp_path):
     """On its TLS port, for new connections."""
     certificate, key = self_signed(tmp_path, "before")
     port = free_port()
-    server = make_server({"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [port]}})
+    server = make_server(
+        {"relay": {**OPEN_RELAY, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [port]}}
+    )
     assert served_certificate(port) == ssl.PEM_cert_to_DER_cert(certificate.read_text())
     self_signed(tmp_path, "after")
     assert "relay.certificate (new content)" in tool(server, "reload").stdout
@@ -276,8 +256,8 @@ def test_ports_of_tls_open_and_close_with_a_reload(make_server, client, tmp_path
     """With the first certificate, with another list of ports, and with the loss of the last certificate."""
     certificate, key = self_signed(tmp_path)
     first, second = free_port(), free_port()
-    server = make_server({"relay": {**OPEN, "tlsPorts": [first]}})
-    urls = lambda: [url for one in server.user().get("/v1/ice-servers").json()["iceServers"] for url in one["urls"]]  # noqa: E731
+    server = make_server({"relay": {**OPEN_RELAY, "tlsPorts": [first]}})
+    urls = lambda: [url for one in server.user().get("/v1/ice-servers").json()["iceServers"] for url in one["urls"]]
 
     def is_open(port: int) -> bool:
         with contextlib.suppress(ConnectionError):
@@ -304,7 +284,7 @@ def test_ports_of_tls_open_and_close_with_a_reload(make_server, client, tmp_path
     # Datagrams to a closed port are lost, so its allocations end.
     datagrams = stun.Client("127.0.0.1", first, "alice", "wonderland")
     datagrams.allocate()
-    allocations = lambda: httpx.get(server.admin_url + "/admin/figures").json()["allocations"]  # noqa: E731
+    allocations = lambda: httpx.get(server.admin_url + "/admin/figures").json()["allocations"]
     wait_until(lambda: allocations() == 2, "two allocations")
     assert f"relay.tlsPorts ({first} before, {second} now)" in tool(server, "reload").stdout
     wait_until(lambda: is_open(second) and not is_open(first), "the other port")
@@ -340,15 +320,42 @@ def test_no_packet_is_lost_while_reloading(make_server, tmp_path, transport):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
     certificate, key = self_signed(tmp_path, "first")
     server = make_server(
-        {"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [free_port()]}})
+        {"relay": {**OPEN_RELAY, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [free_port()]}})
     flags = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S"], "dtls": ["-S"]}[transport]
     port_of_server = server.settings["relay"]["tlsPorts"][0] if "-S" in flags else server.relay_port
     port = free_port()
-    peer = subprocess.Popen(["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    peer = subprocess.Popen(
+        ["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     process = subprocess.Popen(
-        ["turnutils_uclient", *flags, "-p", str(port_of_server), "-u", "alice", "-w", "wonderland", "-c", "-n", "300", "-m", "4", "-l", "170",
-         "-z", "15", "-r", str(port), "-e", "127.0.0.1", "-X", "127.0.0.1"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        [
+            "turnutils_uclient",
+            *flags,
+            "-p",
+            str(port_of_server),
+            "-u",
+            "alice",
+            "-w",
+            "wonderland",
+            "-c",
+            "-n",
+            "300",
+            "-m",
+            "4",
+            "-l",
+            "170",
+            "-z",
+            "15",
+            "-r",
+            str(port),
+            "-e",
+            "127.0.0.1",
+            "-X",
+            "127.0.0.1",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     try:
         # The clients have their allocations; from now on their credentials and settings are replaced.
@@ -380,7 +387,7 @@ ASK = stun.attribute(stun.TRANSPORT, b"\x11\0\0\0")
 
 
 def test_drain_and_back_without_ending(make_server, client, echo):
-    server = make_server({"relay": OPEN})
+    server = make_server({"relay": OPEN_RELAY})
     made = client(server)
     made.allocate()
     assert made.bind(0x4000, *echo) == 0
@@ -397,7 +404,7 @@ def test_drain_and_back_without_ending(make_server, client, echo):
 
 
 def test_relayed_calls_survive_sigterm_until_they_end(make_server, client, echo):
-    server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 600}})
+    server = make_server({"relay": OPEN_RELAY, "shutdown": {"drainSeconds": 600}})
     user = server.user()
     made = client(server)
     made.allocate()
@@ -421,13 +428,40 @@ def test_no_packet_is_lost_while_draining(make_server, flags):
     """uclient completes its run after SIGTERM, and the server ends when it is done."""
     if not shutil.which("turnutils_uclient"):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
-    server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 600}})
+    server = make_server({"relay": OPEN_RELAY, "shutdown": {"drainSeconds": 600}})
     port = free_port()
-    peer = subprocess.Popen(["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    peer = subprocess.Popen(
+        ["turnutils_peer", "-L", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     process = subprocess.Popen(
-        ["turnutils_uclient", *flags, "-p", str(server.relay_port), "-u", "alice", "-w", "wonderland", "-c", "-n", "150", "-m", "4", "-l",
-         "170", "-z", "15", "-r", str(port), "-e", "127.0.0.1", "-X", "127.0.0.1"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        [
+            "turnutils_uclient",
+            *flags,
+            "-p",
+            str(server.relay_port),
+            "-u",
+            "alice",
+            "-w",
+            "wonderland",
+            "-c",
+            "-n",
+            "150",
+            "-m",
+            "4",
+            "-l",
+            "170",
+            "-z",
+            "15",
+            "-r",
+            str(port),
+            "-e",
+            "127.0.0.1",
+            "-X",
+            "127.0.0.1",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     try:
         stats = lambda: httpx.get(server.admin_url + "/admin/figures").json()
@@ -447,7 +481,7 @@ def test_no_packet_is_lost_while_draining(make_server, flags):
 
 
 def test_draining_ends_at_its_deadline(make_server, client):
-    server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 1}})
+    server = make_server({"relay": OPEN_RELAY, "shutdown": {"drainSeconds": 1}})
     client(server).allocate()
     assert server.stop() == 0
     assert "the time to drain is over allocations=1" in server.log_tail()
@@ -455,7 +489,7 @@ def test_draining_ends_at_its_deadline(make_server, client):
 
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_a_second_signal_does_not_wait(make_server, client, second):
-    server = make_server({"relay": OPEN, "shutdown": {"drainSeconds": 600}})
+    server = make_server({"relay": OPEN_RELAY, "shutdown": {"drainSeconds": 600}})
     client(server).allocate()
     os.kill(server.pid, signal.SIGTERM)
     wait_until(lambda: "waiting for allocations to end" in server.log_tail(), "draining")
@@ -474,7 +508,7 @@ def test_reload_and_drain_need_a_server(make_server):
 
 
 def test_clients_are_sent_elsewhere_while_draining(make_server, client):
-    server = make_server({"relay": {**OPEN, "alternateServer": ["127.0.0.1:3999"]}})
+    server = make_server({"relay": {**OPEN_RELAY, "alternateServer": ["127.0.0.1:3999"]}})
     client(server).allocate()
     tool(server, "drain")
     refused = client(server)
@@ -499,7 +533,7 @@ def live_allocations(server: Server) -> int:
 
 
 def test_a_disabled_account_relays_nothing_from_then_on(make_server, client, echo):
-    server = make_server({"relay": OPEN})
+    server = make_server({"relay": OPEN_RELAY})
     created = tool_input(server, "a password\n", "account", "create", "--email", "eve@example.org")
     assert created.returncode == 0, created.stderr
     signed_in = httpx.post(server.url + "/v1/sessions", json={"email": "eve@example.org", "password": "a password"})
@@ -518,11 +552,13 @@ def test_a_disabled_account_relays_nothing_from_then_on(make_server, client, ech
 
 
 def test_allocations_of_a_call_end_with_it(make_server, client, echo):
-    server = make_server({"relay": OPEN})
+    server = make_server({"relay": OPEN_RELAY})
     calls = []
     for _ in range(2):
         ann, ben = server.users(2)
-        created = ann.post("/v1/calls", {"clientID": client_id(), "callees": [ben.id], "kind": "audio", "offer": {"sdp": "v=0"}})
+        created = ann.post(
+            "/v1/calls", {"clientID": client_id(), "callees": [ben.id], "kind": "audio", "offer": {"sdp": "v=0"}}
+        )
         assert created.status_code == 201, created.text
         calls.append((ann, created.json()["call"]["id"]))
     made = [client(server, *credentials(person, call)) for person, call in calls]
@@ -543,16 +579,39 @@ def test_uclient_is_cut_off_in_the_middle(make_server, echo):
     """A relaying client whose account is disabled receives nothing more."""
     if not shutil.which("turnutils_uclient"):
         pytest.skip("coturn's tools are not installed (apt-get install coturn)")
-    server = make_server({"relay": {**OPEN, "credentials": "open"}})
+    server = make_server({"relay": {**OPEN_RELAY, "credentials": "open"}})
     created = tool_input(server, "a password\n", "account", "create", "--email", "eve@example.org")
     eve = User(server, created.stdout.strip(), "")
     signed_in = httpx.post(server.url + "/v1/sessions", json={"email": "eve@example.org", "password": "a password"})
     eve.token = signed_in.json()["accessToken"]
     name, password = credentials(eve)
     process = subprocess.Popen(
-        ["turnutils_uclient", "-p", str(server.relay_port), "-u", name, "-w", password, "-c", "-n", "2000", "-m", "2", "-l", "170",
-         "-z", "20", "-r", str(echo[1]), "-e", "127.0.0.1", "-X", "127.0.0.1"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [
+            "turnutils_uclient",
+            "-p",
+            str(server.relay_port),
+            "-u",
+            name,
+            "-w",
+            password,
+            "-c",
+            "-n",
+            "2000",
+            "-m",
+            "2",
+            "-l",
+            "170",
+            "-z",
+            "20",
+            "-r",
+            str(echo[1]),
+            "-e",
+            "127.0.0.1",
+            "-X",
+            "127.0.0.1",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         stats = lambda: httpx.get(server.admin_url + "/admin/figures").json()
@@ -572,44 +631,55 @@ def test_uclient_is_cut_off_in_the_middle(make_server, echo):
 
 
 def test_check_finds_nothing_wrong_with_a_server_that_works(make_server):
-    server = make_server({"relay": {**OPEN, "listen": ["127.0.0.1", "::1"]}})
+    server = make_server({"relay": {**OPEN_RELAY, "listen": ["127.0.0.1", "::1"]}})
     done = tool(server, "check")
     assert done.returncode == 0, done.stdout
     for transport in ("UDP", "TCP"):
         for host in ("127.0.0.1", "[::1]"):
-            assert re.search(re.escape(f"{transport} {host}:{server.relay_port}: works, ") + r"\d+\.\d\d ms", done.stdout)
+            assert re.search(
+                re.escape(f"{transport} {host}:{server.relay_port}: works, ") + r"\d+\.\d\d ms", done.stdout
+            )
     assert "Everything works." in done.stdout
     # It released its allocations.
     wait_until(lambda: httpx.get(server.admin_url + "/admin/figures").json()["allocations"] == 0, "no allocations")
 
 
 def test_check_uses_the_secret_that_the_server_made(make_server):
-    server = make_server({"relay": {**OPEN, "secrets": []}})
+    server = make_server({"relay": {**OPEN_RELAY, "secrets": []}})
     assert tool(server, "check").returncode == 0
 
 
 @pytest.mark.parametrize(
     "options, words",
     [
-        (["--relay-secrets", "another secret, long enough"], "refuses credentials that were signed with this configuration's secret"),
+        (
+            ["--relay-secrets", "another secret, long enough"],
+            "refuses credentials that were signed with this configuration's secret",
+        ),
         (["--relay-port", "9"], "nothing listens there. Is the server running"),
         (["--relay-listen", "127.0.0.77"], "nothing listens there"),
-        (["--relay-external-address", "127.0.0.99"], "Is relay.externalAddress (127.0.0.99) really this machine's public address"),
+        (
+            ["--relay-external-address", "127.0.0.99"],
+            "Is relay.externalAddress (127.0.0.99) really this machine's public address",
+        ),
     ],
     ids=["secret", "port", "listen", "external"],
 )
 def test_check_reports_errors(make_server, options, words):
-    server = make_server({"relay": OPEN})
+    server = make_server({"relay": OPEN_RELAY})
     done = tool(server, "check", *options)
     assert done.returncode == 1
     assert words in done.stdout and "checks failed" in done.stdout
 
 
 def test_check_names_a_limit_of_connections_that_is_too_low(make_server):
-    server = make_server({"relay": {**OPEN, "workers": 1, "limits": {"connections": 1}}})
+    server = make_server({"relay": {**OPEN_RELAY, "workers": 1, "limits": {"connections": 1}}})
     done = tool(server, "check")
     assert done.returncode == 1
-    assert f"TCP 127.0.0.1:{server.relay_port}: FAILS: the relay closes the connection, since relay.limits.connections (1)" in done.stdout
+    assert (
+        f"TCP 127.0.0.1:{server.relay_port}: FAILS: the relay closes the connection, since relay.limits.connections (1)"
+        in done.stdout
+    )
     assert "raise it to at least 2" in done.stdout
     # Connections with allocations use up the limit; silent ones are replaced.
     change(server, "relay", "limits", to={"connections": 4})
@@ -628,7 +698,15 @@ def secured(make_server, tmp_path):
     def make(**options) -> Server:
         certificate, key = self_signed(tmp_path, "turn.example.org", **options)
         server = make_server(
-            {"relay": {**OPEN, "certificate": str(certificate), "privateKey": str(key), "tlsPorts": [free_port()]}})
+            {
+                "relay": {
+                    **OPEN_RELAY,
+                    "certificate": str(certificate),
+                    "privateKey": str(key),
+                    "tlsPorts": [free_port()],
+                }
+            }
+        )
         server.certificate = str(certificate)
         return server
     return make
@@ -665,18 +743,21 @@ def test_check_warns_of_a_certificate_that_expires_soon_or_is_untrusted(secured)
     server = secured(days=(-1, 5.5))
     assert "expires in 5 days" in tool(server, "check", "--authorities", server.certificate).stdout
     untrusted = tool(server, "check")
-    assert untrusted.returncode == 1 and "clients do not trust the certificate (self-signed certificate)" in untrusted.stdout
+    assert (
+        untrusted.returncode == 1
+        and "clients do not trust the certificate (self-signed certificate)" in untrusted.stdout
+    )
 
 
 def test_check_compares_the_external_address_with_the_mapped_one(make_server):
-    server = make_server({"relay": OPEN})
+    server = make_server({"relay": OPEN_RELAY})
     done = tool(server, "check", "--stun", f"127.0.0.1:{server.relay_port}", "--relay-external-address", "127.0.0.99")
     assert done.returncode == 1
     assert "this machine is seen as 127.0.0.1, but relay.externalAddress is 127.0.0.99" in done.stdout
 
 
 def test_check_while_draining_and_at_the_limit(make_server):
-    server = make_server({"relay": {**OPEN, "limits": {"allocationsPerUser": 1}}})
+    server = make_server({"relay": {**OPEN_RELAY, "limits": {"allocationsPerUser": 1}}})
     assert "has too many allocations (486)" in tool(server, "check").stdout
     tool(server, "drain")
     assert "no capacity for an allocation (508): it is draining" in tool(server, "check").stdout
@@ -690,14 +771,35 @@ def test_check_tells_a_relay_that_forbids_itself(tmp_path):
     if not coturn:
         pytest.skip("coturn is not installed (apt-get install coturn)")
     process = subprocess.Popen(
-        [coturn, "-n", "--listening-ip", "127.0.0.1", "--relay-ip", "127.0.0.1", "-p", str(port), "--use-auth-secret",
-         "--static-auth-secret", secret, "--realm", "test", "--no-tls", "--no-dtls", "--no-cli", "--log-file", "stdout"],
-        stdout=subprocess.DEVNULL, cwd=tmp_path,
+        [
+            coturn,
+            "-n",
+            "--listening-ip",
+            "127.0.0.1",
+            "--relay-ip",
+            "127.0.0.1",
+            "-p",
+            str(port),
+            "--use-auth-secret",
+            "--static-auth-secret",
+            secret,
+            "--realm",
+            "test",
+            "--no-tls",
+            "--no-dtls",
+            "--no-cli",
+            "--log-file",
+            "stdout",
+        ],
+        stdout=subprocess.DEVNULL,
+        cwd=tmp_path,
     )
     try:
         file = tmp_path / "coturn.yaml"
         file.write_text(yaml.safe_dump({"relay": {"listen": ["127.0.0.1"], "port": port, "secrets": [secret]}}))
-        check = lambda: subprocess.run([str(BINARY), "check", "--config", str(file)], capture_output=True, text=True, timeout=60)
+        check = lambda: subprocess.run(
+            [str(BINARY), "check", "--config", str(file)], capture_output=True, text=True, timeout=60
+        )
         wait_until(lambda: "nothing listens" not in check().stdout, "coturn runs")
         done = check()
     finally:
@@ -710,7 +812,7 @@ def test_check_reports_insufficient_system_limits(make_server):
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if not 0 < hard <= 1_000_000:
         pytest.skip("this system allows more descriptors than can be configured")
-    server = make_server({"relay": {**OPEN, "limits": {"allocations": hard}}})
+    server = make_server({"relay": {**OPEN_RELAY, "limits": {"allocations": hard}}})
     done = tool(server, "check")
     assert done.returncode == 0
     assert f"The system allows {hard} file descriptors" in done.stdout and "LimitNOFILE" in done.stdout

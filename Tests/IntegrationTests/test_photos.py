@@ -13,11 +13,15 @@ import av
 import httpx
 import numpy
 import pytest
-from conftest import HTTP, ROOT
-from test_legs import refused
+from switchboard_tests.server import HTTP, ROOT, refused
 
 IMAGES = ROOT / "Tests/ContainersTests/Fixtures/images"
-STILLS = {"photo.jpg": "image/jpeg", "picture.png": "image/png", "lossy.webp": "image/webp", "transparent.webp": "image/webp"}
+STILLS = {
+    "photo.jpg": "image/jpeg",
+    "picture.png": "image/png",
+    "lossy.webp": "image/webp",
+    "transparent.webp": "image/webp",
+}
 
 
 def image(name: str) -> bytes:
@@ -32,7 +36,7 @@ def put(user, file: bytes, type: str = "image/jpeg") -> httpx.Response:
 
 
 def pixels(file: bytes, format: str) -> numpy.ndarray:
-    with av.open(io.BytesIO(file), format=format) as container:
+    with av.open(io.BytesIO(file), "r", format=format) as container:
         return next(container.decode(video=0)).to_ndarray(format="rgba")
 
 
@@ -98,14 +102,22 @@ def test_files_that_are_no_photos_are_rejected(server):
     wide = bytearray(image("picture.png"))
     wide[16:20] = struct.pack(">I", 2049)
     for file, words in (
-        (b"", "neither a JPEG"), (b"GIF89a", "neither a JPEG"), (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "neither a JPEG"),
-        (image("photo.jpg")[:-9], "damaged"), (bytes(wide), "2049 x 12 pixels; at most 2048 x 2048"),
+        (b"", "neither a JPEG"),
+        (b"GIF89a", "neither a JPEG"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "neither a JPEG"),
+        (image("photo.jpg")[:-9], "damaged"),
+        (bytes(wide), "2049 x 12 pixels; at most 2048 x 2048"),
         (image("animated.webp"), "an animation"),
     ):
         assert words in refused(put(ann, file), 400, "invalid_request", "body")["detail"]
     refused(put(ann, image("photo.jpg"), "image/gif"), 415, "unsupported_media_type", "Content-Type")
     refused(put(ann, bytes(512 * 1024 + 1)), 413, "payload_too_large", "body")
-    refused(HTTP.put(f"{server.url}/v1/me/photo", content=b"", headers={"Content-Type": "image/png"}), 401, "unauthenticated", "Authorization")
+    refused(
+        HTTP.put(f"{server.url}/v1/me/photo", content=b"", headers={"Content-Type": "image/png"}),
+        401,
+        "unauthenticated",
+        "Authorization",
+    )
     assert "photoURL" not in ann.get("/v1/me").json() and media(server) == before
     # URLs of other sites would reveal who views the photo.
     for address in ("https://a.example/p.png", f"/v1/photos/{uuid.uuid4()}", "data:,"):

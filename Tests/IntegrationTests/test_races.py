@@ -5,20 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from endpoint import Endpoint, RequestError, client_id
+from switchboard_tests.calls import GENEROUS, history
+from switchboard_tests.endpoint import Endpoint, RequestError, client_id
 
 ROUNDS = 1000
 LANES = 5
-# Here a few users call a thousand times, which the default limits would prevent.
-GENEROUS = {
-    "limits": {
-        "callsPerMinute": 1_000_000,
-        "signalsPerMinute": 1_000_000,
-        "requestsPerMinute": 10_000_000,
-        "credentialsPerMinute": 1_000_000,
-        "voiceMessagesPerMinute": 1_000_000,
-    }
-}
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +27,14 @@ async def opened(*ends: Endpoint) -> None:
     for end in ends:
         await end.open()
         await end.listen(f"user:{end.user}")
+
+
+async def ring(end: Endpoint, call: str) -> None:
+    await end.until("the ring", lambda: call in end.ringing_calls())
+
+
+async def end_of_call(end: Endpoint, call: str) -> None:
+    await end.until("the end", lambda: (end.call(call) or {}).get("status") == "ended")
 
 
 async def attempt(request) -> dict | RequestError:
@@ -65,9 +64,7 @@ def test_two_endpoints_accept_at_the_same_instant(generous_server):
                 "calls.create", clientID=client_id(), callees=[ben.id], kind="audio", offer={"sdp": "v=0"}
             )
             call = created["call"]["id"]
-            await asyncio.gather(
-                *(end.until("the ring", lambda end=end: call in end.ringing_calls()) for end in (one, other))
-            )
+            await asyncio.gather(*(ring(end, call) for end in (one, other)))
             results = await asyncio.gather(
                 *(attempt(end.ask("calls.accept", call=call, clientID=client_id())) for end in (one, other))
             )
@@ -86,9 +83,7 @@ def test_two_endpoints_accept_at_the_same_instant(generous_server):
             loser = other if winners[0] is one else one
             assert not loser.signals(call)
             await caller.ask("calls.end", call=call)
-            await asyncio.gather(
-                *(end.until("the end", lambda end=end: (end.call(call) or {}).get("status") == "ended") for end in (one, other))
-            )
+            await asyncio.gather(*(end_of_call(end, call) for end in (one, other)))
             forget(call, caller, one, other)
         for end in (caller, one, other):
             assert not end.violations
@@ -137,18 +132,6 @@ def test_two_people_call_each_other_at_the_same_instant(generous_server):
     asyncio.run(in_lanes(people, lane))
     print(f"glare: {firsts['first']} calls of the first, {firsts['second']} of the second")
     assert sum(firsts.values()) == ROUNDS
-
-
-async def history(end: Endpoint) -> list[str]:
-    """The ids of all calls, the newest first."""
-    ids, cursor = [], None
-    while True:
-        page = await end.ask("calls.list", limit=100, **({"cursor": cursor} if cursor else {}))
-        ids += [call["id"] for call in page["calls"]]
-        cursor = page.get("nextCursor")
-        if cursor is None:
-            return ids
-
 
 
 def forget(call: str, *ends: Endpoint) -> None:

@@ -7,6 +7,7 @@ last one, and must receive each change, in order, on the same connection.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -15,8 +16,7 @@ import struct
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from rawsocket import RawSocket, frame
+from switchboard_tests.rawsocket import RawSocket, frame
 
 # The same examples every time, unless SWITCHBOARD_EXAMPLES requests a number of new ones: failures are due to a change.
 EXAMPLES = settings(
@@ -142,9 +142,7 @@ def test_close_frames_are_echoed(server, people):
 
 
 raw_frames = st.builds(
-    lambda payload, opcode, final, reserved, masked, length_bytes, claimed: frame(
-        payload, opcode, final, reserved, masked, length_bytes, claimed
-    ),
+    frame,
     st.binary(max_size=200),
     st.integers(0, 15),
     st.booleans(),
@@ -167,7 +165,7 @@ def test_no_bytes_do_more_than_end_their_session(server, people, chunks, offsets
         if greeted:
             client.hello(people[1])
         start = 0
-        for offset in sorted(offsets) + [len(data)]:
+        for offset in [*sorted(offsets), len(data)]:
             if offset > start:
                 client.write(data[start:offset])
                 start = offset
@@ -365,10 +363,8 @@ def test_upgrades_of_any_shape_get_a_response(server, line, headers, rest):
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(("\r\n".join([line, "Host: 127.0.0.1", *headers]) + "\r\n\r\n").encode() + rest)
         status = b""
-        try:
+        with contextlib.suppress(ConnectionError, TimeoutError):
             status = connection.recv(64)
-        except (ConnectionError, TimeoutError):
-            pass
         # The server may wait for an announced body that never comes.
         assert status == b"" or status.startswith((b"HTTP/1.1 ", b"HTTP/1.0 ")), status
         assert not status.startswith((b"HTTP/1.1 5", b"HTTP/1.0 5")), status

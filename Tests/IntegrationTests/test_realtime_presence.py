@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import uuid
 
-from rawsocket import RawSocket
+from switchboard_tests.rawsocket import RawSocket
 
 
 def watch(server, watcher, person) -> tuple[RawSocket, dict]:

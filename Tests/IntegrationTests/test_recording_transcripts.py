@@ -3,123 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import email.parser
-import http.server
-import json
-import subprocess
-import threading
 import time
-import wave
 
 import httpx
 import jsonschema_rs
 import numpy
 import pytest
-from conftest import User
-from gateway import RATE, Participant, SpeechTrack, group
-from audio_files import encode
-from test_recordings import is_recorded, person
-from test_transcripts import Liar
-from voice_messages import sent
+from switchboard_tests.audio_files import encode
+from switchboard_tests.gateway import RATE, Participant, speaking_call
+from switchboard_tests.recordings import is_recorded, person
+from switchboard_tests.server import User
+from switchboard_tests.transcription import SPEECH, Listener, Picky, endpoint_of, serving
+from switchboard_tests.voice_messages import sent
 
-SPEECH = [(0, "one two three four five"), (1, "six seven eight nine ten"), (0, "one two three")]
 # Two that differ: equal audio is transcribed only once.
-LOUD = [(numpy.sin(numpy.arange(RATE * 2) * 2 * numpy.pi * pitch / RATE) * 12_000).astype(numpy.int16) for pitch in (200, 300)]
+LOUD = [
+    (numpy.sin(numpy.arange(RATE * 2) * 2 * numpy.pi * pitch / RATE) * 12_000).astype(numpy.int16)
+    for pitch in (200, 300)
+]
 
 
 def silence(seconds: float) -> numpy.ndarray:
     return numpy.zeros(int(seconds * RATE), numpy.int16)
-
-
-@pytest.fixture(scope="module")
-def spoken(tmp_path_factory):
-    """The words as samples at 48 kHz."""
-    folder = tmp_path_factory.mktemp("speech")
-
-    def speak(words: str) -> numpy.ndarray:
-        file = folder / "words.wav"
-        subprocess.run(["flite", "-voice", "slt", "-t", words, "-o", file], check=True)
-        with wave.open(str(file)) as audio:
-            samples = numpy.frombuffer(audio.readframes(audio.getnframes()), numpy.int16)
-            step = audio.getframerate() / RATE
-        return numpy.interp(numpy.arange(0, len(samples), step), numpy.arange(len(samples)), samples).astype(numpy.int16)
-
-    return {words: speak(words) for _, words in SPEECH}
-
-
-class Listener(http.server.BaseHTTPRequestHandler):
-    """Pocketsphinx behind an endpoint like OpenAI's."""
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        form = email.parser.BytesParser().parsebytes(b"Content-Type: " + self.headers["Content-Type"].encode() + b"\r\n\r\n" + body)
-        fields = {part.get_param("name", header="content-disposition"): part.get_payload(decode=True) for part in form.get_payload()}
-        assert self.path == "/v1/audio/transcriptions" and fields["model"] == b"tiny", fields.keys()
-        audio = fields["file"][44:]
-        done = subprocess.run(
-            ["pocketsphinx_continuous", "-infile", "/dev/stdin", "-logfn", "/dev/null"], input=audio, capture_output=True, check=True
-        )
-        text = " ".join(done.stdout.decode().split())
-        seconds = len(audio) / 32_000
-        response = {"text": text, "language": "english", "segments": [{"start": 0, "end": seconds, "text": text}] if text else []}
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps(response).encode())
-
-    def log_message(self, *_):
-        pass
-
-
-class Picky(Liar):
-    """Succeeds `successes_left` times, and then behaves as its server's `mode` says."""
-
-    def do_POST(self):
-        with self.server.lock:
-            self.server.requests += 1
-            self.server.successes_left -= 1
-            succeeds = self.server.successes_left >= 0
-        if not succeeds:
-            return super().do_POST()
-        body = json.dumps({"text": "well", "segments": [{"start": 0, "end": 1, "text": "well"}]}).encode()
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
-@contextlib.contextmanager
-def serving(handler):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.release, server.lock = threading.Event(), threading.Lock()
-    server.requests, server.successes_left = 0, 0
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server
-    finally:
-        server.release.set()
-        server.shutdown()
-
-
-def endpoint_of(server) -> dict:
-    url = f"http://127.0.0.1:{server.server_port}/v1"
-    return {"transcription": {"provider": "openai", "url": url, "model": "tiny", "timeoutSeconds": 2}}
-
-
-@contextlib.asynccontextmanager
-async def speaking_call(server, count: int = 2, people: list | None = None):
-    """Users in a call who are silent until `say`."""
-    async with group(server, count, "audio", people) as everybody:
-        tracks = [SpeechTrack() for _ in everybody]
-        for one, speech_track in zip(everybody, tracks):
-            await one.join(slots=len(everybody) - 1, video=False, audio=speech_track)
-        for one in everybody:
-            for other in everybody:
-                if one is not other:
-                    await one.until("a voice", lambda one=one, other=other: one.slot_of(other, "audio"))
-        yield everybody, tracks
 
 
 async def recorded(server, everybody: list[Participant], say) -> dict:

@@ -3,90 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import subprocess
 import time
 import uuid
 
-import av
 import httpx
-import numpy
-from conftest import User
-from disks import needs_mount, small_disk
-from endpoint import client_id
-from gateway import Participant, group
-from test_operation import wait_until
-
-
-def person(server, one: Participant) -> User:
-    """The same user over REST."""
-    return User(server, one.endpoint.user, one.endpoint.token)
-
-
-def signed_up(server, name: str) -> User:
-    body = {
-        "email": f"{name}@example.org", "password": "correct horse battery", "displayName": name,
-        "device": {"id": str(uuid.uuid4()), "name": "test", "platform": "test"},
-    }
-    response = httpx.post(f"{server.url}/v1/accounts", json=body)
-    assert response.status_code == 201, response.text
-    return User(server, response.json()["user"]["id"], response.json()["accessToken"])
-
-
-async def meet(everybody: list[Participant]) -> None:
-    for one in everybody:
-        await one.join(slots=len(everybody) - 1, video=False)
-    for one in everybody:
-        for other in everybody:
-            if one is not other:
-                await one.receives_audio(other)
-
-
-async def is_recorded(one: Participant, by: Participant | None) -> None:
-    """Waits until the call's stream says so."""
-
-    def condition():
-        entries = one.endpoint.streams[f"call:{one.call}"].entries
-        documents = [data for _, (kind, data) in sorted(entries.items()) if kind == "call"]
-        recording = documents[-1].get("recording") if documents else None
-        return (recording or {}).get("by") == (by.endpoint.user if by else None) and bool(documents)
-
-    await one.endpoint.until(f"the call to be recorded by {by and by.endpoint.user}", condition)
-
-
-def manifests(server, one: Participant, call: str) -> list[dict]:
-    response = person(server, one).get(f"/v1/calls/{call}/recordings")
-    assert response.status_code == 200, response.text
-    return response.json()["recordings"]
-
-
-async def ended(server, one: Participant, call: str) -> dict:
-    """The only recording of a call, once its files are complete."""
-    for _ in range(400):
-        [manifest] = await asyncio.to_thread(manifests, server, one, call)
-        if manifest["status"] != "ongoing" and all("durationMs" in track for track in manifest["tracks"]):
-            return manifest
-        await asyncio.sleep(0.05)
-    raise AssertionError(f"it never ended: {manifest}")
-
-
-def fetch(server, track: dict) -> bytes:
-    response = httpx.get(server.url + track["audio"]["url"])
-    assert response.status_code == 200 and response.headers["content-type"] == "audio/ogg", response.text
-    assert len(response.content) == track["byteCount"]
-    return response.content
-
-
-def samples(file: bytes) -> numpy.ndarray:
-    """48 kHz, the first channel."""
-    with av.open(io.BytesIO(file)) as container:
-        frames = [frame.to_ndarray()[0] for frame in container.decode(audio=0)]
-    return numpy.concatenate(frames) if frames else numpy.zeros(0)
-
-
-def pitch(decoded: numpy.ndarray) -> float:
-    spectrum = numpy.abs(numpy.fft.rfft(decoded * numpy.hanning(len(decoded))))
-    return float(numpy.argmax(spectrum) * 48_000 / len(decoded))
+from switchboard_tests.disks import needs_mount, small_disk
+from switchboard_tests.endpoint import client_id
+from switchboard_tests.gateway import group
+from switchboard_tests.recordings import ended, fetch, is_recorded, manifests, meet, person, pitch, samples, signed_up
+from switchboard_tests.waiting import wait_until
 
 
 def test_each_participant_has_a_file(server, tmp_path):
@@ -119,7 +45,9 @@ def test_each_participant_has_a_file(server, tmp_path):
                 await is_recorded(one, None)
             assert "recording" not in (await ann.endpoint.ask("calls.get", call=ann.call))["call"]
             manifest = await ended(server, cal, ann.call)
-            assert (await ben.endpoint.ask("recordings.get", recording=manifest["id"]))["recording"]["id"] == manifest["id"]
+            assert (await ben.endpoint.ask("recordings.get", recording=manifest["id"]))["recording"]["id"] == manifest[
+                "id"
+            ]
             return manifest, [one.endpoint.user for one in everybody], over - begun, left - begun, over - back
 
     manifest, users, length, first, last = asyncio.run(run())
@@ -150,7 +78,9 @@ def test_each_participant_has_a_file(server, tmp_path):
 
 
 def test_who_may_start_stop_play_read_and_delete(make_server):
-    server = make_server({"transcription": {"provider": "command", "command": ["/bin/sh", "-c", "cat > /dev/null; echo hello"]}})
+    server = make_server(
+        {"transcription": {"provider": "command", "command": ["/bin/sh", "-c", "cat > /dev/null; echo hello"]}}
+    )
     people = [signed_up(server, name) for name in ("ann", "ben", "cal")]
 
     async def run():
@@ -193,7 +123,12 @@ def test_who_may_start_stop_play_read_and_delete(make_server):
     for one in (ann, ben, cal):
         assert one.get(path).status_code == one.get(f"/v1/calls/{manifest['call']}/recordings").status_code == 200
         assert one.get(words).json()["transcript"]["status"] == "complete"
-        assert one.post(words).status_code == one.get(words + "/text").status_code == one.get(words + "/vtt").status_code == 200
+        assert (
+            one.post(words).status_code
+            == one.get(words + "/text").status_code
+            == one.get(words + "/vtt").status_code
+            == 200
+        )
     # A user who was invited and never joined can see the call, but not its recordings.
     listed = invited.get(f"/v1/calls/{manifest['call']}/recordings")
     assert listed.status_code == 200 and listed.json()["recordings"] == []

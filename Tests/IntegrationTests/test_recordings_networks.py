@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import time
+from collections.abc import Iterator
 
 import numpy
 import pytest
-from conftest import Server
-from gateway import group
-from namespaces import PORT_RESTRICTED
-from audio_files import RATE, opusinfo
-from test_recordings import ended, fetch, is_recorded, meet, pitch
-from impaired_link import Impairments
+from switchboard_tests.audio_files import RATE, opusinfo
+from switchboard_tests.gateway import group
+from switchboard_tests.impaired_link import Impairments
+from switchboard_tests.namespaces import PORT_RESTRICTED
+from switchboard_tests.recordings import ended, fetch, is_recorded, meet, pitch
+from switchboard_tests.server import Server
 
 BAD = Impairments(loss=0.1, jitter=0.03, reordered=0.05, late=0.06)
 SECONDS = 20
@@ -21,7 +22,7 @@ FRAME = RATE // 50
 
 
 @pytest.fixture(scope="module")
-def distant(internet, make_server) -> Server:
+def distant(internet, make_server) -> Iterator[Server]:
     """A server at 20.0.0.1."""
     with internet.namespace.inside():
         server = make_server(

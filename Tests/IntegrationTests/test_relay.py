@@ -11,14 +11,13 @@ import subprocess
 import time
 
 import pytest
-
-import coturn
-import stun
-from conftest import ROOT, Server
-from coturn import EPHEMERAL, SECRET, STATIC  # noqa: F401
+from switchboard_tests import coturn
+from switchboard_tests.coturn import EPHEMERAL, SECRET, STATIC  # noqa: F401
+from switchboard_tests.processes import resident_kilobytes
+from switchboard_tests.relay_clients import OPEN
+from switchboard_tests.server import ROOT, Server
 
 LOAD = pathlib.Path(os.environ.get("SWITCHBOARD_LOAD_BINARY", ROOT / ".build/debug/switchboard-load"))
-OPEN = {"limits": {"allocationsPerUser": 1000}, "peers": {"allow": ["127.0.0.0/8", "::1/128"]}}
 
 
 @pytest.fixture(scope="module")
@@ -27,32 +26,7 @@ def relay(make_server) -> Server:
     return make_server({"relay": {"listen": ["127.0.0.1", "::1"], **OPEN}})
 
 
-@pytest.fixture
-def client():
-    """Makes clients of a server, closed when the test is over."""
-    with contextlib.ExitStack() as stack:
-        def make(server: Server, host: str = "127.0.0.1", user: str = "alice", password: str = "wonderland"):
-            made = stun.Client(host, server.relay_port, user, password)
-            stack.callback(made.close)
-            return made
-        yield make
-
-
 # coturn's clients -----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def echo_port():
-    """The port of coturn's echoing peer."""
-    with coturn.echoing_peer() as port:
-        yield port
-
-
-def uclient(server: Server, arguments: list[str]) -> int:
-    """Runs turnutils_uclient and returns how many packets it lost. Its modes over UDP are in test_relay_interop.py."""
-    report = coturn.uclient(server.relay_port, arguments)
-    assert report.lost >= 0 and report.sent >= 160, report.tail
-    return report.lost
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -85,10 +59,6 @@ def test_threads_are_bound_to_cores_when_asked_for(relay, make_server):
 # Junk -----------------------------------------------------------------------------------------------------------------
 
 
-def resident_kilobytes(pid: int) -> int:
-    return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text()).group(1))
-
-
 def test_a_flood_leaves_memory_flat_and_calls_working(relay, client):
     """A million malformed and unauthenticated packets from a thousand addresses, while an allocation relays."""
     made = client(relay)
@@ -100,8 +70,18 @@ def test_a_flood_leaves_memory_flat_and_calls_working(relay, client):
 
     def flood(packets: int) -> subprocess.Popen:
         return subprocess.Popen(
-            [str(LOAD), "relay", "--server", f"127.0.0.1:{relay.relay_port}", "--flood", str(packets), "--sources", "1000"],
-            stdout=subprocess.PIPE, text=True,
+            [
+                str(LOAD),
+                "relay",
+                "--server",
+                f"127.0.0.1:{relay.relay_port}",
+                "--flood",
+                str(packets),
+                "--sources",
+                "1000",
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
         )
 
     # The first packets warm up buffers and pages that stay the same from then on.

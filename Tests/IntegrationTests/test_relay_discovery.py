@@ -12,10 +12,9 @@ import struct
 import subprocess
 
 import pytest
-
-import stun
-from conftest import Server
-from ports import free_port
+from switchboard_tests import stun
+from switchboard_tests.ports import free_port
+from switchboard_tests.server import Server
 
 CHANGE_REQUEST, PADDING, RESPONSE_PORT, RESPONSE_ORIGIN, OTHER_ADDRESS = 0x03, 0x26, 0x27, 0x802B, 0x802C
 ADDRESSES = ["127.0.0.1", "127.0.0.2"]
@@ -75,7 +74,7 @@ def test_every_socket_responds_from_every_other(discovery):
         for change_address, change_port in itertools.product((0, 1), repeat=2):
             for _ in range(8):
                 flags = struct.pack("!I", change_address * 4 + change_port * 2)
-                kind, values, source, _ = ask((address, port), stun.attribute(CHANGE_REQUEST, flags))
+                _kind, values, source, _ = ask((address, port), stun.attribute(CHANGE_REQUEST, flags))
                 expected = (
                     ADDRESSES[ADDRESSES.index(address) ^ change_address], ports[ports.index(port) ^ change_port]
                 )

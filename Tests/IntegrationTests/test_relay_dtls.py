@@ -9,17 +9,17 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 
 import httpx
 import pytest
-
-import dtls
-import stun
-from certificates import self_signed
-from conftest import Server
-from coturn import SideBySide
-from ports import free_port
-from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
+from switchboard_tests import dtls, stun
+from switchboard_tests.certificates import self_signed
+from switchboard_tests.coturn import EPHEMERAL, STATIC, SideBySide
+from switchboard_tests.ports import free_port
+from switchboard_tests.processes import resident_kilobytes
+from switchboard_tests.relay_clients import OPEN, uclient
+from switchboard_tests.server import Server
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def certificate(tmp_path_factory) -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def relay(make_server, certificate) -> Server:
+def relay(make_server, certificate) -> Iterator[Server]:
     """A server that relays to loopback, over IPv4 and IPv6, plain and over DTLS, without limits for unauthenticated
     clients."""
     made = make_server(relay_settings(certificate))
@@ -88,7 +88,7 @@ MODES += [("ipv6", mode) for mode in ([], ["-c", "-s"])]
 
 
 @pytest.fixture(scope="module")
-def dtls_runs(request, relay, echo_port):  # noqa: F811
+def dtls_runs(request, relay, echo_port):
     before = settled(relay, "relay_dtls_handshakes_total", outcome="completed")
 
     def run(family, mode):
@@ -110,7 +110,7 @@ def test_uclient_loses_nothing_over_dtls(relay, dtls_runs, family, mode):
 
 @pytest.fixture(scope="module")
 def runs_between_clients(request, relay):
-    run = lambda mode: uclient(relay, ["-S", *STATIC, *mode, "127.0.0.1"])  # noqa: E731
+    run = lambda mode: uclient(relay, ["-S", *STATIC, *mode, "127.0.0.1"])
     return SideBySide(request, "test_uclient_loses_nothing_between_dtls_clients", run)
 
 
@@ -119,7 +119,7 @@ def test_uclient_loses_nothing_between_dtls_clients(runs_between_clients, mode):
     assert runs_between_clients(mode=mode) == 0
 
 
-def test_uclient_with_ephemeral_credentials_on_the_port_of_tls(relay, echo_port):  # noqa: F811
+def test_uclient_with_ephemeral_credentials_on_the_port_of_tls(relay, echo_port):
     port = ["-p", str(tls_port(relay))]
     target = ["-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
     assert uclient(relay, ["-S", "-c", *EPHEMERAL, *port, *target]) == 0
@@ -228,7 +228,7 @@ def test_junk_and_replays_are_ignored(relay, seed):
     assert metric(relay, "relay_dtls_handshakes_total", outcome="failed") == failed
 
 
-def test_uclient_loses_nothing_amid_junk_and_replays(relay, echo_port):  # noqa: F811
+def test_uclient_loses_nothing_amid_junk_and_replays(relay, echo_port):
     proxy = dtls.DatagramProxy(("127.0.0.1", relay.relay_port), dtls.JunkAndReplays(99))
     target = ["-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
     assert uclient(relay, ["-S", "-c", *STATIC, "-p", str(proxy.port), *target]) == 0
@@ -333,7 +333,8 @@ def test_ten_thousand_hellos_without_a_cookie_leave_memory_flat(make_server, cer
 
     def handled() -> int:
         return sum(
-            metric(flooded, "relay_rejected_total", reason=reason) for reason in ("dtls_cookie", "rate_limited", "dtls_stray")
+            metric(flooded, "relay_rejected_total", reason=reason)
+            for reason in ("dtls_cookie", "rate_limited", "dtls_stray")
         ) + metric(flooded, "relay_dtls_hello_verify_requests_total")
 
     flood(2)

@@ -19,10 +19,9 @@ import struct
 import time
 
 import pytest
-
-import stun
-from conftest import HTTP, Server
-from test_relay_streams import Frames
+from switchboard_tests import stun
+from switchboard_tests.relay_clients import Frames
+from switchboard_tests.server import HTTP, Server
 
 SECRET = "a secret of the tests, long enough"
 ASK = stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0]))
@@ -89,7 +88,9 @@ def peers():
     """Makes peers: UDP sockets of other addresses of the loopback."""
     with contextlib.ExitStack() as stack:
         def make(address: str = "127.0.0.1") -> socket.socket:
-            made = stack.enter_context(socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM))
+            made = stack.enter_context(
+                socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
+            )
             made.bind((address, 0))
             made.settimeout(5)
             return made
@@ -131,9 +132,26 @@ def eventually(condition, what: str, seconds: float = 20) -> None:
 # Who may be a peer (CVE-2020-26262, CVE-2026-27624, CVE-2026-53450) ---------------------------------------------------
 
 REFUSED_IPV4 = [
-    "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.9.9.9", "169.254.169.254", "172.16.0.1",
-    "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1",
-    "224.0.0.1", "239.1.1.1", "240.0.0.1", "255.255.255.255",
+    "0.0.0.0",
+    "0.1.2.3",
+    "10.0.0.1",
+    "100.64.0.1",
+    "127.0.0.1",
+    "127.9.9.9",
+    "169.254.169.254",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.0.0.1",
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.1.1",
+    "198.18.0.1",
+    "198.51.100.1",
+    "203.0.113.1",
+    "224.0.0.1",
+    "239.1.1.1",
+    "240.0.0.1",
+    "255.255.255.255",
 ]
 REFUSED_IPV6 = [
     "::", "::1", "64:ff9b:1::1", "100::1", "2001:2::1", "2001:10::1", "2001:20::1", "2001:db8::1", "3fff::1", "4000::1",
@@ -193,7 +211,11 @@ def test_coturn_1946_own_http_and_admin_ports_are_rejected(request, client, kind
     server = request.getfixturevalue(kind)
     made = client(server)
     made.allocate()
-    own = {"127.0.0.1", "127.0.0.2", *(info[4][0] for info in socket.getaddrinfo(socket.gethostname(), 0, socket.AF_INET))}
+    own = {
+        "127.0.0.1",
+        "127.0.0.2",
+        *(info[4][0] for info in socket.getaddrinfo(socket.gethostname(), 0, socket.AF_INET)),
+    }
     for address in own:
         for port in (server.port, server.admin_port, server.relay_port):
             assert made.permit(address, port) == 403, (address, port)
@@ -219,10 +241,13 @@ def test_coturn_584_two_relayed_clients_reach_each_other(strict_relay, client):
 def test_cve_2020_26262_over_tcp_allocations(brief, loopback_is_open):
     """As demonstrated with curl through coturn: a TCP allocation that connects to a service on the server itself."""
     allowed = ["127.0.0.0/8", "::1/128"] if loopback_is_open else []
-    server = brief({"relay": {"listen": ["127.0.0.1", "::1"], "limits": {"newPeersPerSecond": 0}, "peers": {"allow": allowed}}})
+    server = brief(
+        {"relay": {"listen": ["127.0.0.1", "::1"], "limits": {"newPeersPerSecond": 0}, "peers": {"allow": allowed}}}
+    )
     own = [server.port, server.admin_port, server.relay_port]
     for host, targets in [
-        ("127.0.0.1", REFUSED_IPV4), ("::1", [*REFUSED_IPV6, *(form for address in REFUSED_IPV4 for form in spellings(address))]),
+        ("127.0.0.1", REFUSED_IPV4),
+        ("::1", [*REFUSED_IPV6, *(form for address in REFUSED_IPV4 for form in spellings(address))]),
     ]:
         with socket.create_connection((host, server.relay_port), timeout=10) as connection:
             made = stun.Client(host, server.relay_port, "alice", "wonderland")
@@ -274,7 +299,12 @@ def test_coturn_6c13608c_opened_ranges_that_end_within_a_byte(brief, client):
     six.allocate()
     for address, verdict in {"10.95.255.255": 403, "10.96.0.0": 0, "10.127.255.255": 0, "10.128.0.0": 403}.items():
         assert four.permit(address) == verdict, address
-    for address, verdict in {"fd00:9fff:ffff::": 403, "fd00:a000::": 0, "fd00:bfff:ffff::": 0, "fd00:c000::": 403}.items():
+    for address, verdict in {
+        "fd00:9fff:ffff::": 403,
+        "fd00:a000::": 0,
+        "fd00:bfff:ffff::": 0,
+        "fd00:c000::": 403,
+    }.items():
         assert six.permit(address) == verdict, address
 
 
@@ -400,7 +430,15 @@ def test_coturn_1470_only_requests_get_responses(relay, client):
         for method in (stun.BINDING, stun.ALLOCATE, stun.REFRESH, stun.CREATE_PERMISSION, stun.CHANNEL_BIND, 0x0A):
             made.socket.sendto(stun.message(kind | method, transaction, b""), made.server)
     binding = stun.message(stun.BINDING, transaction, b"")
-    for junk in (b"", b"\0", b"\xff" * 100, b"\x40\0\0\x04abcd", binding[:19], binding[:4] + bytes(16), b"\0\1\xff\xff" + binding[4:]):
+    for junk in (
+        b"",
+        b"\0",
+        b"\xff" * 100,
+        b"\x40\0\0\x04abcd",
+        binding[:19],
+        binding[:4] + bytes(16),
+        b"\0\1\xff\xff" + binding[4:],
+    ):
         made.socket.sendto(junk, made.server)
     # The first response is that to the Binding request after all of them.
     last = os.urandom(12)
@@ -449,8 +487,13 @@ def test_coturn_948_unauthenticated_clients_leave_no_state(brief):
     """A session per packet let a server grow to 235 GB. Here 40,000 source ports of 40 networks leave no state."""
     server = brief({})
     forged = b"".join(
-        stun.attribute(kind, value) for kind, value in [
-            (stun.USERNAME, b"x" * 400), (stun.REALM, b"switchboard.test"), (stun.NONCE, b"n" * 60), (stun.INTEGRITY, bytes(20))]
+        stun.attribute(kind, value)
+        for kind, value in [
+            (stun.USERNAME, b"x" * 400),
+            (stun.REALM, b"switchboard.test"),
+            (stun.NONCE, b"n" * 60),
+            (stun.INTEGRITY, bytes(20)),
+        ]
     )
     packets = [
         stun.message(stun.ALLOCATE, os.urandom(12), ASK), stun.message(stun.BINDING, os.urandom(12), b""),
@@ -561,7 +604,9 @@ def test_coturn_4adbd82e_an_even_port_leaks_no_port(brief, client, workers):
         first = stun.read_address(response[stun.XOR_RELAYED], made.transaction)[1]
         assert first % 2 == 0
         second = client(server)
-        error, response = second.request(stun.ALLOCATE, ASK, stun.attribute(RESERVATION_TOKEN, response[RESERVATION_TOKEN]))
+        error, response = second.request(
+            stun.ALLOCATE, ASK, stun.attribute(RESERVATION_TOKEN, response[RESERVATION_TOKEN])
+        )
         assert error == 0
         assert stun.read_address(response[stun.XOR_RELAYED], second.transaction)[1] == first + 1
         for one in (made, second):
@@ -576,7 +621,9 @@ def test_coturn_4adbd82e_an_even_port_leaks_no_port(brief, client, workers):
 @pytest.mark.parametrize("seed", range(3))
 def test_coturn_3c5b2615_quotas_come_back_in_any_order(brief, client, seed, workers):
     """However earlier allocations ended, a user can have exactly as many as the limit."""
-    server = brief({"relay": {"limits": {"allocationsPerUser": 5}, "workers": workers, "minPort": 32000, "maxPort": 32019}})
+    server = brief(
+        {"relay": {"limits": {"allocationsPerUser": 5}, "workers": workers, "minPort": 32000, "maxPort": 32019}}
+    )
     rng = random.Random(seed)
     open_ones: list[stun.Client] = []
     for _ in range(200):
@@ -637,7 +684,7 @@ def test_coturn_217_and_pion_27_sockets_are_closed(relay, client, host):
     assert descriptors(relay) <= before
 
 
-# Mobility (coturn 3c5b2615, a97f1924, GHSA-f6hc-79w3-p8pq) -------------------------------------------------------------
+# Mobility (coturn 3c5b2615, a97f1924, GHSA-f6hc-79w3-p8pq) ------------------------------------------------------------
 
 
 def ticket(value: bytes = b"") -> bytes:
@@ -803,8 +850,22 @@ def test_coturn_666_metrics_have_no_label_for_a_user(relay, client):
 
 
 NAMES = [
-    "%s%s%s%n%n%n", "%x" * 50, "'; DROP TABLE users; --", "alice' OR '1'='1", "../../etc/passwd", "a\0lice", "alice\n", "\x1b[2J",
-    "é" * 200, "x" * 508, "9" * 300 + ":alice", "-1:alice", "99999999999999999999:alice", ":", "::::", "1e400:alice",
+    "%s%s%s%n%n%n",
+    "%x" * 50,
+    "'; DROP TABLE users; --",
+    "alice' OR '1'='1",
+    "../../etc/passwd",
+    "a\0lice",
+    "alice\n",
+    "\x1b[2J",
+    "é" * 200,
+    "x" * 508,
+    "9" * 300 + ":alice",
+    "-1:alice",
+    "99999999999999999999:alice",
+    ":",
+    "::::",
+    "1e400:alice",
 ]
 
 
@@ -825,8 +886,19 @@ def test_cve_2026_40613_attributes_of_wrong_lengths(relay, client, peers):
     """Correctly signed attributes of every invalid length: rejected or ignored, never misread."""
     made = client(relay)
     attributes = [
-        stun.LIFETIME, stun.TRANSPORT, stun.FAMILY, stun.XOR_PEER, stun.CHANNEL_NUMBER, EVEN_PORT, RESERVATION_TOKEN, 0x1A, 0x8000,
-        0x1D, 0x1E, 0x8002, 0x8030,
+        stun.LIFETIME,
+        stun.TRANSPORT,
+        stun.FAMILY,
+        stun.XOR_PEER,
+        stun.CHANNEL_NUMBER,
+        EVEN_PORT,
+        RESERVATION_TOKEN,
+        0x1A,
+        0x8000,
+        0x1D,
+        0x1E,
+        0x8002,
+        0x8030,
     ]
     made.allocate()
     statuses = set()

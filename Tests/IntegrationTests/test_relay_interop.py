@@ -15,13 +15,11 @@ import subprocess
 import aioice
 import pytest
 from aioice.ice import TransportPolicy
-
-import coturn
-import stun
-from certificates import Authority
-from conftest import Server
-from coturn import EPHEMERAL, STATIC
-from ports import free_port
+from switchboard_tests import coturn, stun
+from switchboard_tests.certificates import Authority
+from switchboard_tests.coturn import EPHEMERAL, STATIC
+from switchboard_tests.ports import free_port
+from switchboard_tests.server import Server
 
 # Concurrent runs of uclient: each mostly waits.
 AT_ONCE = 8
@@ -84,11 +82,17 @@ MODES = {
 def reports(request, relay):
     """The reports of the selected modes, which run concurrently."""
     coturn.require("turnutils_uclient")
-    ours = [item for item in request.session.items if item.originalname == "test_uclient_loses_nothing" and item.module is request.module]
+    ours = [
+        item
+        for item in request.session.items
+        if item.originalname == "test_uclient_loses_nothing" and item.module is request.module
+    ]
     wanted = {item.callspec.params["mode"] for item in ours}
     with coturn.echoing_peer() as peer, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         yield {
-            mode: pool.submit(coturn.uclient, relay.relay_port, ["-r", str(peer), *MODES[mode]]) for mode in MODES if mode in wanted
+            mode: pool.submit(coturn.uclient, relay.relay_port, ["-r", str(peer), *MODES[mode]])
+            for mode in MODES
+            if mode in wanted
         }
 
 
@@ -115,10 +119,25 @@ def test_the_server_survives_uclient(relay):
     coturn.require("turnutils_uclient")
     processes = []
     with coturn.echoing_peer() as peer:
-        command = ["turnutils_uclient", "-p", str(relay.relay_port), "-n", "20", "-m", "4", "-z", "5", "-r", str(peer), *STATIC]
+        command = [
+            "turnutils_uclient",
+            "-p",
+            str(relay.relay_port),
+            "-n",
+            "20",
+            "-m",
+            "4",
+            "-z",
+            "5",
+            "-r",
+            str(peer),
+            *STATIC,
+        ]
         try:
             for mode in HOSTILE.values():
-                processes.append(subprocess.Popen([*command, *mode], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+                processes.append(
+                    subprocess.Popen([*command, *mode], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                )
             # Other clients are not affected at the same time.
             for mode in (["-c"], ["-s", "-c"]):
                 report = coturn.uclient(relay.relay_port, ["-r", str(peer), *STATIC, *mode, *IPV4])
@@ -144,8 +163,12 @@ async def relayed_pair(server: Server, transports: tuple[str, str]) -> list[bool
         name, password = stun.ephemeral("a secret of the tests, long enough", f"aioice{controlling}")
         pair.append(
             aioice.Connection(
-                ice_controlling=controlling, turn_server=("127.0.0.1", server.relay_port), turn_username=name,
-                turn_password=password, turn_transport="udp" if transport == "udp" else "tcp", turn_ssl=transport == "tls",
+                ice_controlling=controlling,
+                turn_server=("127.0.0.1", server.relay_port),
+                turn_username=name,
+                turn_password=password,
+                turn_transport="udp" if transport == "udp" else "tcp",
+                turn_ssl=transport == "tls",
                 transport_policy=TransportPolicy.RELAY,
             )
         )

@@ -1,4 +1,6 @@
-"""Mobility (RFC 8016) over every transport: a client that changes between UDP, TCP and TLS keeps its relayed address."""
+"""Mobility (RFC 8016) over every transport: a client that changes between UDP, TCP and TLS keeps its relayed
+address.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,19 @@ import random
 import socket
 
 import pytest
-
-import stun
-from conftest import Server
-from ports import free_port
-from test_relay import OPEN
-from test_relay_streams import certificate, connect, eventually, metric, over, peer, tls  # noqa: F401
+from switchboard_tests import stun
+from switchboard_tests.metrics import metric
+from switchboard_tests.ports import free_port
+from switchboard_tests.relay_clients import OPEN, connect, over, tls
+from switchboard_tests.server import Server
+from switchboard_tests.waiting import eventually
 
 ASK = stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0]))
 END = stun.attribute(stun.LIFETIME, bytes(4))
 
 
 @pytest.fixture(scope="module")
-def relay(make_server, certificate) -> Server:  # noqa: F811
+def relay(make_server, certificate) -> Server:
     """With several workers, so that most connections arrive at another worker than the allocation's."""
     tls_port = free_port()
     server = make_server({"relay": {"tlsPorts": [tls_port], "workers": 3, **certificate, **OPEN}})
@@ -28,7 +30,7 @@ def relay(make_server, certificate) -> Server:  # noqa: F811
 
 
 @pytest.fixture
-def make_client(relay, certificate):  # noqa: F811
+def make_client(relay, certificate):
     """Makes clients over a transport, closed when the test is over."""
     with contextlib.ExitStack() as stack:
 
@@ -56,7 +58,7 @@ def mobile(client: stun.Client) -> tuple[bytes, tuple[str, int]]:
     return response[stun.MOBILITY_TICKET], stun.read_address(response[stun.XOR_RELAYED], client.transaction)
 
 
-def both_ways(client: stun.Client, peer: socket.socket, relayed: tuple[str, int], tag: bytes) -> None:  # noqa: F811
+def both_ways(client: stun.Client, peer: socket.socket, relayed: tuple[str, int], tag: bytes) -> None:
     for number in range(4):
         payload = tag + b"%d" % number
         client.send_channel(0x4000, payload)
@@ -66,7 +68,7 @@ def both_ways(client: stun.Client, peer: socket.socket, relayed: tuple[str, int]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_client_moves_between_udp_tcp_and_tls(relay, make_client, peer, seed):  # noqa: F811
+def test_a_client_moves_between_udp_tcp_and_tls(relay, make_client, peer, seed):
     """Sixteen moves reach every worker from every other one with near certainty. Permissions and channels are kept."""
     rng = random.Random(seed)
     current = make_client(rng.choice(["udp", "tcp", "tls"]))
@@ -90,12 +92,12 @@ def test_a_client_moves_between_udp_tcp_and_tls(relay, make_client, peer, seed):
 
 
 @pytest.mark.parametrize("transport", ["tcp", "tls"])
-def test_data_after_the_ticket_in_one_write_is_not_lost(relay, make_client, peer, transport):  # noqa: F811
+def test_data_after_the_ticket_in_one_write_is_not_lost(relay, make_client, peer, transport):
     """The connection is handed to another worker with all received data, complete messages and partial ones."""
     first = make_client("udp")
     good, relayed = mobile(first)
     assert first.bind(0x4000, *peer.getsockname()) == 0
-    for round_ in range(8):
+    for _ in range(8):
         client = make_client(transport)
         assert client.request(stun.ALLOCATE)[0] in (400, 437)
         packets = [client.signed(stun.REFRESH, ticket(good))]
@@ -113,7 +115,7 @@ def test_data_after_the_ticket_in_one_write_is_not_lost(relay, make_client, peer
     assert client.request(stun.REFRESH, END)[0] == 0
 
 
-def test_a_rejected_move_changes_nothing_and_leaves_the_connection_usable(relay, make_client, peer):  # noqa: F811
+def test_a_rejected_move_changes_nothing_and_leaves_the_connection_usable(relay, make_client, peer):
     owner = make_client("udp")
     good, relayed = mobile(owner)
     assert owner.bind(0x4000, *peer.getsockname()) == 0
@@ -129,7 +131,7 @@ def test_a_rejected_move_changes_nothing_and_leaves_the_connection_usable(relay,
     assert owner.request(stun.REFRESH, END)[0] == 0
 
 
-def test_a_connection_with_an_allocation_of_its_own_keeps_it(relay, make_client, peer):  # noqa: F811
+def test_a_connection_with_an_allocation_of_its_own_keeps_it(relay, make_client, peer):
     """The ticket of another worker's allocation does not move a connection that has an allocation of its own."""
     for transport in ["tcp", "tls"] * 4:
         mover, settled = make_client("udp"), make_client(transport)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import struct
+from collections.abc import Iterator
 
 import pytest
-
-import stun
-from conftest import Server
-from namespaces import Namespace
+from switchboard_tests import stun
+from switchboard_tests.namespaces import Namespace
+from switchboard_tests.server import Server
 
 DONT_FRAGMENT, ICMP = 0x1A, 0x8004
 ROUTER, HOST, NARROW = "20.0.0.70", "30.0.0.2", 1280
@@ -38,7 +38,7 @@ def host(internet):
 
 
 @pytest.fixture(scope="module")
-def relay(internet, make_server) -> Server:
+def relay(internet, make_server) -> Iterator[Server]:
     with internet.namespace.inside():
         server = make_server(
             {"http": {"host": "20.0.0.1", "port": 8080}, "relay": {"listen": ["20.0.0.1"], "port": 3478}}, started=False
@@ -68,7 +68,8 @@ def peers(internet, host, relay):
 
 def send(client: stun.Client, peer: socket.socket, size: int, *attributes: bytes) -> None:
     transaction = os.urandom(12)
-    body = client.peer(*peer.getsockname(), transaction) + b"".join(attributes)
+    address, port = peer.getsockname()
+    body = client.peer(address, port, transaction) + b"".join(attributes)
     body += stun.attribute(stun.DATA_VALUE, bytes(size))
     client.socket.sendto(stun.message(stun.INDICATION | stun.SEND, transaction, body), client.server)
 

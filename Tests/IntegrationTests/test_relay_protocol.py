@@ -1,4 +1,6 @@
-"""The rest of STUN and TURN against coturn's clients and by hand: DONT-FRAGMENT, ICMP, tokens, limits, other servers."""
+"""The rest of STUN and TURN against coturn's clients and by hand: DONT-FRAGMENT, ICMP, tokens, limits, other
+servers.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,18 @@ import time
 
 import httpx
 import pytest
-
-import stun
-from conftest import Server
-from coturn import SideBySide
-from test_relay import STATIC, client, echo_port, uclient  # noqa: F401 (fixtures)
+from switchboard_tests import stun
+from switchboard_tests.coturn import STATIC, SideBySide
+from switchboard_tests.relay_clients import uclient
+from switchboard_tests.server import Server
 
 ICMP, DONT_FRAGMENT, ALTERNATE_SERVER = 0x8004, 0x1A, 0x8023
 # What turnutils_uclient -J has built in.
-TOKEN_KEYS = {"north": b"01234567890123456789012345678901", "union": b"1234567890123456", "oldempire": b"12345678901234567890123456789012"}
+TOKEN_KEYS = {
+    "north": b"01234567890123456789012345678901",
+    "union": b"1234567890123456",
+    "oldempire": b"12345678901234567890123456789012",
+}
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import pathlib
@@ -9,12 +10,10 @@ import time
 
 import httpx
 import pytest
-
-import stun
-from conftest import Server
-from endpoint import client_id
-from test_operation import change, tool
-from test_relay import OPEN, echo_port  # noqa: F401
+from switchboard_tests import stun
+from switchboard_tests.endpoint import Endpoint, RequestError, client_id
+from switchboard_tests.relay_clients import OPEN
+from switchboard_tests.server import Server, change, tool
 
 ASK = stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0]))
 
@@ -44,7 +43,9 @@ def ice_servers(person, **query: str) -> dict:
 
 
 def credential(person, **query: str) -> tuple[str, str]:
-    return next((one["username"], one["credential"]) for one in ice_servers(person, **query)["iceServers"] if "username" in one)
+    return next(
+        (one["username"], one["credential"]) for one in ice_servers(person, **query)["iceServers"] if "username" in one
+    )
 
 
 def error_of(person, **query: str) -> tuple[int, str]:
@@ -112,7 +113,9 @@ def test_without_a_call_the_relay_can_be_tried(server, clients):
         assert given["scope"] == "test" and given["lifetime"] == 60
     *served, refused = (clients(server, credential(ann)) for _ in range(9))
     for client in served:
-        error, attributes = client.request(stun.ALLOCATE, ASK + stun.attribute(stun.LIFETIME, (3600).to_bytes(4, "big")))
+        error, attributes = client.request(
+            stun.ALLOCATE, ASK + stun.attribute(stun.LIFETIME, (3600).to_bytes(4, "big"))
+        )
         assert error == 0 and int.from_bytes(attributes[stun.LIFETIME], "big") <= 60
     assert allocates(refused) == 486
     # A test does not use up the quota of calls.
@@ -121,7 +124,23 @@ def test_without_a_call_the_relay_can_be_tried(server, clients):
     assert error_of(ann, scope="everything") == (400, "invalid_request")
 
 
-def test_a_test_relays_64_kilobytes_a_second(server, clients, echo_port):  # noqa: F811
+def test_realtime_requests_name_a_scope_too(server):
+    ann = server.user()
+
+    async def main() -> None:
+        end = Endpoint(server.realtime_url, ann.id, ann.token)
+        await end.open()
+        for params, scope in (({}, "test"), ({"scope": "gateway"}, "gateway"), ({"scope": "test"}, "test")):
+            assert (await end.ask("iceServers.get", **params))["scope"] == scope
+        with pytest.raises(RequestError) as refused:
+            await end.ask("iceServers.get", scope="everything")
+        assert refused.value.type == "invalid_request" and refused.value.problem["field"] == "scope"
+        await end.close()
+
+    asyncio.run(main())
+
+
+def test_a_test_relays_64_kilobytes_a_second(server, clients, echo_port):
     ann = server.user()
     client = clients(server, credential(ann))
     client.allocate()
@@ -165,7 +184,7 @@ def test_apps_with_signalling_of_their_own(make_server, clients):
     assert all(client.request(stun.REFRESH)[0] == 0 for client in made)
 
 
-def test_a_user_has_so_many_bytes_for_all_allocations(make_server, clients, echo_port):  # noqa: F811
+def test_a_user_has_so_many_bytes_for_all_allocations(make_server, clients, echo_port):
     server = make_server({"relay": {**OPEN, "limits": {"userBytesPerSecond": 100_000}}})
     ann = server.user()
     one = call(ann, server.user())
@@ -198,7 +217,9 @@ def test_a_relay_that_shares_only_the_secret_enforces_the_scope(server, make_ser
     ann = server.user()
     *served, refused = (clients(other, credential(ann)) for _ in range(9))
     for client in served:
-        error, attributes = client.request(stun.ALLOCATE, ASK + stun.attribute(stun.LIFETIME, (3600).to_bytes(4, "big")))
+        error, attributes = client.request(
+            stun.ALLOCATE, ASK + stun.attribute(stun.LIFETIME, (3600).to_bytes(4, "big"))
+        )
         assert error == 0 and int.from_bytes(attributes[stun.LIFETIME], "big") <= 60
     assert allocates(refused) == 486
     confined = clients(other, credential(ann, scope="gateway"))

@@ -11,29 +11,28 @@ import struct
 import time
 
 import pytest
-
-import stun
-from certificates import self_signed
-from conftest import HTTP, Server
-from coturn import SideBySide
-from ports import free_port
-from test_relay import EPHEMERAL, OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
-
-TIMEOUT = 25
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory) -> dict[str, str]:
-    """A self-signed certificate of this machine's loopback."""
-    certificate, key = self_signed(tmp_path_factory.mktemp("certificate"))
-    return {"certificate": str(certificate), "privateKey": str(key)}
+from switchboard_tests import stun
+from switchboard_tests.certificates import self_signed
+from switchboard_tests.coturn import EPHEMERAL, STATIC, SideBySide
+from switchboard_tests.metrics import metric
+from switchboard_tests.ports import free_port
+from switchboard_tests.processes import resident_kilobytes
+from switchboard_tests.relay_clients import OPEN, Frames, connect, ends, is_free, over, tls, uclient
+from switchboard_tests.server import Server, merged
+from switchboard_tests.waiting import TIMEOUT, eventually
 
 
 @pytest.fixture(scope="module")
 def relay(make_server, certificate) -> Server:
     """A server that relays to loopback over TCP and TLS, and trusts 127.0.0.7 as a load balancer."""
     tls_port = free_port()
-    settings = {"listen": ["127.0.0.1", "::1"], "tlsPorts": [tls_port], "proxyProtocol": ["127.0.0.7"], **certificate, **OPEN}
+    settings = {
+        "listen": ["127.0.0.1", "::1"],
+        "tlsPorts": [tls_port],
+        "proxyProtocol": ["127.0.0.7"],
+        **certificate,
+        **OPEN,
+    }
     server = make_server({"relay": settings})
     server.tls_port = tls_port
     return server
@@ -43,103 +42,6 @@ def relay(make_server, certificate) -> Server:
 def hasty(make_server, certificate) -> Server:
     """A client that neither allocates nor completes a message has two seconds here instead of ten."""
     return make_server({"relay": {**OPEN, **certificate, "tlsPorts": [], "limits": {"messageSeconds": 2}}})
-
-
-class Frames:
-    """A socket interface for `stun.Client` that splits a TCP or TLS stream into messages."""
-
-    def __init__(self, connection: socket.socket):
-        self.connection = connection
-        self.held = b""
-        connection.settimeout(5)
-
-    def sendto(self, message: bytes, server) -> None:
-        self.connection.sendall(message + bytes(-len(message) % 4))
-
-    def recv(self, size: int = 0) -> bytes:
-        header = self.take(4)
-        length = struct.unpack("!H", header[2:])[0]
-        if header[0] & 0x40:
-            return header + self.take(length + -length % 4)[:length]
-        return header + self.take(16 + length)
-
-    def take(self, count: int) -> bytes:
-        while len(self.held) < count:
-            more = self.connection.recv(count - len(self.held))
-            if not more:
-                raise ConnectionError("the server closed the connection")
-            self.held += more
-        taken, self.held = self.held[:count], self.held[count:]
-        return taken
-
-    def settimeout(self, seconds: float) -> None:
-        self.connection.settimeout(seconds)
-
-    def close(self) -> None:
-        self.connection.close()
-
-
-def connect(server: Server, host: str = "127.0.0.1", source: str = "", port: int = 0) -> socket.socket:
-    return socket.create_connection((host, port or server.relay_port), timeout=10, source_address=(source, 0) if source else None)
-
-
-def over(connection: socket.socket, server: Server, user: str = "alice", password: str = "wonderland") -> stun.Client:
-    """A TURN client on an open connection."""
-    client = stun.Client("127.0.0.1", server.relay_port, user, password)
-    client.socket.close()
-    client.socket = Frames(connection)
-    return client
-
-
-def tls(connection: socket.socket, certificate: dict[str, str], version=None, protocols: list[str] | None = None) -> ssl.SSLSocket:
-    context = ssl.create_default_context(cafile=certificate["certificate"])
-    if version:
-        context.minimum_version = context.maximum_version = version
-    if protocols:
-        context.set_alpn_protocols(protocols)
-    return context.wrap_socket(connection, server_hostname="localhost")
-
-
-@pytest.fixture
-def peer():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
-        made.bind(("127.0.0.1", 0))
-        made.settimeout(5)
-        yield made
-
-
-def metric(server: Server, name: str, **labels: str) -> float:
-    wanted = "switchboard_" + name + ("{" + ",".join(f'{key}="{value}"' for key, value in labels.items()) + "}" if labels else "")
-    for line in HTTP.get(server.admin_url + "/metrics").text.splitlines():
-        if line.startswith(wanted + " "):
-            return float(line.split()[-1])
-    raise AssertionError(f"there is no {wanted}")
-
-
-def eventually(condition, seconds: float = TIMEOUT):
-    """Polls until the value is true, and returns it."""
-    deadline = time.monotonic() + seconds
-    while not (response := condition()):
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.02)
-    return response
-
-
-def ends(connection: socket.socket, seconds: float = TIMEOUT) -> bool:
-    """Whether the server closes the connection without another byte."""
-    connection.settimeout(seconds)
-    try:
-        return connection.recv(1) == b""
-    except ConnectionError:
-        return True
-
-
-def is_free(address: tuple[str, int]) -> bool:
-    """Whether the relay has released a port."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
-        probe.bind(address)
-        return True
-    return False
 
 
 def closed(server: Server, reason: str) -> float:
@@ -171,7 +73,7 @@ def target(family: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def tcp_runs(request, relay, echo_port):  # noqa: F811
+def tcp_runs(request, relay, echo_port):
     def run(mode, family):
         return uclient(relay, ["-t", "-r", str(echo_port), *STATIC, *mode, *target(family)])
     return SideBySide(request, "test_uclient_loses_nothing_over_tcp", run)
@@ -185,7 +87,7 @@ def test_uclient_loses_nothing_over_tcp(tcp_runs, mode, family):
 
 @pytest.fixture(scope="module")
 def runs_between_clients(request, relay):
-    run = lambda mode: uclient(relay, ["-t", *STATIC, *mode, "127.0.0.1"])  # noqa: E731
+    run = lambda mode: uclient(relay, ["-t", *STATIC, *mode, "127.0.0.1"])
     return SideBySide(request, "test_uclient_loses_nothing_between_tcp_clients", run)
 
 
@@ -194,25 +96,30 @@ def test_uclient_loses_nothing_between_tcp_clients(runs_between_clients, mode):
     assert runs_between_clients(mode=mode) == 0
 
 
-def test_uclient_with_ephemeral_credentials_over_tcp(relay, echo_port):  # noqa: F811
+def test_uclient_with_ephemeral_credentials_over_tcp(relay, echo_port):
     assert uclient(relay, ["-t", "-c", *EPHEMERAL, "-r", str(echo_port), *target("ipv4")]) == 0
 
 
 @pytest.fixture(scope="module")
-def tls_runs(request, relay, echo_port):  # noqa: F811
+def tls_runs(request, relay, echo_port):
     def run(mode, family):
-        return uclient(relay, ["-p", str(relay.tls_port), "-t", "-S", "-r", str(echo_port), *STATIC, *mode, *target(family)])
+        return uclient(
+            relay, ["-p", str(relay.tls_port), "-t", "-S", "-r", str(echo_port), *STATIC, *mode, *target(family)]
+        )
+
     return SideBySide(request, "test_uclient_loses_nothing_over_tls", run)
 
 
-@pytest.mark.parametrize("mode", [[], ["-c"], ["-s"], ["-c", "-s"], ["-c", "-D"]], ids=lambda mode: " ".join(mode) or "plain")
+@pytest.mark.parametrize(
+    "mode", [[], ["-c"], ["-s"], ["-c", "-s"], ["-c", "-D"]], ids=lambda mode: " ".join(mode) or "plain"
+)
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])
 def test_uclient_loses_nothing_over_tls(tls_runs, mode, family):
     """Without its client-to-client mode: over TLS that loses packets with coturn's own server too."""
     assert tls_runs(mode=mode, family=family) == 0
 
 
-def test_messages_that_come_together_are_records_of_their_own(relay, echo_port):  # noqa: F811
+def test_messages_that_come_together_are_records_of_their_own(relay, echo_port):
     """uclient treats each TLS read as one message. At this rate some messages are always sent in one round."""
     arguments = ["-p", str(relay.tls_port), "-t", "-S", "-c", "-z", "2", "-n", "100", "-r", str(echo_port), *STATIC]
     assert uclient(relay, [*arguments, "-e", "127.0.0.1", "-X", "127.0.0.1"]) == 0
@@ -243,7 +150,10 @@ def test_tls_before_1_2_is_rejected(relay, certificate):
 
 
 def test_tls_for_another_protocol_is_rejected(relay, certificate):
-    with pytest.raises(ssl.SSLError, match="NO_APPLICATION_PROTOCOL|no application protocol"), connect(relay) as connection:
+    with (
+        pytest.raises(ssl.SSLError, match=r"NO_APPLICATION_PROTOCOL|no application protocol"),
+        connect(relay) as connection,
+    ):
         tls(connection, certificate, protocols=["http/1.1"])
 
 
@@ -362,9 +272,9 @@ def test_settings_that_cannot_be_used_are_named(make_server, certificate, change
 
 def test_a_tcp_port_in_use_is_reported(make_server):
     server = make_server(started=False)
-    with socket.create_server(("127.0.0.1", server.relay_port)):
-        with pytest.raises(AssertionError, match=f"relay.port: TCP port {server.relay_port} on 127.0.0.1 is taken"):
-            server.start()
+    complaint = f"relay.port: TCP port {server.relay_port} on 127.0.0.1 is taken"
+    with socket.create_server(("127.0.0.1", server.relay_port)), pytest.raises(AssertionError, match=complaint):
+        server.start()
 
 
 # Slow, broken and hostile connections ---------------------------------------------------------------------------------
@@ -374,7 +284,9 @@ def test_single_bytes_and_many_messages_at_once(relay, peer):
     connection = connect(relay)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     client = over(connection, relay)
-    client.socket.sendto = lambda message, _: [connection.send(bytes([byte])) for byte in message + bytes(-len(message) % 4)]
+    client.socket.sendto = lambda message, _: [
+        connection.send(bytes([byte])) for byte in message + bytes(-len(message) % 4)
+    ]
     relays(client, peer)
     connection.sendall(BINDING * 200)
     for _ in range(200):
@@ -392,8 +304,11 @@ def test_the_largest_messages_are_relayed(relay, peer):
     assert peer.recv(70_000) == b"z"
 
 
-@pytest.mark.parametrize("opening", [b"", b"\0", BINDING[:19], b"\x16\x03\x01", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"],
-                         ids=["silent", "byte", "message", "tls", "hello"])
+@pytest.mark.parametrize(
+    "opening",
+    [b"", b"\0", BINDING[:19], b"\x16\x03\x01", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"],
+    ids=["silent", "byte", "message", "tls", "hello"],
+)
 def test_half_open_connections_are_closed(hasty, opening):
     """Incident class: slow and half-open TCP. Bytes that never complete a message do not keep a connection open."""
     before = closed(hasty, "idle")
@@ -447,10 +362,19 @@ def test_an_allocation_keeps_a_silent_connection(hasty, peer):
     relays(client, peer)
 
 
-@pytest.mark.parametrize("junk", [
-    b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\xff" * 100, b"\0\1\0\0" + bytes(16), b"\0\1\0\3\x21\x12\xa4\x42" + bytes(12),
-    b"\x40\0\0\4abcd", b"SSH-2.0-OpenSSH_9\r\n", b"\x16\x02" + bytes(20),
-], ids=["http", "ones", "cookie", "length", "channel", "ssh", "record"])
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\xff" * 100,
+        b"\0\1\0\0" + bytes(16),
+        b"\0\1\0\3\x21\x12\xa4\x42" + bytes(12),
+        b"\x40\0\0\4abcd",
+        b"SSH-2.0-OpenSSH_9\r\n",
+        b"\x16\x02" + bytes(20),
+    ],
+    ids=["http", "ones", "cookie", "length", "channel", "ssh", "record"],
+)
 def test_garbage_ends_a_connection(relay, junk):
     before = closed(relay, "malformed")
     connection = connect(relay)
@@ -470,7 +394,9 @@ def test_garbage_after_messages_ends_a_connection_and_its_allocation(relay, peer
     eventually(lambda: is_free(relayed))
 
 
-@pytest.mark.parametrize("header", [b"\0\1\xff\xfc\x21\x12\xa4\x42", b"\0\1\xff\xec\x21\x12\xa4\x42", b"\0\1\x20\0\x21\x12\xa4\x42"])
+@pytest.mark.parametrize(
+    "header", [b"\0\1\xff\xfc\x21\x12\xa4\x42", b"\0\1\xff\xec\x21\x12\xa4\x42", b"\0\1\x20\0\x21\x12\xa4\x42"]
+)
 def test_lengths_do_not_wrap_and_unauthenticated_clients_send_no_large_messages(relay, header):
     """CVE-2026-68552: the length of a message and its header together exceed 16 bits."""
     before = closed(relay, "oversized")
@@ -567,7 +493,7 @@ def test_a_closed_connection_releases_its_ports_and_quota(make_server, certifica
 
 def one_worker(**limits: int) -> dict:
     """The limit is shared by all workers, not divided among them."""
-    return {**OPEN, "workers": 1, "limits": {**OPEN.get("limits", {}), **limits}}
+    return merged(OPEN, {"workers": 1, "limits": limits})
 
 
 def test_connections_are_bounded(make_server):
@@ -599,7 +525,9 @@ def test_one_host_holds_a_quarter_of_the_connections(make_server, peer):
     crowd = [connect(server, source="127.0.0.3") for _ in range(60)]
     eventually(lambda: closed(server, "evicted") == 50)
     assert metric(server, "relay_connections") == 11
-    assert all(ends_now(connection) for connection in crowd[:50]) and not any(ends_now(connection) for connection in crowd[50:])
+    assert all(ends_now(connection) for connection in crowd[:50]) and not any(
+        ends_now(connection) for connection in crowd[50:]
+    )
     assert ann.request(stun.REFRESH)[0] == 0
     relays(over(connect(server, source="127.0.0.4"), server), peer)
 
@@ -701,7 +629,7 @@ def test_proxy_header_names_the_client(relay, certificate, peer):
 def test_proxy_header_in_one_piece_with_a_request(relay):
     connection = connect(relay, source=BALANCER)
     connection.sendall(proxy_header() + BINDING)
-    kind, transaction, attributes = stun.parse(Frames(connection).recv())
+    _kind, transaction, attributes = stun.parse(Frames(connection).recv())
     assert stun.read_address(attributes[stun.XOR_MAPPED], transaction) == ("203.0.113.9", 50_123)
 
 
@@ -711,9 +639,17 @@ def test_a_balancers_own_connection_has_its_own_address(relay):
     assert mapped(connection) == connection.getsockname()
 
 
-@pytest.mark.parametrize("junk", [BINDING, b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n", SIGNATURE + b"\x31\x11\0\x0c" + bytes(12),
-                                  SIGNATURE + b"\x21\x11\xff\xff" + bytes(12), b"\x16\x03\x01\x02\0"],
-                         ids=["absent", "version1", "version3", "length", "tls"])
+@pytest.mark.parametrize(
+    "junk",
+    [
+        BINDING,
+        b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n",
+        SIGNATURE + b"\x31\x11\0\x0c" + bytes(12),
+        SIGNATURE + b"\x21\x11\xff\xff" + bytes(12),
+        b"\x16\x03\x01\x02\0",
+    ],
+    ids=["absent", "version1", "version3", "length", "tls"],
+)
 def test_a_balancer_without_header_is_cut_off(relay, junk):
     before = closed(relay, "proxy_header")
     connection = connect(relay, source=BALANCER)

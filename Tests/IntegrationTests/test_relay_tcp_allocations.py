@@ -13,18 +13,33 @@ import time
 
 import pytest
 import yaml
-
-import stun
-from conftest import Server
-from ports import free_port
-from test_relay import OPEN, STATIC, echo_port, resident_kilobytes, uclient  # noqa: F401
-from test_relay_streams import Frames, certificate, connect, ends, eventually, metric, is_free, over, tls  # noqa: F401
-
-CONNECT, CONNECTION_BIND, CONNECTION_ATTEMPT, CONNECTION_ID = 0x00A, 0x00B, 0x00C, 0x2A
+from switchboard_tests import stun
+from switchboard_tests.coturn import STATIC
+from switchboard_tests.metrics import metric
+from switchboard_tests.ports import free_port
+from switchboard_tests.processes import resident_kilobytes
+from switchboard_tests.relay_clients import (
+    CONNECT,
+    CONNECTION_ATTEMPT,
+    CONNECTION_BIND,
+    CONNECTION_ID,
+    OPEN,
+    allocated,
+    ask,
+    claim,
+    connect,
+    ends,
+    is_free,
+    over,
+    tls,
+    uclient,
+)
+from switchboard_tests.server import Server
+from switchboard_tests.waiting import eventually
 
 
 @pytest.fixture(scope="module")
-def relay(make_server, certificate) -> Server:  # noqa: F811
+def relay(make_server, certificate) -> Server:
     """With several workers, so that most data connections arrive at another one than their allocation's."""
     return make_server({"relay": {"tlsPorts": [], "workers": 4, **certificate, **OPEN}})
 
@@ -37,26 +52,9 @@ def listener():
 
 
 @pytest.fixture(params=["tcp", "tls"])
-def open_connection(request, relay, certificate):  # noqa: F811
+def open_connection(request, relay, certificate):
     """Opens client connections, plain or over TLS."""
     return lambda: tls(connect(relay), certificate) if request.param == "tls" else connect(relay)
-
-
-def allocated(server: Server, connection: socket.socket) -> tuple[stun.Client, tuple[str, int]]:
-    control = over(connection, server)
-    error, response = control.request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, bytes([6, 0, 0, 0])))
-    assert error == 0
-    return control, stun.read_address(response[stun.XOR_RELAYED], control.transaction)
-
-
-def ask(control: stun.Client, address: str, port: int) -> tuple[int, bytes]:
-    transaction = os.urandom(12)
-    error, response = control.request(CONNECT, control.peer(address, port, transaction), transaction=transaction)
-    return error, response.get(CONNECTION_ID, b"")
-
-
-def claim(server: Server, connection: socket.socket, number: bytes, **credentials: str) -> int:
-    return over(connection, server, **credentials).request(CONNECTION_BIND, stun.attribute(CONNECTION_ID, number))[0]
 
 
 def receive(connection: socket.socket, count: int) -> bytes:
@@ -70,7 +68,7 @@ def receive(connection: socket.socket, count: int) -> bytes:
 
 
 @pytest.mark.parametrize("mode", [["-T"], ["-T", "-S"]], ids=" ".join)
-def test_uclient_loses_nothing(relay, echo_port, mode):  # noqa: F811
+def test_uclient_loses_nothing(relay, echo_port, mode):
     """Over TLS it starts most connections with a version that is rejected, and retries."""
     arguments = [*mode, *STATIC, "-r", str(echo_port), "-e", "127.0.0.1", "-X", "127.0.0.1"]
     assert uclient(relay, arguments) == 0
@@ -148,11 +146,11 @@ def test_much_data_in_both_directions_with_slow_readers(relay, open_connection, 
 
 
 @pytest.mark.parametrize("kind", ["tcp", "tls"])
-def test_streams_wait_for_the_allocations_bandwidth(make_server, certificate, listener, kind):  # noqa: F811
+def test_streams_wait_for_the_allocations_bandwidth(make_server, certificate, listener, kind):
     """Every byte arrives, and no more of them in a time than `relay.limits.bytesPerSecond` allows, both ways."""
     rate = 200_000
     server = make_server({"relay": {"tlsPorts": [], **certificate, **OPEN, "limits": {"bytesPerSecond": rate}}})
-    open_connection = lambda: tls(connect(server), certificate) if kind == "tls" else connect(server)  # noqa: E731
+    open_connection = lambda: tls(connect(server), certificate) if kind == "tls" else connect(server)
     control, _ = allocated(server, open_connection())
     _, number = ask(control, *listener.getsockname())
     peer, _ = listener.accept()
@@ -186,7 +184,7 @@ def test_streams_wait_for_the_allocations_bandwidth(make_server, certificate, li
 class HalfClosableTLS:
     """A TLS connection that can send close_notify without waiting for the other side's, unlike `ssl.SSLSocket`."""
 
-    def __init__(self, connection: socket.socket, certificate: dict[str, str]):  # noqa: F811
+    def __init__(self, connection: socket.socket, certificate: dict[str, str]):
         self.connection = connection
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         context = ssl.create_default_context(cafile=certificate["certificate"])
@@ -228,7 +226,7 @@ class HalfClosableTLS:
 
 
 @pytest.fixture(params=["tcp", "tls"])
-def open_half_closable(request, relay, certificate):  # noqa: F811
+def open_half_closable(request, relay, certificate):
     """Opens client connections that can be closed in one direction."""
     return lambda: HalfClosableTLS(connect(relay), certificate) if request.param == "tls" else connect(relay)
 
@@ -305,7 +303,12 @@ def test_data_behind_the_claim_is_the_peers(relay, open_connection, listener):
     data = open_connection()
     client = over(data, relay)
     # Gets the nonce with a request that fails.
-    assert client.request(CONNECTION_BIND, stun.attribute(CONNECTION_ID, struct.pack("!I", struct.unpack("!I", number)[0] ^ 1)))[0] == 400
+    assert (
+        client.request(
+            CONNECTION_BIND, stun.attribute(CONNECTION_ID, struct.pack("!I", struct.unpack("!I", number)[0] ^ 1))
+        )[0]
+        == 400
+    )
     send = client.socket.sendto
     client.socket.sendto = lambda message, server: send(message + b"\xff\xffdata, not messages", server)
     assert client.request(CONNECTION_BIND, stun.attribute(CONNECTION_ID, number))[0] == 0

@@ -7,13 +7,12 @@ import json
 import uuid
 
 import httpx
-import legs
 import pytest
-from conftest import User
-from endpoint import client_id
-from test_legs import refused
-from test_metrics import value
-from test_operation import wait_until
+from switchboard_tests import legs
+from switchboard_tests.endpoint import client_id
+from switchboard_tests.metrics import value
+from switchboard_tests.server import User, refused
+from switchboard_tests.waiting import wait_until
 
 SDP = "application/sdp"
 
@@ -138,7 +137,10 @@ def test_voice_recordings_are_discarded(server, person, identity, cause):
 def test_a_disabled_user_has_no_media_left(server, person, identity):
     anna = server.user()
     call = answered(anna, person.active)
-    for response in (open_session(person.signed_out, call, "whip", identity), open_session(person.active, call, "whep", identity)):
+    for response in (
+        open_session(person.signed_out, call, "whip", identity),
+        open_session(person.active, call, "whep", identity),
+    ):
         assert response.status_code == 201, response.text
     leg = legs.Leg(person.active, call, identity, ssrc=11)
     legs_left(server, 3)

@@ -7,11 +7,11 @@ import hashlib
 import uuid
 
 import pytest
-from endpoint import RequestError
-from gateway import group
-from legs import call, description, section
-from test_legs import call as call_of
-from test_legs import refused
+from switchboard_tests.calls import call as call_of
+from switchboard_tests.endpoint import RequestError
+from switchboard_tests.gateway import group
+from switchboard_tests.legs import call, description, section
+from switchboard_tests.server import refused
 
 
 def fingerprint(name: str) -> str:
@@ -104,7 +104,7 @@ def test_a_leg_without_slots_for_pictures(people):
 def test_preferences_need_a_leg(people, viewer):
     anna, ben, eve = people
     body = {"slots": {"2": "low"}}
-    ask = lambda user: user.request("PATCH", viewer.path, body)  # noqa: E731
+    ask = lambda user: user.request("PATCH", viewer.path, body)
     refused(ask(eve), 404, "not_found")
     refused(ask(ben), 409, "conflict")
     refused(ask(anna.another_endpoint()), 409, "answered_elsewhere")
@@ -132,7 +132,11 @@ def test_the_same_over_the_realtime_connection(server):
             (mid,) = [slot["mid"] for slot in ann.current_slots() if slot["kind"] == "video"]
             (audio,) = [slot["mid"] for slot in ann.current_slots() if slot["kind"] == "audio"]
             assert await ann.endpoint.ask("calls.slots", call=ann.call, slots={mid: "low"}) == {"slots": {mid: "low"}}
-            for qualities, field in [({audio: "low"}, f"slots.{audio}"), ({mid: "tiny"}, f"slots.{mid}"), ([], "slots")]:
+            for qualities, field in [
+                ({audio: "low"}, f"slots.{audio}"),
+                ({mid: "tiny"}, f"slots.{mid}"),
+                ([], "slots"),
+            ]:
                 with pytest.raises(RequestError) as error:
                     await ann.endpoint.ask("calls.slots", call=ann.call, slots=qualities)
                 assert (error.value.type, error.value.problem["field"]) == ("invalid_request", field)

@@ -7,11 +7,11 @@ import asyncio
 import os
 import signal
 
-import legs
 import pytest
-from endpoint import Endpoint, client_id
-from test_whip import until
-from test_metrics import value
+from switchboard_tests import legs
+from switchboard_tests.endpoint import Endpoint, client_id
+from switchboard_tests.metrics import value
+from switchboard_tests.waiting import until
 
 # More than a lease (30 s), consent and a handshake (30 s) and a silent session (45 s) last, and than media may take to
 # flow between two (20 s).

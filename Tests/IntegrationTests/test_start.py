@@ -9,7 +9,7 @@ import subprocess
 import httpx
 import pytest
 import yaml
-from conftest import BINARY
+from switchboard_tests.server import BINARY
 
 
 def run(server, *arguments: str, input: str = "") -> subprocess.CompletedProcess:
@@ -86,7 +86,10 @@ def test_two_servers_do_not_share_a_directory(server, tmp_path):
 
 
 def test_commands_work_beside_the_running_server(server):
-    assert run(server, "account", "create", "--email", "op@example.org", "--name", "Op", input="a password\n").returncode == 0
+    assert (
+        run(server, "account", "create", "--email", "op@example.org", "--name", "Op", input="a password\n").returncode
+        == 0
+    )
     assert "op@example.org" in run(server, "account", "list").stdout
     line = json.loads(run(server, "token", "--count", "1", "--prefix", "beside").stdout)
     me = httpx.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {line['token']}"})

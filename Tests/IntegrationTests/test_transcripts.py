@@ -4,45 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import http.server
-import json
 import stat
-import subprocess
 import threading
-import time
-import wave
 
 import numpy
 import pytest
-from endpoint import Endpoint
-from audio_files import RATE, encode, tone
-from voice_messages import sent
-
-WORDS = "one two three four five"
-COMMAND = {"transcription": {"provider": "command"}}
-
-
-@pytest.fixture(scope="module")
-def speech(tmp_path_factory) -> numpy.ndarray:
-    """The words with a pause before and behind them, at 48 kHz."""
-    file = tmp_path_factory.mktemp("speech") / "words.wav"
-    subprocess.run(["flite", "-voice", "slt", "-t", WORDS, "-o", file], check=True)
-    with wave.open(str(file)) as audio:
-        samples = numpy.frombuffer(audio.readframes(audio.getnframes()), numpy.int16)
-        step = audio.getframerate() / RATE
-    spoken = numpy.interp(numpy.arange(0, len(samples), step), numpy.arange(len(samples)), samples).astype(numpy.int16)
-    pause = numpy.zeros(RATE, numpy.int16)
-    return numpy.concatenate([pause, spoken, pause])
-
-
-def transcript(user, message: dict, *statuses: str) -> dict:
-    """A message's transcript, once it has one of these statuses."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        found = user.get(f"/v1/voice-messages/{message['id']}").json()["message"].get("transcript", {})
-        if found.get("status") in statuses:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"it is never {statuses}: {found}")
+from switchboard_tests.audio_files import RATE, encode, tone
+from switchboard_tests.endpoint import Endpoint
+from switchboard_tests.transcription import COMMAND, WORDS, Liar, transcript
+from switchboard_tests.voice_messages import sent
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +35,9 @@ def test_voice_messages_are_transcribed(listener, speech, type, format):
         entries = endpoint.streams[f"user:{bob.id}"].entries
 
         def transcribed():
-            return [data for kind, data in entries.values() if kind == "voice.transcribed" and data["id"] == message["id"]]
+            return [
+                data for kind, data in entries.values() if kind == "voice.transcribed" and data["id"] == message["id"]
+            ]
 
         await endpoint.until("the words", transcribed)
         await endpoint.close()
@@ -101,32 +73,6 @@ def test_without_a_provider_nothing_is_made_up(server):
     assert refused.status_code == 503 and refused.json()["type"] == "provider_not_configured"
 
 
-class Liar(http.server.BaseHTTPRequestHandler):
-    """An endpoint like OpenAI's that behaves as its server's `mode` says."""
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        mode = self.server.mode
-        if mode == "hang":
-            self.server.release.wait()
-            return
-        body = {
-            "json": b'{"text": "one two',
-            "huge": b'{"text": "' + b"a" * 20_000_000 + b'"}',
-            "refuse": b'{"error": {"message": "no"}}',
-            "well": json.dumps({"text": "hello there", "language": "english", "segments": [
-                {"start": 0.5, "end": 1.5, "text": "hello there"}]}).encode(),
-        }[mode]
-        self.send_response(401 if mode == "refuse" else 200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def liar():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Liar)
@@ -142,7 +88,15 @@ def test_provider_failures_are_reported_and_retried(make_server, speech, liar):
     liar.mode = "json"
     url = f"http://127.0.0.1:{liar.server_port}/v1"
     server = make_server(
-        {"transcription": {"provider": "openai", "url": url, "model": "tiny", "apiKey": "sk-secret", "timeoutSeconds": 2}}
+        {
+            "transcription": {
+                "provider": "openai",
+                "url": url,
+                "model": "tiny",
+                "apiKey": "sk-secret",
+                "timeoutSeconds": 2,
+            }
+        }
     )
     alice, bob = server.users(2)
     for mode, type in (("json", "bad_answer"), ("huge", "answer_too_large"), ("refuse", "refused")):
@@ -192,4 +146,6 @@ def test_times_are_right_for_speech_from_the_start(listener, speech, phase):
     for segment in found["segments"]:
         seconds = (segment["end"] - segment["start"]) / 1000
         assert seconds > 0.2 * len(segment["text"].split()) - 0.3, found["segments"]
-    assert found["segments"][0]["start"] < 800 and found["segments"][-1]["end"] <= message["durationMs"], found["segments"]
+    assert found["segments"][0]["start"] < 800 and found["segments"][-1]["end"] <= message["durationMs"], found[
+        "segments"
+    ]

@@ -15,16 +15,16 @@ import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
-from disks import needs_mount, small_disk
-from endpoint import TIMEOUT, Endpoint, RequestError
-from gateway import Tone, group
-from audio_files import decode, opusinfo
-from test_legs import refused
-from test_metrics import value
-from test_operation import wait_until
-from test_recordings import pitch
-from test_transcripts import COMMAND, WORDS, speech, transcript  # noqa: F401 (speech is a fixture)
-from voice_messages import fetch, listed
+from switchboard_tests.audio_files import decode, opusinfo
+from switchboard_tests.disks import needs_mount, small_disk
+from switchboard_tests.endpoint import TIMEOUT, Endpoint, RequestError
+from switchboard_tests.gateway import Tone, group
+from switchboard_tests.metrics import value
+from switchboard_tests.recordings import pitch
+from switchboard_tests.server import refused
+from switchboard_tests.transcription import COMMAND, WORDS, transcript
+from switchboard_tests.voice_messages import fetch, listed
+from switchboard_tests.waiting import wait_until
 
 SDP = "application/sdp"
 FRAGMENT = "application/trickle-ice-sdpfrag"
@@ -197,7 +197,11 @@ def test_a_recording_is_sent(recorder):
             assert again["duplicate"] and again["message"]["id"] == message["id"]
             changes = await listener.until(
                 "the message",
-                lambda: [data for kind, data in listener.streams[f"user:{bob.id}"].entries.values() if kind == "voice.created"],
+                lambda: [
+                    data
+                    for kind, data in listener.streams[f"user:{bob.id}"].entries.values()
+                    if kind == "voice.created"
+                ],
             )
             assert changes[0]["id"] == message["id"]
         await listener.close()
@@ -253,7 +257,9 @@ def test_by_http_alone_as_by_whip(recorder):
 
         def patch(person, match, fragment="a=ice-ufrag:abcd\r\na=ice-pwd:" + "p" * 24 + "\r\n"):
             headers = {"Authorization": f"Bearer {person.token}", "Content-Type": FRAGMENT}
-            return httpx.patch(recorder.url + path, content=fragment, headers=headers | ({"If-Match": match} if match else {}))
+            return httpx.patch(
+                recorder.url + path, content=fragment, headers=headers | ({"If-Match": match} if match else {})
+            )
 
         assert patch(alice, one.tag).status_code == 204
         refused(patch(alice, None), 428, "precondition_required", "If-Match")
@@ -375,7 +381,9 @@ def test_it_is_as_large_as_it_may_be(make_server):
     alice, bob = server.users(2)
 
     async def run():
-        async with speaker(alice, Speech((numpy.random.default_rng(7).standard_normal(RATE * 30) * 4_000).astype(numpy.int16))) as one:
+        async with speaker(
+            alice, Speech((numpy.random.default_rng(7).standard_normal(RATE * 30) * 4_000).astype(numpy.int16))
+        ) as one:
             await one.record(bob)
             await until("its end", lambda: value(server, "voice_recordings", state="kept") == 1)
             return await one.send()
@@ -438,7 +446,9 @@ def test_an_empty_recording_is_rejected(recorder):
 
 
 def offer(*sections: str) -> str:
-    head = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE " + " ".join(str(n) for n in range(len(sections)))
+    head = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE " + " ".join(
+        str(n) for n in range(len(sections))
+    )
     return head + "\r\n" + "".join(sections)
 
 
@@ -478,12 +488,14 @@ def test_invalid_offers_are_rejected(server, sdp, words):
 
 def test_other_sections_are_rejected_in_the_answer(server):
     alice, bob = server.users(2)
-    response = post(alice, bob, offer(section(0, direction="sendrecv"), section(1, *VIDEO), section(2, direction="recvonly")))
+    response = post(
+        alice, bob, offer(section(0, direction="sendrecv"), section(1, *VIDEO), section(2, direction="recvonly"))
+    )
     assert response.status_code == 201, response.text
     found = [part.split("\r\n") for part in response.text.split("m=")[1:]]
-    assert [next(line for line in lines if line[2:] in ("recvonly", "sendonly", "inactive", "sendrecv")) for lines in found] == [
-        "a=recvonly", "a=inactive", "a=inactive"
-    ], response.text
+    assert [
+        next(line for line in lines if line[2:] in ("recvonly", "sendonly", "inactive", "sendrecv")) for lines in found
+    ] == ["a=recvonly", "a=inactive", "a=inactive"], response.text
     assert "usedtx=1" not in response.text
     recording = response.headers["Location"]
     assert alice.request("DELETE", recording).status_code == 204
@@ -495,7 +507,12 @@ def test_permission_is_checked_before_a_leg_is_made(recorder):
     for status, kind, to in ((404, "not_found", str(uuid.uuid4())), (400, "invalid_request", alice.id)):
         refused(post(alice, to, sdp), status, kind, "to")
         refused(alice.post("/v1/voice-recordings", {"to": to, "offer": {"sdp": sdp}}), status, kind, "to")
-    assert httpx.post(f"{recorder.url}/v1/voice-messages", params={"to": bob.id}, content=sdp, headers={"Content-Type": SDP}).status_code == 401
+    assert (
+        httpx.post(
+            f"{recorder.url}/v1/voice-messages", params={"to": bob.id}, content=sdp, headers={"Content-Type": SDP}
+        ).status_code
+        == 401
+    )
     assert post(alice, "bob", sdp).status_code == 400
     assert value(recorder, "gateway_legs") == value(recorder, "voice_recordings", state="open") == 0
     # A blocked user can record and send as before, but the message is not delivered.
@@ -525,7 +542,9 @@ def test_bounds(make_server):
     # A client's own is replaced.
     again = clients[0].post("/v1/voice-recordings", {"to": bob.id, "offer": {"sdp": sdp}})
     assert again.status_code == 201
-    refused(alice.request("DELETE", f"/v1/voice-recordings/{answers[0].json()['recording']}"), 404, "not_found", "recording")
+    refused(
+        alice.request("DELETE", f"/v1/voice-recordings/{answers[0].json()['recording']}"), 404, "not_found", "recording"
+    )
     assert value(server, "voice_recordings", state="open") == 4
     for recording in (again, *answers[1:4]):
         assert alice.request("DELETE", f"/v1/voice-recordings/{recording.json()['recording']}").status_code == 204
@@ -619,7 +638,7 @@ def test_a_call_beside_it_goes_on(recorder):
     asyncio.run(run())
 
 
-def test_recordings_are_transcribed(make_server, speech):  # noqa: F811
+def test_recordings_are_transcribed(make_server, speech):
     server = make_server(COMMAND)
     alice, bob = server.users(2)
 

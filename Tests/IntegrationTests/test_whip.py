@@ -7,74 +7,11 @@ import uuid
 
 import httpx
 import pytest
-from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
-from aiortc.rtcconfiguration import RTCBundlePolicy
-from gateway import Gray, ReceivedMedia, Tone
-from test_legs import refused
-from test_metrics import value
-
-SDP = "application/sdp"
-FRAGMENT = "application/trickle-ice-sdpfrag"
-
-
-class WHIPSession:
-    """A client of WHIP or WHEP: a token, an address, and a PeerConnection."""
-
-    def __init__(self, person, call: str, kind: str):
-        self.person, self.kind = person, kind
-        self.address = f"{person.server.url}/v1/calls/{call}/{kind}"
-        self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {person.token}"}, timeout=20)
-        self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE))
-        self.received: dict[str, ReceivedMedia] = {}
-        self.listeners: list[asyncio.Task] = []
-        self.connection.on("track", self.on_track)
-        self.session_url = self.tag = ""
-
-    def on_track(self, track) -> None:
-        received = self.received[track.kind] = ReceivedMedia()
-
-        async def listen():
-            while True:
-                received.latest = await track.recv()
-                received.frames += 1
-
-        self.listeners.append(asyncio.ensure_future(listen()))
-
-    async def offer(self) -> str:
-        if self.kind == "whip":
-            self.connection.addTransceiver(Tone(700), "sendonly")
-            self.connection.addTransceiver(Gray(140), "sendonly")
-        else:
-            self.connection.addTransceiver("audio", "recvonly")
-            self.connection.addTransceiver("video", "recvonly")
-        await self.connection.setLocalDescription(await self.connection.createOffer())
-        return self.connection.localDescription.sdp
-
-    async def open(self) -> httpx.Response:
-        response = await self.http.post(self.address, content=await self.offer(), headers={"Content-Type": SDP})
-        assert response.status_code == 201, response.text
-        assert response.headers["Content-Type"] == SDP
-        assert response.headers["Accept-Patch"] == FRAGMENT
-        self.session_url = str(httpx.URL(self.address).join(response.headers["Location"]))
-        self.tag = response.headers["ETag"]
-        await self.connection.setRemoteDescription(RTCSessionDescription(response.text, "answer"))
-        return response
-
-    async def patch(self, match: str | None, fragment: str = "a=ice-ufrag:abcd\r\na=ice-pwd:" + "p" * 24 + "\r\n"):
-        headers = {"Content-Type": FRAGMENT} | ({"If-Match": match} if match else {})
-        return await self.http.patch(self.session_url, content=fragment, headers=headers)
-
-    async def end(self) -> httpx.Response:
-        return await self.http.delete(self.session_url)
-
-    async def __aenter__(self) -> WHIPSession:
-        return self
-
-    async def __aexit__(self, *_) -> None:
-        for listener in self.listeners:
-            listener.cancel()
-        await self.connection.close()
-        await self.http.aclose()
+from switchboard_tests.calls import participant
+from switchboard_tests.metrics import value
+from switchboard_tests.server import refused
+from switchboard_tests.waiting import until
+from switchboard_tests.whip import FRAGMENT, SDP, WHIPSession
 
 
 def group(caller, others, mode: str = "gateway") -> str:
@@ -82,19 +19,6 @@ def group(caller, others, mode: str = "gateway") -> str:
     response = caller.post("/v1/calls", body)
     assert response.status_code == 201, response.text
     return response.json()["call"]["id"]
-
-
-def participant(call: str, viewer, person) -> dict:
-    document = viewer.get(f"/v1/calls/{call}").json()["call"]
-    return next(participant for participant in document["participants"] if participant["user"] == person.id)
-
-
-async def until(what: str, condition) -> None:
-    for _ in range(600):
-        if condition():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(f"waited in vain for {what}")
 
 
 @pytest.fixture
@@ -124,7 +48,10 @@ def test_publish_by_whip_and_play_by_whep(people):
                 )
 
             await until("Ben's tone and picture", plays)
-            await until("reports of both", lambda: participant(call, anna, ben)["connected"] and participant(call, anna, cleo)["connected"])
+            await until(
+                "reports of both",
+                lambda: participant(call, anna, ben)["connected"] and participant(call, anna, cleo)["connected"],
+            )
             assert "detachedAt" not in participant(call, anna, ben)
             assert (await publisher.end()).status_code == 200
             assert participant(call, anna, ben)["state"] == "left"
@@ -143,7 +70,9 @@ def test_both_sessions_of_a_user_are_one_participant(people):
 
     async def run():
         async with (
-            WHIPSession(ben, call, "whip") as publisher, WHIPSession(ben, call, "whep") as player, WHIPSession(ben, call, "whip") as again
+            WHIPSession(ben, call, "whip") as publisher,
+            WHIPSession(ben, call, "whep") as player,
+            WHIPSession(ben, call, "whip") as again,
         ):
             await publisher.open()
             first = participant(call, anna, ben)["endpoint"]
@@ -169,7 +98,9 @@ def test_a_restart_drops_sessions_and_keeps_their_participants_for_a_while(make_
 
     async def run():
         async with (
-            WHIPSession(ben, call, "whip") as publisher, WHIPSession(cleo, call, "whep") as gone, WHIPSession(ben, call, "whip") as again
+            WHIPSession(ben, call, "whip") as publisher,
+            WHIPSession(cleo, call, "whep") as gone,
+            WHIPSession(ben, call, "whip") as again,
         ):
             await publisher.open()
             await gone.open()
@@ -230,8 +161,14 @@ def test_of_parallel_sessions_one_of_each_kind_remains(make_server):
                     return await http.post(address, content=offers[kind], headers={"Content-Type": SDP})
 
             responses = await asyncio.gather(*(open_one(kind) for kind in ("whip", "whep") * 20))
-            assert {response.status_code for response in responses} <= {201, 404, 409}, [response.text for response in responses]
-            made = [httpx.URL(server.url).join(response.headers["Location"]) for response in responses if response.status_code == 201]
+            assert {response.status_code for response in responses} <= {201, 404, 409}, [
+                response.text for response in responses
+            ]
+            made = [
+                httpx.URL(server.url).join(response.headers["Location"])
+                for response in responses
+                if response.status_code == 201
+            ]
             await until("one leg of each", lambda: value(server, "gateway_legs") == 2)
             assert participant(call, anna, ben)["state"] == "joined"
             assert participant(call, anna, ben)["endpoint"] in {str(address).rpartition("/")[2] for address in made}
@@ -260,7 +197,9 @@ def test_ice_restarts_and_candidates(people):
             assert restarted.status_code == 200, restarted.text
             assert restarted.headers["Content-Type"] == FRAGMENT
             assert restarted.headers["ETag"] != session.tag
-            assert "a=ice-ufrag:" in restarted.text and "a=ice-pwd:" in restarted.text and "a=candidate:" in restarted.text
+            assert (
+                "a=ice-ufrag:" in restarted.text and "a=ice-pwd:" in restarted.text and "a=candidate:" in restarted.text
+            )
             refused(await session.patch(session.tag), 412, "precondition_failed", "If-Match")
             assert (await session.patch(restarted.headers["ETag"])).status_code == 204
             for person in (anna, eve):
@@ -292,7 +231,9 @@ def test_rejected_requests(server, people):
         assert httpx.options(address).headers["Accept-Post"] == SDP
         gone = f"{address}/{uuid.uuid4()}"
         refused(httpx.delete(gone, headers={"Authorization": f"Bearer {ben.token}"}), 404, "not_found")
-    assert participant(call, anna, ben)["state"] in ("invited", "ringing"), "Nobody joins with an offer that was refused."
+    assert participant(call, anna, ben)["state"] in ("invited", "ringing"), (
+        "Nobody joins with an offer that was refused."
+    )
     document = httpx.get(server.url + "/openapi.json").json()
     assert document["paths"]["/v1/calls/{call}/whip"]["post"]["operationId"] == "whip.open"
     assert set(document["paths"]["/v1/calls/{call}/whep/{leg}"]) == {"patch", "delete"}

@@ -42,10 +42,16 @@ class Peer:
         self.connection.addTrack(AudioStreamTrack())
         if settings["offers"]:
             channel = self.connection.createDataChannel("check")
-            channel.on("open", lambda: [channel.send(f"message {number}") for number in range(MESSAGES)])
+            channel.on("open", lambda: self.ask(channel))
             channel.on("message", self.message_received)
         else:
-            self.connection.on("datachannel", lambda channel: channel.on("message", lambda text: self.answer(channel, text)))
+            self.connection.on(
+                "datachannel", lambda channel: channel.on("message", lambda text: self.answer(channel, text))
+            )
+
+    def ask(self, channel) -> None:
+        for number in range(MESSAGES):
+            channel.send(f"message {number}")
 
     def message_received(self, text: str) -> None:
         assert text == f"message {self.echoed}", text
@@ -74,15 +80,18 @@ class Peer:
         write({"type": local.type, "sdp": local.sdp})
 
     async def report(self) -> None:
-        everything = asyncio.gather(*(event.wait() for event in self.through.values()))
-        ended = asyncio.ensure_future(self.ended.wait())
+        everything: asyncio.Future = asyncio.gather(*(event.wait() for event in self.through.values()))
+        ended: asyncio.Future = asyncio.ensure_future(self.ended.wait())
         await asyncio.wait([everything, ended], timeout=TIMEOUT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         # aiortc's public API does not have the nominated pair.
         pair = self.connection.sctp.transport.transport._connection._nominated.get(1)
         write(
             {
-                "through": everything.done(), "echoed": self.echoed, "frames": self.frames,
-                "local": pair.local_candidate.type if pair else None, "remote": pair.remote_candidate.type if pair else None,
+                "through": everything.done(),
+                "echoed": self.echoed,
+                "frames": self.frames,
+                "local": pair.local_candidate.type if pair else None,
+                "remote": pair.remote_candidate.type if pair else None,
             }
         )
 

@@ -17,8 +17,9 @@ import tempfile
 import threading
 import time
 
-import conftest
+import switchboard_tests.server
 from rest import MODEST, Rest, metrics
+from switchboard_tests.server import Server
 
 PROFILES = ["AEAD-AES-128-GCM", "AEAD-AES-256-GCM", "AES128-CM-SHA1-80"]
 KILLED_OF = 4
@@ -68,8 +69,8 @@ class Watch:
 class LegSoak:
     def __init__(self, directory: pathlib.Path, rng: random.Random):
         self.rng = rng
-        self.load = conftest.BINARY.with_name("switchboard-load")
-        self.server = conftest.Server(directory, MODEST | {"limits": LIMITS, "log": {"level": "warning"}})
+        self.load = switchboard_tests.server.BINARY.with_name("switchboard-load")
+        self.server = Server(directory, MODEST | {"limits": LIMITS, "log": {"level": "warning"}})
         self.lock = threading.Lock()
         self.people: list[str] = []
         self.next = 0
@@ -131,7 +132,8 @@ class LegSoak:
             output = process.communicate()[0]
             self.finished += 1
             if process.returncode != 0 or not report_path.exists():
-                return self.report_problem(f"{' '.join(options)}: ended with {process.returncode}: {output[-600:]}", watch)
+                self.report_problem(f"{' '.join(options)}: ended with {process.returncode}: {output[-600:]}", watch)
+                return
             found = json.loads(report_path.read_text())
         with self.lock:
             self.joined += found["joined"]
@@ -144,7 +146,8 @@ class LegSoak:
     def report_problem(self, what: str, watch: Watch) -> None:
         if watch.starved():
             self.starved += 1
-            return print(f"  ignored, since the machine was overloaded: {what}", flush=True)
+            print(f"  ignored, since the machine was overloaded: {what}", flush=True)
+            return
         print(f"  {what}", flush=True)
         self.problems.append(what)
 

@@ -17,10 +17,10 @@ import time
 import av
 import numpy
 from aiortc.mediastreams import AudioStreamTrack
-from conftest import Server
-from gateway import group
-from audio_files import RATE, decode, opusinfo
-from test_recordings import ended, fetch, is_recorded
+from switchboard_tests.audio_files import RATE, decode, opusinfo
+from switchboard_tests.gateway import group
+from switchboard_tests.recordings import ended, fetch, is_recorded
+from switchboard_tests.server import Server
 
 FRAME = RATE // 50
 # The maximum deviation from the wall clock, in milliseconds.
@@ -72,7 +72,8 @@ class SpurtTrack(AudioStreamTrack):
                 own = 0 if pause == "muted, its clock stops" else frames
                 yield packet, *((own, frames) if number == 0 else (0, 0)), number == 0 and pause != "no pause"
 
-    async def recv(self) -> av.Packet:
+    # A packet instead of a frame: aiortc sends it as it is.
+    async def recv(self) -> av.Packet:  # type: ignore[override]
         payload, own, passed, begins = next(self.plan)
         self.sample += own * FRAME
         self.due += passed * 0.02
@@ -141,7 +142,9 @@ class Comparison:
         ends = [each["offsetMs"] + each["durationMs"] for each in (ann, ben)]
         self.expect("the end of one file relative to that of the other", -TOLERANCE, ends[0] - ends[1], TOLERANCE)
         for end in ends:
-            self.expect("the end", (stopped - started) * 1000 - TOLERANCE, end, (over - requested) * 1000 + ROUND + TOLERANCE)
+            self.expect(
+                "the end", (stopped - started) * 1000 - TOLERANCE, end, (over - requested) * 1000 + ROUND + TOLERANCE
+            )
 
     def spurts(self, audio: numpy.ndarray, began: float, stopped: float) -> None:
         """Each spurt is at the time when it was sent, relative to the first."""

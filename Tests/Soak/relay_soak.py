@@ -9,9 +9,10 @@ import subprocess
 import threading
 import time
 
-import conftest
-from certificates import self_signed
 from rest import MODEST, Rest, metrics
+from switchboard_tests.certificates import self_signed
+from switchboard_tests.ports import free_port
+from switchboard_tests.server import Server
 
 USER, PASSWORD = "alice", "wonderland"
 TRANSPORTS = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S"], "dtls": ["-S"]}
@@ -24,9 +25,9 @@ EXPIRY_SECONDS = 900
 class RelaySoak:
     def __init__(self, directory: pathlib.Path, rng: random.Random):
         self.rng = rng
-        self.tls_port = conftest.free_port()
+        self.tls_port = free_port()
         certificate, key = self_signed(directory)
-        self.server = conftest.Server(
+        self.server = Server(
             directory, {
                 "http": MODEST["http"],
                 "relay": {
@@ -42,7 +43,7 @@ class RelaySoak:
 
     def __enter__(self):
         self.server.start()
-        self.echo = conftest.free_port()
+        self.echo = free_port()
         self.peer = subprocess.Popen(
             ["turnutils_peer", "-L", "127.0.0.1", "-p", str(self.echo)], stdout=subprocess.DEVNULL
         )

@@ -1,12 +1,18 @@
 """A Chromium with a profile, a fake camera and a fake microphone of its own."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.support.wait import WebDriverWait
+
+T = TypeVar("T")
 
 DESK = (1280, 800)
 PHONE = (390, 844)
@@ -39,7 +45,7 @@ WATCH_PEERS = """
             super(...options);
             const number = window.peers.push(this);
             const log = (...words) => console.info(`peer ${number} at ${Math.round(performance.now())}:`, ...words);
-            this.addEventListener("icecandidate", ({ candidate }) => log(candidate ? candidate.candidate : "all candidates"));
+            this.addEventListener("icecandidate", ({ candidate }) => log(candidate?.candidate ?? "all candidates"));
             this.addEventListener("icecandidateerror", (error) => log(error.url, error.errorCode, error.errorText));
             this.addEventListener("iceconnectionstatechange", () => log("ICE", this.iceConnectionState));
             this.addEventListener("connectionstatechange", () => log("connection", this.connectionState));
@@ -92,7 +98,9 @@ return brightest;
 SHOWN = """
 const of = (selector) => [...document.querySelectorAll(selector)].map((one) =>
     `${selector} ${JSON.stringify(one.dataset)} ${one.innerText.slice(0, 300)}`);
-return [...of("#call"), ...of("#incoming"), ...of("#notices, .notice, .toast"), document.body.innerText.slice(0, 800)].join("\\n");
+return [
+    ...of("#call"), ...of("#incoming"), ...of("#notices, .notice, .toast"), document.body.innerText.slice(0, 800),
+].join("\\n");
 """
 
 
@@ -100,7 +108,7 @@ LIBC = ctypes.CDLL(None)
 PR_CAPBSET_DROP, CAP_SYS_NICE = 24, 23
 
 
-def lower_priority():
+def lower_priority() -> None:
     """Run in a browser's process before it starts: gives the server and the Python peers precedence.
 
     Three browsers keep two cores busy with painting alone. As root, Chromium raises the priority of its compositor, and
@@ -112,11 +120,18 @@ def lower_priority():
 
 
 class Browser:
-    living = []
+    living: ClassVar[list[Browser]] = []
     # Scripts of tests share the page's modules.
     shares_modules = True
 
-    def __init__(self, name, profile, flags=(), dark=False, home=None):
+    def __init__(
+        self,
+        name: str,
+        profile: str | pathlib.Path,
+        flags: Sequence[str] = (),
+        dark: bool = False,
+        home: pathlib.Path | None = None,
+    ) -> None:
         options = webdriver.ChromeOptions()
         options.binary_location = "/usr/bin/chromium"
         for flag in [*FLAGS, *flags, f"--user-data-dir={profile}", f"--window-size={DESK[0]},{DESK[1]}"]:
@@ -138,33 +153,35 @@ class Browser:
 
     # The window
 
-    def resize(self, size):
+    def resize(self, size: tuple[int, int]) -> None:
         phone = size == PHONE
         self.driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",
             {"width": size[0], "height": size[1], "deviceScaleFactor": 2 if phone else 1, "mobile": phone},
         )
 
-    def set_dark(self, dark):
+    def set_dark(self, dark: bool) -> None:
         value = "dark" if dark else "light"
         self.driver.execute_cdp_cmd(
             "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": value}]}
         )
 
-    def screenshot(self, path):
+    def screenshot(self, path: str | pathlib.Path) -> None:
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
         self.driver.save_screenshot(str(path))
 
-    def open(self, url):
+    def open(self, url: str) -> None:
         """Opens the page with empty storage."""
         self.driver.get("about:blank")
         self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
         # That does not clear the session storage.
-        script = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "sessionStorage.clear()"})
+        script = self.driver.execute_cdp_cmd(
+            "Page.addScriptToEvaluateOnNewDocument", {"source": "sessionStorage.clear()"}
+        )
         self.driver.get(url)
         self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
-    def new_tab(self, url):
+    def new_tab(self, url: str) -> tuple[str, str]:
         """Opens another tab of the same profile and returns its handle and the one before."""
         before = self.driver.current_window_handle
         self.driver.switch_to.new_window("tab")
@@ -172,23 +189,23 @@ class Browser:
         self.driver.get(url)
         return self.driver.current_window_handle, before
 
-    def switch(self, handle):
+    def switch(self, handle: str) -> None:
         self.driver.switch_to.window(handle)
 
-    def keep_one_tab(self):
+    def keep_one_tab(self) -> None:
         first, *others = self.driver.window_handles
         for handle in others:
             self.driver.switch_to.window(handle)
             self.driver.close()
         self.driver.switch_to.window(first)
 
-    def quit(self):
+    def quit(self) -> None:
         Browser.living.remove(self)
         self.driver.quit()
 
     # Waiting
 
-    def wait(self, what, condition, limit=15):
+    def wait(self, what: str, condition: Callable[[], T], limit: float = 15) -> T:
         """Waits until `condition()` is true and returns its value; fails with `what` it waited for."""
         try:
             return WebDriverWait(
@@ -197,17 +214,17 @@ class Browser:
         except WebDriverException as error:
             raise AssertionError(f"{self.name}: waited {limit} s for {what}\n{self.state()}") from error
 
-    def state(self):
+    def state(self) -> str:
         """The page's text and console, for a failed test."""
         text = self.driver.execute_script(SHOWN)
-        log = "\n".join(entry["message"][:200] for entry in self.driver.get_log("browser")[-40:])
+        log = "\n".join(entry["message"][:200] for entry in self.driver.get_log("browser")[-40:])  # type: ignore[no-untyped-call]
         return f"--- page\n{text}\n--- console\n{log}\n--- media\n{self.media()}"
 
     # Media
 
-    def media(self):
+    def media(self) -> Any:
         return self.driver.execute_async_script(MEDIA)
 
-    def brightness(self, selector):
+    def brightness(self, selector: str) -> int:
         """The brightest pixel of a video, 0 to 765; 0 when there is none."""
         return self.driver.execute_script(PIXELS, selector)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import httpx
 
-from conftest import HTTP, User
+from switchboard_tests.server import HTTP, User
 
 
 def send(
-    sender: User, recipient: User | str, file: bytes, type: str = "audio/ogg", client_id: str | None = None, **headers: str
+    sender: User,
+    recipient: User | str,
+    file: bytes,
+    type: str = "audio/ogg",
+    client_id: str | None = None,
+    **headers: str,
 ) -> httpx.Response:
     to = recipient if isinstance(recipient, str) else recipient.id
     return HTTP.post(
@@ -20,7 +26,7 @@ def send(
     )
 
 
-def sent(sender: User, recipient: User, file: bytes, type: str = "audio/ogg") -> dict:
+def sent(sender: User, recipient: User, file: bytes, type: str = "audio/ogg") -> dict[str, Any]:
     response = send(sender, recipient, file, type)
     assert response.status_code == 201, response.text
     return response.json()["message"]
@@ -31,7 +37,7 @@ def fetch(user: User, url: str, method: str = "GET", **headers: str) -> httpx.Re
     return HTTP.request(method, user.server.url + url, headers=headers)
 
 
-def listed(user: User, other: User) -> list[dict]:
+def listed(user: User, other: User) -> list[dict[str, Any]]:
     response = user.get(f"/v1/voice-messages?with={other.id}")
     assert response.status_code == 200, response.text
     return response.json()["messages"]

@@ -1,6 +1,10 @@
 """Page objects: what a person does and sees on the pages, by stable ids and data attributes."""
 
+from __future__ import annotations
+
 import uuid
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -100,33 +104,43 @@ Promise.all([import("/scripts/calls.js"), import("/scripts/requests.js")]).then(
 }).then(done, (error) => done({ error: String(error) }));
 """
 
+# What the fake microphone of a browser says, by flite.
+WORDS = "one two three four five"
+
+
+class Account(Protocol):
+    """Somebody whom a person can find and call, with whatever client."""
+
+    name: str
+    email: str
+
 
 class Person:
     """A person with an account, using a browser."""
 
-    def __init__(self, browser, url, name):
+    def __init__(self, browser: Any, url: str, name: str) -> None:
         self.browser = browser
         self.driver = browser.driver
         self.url = url
         self.name = name
-        self.email = f"{name.split()[0].lower()}-{uuid.uuid4().hex[:10]}@example.org"
+        self.email = f"{name.split(maxsplit=1)[0].lower()}-{uuid.uuid4().hex[:10]}@example.org"
 
     # Finding things
 
-    def all(self, selector):
+    def all(self, selector: str) -> list[Any]:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
-    def find(self, selector, limit=15):
+    def find(self, selector: str, limit: float = 15) -> Any:
         """The element once it is visible."""
 
-        def shown():
+        def shown() -> Any:
             found = [element for element in self.all(selector) if element.is_displayed()]
             return found[0] if found else None
 
         return self.browser.wait(f"{selector} to be shown", shown, limit)
 
-    def click(self, selector, limit=15):
-        def clicked():
+    def click(self, selector: str, limit: float = 15) -> None:
+        def clicked() -> bool:
             # A list may be re-rendered between finding a row and clicking it: then it is looked up again.
             element = self.find(selector, limit)
             self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
@@ -136,26 +150,26 @@ class Person:
 
         self.browser.wait(f"{selector} to take a click", clicked, limit)
 
-    def gone(self, selector, limit=15):
+    def gone(self, selector: str, limit: float = 15) -> None:
         self.browser.wait(
             f"{selector} to be gone", lambda: not [one for one in self.all(selector) if one.is_displayed()], limit
         )
 
-    def text(self, selector):
+    def text(self, selector: str) -> str:
         return self.find(selector).text
 
-    def says(self, selector, text, limit=15):
+    def says(self, selector: str, text: str, limit: float = 15) -> None:
         """Waits until the element's text contains the text."""
         self.browser.wait(
             f"{selector} to say “{text}”", lambda: any(text in one.text for one in self.all(selector)), limit
         )
 
-    def press(self, key):
+    def press(self, key: str) -> None:
         self.driver.switch_to.active_element.send_keys(key)
 
     # Accounts
 
-    def sign_up(self, save_data=False):
+    def sign_up(self, save_data: bool = False) -> Person:
         """Creates the account, without the form where possible. With `save_data` the video is small, which needs less
         CPU time."""
         if not self.browser.shares_modules:
@@ -168,7 +182,7 @@ class Person:
         self.is_in()
         return self
 
-    def sign_up_by_form(self, save_data=False):
+    def sign_up_by_form(self, save_data: bool = False) -> Person:
         self.browser.open(self.url)
         if save_data:
             self.driver.execute_script("localStorage.setItem('switchboard.preferences', '{\"saveData\":true}')")
@@ -179,23 +193,23 @@ class Person:
         self.is_in()
         return self
 
-    def sign_in(self, password=PASSWORD):
+    def sign_in(self, password: str = PASSWORD) -> None:
         self.find("#sign-in-form")
         self.fill(email=self.email, password=password)
         self.find("#field-password").send_keys(Keys.ENTER)
 
-    def fill(self, **fields):
+    def fill(self, **fields: str) -> None:
         for name, value in fields.items():
             element = self.find(f"#field-{name}")
             element.clear()
             element.send_keys(value)
 
-    def is_in(self):
+    def is_in(self) -> None:
         """Signed in, and connected to the server."""
         self.find("#search")
         self.is_online()
 
-    def is_online(self, limit=20):
+    def is_online(self, limit: float = 20) -> None:
         self.browser.wait(
             "the realtime connection",
             lambda: self.driver.execute_script("return document.documentElement.dataset.realtime") == "online",
@@ -203,17 +217,17 @@ class Person:
         )
 
     @property
-    def user(self):
+    def user(self) -> str:
         """The id of the account."""
         return self.driver.execute_async_script(USER)
 
-    def go(self, page):
+    def go(self, page: str) -> None:
         self.driver.execute_script("location.hash = arguments[0]", f"#/{page}")
         self.find(f"main[data-page={page}]")
 
     # Calling
 
-    def search_for(self, other):
+    def search_for(self, other: Account) -> None:
         self.go("people")
         field = self.find("#search")
         field.clear()
@@ -221,28 +235,28 @@ class Person:
         self.says(".section-title", "Results")
         self.says("#people .row", other.name)
 
-    def call(self, other, kind="video"):
+    def call(self, other: Account, kind: str = "video") -> None:
         self.search_for(other)
         self.click(f"#people [data-action=call-{kind}]")
         self.find("#call")
 
-    def rings(self, limit=15):
+    def rings(self, limit: float = 15) -> Any:
         return self.find("#incoming", limit)
 
-    def answer(self, how="accept-video"):
+    def answer(self, how: str = "accept-video") -> None:
         self.click(f"#incoming [data-action={how}]")
 
-    def phase(self, *phases, limit=20):
+    def phase(self, *phases: str, limit: float = 20) -> None:
         self.browser.wait(
             f"the call to be {' or '.join(phases)}",
             lambda: any(one.get_attribute("data-phase") in phases for one in self.all("#call")),
             limit,
         )
 
-    def control(self, action):
+    def control(self, action: str) -> None:
         self.click(f"#call [data-action={action}]")
 
-    def is_connected(self, limit=20):
+    def is_connected(self, limit: float = 20) -> None:
         self.phase("active", limit=limit)
         self.browser.wait(
             "the connection to be up",
@@ -250,33 +264,33 @@ class Person:
             limit,
         )
 
-    def hang_up(self):
+    def hang_up(self) -> None:
         self.control("hang-up")
         self.phase("ended")
 
-    def leave_call_screen(self):
+    def leave_call_screen(self) -> None:
         """Closes it, unless it has closed by itself after a few seconds."""
         self.driver.execute_script("document.querySelector('#call [data-action=close]')?.click()")
         self.gone("#call")
 
-    def has_video(self):
+    def has_video(self) -> None:
         """Waits until frames are decoded that are not black."""
         start = self.browser.media()["frames"]
         self.browser.wait("decoded frames to rise", lambda: self.browser.media()["frames"] > start + 5)
         self.browser.wait("a picture that is not black", lambda: self.browser.brightness("#remote-video") > 60)
 
-    def receives_audio(self):
+    def receives_audio(self) -> None:
         start = self.browser.media()["audio"]
         self.browser.wait("audio packets to rise", lambda: self.browser.media()["audio"] > start + 10)
 
-    def path(self):
+    def path(self) -> tuple[str, str]:
         """The types of the selected candidates, of this side and the other."""
         media = self.browser.wait("a selected pair", lambda: (m := self.browser.media()) and m["local"] and m)
         return media["local"], media["remote"]
 
     # Group calls
 
-    def pick(self, others):
+    def pick(self, others: Sequence[Account]) -> None:
         """Chooses people in the dialog that asks for some."""
         for other in others:
             field = self.find("#pick-search")
@@ -289,46 +303,46 @@ class Person:
             self.click("#picks .pick input")
             self.says("#picker .chips", other.name)
 
-    def call_group(self, others, kind="video"):
+    def call_group(self, others: Sequence[Account], kind: str = "video") -> None:
         self.go("people")
         self.click("[data-action=group-call]")
         self.pick(others)
         self.click(f"#picker [data-choice={kind}]")
         self.find("#call[data-mode=group]")
 
-    def invite(self, others):
+    def invite(self, others: Sequence[Account]) -> None:
         self.control("invite")
         self.pick(others)
         self.click("#picker [data-choice=add]")
         self.gone("#picker")
 
-    def tile(self, other, source="camera"):
+    def tile(self, other: Account | str, source: str = "camera") -> Any:
         return self.driver.execute_script(TILE, getattr(other, "name", other), source)
 
-    def tile_is(self, other, source="camera", limit=60, **attributes):
+    def tile_is(self, other: Account | str, source: str = "camera", limit: float = 60, **attributes: str) -> Any:
         """Waits for the tile with such attributes, for example `muted="true"`."""
 
-        def found():
+        def found() -> Any:
             tile = self.tile(other, source)
             return tile and all(tile.get(name) == value for name, value in attributes.items()) and tile
 
         return self.browser.wait(f"the {source} of {getattr(other, 'name', other)} with {attributes}", found, limit)
 
-    def sees(self, other, source="camera", limit=60):
+    def sees(self, other: Account | str, source: str = "camera", limit: float = 60) -> None:
         """Waits until the other's video moves and is not black."""
         start = self.tile_is(other, source, limit, picture="true")["frames"]
 
-        def moves():
+        def moves() -> bool:
             tile = self.tile(other, source)
             return tile and tile["frames"] > start + 5 and tile["brightness"] > 60
 
         self.browser.wait(f"moving video of {getattr(other, 'name', other)}", moves, limit)
 
-    def prefers(self, quality, *others, limit=15):
+    def prefers(self, quality: str, *others: Person, limit: float = 15) -> None:
         """Waits until the server knows that this page prefers this quality for all of them."""
-        preferences = {}
+        preferences: dict[str, str] = {}
 
-        def is_set():
+        def is_set() -> bool:
             preferences.clear()
             preferences.update(self.driver.execute_async_script(PREFERENCES))
             return preferences == {other.name: quality for other in others}
@@ -338,20 +352,20 @@ class Person:
         except AssertionError as error:
             raise AssertionError(f"{self.name} prefers {preferences}") from error
 
-    def has_voice_without_picture(self):
+    def has_voice_without_picture(self) -> bool:
         """Whether no video frame arrived during the next fifty audio packets, which take a second."""
         before = self.browser.media()
         self.browser.wait("fifty audio packets", lambda: self.browser.media()["audio"] >= before["audio"] + 50)
         return self.browser.media()["frames"] == before["frames"]
 
-    def voices(self):
+    def voices(self) -> dict[str, Any]:
         return {one["id"]: one for one in self.driver.execute_async_script(VOICES)}
 
-    def receives_voices(self, count, packets=10, limit=60):
+    def receives_voices(self, count: int, packets: int = 10, limit: float = 60) -> None:
         """Waits for so many packets of so many voices, of which some is not silence."""
         start = self.voices()
 
-        def grown():
+        def grown() -> bool:
             now = self.voices().values()
             active = [one for one in now if one["packets"] > start.get(one["id"], {"packets": 0})["packets"] + packets]
             loud = any(one["energy"] > start.get(one["id"], {"energy": 0})["energy"] for one in active)
@@ -361,13 +375,13 @@ class Person:
 
     # History
 
-    def last_call(self):
+    def last_call(self) -> tuple[str, bool, str]:
         """The newest line of the history: its outcome, whether it was outgoing, and its text."""
         self.go("history")
         row = self.find("#history .row")
         return row.get_attribute("data-outcome"), row.get_attribute("data-outgoing") == "true", row.text
 
-    def history_says(self, outcome, outgoing):
+    def history_says(self, outcome: str, outgoing: bool) -> str:
         """Waits for the newest line, since the call ends a moment before the list is fetched."""
         self.browser.wait(
             f"the history to begin with {outcome}", lambda: self.last_call()[:2] == (outcome, outgoing)
@@ -375,7 +389,7 @@ class Person:
         return self.last_call()[2]
 
 
-def connect(caller, callee):
+def connect(caller: Person, callee: Person) -> None:
     """Makes a video call between the two, in which both see each other."""
     caller.call(callee)
     callee.rings()
@@ -385,7 +399,7 @@ def connect(caller, callee):
         person.has_video()
 
 
-def connect_group(caller, *others, kind="video"):
+def connect_group(caller: Person, *others: Person, kind: str = "video") -> None:
     """Makes a group call of all of them."""
     caller.call_group(others, kind)
     for other in others:
@@ -395,9 +409,23 @@ def connect_group(caller, *others, kind="video"):
         person.is_connected(limit=60)
 
 
-def everybody_receives_media(people):
+def everybody_receives_media(people: Sequence[Person]) -> None:
     for person in people:
         for other in people:
             if other is not person:
                 person.sees(other)
         person.receives_voices(len(people) - 1)
+
+
+def only_the_second_speaks(people: Sequence[Person]) -> None:
+    """A call of three in which only the second is not muted."""
+    ann, ben, cem = people
+    ann.call_group([ben, cem], "audio")
+    for other in (ben, cem):
+        other.rings(limit=60)
+        other.answer("accept-audio")
+    for person in people:
+        person.is_connected(limit=60)
+    for person in (ann, cem):
+        person.control("mute")
+        person.receives_voices(1)

@@ -10,7 +10,10 @@ import socket
 # Below the kernel's ephemeral ports: no client can get the port between its choice and the server's start.
 ALL = range(21_000, 32_000)
 # Concurrent test processes have ranges of their own.
-WORKER, WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+WORKER, WORKERS = (
+    int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]),
+    int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")),
+)
 RANGE = ALL[len(ALL) // WORKERS * WORKER :][: len(ALL) // WORKERS]
 HOSTS = [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
 taken: set[int] = set()

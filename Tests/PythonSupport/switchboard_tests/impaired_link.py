@@ -20,6 +20,11 @@ import struct
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from switchboard_tests.namespaces import Namespace
+
 
 TUNSETIFF, TAP, NO_PACKET_INFORMATION = 0x400454CA, 2, 0x1000
 MAX_FRAME = 65_536
@@ -41,7 +46,7 @@ class Impairments:
 class ImpairedLink:
     """The link and its process. Up is from the second namespace to the first."""
 
-    def __init__(self, first, first_name: str, second, second_name: str, seed: int):
+    def __init__(self, first: Namespace, first_name: str, second: Namespace, second_name: str, seed: int) -> None:
         self.ends = [(first, first_name), (second, second_name)]
         taps = [tap(namespace, name) for namespace, name in self.ends]
         for namespace, name in self.ends:
@@ -71,17 +76,19 @@ class ImpairedLink:
             counts[direction]["dropped"] += json.loads(shown)[0]["stats64"]["tx"]["dropped"]
         return counts
 
-    def _ask(self, command: dict) -> dict:
+    def _ask(self, command: dict[str, Any]) -> dict[str, Any]:
+        assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(command) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
     def close(self) -> None:
+        assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait(10)
 
 
-def tap(namespace, name: str) -> int:
+def tap(namespace: Namespace, name: str) -> int:
     """Creates a TAP device in the namespace. It lives as long as its descriptor is open."""
     with namespace.inside():
         descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -92,7 +99,7 @@ def tap(namespace, name: str) -> int:
 class Direction:
     """The frames of one direction."""
 
-    def __init__(self, source: int, target: int, seed: str):
+    def __init__(self, source: int, target: int, seed: str) -> None:
         self.source, self.target = source, target
         self.random = random.Random(seed)
         self.impairments = Impairments()

@@ -8,6 +8,8 @@ import random
 import socket
 import struct
 import threading
+from collections.abc import Callable, Iterable
+from typing import Any
 
 HANDSHAKE = 22
 CLIENT_HELLO, HELLO_VERIFY_REQUEST = 1, 3
@@ -16,7 +18,12 @@ OFFER = bytes.fromhex("0002c02b 0100 001a 000a00040002 0017 000b00020100 000d000
 
 
 def record(content: bytes, kind: int = HANDSHAKE, epoch: int = 0, sequence: int = 0) -> bytes:
-    return struct.pack("!BHH", kind, 0xFEFD, epoch) + sequence.to_bytes(6, "big") + struct.pack("!H", len(content)) + content
+    return (
+        struct.pack("!BHH", kind, 0xFEFD, epoch)
+        + sequence.to_bytes(6, "big")
+        + struct.pack("!H", len(content))
+        + content
+    )
 
 
 def hello(nonce: bytes, cookie: bytes = b"", more: bytes = OFFER) -> bytes:
@@ -26,7 +33,7 @@ def hello(nonce: bytes, cookie: bytes = b"", more: bytes = OFFER) -> bytes:
 
 def fragments(message: bytes, size: int, number: int, kind: int = CLIENT_HELLO) -> list[bytes]:
     """The message as records with at most so many bytes of it each."""
-    parts = []
+    parts: list[bytes] = []
     for offset in range(0, len(message), size):
         part = message[offset : offset + size]
         header = bytes([kind]) + len(message).to_bytes(3, "big") + struct.pack("!H", number)
@@ -48,13 +55,13 @@ class DatagramProxy:
     """A UDP proxy in front of a server. `change` gets each datagram to the server and its client's port, and returns
     the datagrams to deliver."""
 
-    def __init__(self, server: tuple[str, int], change):
+    def __init__(self, server: tuple[str, int], change: Callable[[bytes, int], Iterable[bytes]]) -> None:
         self.server = server
         self.change = change
         self.front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.front.bind(("127.0.0.1", 0))
         self.port = self.front.getsockname()[1]
-        self.backs: dict[tuple, socket.socket] = {}
+        self.backs: dict[tuple[Any, ...], socket.socket] = {}
         self.is_open = True
         self.threads = [threading.Thread(target=self.forward, daemon=True)]
         self.threads[0].start()
@@ -75,7 +82,7 @@ class DatagramProxy:
                 for datagram in self.change(data, source[1]):
                     self.backs[source].send(datagram)
 
-    def back(self, back: socket.socket, source: tuple) -> None:
+    def back(self, back: socket.socket, source: tuple[Any, ...]) -> None:
         while self.is_open:
             try:
                 self.front.sendto(back.recv(65536), source)
@@ -95,7 +102,7 @@ class JunkAndReplays:
     It forges no first ClientHello for a client: the cookie in the response would not match the client's own hello, and
     DTLS 1.2 has no way to tell the client so."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.seen: dict[int, list[bytes]] = {}
 

@@ -6,6 +6,7 @@ import fractions
 import io
 import math
 import subprocess
+from typing import cast
 
 import av
 import numpy
@@ -29,7 +30,7 @@ def encode(samples: numpy.ndarray, format: str = "ogg", codec: str = "libopus", 
     """A file as FFmpeg writes it; `live="1"` makes WebM like a browser's recorder."""
     file = io.BytesIO()
     with av.open(file, "w", format=format, options=options) as container:
-        stream = container.add_stream(codec, rate=RATE, layout="mono")
+        stream = cast("av.AudioStream", container.add_stream(codec, rate=RATE, layout="mono"))
         stream.bit_rate = 32_000
         frame = av.AudioFrame.from_ndarray(samples[None, :], format="s16", layout="mono")
         frame.sample_rate = RATE
@@ -65,7 +66,7 @@ def with_gap(before: float, gap: float, after: float) -> bytes:
 
 
 def decode(file: bytes) -> numpy.ndarray:
-    with av.open(io.BytesIO(file)) as container:
+    with av.open(io.BytesIO(file), "r") as container:
         resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
         parts = [part.to_ndarray()[0] for frame in container.decode(audio=0) for part in resampler.resample(frame)]
     return numpy.concatenate(parts)
@@ -76,7 +77,7 @@ def opusinfo(file: bytes, known: str | None = None) -> str:
     done = subprocess.run(["opusinfo", "/dev/stdin"], input=file, capture_output=True, timeout=20)
     text = (done.stdout + done.stderr).decode()
     warnings = [line for line in text.splitlines() if "WARNING" in line and not (known and known in line)]
-    assert not warnings and (done.returncode == 0 or known and known in text), text
+    assert not warnings and (done.returncode == 0 or (known and known in text)), text
     return text
 
 

@@ -9,10 +9,12 @@ import re
 import shutil
 import socket
 import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from ports import free_port
 
+from switchboard_tests.ports import free_port
 
 SECRET = "a secret of the tests, long enough"
 STATIC = ["-u", "alice", "-w", "wonderland"]
@@ -33,15 +35,32 @@ class Report:
     lost: int
     output: str
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.tail = self.output[-3000:]
 
 
 def uclient(port: int, arguments: list[str], *, clients: int = 4, prefix: list[str] | None = None) -> Report:
     """Runs turnutils_uclient with 40 messages for each client; the last argument is the server's address."""
     done = subprocess.run(
-        [*(prefix or []), "turnutils_uclient", "-p", str(port), "-n", "40", "-m", str(clients), "-l", "170", "-z", "5", *arguments],
-        capture_output=True, text=True, errors="replace", timeout=90,
+        [
+            *(prefix or []),
+            "turnutils_uclient",
+            "-p",
+            str(port),
+            "-n",
+            "40",
+            "-m",
+            str(clients),
+            "-l",
+            "170",
+            "-z",
+            "5",
+            *arguments,
+        ],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=90,
     )
     output = done.stdout + done.stderr
     counts = re.findall(r"tot_send_msgs=(\d+), tot_recv_msgs=(\d+)", output)
@@ -56,31 +75,34 @@ class SideBySide:
     The first test starts them all, and each gets the result of its own run.
     """
 
-    def __init__(self, request: pytest.FixtureRequest, test: str, run):
+    def __init__(self, request: pytest.FixtureRequest, test: str, run: Callable[..., Any]) -> None:
         self.pool = concurrent.futures.ThreadPoolExecutor(8)
         request.addfinalizer(lambda: self.pool.shutdown(cancel_futures=True))
-        chosen = [item for item in request.session.items if item.module is request.module and item.originalname == test]
+        items: list[Any] = request.session.items
+        chosen = [item for item in items if item.module is request.module and item.originalname == test]
         self.runs = {self.key(item.callspec.params): self.pool.submit(run, **item.callspec.params) for item in chosen}
         self.done = 0
 
     @staticmethod
-    def key(parameters: dict) -> str:
+    def key(parameters: dict[str, Any]) -> str:
         return repr(sorted(parameters.items()))
 
-    def __call__(self, **parameters):
+    def __call__(self, **parameters: Any) -> Any:
         result = self.runs[self.key(parameters)].result()
         self.done += 1
         return result
 
 
 @contextlib.contextmanager
-def echoing_peer():
-    """turnutils_peer on a port of 127.0.0.1 and ::1, which it returns. It has the next one too, to which uclient without -c
-    sends every other packet."""
+def echoing_peer() -> Iterator[int]:
+    """turnutils_peer on a port of 127.0.0.1 and ::1, which it returns. It has the next one too, to which uclient
+    without -c sends every other packet."""
     require("turnutils_peer")
     port = free_port(2)
     process = subprocess.Popen(
-        ["turnutils_peer", "-L", "127.0.0.1", "-L", "::1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ["turnutils_peer", "-L", "127.0.0.1", "-L", "::1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

@@ -8,10 +8,14 @@ import asyncio
 import contextlib
 import json
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import websockets
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
+
+T = TypeVar("T")
 
 TIMEOUT = 40
 
@@ -19,7 +23,7 @@ TIMEOUT = 40
 class RequestError(Exception):
     """The server's problem document."""
 
-    def __init__(self, problem: dict):
+    def __init__(self, problem: dict[str, Any]) -> None:
         super().__init__(f"{problem.get('type')}: {problem.get('detail')}")
         self.problem = problem
 
@@ -34,15 +38,15 @@ class Stream:
 
     epoch: str
     seq: int
-    snapshot: dict
-    entries: dict[int, tuple[str, dict]] = field(default_factory=dict)
+    snapshot: dict[str, Any]
+    entries: dict[int, tuple[str, dict[str, Any]]] = field(default_factory=dict)
     snapshots: int = 1
 
 
 class Endpoint:
     """One running client of a user."""
 
-    def __init__(self, url: str, user: str, token: str):
+    def __init__(self, url: str, user: str, token: str) -> None:
         self.url = url
         self.user = user
         self.token = token
@@ -50,25 +54,25 @@ class Endpoint:
         self.secret = uuid.uuid4().hex
         self.streams: dict[str, Stream] = {}
         # Events of streams without a log, in order.
-        self.events: dict[str, list[dict]] = {}
+        self.events: dict[str, list[dict[str, Any]]] = {}
         self.violations: list[str] = []
         self.resets: list[str] = []
-        self.socket = None
-        self.reader: asyncio.Task | None = None
+        self.socket: ClientConnection | None = None
+        self.reader: asyncio.Task[Any] | None = None
         self.last_id = 0
-        self.pending: dict[int, asyncio.Future] = {}
+        self.pending: dict[int, asyncio.Future[Any]] = {}
         self.connected = asyncio.Event()
         self.changed = asyncio.Condition()
-        self.bye: dict | None = None
+        self.bye: dict[str, Any] | None = None
         self.forgotten: set[str] = set()
 
     # Connections
 
-    async def open(self) -> dict:
+    async def open(self) -> dict[str, Any]:
         """Connects and sends hello, resuming every stream; returns the result of the hello."""
-        self.socket = await connect(self.url, max_size=1 << 24, compression=None, ping_interval=None)
+        socket = self.socket = await connect(self.url, max_size=1 << 24, compression=None, ping_interval=None)
         self.pending = {}
-        self.reader = asyncio.create_task(self.read(self.socket))
+        self.reader = asyncio.create_task(self.read(socket))
         hello = {
             "token": self.token,
             "endpoint": self.id,
@@ -93,7 +97,7 @@ class Endpoint:
         if self.reader is not None:
             await self.reader
 
-    async def read(self, socket) -> None:
+    async def read(self, socket: ClientConnection) -> None:
         with contextlib.suppress(websockets.ConnectionClosed, OSError):
             async for text in socket:
                 await self.handle(json.loads(text))
@@ -104,8 +108,9 @@ class Endpoint:
         async with self.changed:
             self.changed.notify_all()
 
-    async def handle(self, frame: dict) -> None:
+    async def handle(self, frame: dict[str, Any]) -> None:
         if "heartbeat" in frame:
+            assert self.socket is not None
             await self.socket.send('{"heartbeat":{}}')
         elif "bye" in frame:
             self.bye = frame["bye"]
@@ -127,7 +132,7 @@ class Endpoint:
         for name in [name for name in self.streams if call in name]:
             del self.streams[name]
 
-    def handle_stream(self, frame: dict) -> None:
+    def handle_stream(self, frame: dict[str, Any]) -> None:
         name = frame["stream"]
         if self.forgotten and name.split(":")[1] in self.forgotten:
             return
@@ -164,9 +169,10 @@ class Endpoint:
 
     # Requests
 
-    async def exchange(self, body: dict) -> dict:
+    async def exchange(self, body: dict[str, Any]) -> dict[str, Any]:
         """Sends a frame and waits for its response, on this connection."""
         self.last_id += 1
+        assert self.socket is not None
         future = asyncio.get_running_loop().create_future()
         self.pending[self.last_id] = future
         try:
@@ -175,7 +181,7 @@ class Endpoint:
             raise ConnectionError("the connection ended") from error
         return (await asyncio.wait_for(future, TIMEOUT))["result"]
 
-    async def ask(self, name: str, **params) -> dict:
+    async def ask(self, name: str, **params: Any) -> dict[str, Any]:
         """Sends a request, and repeats it on the next connection until it gets a response."""
         while True:
             await asyncio.wait_for(self.connected.wait(), TIMEOUT)
@@ -199,10 +205,10 @@ class Endpoint:
                     return None
                 raise
 
-    async def until(self, what: str, condition):
+    async def until(self, what: str, condition: Callable[[], T]) -> T:
         """Waits until `condition()` is true, and returns its value."""
 
-        async def wait():
+        async def wait() -> T:
             async with self.changed:
                 while not (value := condition()):
                     # The connection may be replaced meanwhile.
@@ -212,13 +218,15 @@ class Endpoint:
 
         try:
             return await asyncio.wait_for(wait(), TIMEOUT)
-        except asyncio.TimeoutError:
+        except TimeoutError as error:
             seen = {name: (stream.seq, stream.snapshot) for name, stream in self.streams.items()}
-            raise AssertionError(f"{self.user} timed out waiting for {what}; it received {json.dumps(seen)[:3000]}")
+            raise AssertionError(
+                f"{self.user} timed out waiting for {what}; it received {json.dumps(seen)[:3000]}"
+            ) from error
 
     # State from the streams
 
-    def call(self, id: str) -> dict | None:
+    def call(self, id: str) -> dict[str, Any] | None:
         """The call's document from its stream."""
         stream = self.streams.get(f"call:{id}")
         if stream is None:
@@ -234,7 +242,7 @@ class Endpoint:
         call["participants"] = list(participants.values())
         return call
 
-    def signals(self, call: str) -> list[dict]:
+    def signals(self, call: str) -> list[dict[str, Any]]:
         """Everything in this endpoint's mailbox of a call, in order."""
         stream = self.streams.get(f"signals:{call}:{self.id}")
         if stream is None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import pathlib
 import shutil
 import subprocess
+from collections.abc import Iterator
 
-from impaired_link import ImpairedLink
+from switchboard_tests.impaired_link import ImpairedLink
 
 NEW_NET = 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -50,7 +50,7 @@ def require() -> None:
 class Namespace:
     """A network namespace with a loopback."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         with own_namespace() as own:
             check(LIBC.unshare(NEW_NET))
             try:
@@ -61,7 +61,7 @@ class Namespace:
         self.run("ip link set lo up")
 
     @contextlib.contextmanager
-    def inside(self):
+    def inside(self) -> Iterator[None]:
         """Sockets and processes that this thread creates meanwhile are in this network."""
         with own_namespace() as own:
             check(LIBC.setns(self.descriptor, NEW_NET))
@@ -86,7 +86,7 @@ class Namespace:
 
 
 @contextlib.contextmanager
-def own_namespace():
+def own_namespace() -> Iterator[int]:
     descriptor = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -97,7 +97,7 @@ def own_namespace():
 class LocalNetwork:
     """A host behind a NAT. With a seed there is a `link` between them that can be impaired."""
 
-    def __init__(self, internet: "Internet", number: int, kind: str, lets_out: str, seed: int | None):
+    def __init__(self, internet: Internet, number: int, kind: str, lets_out: str, seed: int | None) -> None:
         self.nat, self.host = Namespace(), Namespace()
         self.number, self.moves = number, 0
         self.public = f"20.0.0.{10 + number}"
@@ -174,7 +174,7 @@ class LocalNetwork:
 class Internet:
     """The public network, with the server's addresses 20.0.0.1 and 20.0.0.2."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.namespace = Namespace()
         self.networks: list[LocalNetwork] = []
         # With a fixed MAC address: otherwise a bridge uses the lowest of its ports', which a network that is added

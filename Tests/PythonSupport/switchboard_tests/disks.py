@@ -6,14 +6,20 @@ import contextlib
 import os
 import pathlib
 import subprocess
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from switchboard_tests.server import Server
+
 
 needs_mount = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
 
 
 @contextlib.contextmanager
-def small_disk(server, size: str):
+def small_disk(server: Server, size: str) -> Iterator[pathlib.Path]:
     """The disk of a server's media has so much room, such as `16k`, and is another one afterwards."""
     directory: pathlib.Path = server.data / "media"
     directory.mkdir(parents=True, mode=0o700, exist_ok=True)

@@ -1,16 +1,18 @@
 """The real binary with ports and a data directory of its own."""
 
+from __future__ import annotations
+
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
+from typing import Self
 
-from ports import free_port
+from switchboard_tests.ports import free_port
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[4]
 
 
 class Server:
@@ -19,11 +21,13 @@ class Server:
     `settings` are extra lines for the configuration's `relay`, `gateway` for its `gateway`.
     """
 
-    def __init__(self, binary, directory, settings="", gateway=""):
+    def __init__(
+        self, binary: str | pathlib.Path, directory: str | pathlib.Path, settings: str = "", gateway: str = ""
+    ) -> None:
         self.binary = pathlib.Path(binary)
         self.directory = pathlib.Path(directory)
         self.port, self.admin_port, self.relay_port = free_port(), free_port(), free_port()
-        self.process = None
+        self.process: subprocess.Popen[bytes] | None = None
         self.log = self.directory / "server.log"
         self.config = self.directory / "switchboard.yaml"
         self.config.write_text(
@@ -52,43 +56,44 @@ gateway:
         )
 
     @property
-    def url(self):
+    def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def start(self, timeout=30):
+    def start(self, timeout: float = 30) -> Self:
         """Starts and waits until the server says that it is ready."""
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
+            process = self.process = subprocess.Popen(
                 [self.binary, "serve", "--config", self.config], cwd=self.directory, stdout=log, stderr=log
             )
         end = time.monotonic() + timeout
         while time.monotonic() < end:
-            if self.process.poll() is not None:
-                raise RuntimeError(f"the server ended with {self.process.returncode}:\n{self.tail()}")
+            if process.poll() is not None:
+                raise RuntimeError(f"the server ended with {process.returncode}:\n{self.tail()}")
             if self.is_ready():
                 return self
             time.sleep(0.05)
         raise RuntimeError(f"the server was not ready within {timeout} s:\n{self.tail()}")
 
-    def command(self, *arguments):
+    def command(self, *arguments: str) -> None:
         """Runs another command of the binary on the same configuration."""
-        command = [self.binary, *arguments, "--config", self.config]
+        command = [str(self.binary), *arguments, "--config", str(self.config)]
         done = subprocess.run(command, cwd=self.directory, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
-    def is_ready(self):
+    def is_ready(self) -> bool:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=1) as response:
                 return response.status == 200
         except OSError:
             return False
 
-    def kill(self):
+    def kill(self) -> None:
         """Kills it with SIGKILL, like a crash or a power failure."""
+        assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def stop(self):
+    def stop(self) -> None:
         if self.process is None or self.process.poll() is not None:
             return
         self.process.terminate()
@@ -97,15 +102,15 @@ gateway:
         except subprocess.TimeoutExpired:
             self.kill()
 
-    def metric(self, name):
+    def metric(self, name: str) -> float:
         """The value of a metric, named as in /metrics with its labels."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=5) as response:
             lines = dict(line.rsplit(" ", 1) for line in response.read().decode().splitlines() if line[:1] != "#")
         return float(lines[name])
 
-    def tail(self, lines=40):
+    def tail(self, lines: int = 40) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
 
-def default_binary():
+def default_binary() -> str | pathlib.Path:
     return os.environ.get("SWITCHBOARD_BINARY", ROOT / ".build" / "debug" / "switchboard")

@@ -4,6 +4,7 @@ may impair. RTP and RTCP are protected with libsrtp."""
 from __future__ import annotations
 
 import contextlib
+import datetime
 import hashlib
 import hmac
 import os
@@ -11,21 +12,23 @@ import pathlib
 import random
 import re
 import select
-import socket
 import struct
 import subprocess
 import threading
 import uuid
 import zlib
-
-import datetime
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-import stun
+from switchboard_tests import stun
+
+if TYPE_CHECKING:
+    from switchboard_tests.server import User
 
 PRIORITY, USE_CANDIDATE, FINGERPRINT, ICE_CONTROLLING = 0x24, 0x25, 0x8028, 0x802A
 CODECS = {"audio": ("111", "a=rtpmap:111 opus/48000/2"), "video": ("96", "a=rtpmap:96 VP8/90000")}
@@ -34,10 +37,10 @@ CODECS = {"audio": ("111", "a=rtpmap:111 opus/48000/2"), "video": ("96", "a=rtpm
 class Identity:
     """A key and a self-signed certificate."""
 
-    def __init__(self, directory: pathlib.Path):
+    def __init__(self, directory: pathlib.Path) -> None:
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a client")])
-        now = datetime.datetime.now(datetime.timezone.utc)
+        now = datetime.datetime.now(datetime.UTC)
         certificate = (
             x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
             .serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(days=1))
@@ -59,9 +62,17 @@ def section(
 ) -> list[str]:
     number, codec = CODECS[kind]
     return [
-        f"m={kind} 9 UDP/TLS/RTP/SAVPF {number}", "c=IN IP4 0.0.0.0", f"a=mid:{mid}", f"a={direction}", "a=rtcp-mux", codec,
-        f"a=ice-ufrag:{ufrag}", "a=ice-pwd:abcdabcdabcdabcdabcdabcd", "a=setup:actpass",
-        f"a=fingerprint:sha-256 {fingerprint}", *more,
+        f"m={kind} 9 UDP/TLS/RTP/SAVPF {number}",
+        "c=IN IP4 0.0.0.0",
+        f"a=mid:{mid}",
+        f"a={direction}",
+        "a=rtcp-mux",
+        codec,
+        f"a=ice-ufrag:{ufrag}",
+        "a=ice-pwd:abcdabcdabcdabcdabcdabcd",
+        "a=setup:actpass",
+        f"a=fingerprint:sha-256 {fingerprint}",
+        *more,
     ]
 
 
@@ -71,7 +82,7 @@ def description(sections: list[list[str]], bundle: str | None = None) -> str:
     return "\r\n".join(head + [line for lines in sections for line in lines]) + "\r\n"
 
 
-def call(caller, callee) -> str:
+def call(caller: User, callee: User) -> str:
     body = {"clientID": str(uuid.uuid4()), "callees": [callee.id], "kind": "audio", "mode": "gateway"}
     response = caller.post("/v1/calls", body)
     assert response.status_code == 201, response.text
@@ -83,21 +94,23 @@ def checked(kind: int, transaction: bytes, body: bytes, password: str) -> bytes:
     covered = stun.message(kind, transaction, body + bytes(24))[: 20 + len(body)]
     body += stun.attribute(stun.INTEGRITY, hmac.digest(password.encode(), covered, "sha1"))
     covered = stun.message(kind, transaction, body + bytes(8))[: 20 + len(body)]
-    return stun.message(kind, transaction, body + stun.attribute(FINGERPRINT, struct.pack("!I", zlib.crc32(covered) ^ 0x5354554E)))
+    return stun.message(
+        kind, transaction, body + stun.attribute(FINGERPRINT, struct.pack("!I", zlib.crc32(covered) ^ 0x5354554E))
+    )
 
 
 class Leg:
     """A leg, created by an offer, on a UDP socket of its own."""
 
-    def __init__(self, user, call: str, identity: Identity, ssrc: int, fingerprint: str | None = None):
+    def __init__(self, user: User, call: str, identity: Identity, ssrc: int, fingerprint: str | None = None) -> None:
         self.identity, self.ssrc = identity, ssrc
         shown = fingerprint or identity.fingerprint
         sdp = description([section("0", "sendonly", shown, f"a=ssrc:{ssrc} cname:c"), section("1", "recvonly", shown)])
         response = user.post(f"/v1/calls/{call}/leg", {"offer": {"sdp": sdp}})
         assert response.status_code == 200, response.text
         self.answer = response.json()["answer"]["sdp"]
-        self.ufrag = re.search(r"a=ice-ufrag:(\S+)", self.answer)[1]
-        self.password = re.search(r"a=ice-pwd:(\S+)", self.answer)[1]
+        self.ufrag = re.findall(r"a=ice-ufrag:(\S+)", self.answer)[0]
+        self.password = re.findall(r"a=ice-pwd:(\S+)", self.answer)[0]
         ports = dict(re.findall(r"a=candidate:\S+ 1 (udp|tcp) \d+ 127\.0\.0\.1 (\d+)", self.answer))
         self.server = ("127.0.0.1", int(ports["udp"]))
         self.tcp_server = ("127.0.0.1", int(ports["tcp"]))
@@ -133,11 +146,11 @@ class DatagramProxy:
     """A proxy between openssl and a leg's socket. `change` gets bursts of datagrams to the server as lists, and returns
     the datagrams to deliver. `received` has everything from the server except STUN."""
 
-    def __init__(self, leg: Leg, change=lambda burst: burst):
+    def __init__(self, leg: Leg, change: Callable[[list[bytes]], list[bytes]] = lambda burst: burst) -> None:
         self.leg, self.change = leg, change
         self.front = stun.fresh_socket("127.0.0.1")
         self.port = self.front.getsockname()[1]
-        self.client: tuple | None = None
+        self.client: tuple[Any, ...] | None = None
         self.sent: list[bytes] = []
         self.received: list[bytes] = []
         self.is_open = True
@@ -172,7 +185,7 @@ class DatagramProxy:
         self.leg.socket.settimeout(5)
 
 
-def shuffled(seed: int):
+def shuffled(seed: int) -> Callable[[list[bytes]], list[bytes]]:
     """Shuffles bursts, and duplicates some datagrams."""
     rng = random.Random(seed)
 
@@ -185,18 +198,36 @@ def shuffled(seed: int):
 
 
 @contextlib.contextmanager
-def openssl(identity: Identity, port: int, *options: str, profile: str = "SRTP_AEAD_AES_128_GCM"):
+def openssl(
+    identity: Identity, port: int, *options: str, profile: str = "SRTP_AEAD_AES_128_GCM"
+) -> Iterator[tuple[subprocess.Popen[bytes], bytes]]:
     """openssl's client against a port; yields the process and its keying material once the handshake is complete."""
     process = subprocess.Popen(
         [
-            "openssl", "s_client", "-dtls1_2", "-connect", f"127.0.0.1:{port}", "-cert", str(identity.certificate), "-key",
-            str(identity.key), "-use_srtp", profile, "-keymatexport", "EXTRACTOR-dtls_srtp", "-keymatexportlen", "56",
+            "openssl",
+            "s_client",
+            "-dtls1_2",
+            "-connect",
+            f"127.0.0.1:{port}",
+            "-cert",
+            str(identity.certificate),
+            "-key",
+            str(identity.key),
+            "-use_srtp",
+            profile,
+            "-keymatexport",
+            "EXTRACTOR-dtls_srtp",
+            "-keymatexportlen",
+            "56",
             *options,
         ],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     try:
         text = b""
+        assert process.stdout is not None
         os.set_blocking(process.stdout.fileno(), True)
         watchdog = threading.Timer(30, process.kill)
         watchdog.start()

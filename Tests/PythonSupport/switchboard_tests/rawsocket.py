@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import struct
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from switchboard_tests.server import User
+
 
 MASK = b"\x37\xfa\x21\x3d"
 
@@ -33,14 +39,14 @@ def frame(
 class RawSocket:
     """An upgraded connection. `read` returns the opcode and payload of the next frame, or None at the end."""
 
-    def __init__(self, port: int, timeout: float = 15):
+    def __init__(self, port: int, timeout: float = 15) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.buffer = b""
         self.socket.sendall(
-            (
-                "GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-            ).encode()
+
+                b"GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+
         )
         while b"\r\n\r\n" not in self.buffer:
             assert self.more(), "the connection ended before the upgrade"
@@ -52,7 +58,7 @@ class RawSocket:
     def __enter__(self) -> RawSocket:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: Any) -> None:
         self.socket.close()
 
     def more(self) -> bool:
@@ -65,12 +71,10 @@ class RawSocket:
 
     def write(self, data: bytes) -> None:
         """Sends the data, unless the server has closed the connection."""
-        try:
+        with contextlib.suppress(ConnectionError):
             self.socket.sendall(data)
-        except ConnectionError:
-            pass
 
-    def send(self, message: dict | str) -> None:
+    def send(self, message: dict[str, Any] | str) -> None:
         text = message if isinstance(message, str) else json.dumps(message)
         self.write(frame(text.encode()))
 
@@ -100,7 +104,7 @@ class RawSocket:
         self.buffer = data[start + length :]
         return first & 0x0F, data[start : start + length]
 
-    def message(self) -> dict:
+    def message(self) -> dict[str, Any]:
         """The next JSON message."""
         while True:
             got = self.read()
@@ -110,13 +114,13 @@ class RawSocket:
                 return json.loads(payload)
             assert opcode == 10, (opcode, payload)
 
-    def response(self, id: int) -> dict:
+    def response(self, id: int) -> dict[str, Any]:
         while True:
             message = self.message()
             if message.get("id") == id:
                 return message
 
-    def hello(self, user, **more) -> dict:
+    def hello(self, user: User, **more: Any) -> dict[str, Any]:
         self.send({"id": 1, "hello": {"token": user.token, **more}})
         return self.response(1)["result"]
 

@@ -6,13 +6,18 @@ import asyncio
 import contextlib
 import fractions
 import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeVar
 
 import av
 import numpy
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCRtpSender, RTCSessionDescription
-from aiortc.mediastreams import AudioStreamTrack, VideoStreamTrack
+from aiortc.mediastreams import AudioStreamTrack, MediaStreamTrack, VideoStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
-from endpoint import TIMEOUT, Endpoint, client_id
+
+from switchboard_tests.endpoint import TIMEOUT, Endpoint, client_id
+
+T = TypeVar("T")
 
 RATE = 48_000
 
@@ -20,7 +25,7 @@ RATE = 48_000
 class Tone(AudioStreamTrack):
     """A sine tone whose pitch identifies the sender."""
 
-    def __init__(self, pitch: float):
+    def __init__(self, pitch: float) -> None:
         super().__init__()
         self.pitch, self.sample, self.start = pitch, 0, time.monotonic()
 
@@ -38,7 +43,7 @@ class Tone(AudioStreamTrack):
 class SpeechTrack(AudioStreamTrack):
     """Silence, and speech passed to `say`, at 48 kHz."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.sample, self.start = 0, time.monotonic()
         self.samples = numpy.zeros(0, numpy.int16)
@@ -64,7 +69,7 @@ class SpeechTrack(AudioStreamTrack):
 class Gray(VideoStreamTrack):
     """A grey picture with a moving bar, whose brightness identifies the sender."""
 
-    def __init__(self, brightness: int, frames_per_second: int = 10):
+    def __init__(self, brightness: int, frames_per_second: int = 10) -> None:
         super().__init__()
         self.brightness, self.frames_per_second = brightness, frames_per_second
         self.number, self.start = 0, time.monotonic()
@@ -82,9 +87,9 @@ class Gray(VideoStreamTrack):
 class ReceivedMedia:
     """The media received in one slot."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.frames = 0
-        self.latest = None
+        self.latest: Any = None
 
     @property
     def pitch(self) -> float:
@@ -103,20 +108,20 @@ class ReceivedMedia:
 class Participant:
     """A user in one client: an endpoint, and a PeerConnection with a microphone, a camera, and slots for others."""
 
-    def __init__(self, server, person, pitch: float = 440, brightness: int = 100):
+    def __init__(self, server: Any, person: Any, pitch: float = 440, brightness: int = 100) -> None:
         self.endpoint = Endpoint(server.realtime_url, person.id, person.token)
         self.pitch, self.brightness = pitch, brightness
         self.connection: RTCPeerConnection | None = None
         self.received: dict[str, ReceivedMedia] = {}
-        self.slots: list[dict] = []
-        self.listeners: list[asyncio.Task] = []
+        self.slots: list[dict[str, Any]] = []
+        self.listeners: list[asyncio.Task[Any]] = []
         self.call = ""
 
     async def open(self) -> None:
         await self.endpoint.open()
         await self.endpoint.listen(f"user:{self.endpoint.user}")
 
-    async def call_group(self, others: list["Participant"], kind: str = "video") -> str:
+    async def call_group(self, others: list[Participant], kind: str = "video") -> str:
         made = await self.endpoint.ask(
             "calls.create", clientID=client_id(), callees=[other.endpoint.user for other in others], kind=kind,
             mode="gateway",
@@ -131,7 +136,7 @@ class Participant:
         await self.endpoint.listen(f"call:{call}")
 
     async def join(
-        self, slots: int = 1, sends: bool = True, video: bool = True, ice_servers: list | None = None,
+        self, slots: int = 1, sends: bool = True, video: bool = True, ice_servers: list[Any] | None = None,
         codecs: list[str] | None = None, audio: AudioStreamTrack | None = None,
     ) -> None:
         """Makes a leg: publishes a tone, or other audio, and video, with so many slots of each kind. `codecs` are its
@@ -159,31 +164,35 @@ class Participant:
         await self.endpoint.ask("calls.connected", call=self.call)
 
     async def offer(self) -> None:
-        await self.connection.setLocalDescription(await self.connection.createOffer())
+        connection = self.connection
+        assert connection is not None
+        await connection.setLocalDescription(await connection.createOffer())
         made = await self.endpoint.ask(
-            "calls.leg", call=self.call, offer={"sdp": self.connection.localDescription.sdp}
+            "calls.leg", call=self.call, offer={"sdp": connection.localDescription.sdp}
         )
         self.slots = made["slots"]
-        await self.connection.setRemoteDescription(RTCSessionDescription(made["answer"]["sdp"], "answer"))
+        await connection.setRemoteDescription(RTCSessionDescription(made["answer"]["sdp"], "answer"))
 
-    def on_track(self, track) -> None:
+    def on_track(self, track: MediaStreamTrack) -> None:
+        assert self.connection is not None
         mid = next(t.mid for t in self.connection.getTransceivers() if t.receiver.track is track)
+        assert mid is not None
         self.received[mid] = ReceivedMedia()
         self.listeners.append(asyncio.ensure_future(self.listen(track, self.received[mid])))
 
     @staticmethod
-    async def listen(track, received: ReceivedMedia) -> None:
+    async def listen(track: MediaStreamTrack, received: ReceivedMedia) -> None:
         with contextlib.suppress(Exception):
             while True:
                 received.latest = await track.recv()
                 received.frames += 1
 
-    def current_slots(self) -> list[dict]:
+    def current_slots(self) -> list[dict[str, Any]]:
         """The slots' tracks, from the latest signal or answer."""
         changes = [signal for signal in self.endpoint.signals(self.call) if signal["kind"] == "slots"]
         return changes[-1]["slots"] if changes else self.slots
 
-    def slot_of(self, other: "Participant", kind: str) -> str | None:
+    def slot_of(self, other: Participant, kind: str) -> str | None:
         """The mid of the slot that carries the other's track."""
         for slot in self.current_slots():
             track = slot.get("track")
@@ -191,36 +200,37 @@ class Participant:
                 return slot["mid"]
         return None
 
-    async def until(self, what: str, condition):
-        async def wait():
+    async def until(self, what: str, condition: Callable[[], T]) -> T:
+        async def wait() -> T:
             while not (value := condition()):
                 await asyncio.sleep(0.05)
             return value
 
         try:
             return await asyncio.wait_for(wait(), TIMEOUT)
-        except asyncio.TimeoutError:
+        except TimeoutError as error:
             frames = {mid: received.frames for mid, received in self.received.items()}
-            states = (self.connection.iceConnectionState, self.connection.connectionState)
+            connection = self.connection
+            states = connection and (connection.iceConnectionState, connection.connectionState)
             ends = [one.get("reason") for one in self.endpoint.signals(self.call) if one["kind"] == "legEnded"]
             raise AssertionError(
                 f"timed out waiting for {what}; {states}, ended {ends}, frames {frames}, slots {self.current_slots()}"
-            )
+            ) from error
 
-    async def receives_audio(self, other: "Participant") -> None:
+    async def receives_audio(self, other: Participant) -> None:
         """Waits until the other's tone is received in their slot."""
 
-        def condition():
+        def condition() -> object:
             mid = self.slot_of(other, "audio")
-            received = self.received.get(mid)
+            received = self.received.get(mid) if mid else None
             return received and received.frames > 5 and abs(received.pitch - other.pitch) < 15
 
         await self.until(f"the tone of {other.pitch} Hz", condition)
 
-    async def receives_video(self, other: "Participant") -> None:
-        def condition():
+    async def receives_video(self, other: Participant) -> None:
+        def condition() -> object:
             mid = self.slot_of(other, "video")
-            received = self.received.get(mid)
+            received = self.received.get(mid) if mid else None
             return received and received.frames > 2 and abs(received.brightness - other.brightness) < 12
 
         await self.until(f"the picture of brightness {other.brightness}", condition)
@@ -244,7 +254,9 @@ class Participant:
 
 
 @contextlib.asynccontextmanager
-async def group(server, count: int, kind: str = "video", people: list | None = None):
+async def group(
+    server: Any, count: int, kind: str = "video", people: list[Any] | None = None
+) -> AsyncIterator[list[Participant]]:
     """So many users in one call over the gateway, joined but without media; new ones, unless given."""
     people = people or server.users(count)
     everybody = [
@@ -261,3 +273,19 @@ async def group(server, count: int, kind: str = "video", people: list | None = N
     finally:
         for one in everybody:
             await one.close()
+
+
+@contextlib.asynccontextmanager
+async def speaking_call(
+    server: Any, count: int = 2, people: list[Any] | None = None
+) -> AsyncIterator[tuple[list[Participant], list[SpeechTrack]]]:
+    """Users in a call who are silent until `say`."""
+    async with group(server, count, "audio", people) as everybody:
+        tracks = [SpeechTrack() for _ in everybody]
+        for one, speech_track in zip(everybody, tracks):
+            await one.join(slots=len(everybody) - 1, video=False, audio=speech_track)
+        for one in everybody:
+            for other in everybody:
+                if one is not other:
+                    await one.until("a voice", lambda: one.slot_of(other, "audio"))
+        yield everybody, tracks

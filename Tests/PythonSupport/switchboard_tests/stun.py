@@ -10,6 +10,7 @@ import os
 import socket
 import struct
 import time
+from typing import Any
 
 COOKIE = 0x2112A442
 BINDING, ALLOCATE, REFRESH, SEND, DATA, CREATE_PERMISSION, CHANNEL_BIND = 1, 3, 4, 6, 7, 8, 9
@@ -74,11 +75,13 @@ def fresh_socket(host: str) -> socket.socket:
 
 
 class Client:
-    """One client of a TURN server over UDP. Every request returns its error number, 0 for success, and its attributes."""
+    """One client of a TURN server over UDP. Every request returns its error number, 0 for success, and its
+    attributes."""
 
-    def __init__(self, host: str, port: int, user: str = "", password: str = "", local: str = ""):
+    def __init__(self, host: str, port: int, user: str = "", password: str = "", local: str = "") -> None:
         self.server = (host, port)
-        self.socket = fresh_socket(local or host)
+        # Or what has its methods.
+        self.socket: Any = fresh_socket(local or host)
         self.socket.settimeout(0.5)
         self.user, self.password = user, password
         self.realm = self.nonce = b""
@@ -87,7 +90,9 @@ class Client:
     def close(self) -> None:
         self.socket.close()
 
-    def request(self, method: int, *attributes: bytes, transaction: bytes | None = None) -> tuple[int, dict[int, bytes]]:
+    def request(
+        self, method: int, *attributes: bytes, transaction: bytes | None = None
+    ) -> tuple[int, dict[int, bytes]]:
         for _ in range(3):
             error, response = self.exchange(method, attributes, transaction)
             if error not in (401, 438) or (error == 401 and self.nonce):
@@ -95,7 +100,9 @@ class Client:
             self.realm, self.nonce = response[REALM], response[NONCE]
         return error, response
 
-    def exchange(self, method: int, attributes: tuple, transaction: bytes | None) -> tuple[int, dict[int, bytes]]:
+    def exchange(
+        self, method: int, attributes: tuple[Any, ...], transaction: bytes | None
+    ) -> tuple[int, dict[int, bytes]]:
         return self.ask(self.signed(method, *attributes, transaction=transaction))
 
     def signed(self, method: int, *attributes: bytes, transaction: bytes | None = None, after: bytes = b"") -> bytes:

@@ -1,14 +1,21 @@
 """A participant in a browser's call whose client is aiortc, on a thread of its own."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import threading
 import uuid
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 import httpx
 from aiortc import RTCIceServer
-from gateway import Participant
-from pages import PASSWORD
+
+from switchboard_tests.browsers.pages import PASSWORD
+from switchboard_tests.gateway import Participant
+
+T = TypeVar("T")
 
 TIMEOUT = 90
 
@@ -16,29 +23,30 @@ TIMEOUT = 90
 class Account:
     """A signed-up account, without a browser."""
 
-    def __init__(self, url, name):
+    def __init__(self, url: str, name: str) -> None:
         self.url, self.name = url, name
-        self.email = f"{name.split()[0].lower()}-{uuid.uuid4().hex[:10]}@example.org"
+        self.email = f"{name.split(maxsplit=1)[0].lower()}-{uuid.uuid4().hex[:10]}@example.org"
         body = {"displayName": name, "email": self.email, "password": PASSWORD}
         response = httpx.post(url + "/v1/accounts", json=body, timeout=20)
         response.raise_for_status()
         self.token, self.id = response.json()["accessToken"], response.json()["user"]["id"]
         self.realtime_url = url.replace("http", "ws", 1) + "/v1/realtime"
 
-    def ice_servers(self, call):
+    def ice_servers(self, call: str) -> list[RTCIceServer]:
         """The ICE servers for a call, as a page gets them."""
         headers = {"Authorization": f"Bearer {self.token}"}
         response = httpx.get(self.url + "/v1/ice-servers", params={"call": call}, headers=headers, timeout=20)
         response.raise_for_status()
         return [
-            RTCIceServer(one["urls"], one.get("username"), one.get("credential")) for one in response.json()["iceServers"]
+            RTCIceServer(one["urls"], one.get("username"), one.get("credential"))
+            for one in response.json()["iceServers"]
         ]
 
 
 class Peer:
     """One such participant. Its methods block until the work on the thread is done."""
 
-    def __init__(self, url, name):
+    def __init__(self, url: str, name: str) -> None:
         self.account = Account(url, name)
         self.name, self.email = name, self.account.email
         self.loop = asyncio.new_event_loop()
@@ -46,18 +54,18 @@ class Peer:
         self.thread.start()
         self.participant = self.run(self._open())
 
-    def run(self, work):
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(TIMEOUT)
 
-    async def _open(self):
+    async def _open(self) -> Participant:
         participant = Participant(self.account, self.account, pitch=700, brightness=140)
         await participant.open()
         return participant
 
-    def answer(self, slots, **options):
+    def answer(self, slots: int, **options: Any) -> None:
         """Waits for a call, accepts it and joins with media."""
 
-        async def work():
+        async def work() -> None:
             one = self.participant
             await one.endpoint.until("a call", one.endpoint.ringing_calls)
             await one.accept(one.endpoint.ringing_calls()[-1])
@@ -65,10 +73,10 @@ class Peer:
 
         self.run(work())
 
-    def receives_everybody(self, count):
+    def receives_everybody(self, count: int) -> None:
         """Waits until audio and video of so many others are decoded."""
 
-        async def work():
+        async def work() -> None:
             one = self.participant
             for kind in ("audio", "video"):
                 await one.until(f"{count} slots of {kind}", lambda: len(self._filled(kind)) >= count)
@@ -80,17 +88,19 @@ class Peer:
 
         self.run(work())
 
-    def _filled(self, kind):
+    def _filled(self, kind: str) -> list[str]:
         return [slot["mid"] for slot in self.participant.current_slots() if slot["kind"] == kind and slot.get("track")]
 
     @property
-    def protection(self):
+    def protection(self) -> str:
         """The SRTP profile that DTLS agreed on."""
         connection = self.participant.connection
+        assert connection is not None
         (transport,) = {one.sender.transport for one in connection.getTransceivers()}
-        return transport._ssl.get_selected_srtp_profile().decode()
+        ssl: Any = transport._ssl
+        return ssl.get_selected_srtp_profile().decode()
 
-    def close(self):
+    def close(self) -> None:
         with contextlib.suppress(Exception):
             self.run(self.participant.close())
         self.loop.call_soon_threadsafe(self.loop.stop)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import gi
 
 gi.require_version("Gst", "1.0")
@@ -16,7 +19,14 @@ VIDEO = "application/x-rtp,media=video,encoding-name=VP8,payload=97,clock-rate=9
 class Peer:
     """Passes each of its offers to `offered`, on a thread of GStreamer's."""
 
-    def __init__(self, offered, tone: str = "", picture: str = "", encoder: str = "", receives: bool = True):
+    def __init__(
+        self,
+        offered: Callable[[str], None],
+        tone: str = "",
+        picture: str = "",
+        encoder: str = "",
+        receives: bool = True,
+    ) -> None:
         """`tone`, `picture` and `encoder` are extra properties of the GStreamer elements for these."""
         self.slots = (AUDIO, VIDEO) if receives else ()
         Gst.init(None)
@@ -35,21 +45,21 @@ class Peer:
     def stop(self) -> None:
         self.pipeline.set_state(Gst.State.NULL)
 
-    def describe(self, _) -> None:
+    def describe(self, _: Any) -> None:
         for caps in self.slots:
             self.element.emit(
                 "add-transceiver", GstWebRTC.WebRTCRTPTransceiverDirection.RECVONLY, Gst.Caps.from_string(caps)
             )
         self.element.emit("create-offer", None, Gst.Promise.new_with_change_func(self.made))
 
-    def made(self, promise) -> None:
+    def made(self, promise: Any) -> None:
         # The reply must outlive the description, which points into it.
         reply = promise.get_reply()
         description = reply.get_value("offer")
         self.element.emit("set-local-description", description, Gst.Promise.new())
         self.offered(description.sdp.as_text())
 
-    def answer(self, sdp: str, then=None) -> None:
+    def answer(self, sdp: str, then: Callable[[Any], None] | None = None) -> None:
         """Sets the other side's answer; `then` gets its promise."""
         _, message = GstSdp.SDPMessage.new_from_text(sdp)
         answer = GstWebRTC.WebRTCSessionDescription.new(GstWebRTC.WebRTCSDPType.ANSWER, message)

@@ -1,18 +1,21 @@
 """A Firefox with the interface of the tests' Chromium, over Marionette, since Debian has no geckodriver."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import pathlib
 import socket
 import subprocess
-import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeVar, cast
 
-from browser import lower_priority
 from selenium.webdriver.support.wait import WebDriverWait
 
-sys.path.append(str(pathlib.Path(__file__).parents[1] / "SDPTests" / "Fixtures"))
+from switchboard_tests.browsers.browser import lower_priority
+from switchboard_tests.browsers.marionette import Marionette
 
-from peers import Marionette  # noqa: E402
+T = TypeVar("T")
 
 REFERENCE = "element-6066-11e4-a52e-4f735466cecf"
 PREFERENCES = {
@@ -28,57 +31,57 @@ PREFERENCES = {
 
 
 class Element:
-    def __init__(self, driver, reference):
+    def __init__(self, driver: Driver, reference: dict[str, str]) -> None:
         self.driver = driver
         self.id = reference[REFERENCE]
 
-    def _say(self, command, **parameters):
+    def _say(self, command: str, **parameters: Any) -> Any:
         return self.driver.say(f"WebDriver:{command}", id=self.id, **parameters)["value"]
 
     @property
-    def text(self):
+    def text(self) -> str:
         return self._say("GetElementText")
 
-    def is_displayed(self):
+    def is_displayed(self) -> bool:
         return self._say("IsElementDisplayed")
 
-    def get_attribute(self, name):
+    def get_attribute(self, name: str) -> str | None:
         return self._say("GetElementAttribute", name=name)
 
-    def click(self):
+    def click(self) -> None:
         self._say("ElementClick")
 
-    def clear(self):
+    def clear(self) -> None:
         self._say("ElementClear")
 
-    def send_keys(self, text):
+    def send_keys(self, text: str) -> None:
         self._say("ElementSendKeys", text=text)
 
 
 class Driver:
     """The part of Selenium's driver interface that pages.py uses."""
 
-    def __init__(self, port):
+    def __init__(self, port: int) -> None:
         self.say = Marionette(port).say
         self.say("WebDriver:NewSession", capabilities={"alwaysMatch": {"timeouts": {"script": 60000}}})
 
-    def get(self, url):
+    def get(self, url: str) -> None:
         self.say("WebDriver:Navigate", url=url)
 
-    def refresh(self):
+    def refresh(self) -> None:
         self.say("WebDriver:Refresh")
 
-    def find_elements(self, _, selector):
+    def find_elements(self, _: Any, selector: str) -> list[Element]:
         found = self.say("WebDriver:FindElements", using="css selector", value=selector)
         return [Element(self, one) for one in found]
 
-    def execute_script(self, script, *args):
+    def execute_script(self, script: str, *args: Any) -> Any:
         return self._execute("ExecuteScript", script, args)
 
-    def execute_async_script(self, script, *args):
+    def execute_async_script(self, script: str, *args: Any) -> Any:
         return self._execute("ExecuteAsyncScript", script, args)
 
-    def _execute(self, command, script, args):
+    def _execute(self, command: str, script: str, args: Sequence[Any]) -> Any:
         args = [{REFERENCE: one.id} if isinstance(one, Element) else one for one in args]
         return self.say(f"WebDriver:{command}", script=script, args=args, newSandbox=False, sandbox=None)["value"]
 
@@ -89,15 +92,15 @@ class Firefox:
     # Scripts of tests run in an isolated sandbox.
     shares_modules = False
 
-    def __init__(self, name, driver):
+    def __init__(self, name: str, driver: Driver) -> None:
         self.name = name
         self.driver = driver
 
-    def open(self, url):
+    def open(self, url: str) -> None:
         self.driver.get(url)
 
-    def wait(self, what, condition, limit=60):
-        def met(_):
+    def wait(self, what: str, condition: Callable[[], T], limit: float = 60) -> T:
+        def met(_: Any) -> T | Literal[False]:
             try:
                 return condition()
             except RuntimeError as error:
@@ -107,14 +110,14 @@ class Firefox:
                 raise
 
         try:
-            return WebDriverWait(self.driver, limit, poll_frequency=0.1).until(met)
+            return WebDriverWait(cast("Any", self.driver), limit, poll_frequency=0.1).until(met)
         except Exception as error:
             text = self.driver.execute_script("return document.body.innerText")[:800]
             raise AssertionError(f"{self.name}: waited {limit} s for {what}\n--- page\n{text}") from error
 
 
 @contextlib.contextmanager
-def firefox(profile):
+def firefox(profile: str | pathlib.Path) -> Iterator[Firefox]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]

@@ -1,0 +1,1 @@
+"""What several test suites, soaks and benchmarks share: servers, clients, networks."""

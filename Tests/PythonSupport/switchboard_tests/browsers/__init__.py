@@ -1,0 +1,1 @@
+"""Browsers, the pages in them, and other real WebRTC clients."""

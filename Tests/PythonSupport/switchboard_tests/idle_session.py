@@ -1,0 +1,96 @@
+"""A realtime session that mostly waits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import struct
+from typing import TYPE_CHECKING, Any
+
+from switchboard_tests.rawsocket import frame
+
+if TYPE_CHECKING:
+    from switchboard_tests.server import User
+
+CONNECTING_AT_ONCE = 100
+
+
+class IdleSession:
+    """A session that listens to its user's stream, responds to heartbeats, and keeps the changes."""
+
+    def __init__(self, user: User) -> None:
+        self.user = user
+        self.position = 0
+        self.changes: list[int] = []
+        self.errors: list[str] = []
+        self.closing = False
+        self.changed = asyncio.Event()
+        self.reader: asyncio.StreamReader
+        self.writer: asyncio.StreamWriter
+        self.task: asyncio.Task[Any]
+
+    async def open(self, port: int, security: ssl.SSLContext | None = None) -> None:
+        """`security` makes it wss."""
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 16, ssl=security)
+        self.writer.write(
+            b"GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 101"), head
+        stream = f"user:{self.user.id}"
+        self.send({"id": 1, "hello": {"token": self.user.token}})
+        self.send({"id": 2, "listen": {"stream": stream}})
+        while True:
+            message = await self.message()
+            if message.get("id") == 2:
+                self.position = message["result"]["position"][1]
+                break
+        self.task = asyncio.create_task(self.read())
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.writer.write(frame(json.dumps(message).encode()))
+
+    async def message(self) -> dict[str, Any]:
+        first, short = await self.reader.readexactly(2)
+        assert first == 0x81, first
+        length = short
+        if short == 126:
+            length = struct.unpack(">H", await self.reader.readexactly(2))[0]
+        elif short == 127:
+            length = struct.unpack(">Q", await self.reader.readexactly(8))[0]
+        return json.loads(await self.reader.readexactly(length))
+
+    async def read(self) -> None:
+        try:
+            while True:
+                self.take(await self.message())
+        except (asyncio.IncompleteReadError, ConnectionError, AssertionError) as error:
+            if not self.closing:
+                self.errors.append(f"closed: {error!r}")
+                self.changed.set()
+
+    def take(self, message: dict[str, Any]) -> None:
+        if "heartbeat" in message:
+            self.send({"heartbeat": {}})
+            return
+        for change in message.get("changes", []):
+            if change["seq"] != self.position + 1:
+                self.errors.append(f"{change['seq']} after {self.position}")
+            self.position = change["seq"]
+            self.changes.append(change["seq"])
+            self.changed.set()
+        if "changes" not in message:
+            self.errors.append(f"unexpected: {message}")
+
+    async def has(self, count: int) -> None:
+        """Waits until so many changes were received, or an error occurred."""
+        while len(self.changes) < count and not self.errors:
+            self.changed.clear()
+            await self.changed.wait()
+
+    def abort(self) -> None:
+        """Aborts the connection without a close frame, like a lost network."""
+        self.closing = True
+        self.writer.transport.abort()

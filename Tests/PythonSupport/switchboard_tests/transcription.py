@@ -1,0 +1,132 @@
+"""Transcription providers, and transcripts of voice messages."""
+
+from __future__ import annotations
+
+import contextlib
+import email.parser
+import http.server
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from switchboard_tests.server import User
+
+SPEECH = [(0, "one two three four five"), (1, "six seven eight nine ten"), (0, "one two three")]
+WORDS = "one two three four five"
+COMMAND = {"transcription": {"provider": "command"}}
+
+
+def transcript(user: User, message: dict[str, Any], *statuses: str) -> dict[str, Any]:
+    """A message's transcript, once it has one of these statuses."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found = user.get(f"/v1/voice-messages/{message['id']}").json()["message"].get("transcript", {})
+        if found.get("status") in statuses:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"it is never {statuses}: {found}")
+
+
+class Listener(http.server.BaseHTTPRequestHandler):
+    """Pocketsphinx behind an endpoint like OpenAI's."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        form: Any = email.parser.BytesParser().parsebytes(
+            b"Content-Type: " + self.headers["Content-Type"].encode() + b"\r\n\r\n" + body
+        )
+        fields = {
+            part.get_param("name", header="content-disposition"): part.get_payload(decode=True)
+            for part in form.get_payload()
+        }
+        assert self.path == "/v1/audio/transcriptions" and fields["model"] == b"tiny", fields.keys()
+        audio = fields["file"][44:]
+        done = subprocess.run(
+            ["pocketsphinx_continuous", "-infile", "/dev/stdin", "-logfn", "/dev/null"],
+            input=audio,
+            capture_output=True,
+            check=True,
+        )
+        text = " ".join(done.stdout.decode().split())
+        seconds = len(audio) / 32_000
+        response = {
+            "text": text,
+            "language": "english",
+            "segments": [{"start": 0, "end": seconds, "text": text}] if text else [],
+        }
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(response).encode())
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Liar(http.server.BaseHTTPRequestHandler):
+    """An endpoint like OpenAI's that behaves as its server's `mode` says."""
+
+    # A server with `mode` and what `serving` adds.
+    server: Any
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        mode = self.server.mode
+        if mode == "hang":
+            self.server.release.wait()
+            return
+        body = {
+            "json": b'{"text": "one two',
+            "huge": b'{"text": "' + b"a" * 20_000_000 + b'"}',
+            "refuse": b'{"error": {"message": "no"}}',
+            "well": json.dumps({"text": "hello there", "language": "english", "segments": [
+                {"start": 0.5, "end": 1.5, "text": "hello there"}]}).encode(),
+        }[mode]
+        self.send_response(401 if mode == "refuse" else 200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Picky(Liar):
+    """Succeeds `successes_left` times, and then behaves as its server's `mode` says."""
+
+    def do_POST(self) -> None:
+        with self.server.lock:
+            self.server.requests += 1
+            self.server.successes_left -= 1
+            succeeds = self.server.successes_left >= 0
+        if not succeeds:
+            super().do_POST()
+            return
+        body = json.dumps({"text": "well", "segments": [{"start": 0, "end": 1, "text": "well"}]}).encode()
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextlib.contextmanager
+def serving(handler: type[http.server.BaseHTTPRequestHandler]) -> Iterator[Any]:
+    server: Any = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.release, server.lock = threading.Event(), threading.Lock()
+    server.requests, server.successes_left = 0, 0
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.release.set()
+        server.shutdown()
+
+
+def endpoint_of(server: Any) -> dict[str, Any]:
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    return {"transcription": {"provider": "openai", "url": url, "model": "tiny", "timeoutSeconds": 2}}

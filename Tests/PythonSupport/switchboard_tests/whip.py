@@ -1,0 +1,79 @@
+"""A client of WHIP and WHEP."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from aiortc.mediastreams import MediaStreamTrack
+from aiortc.rtcconfiguration import RTCBundlePolicy
+
+from switchboard_tests.gateway import Gray, ReceivedMedia, Tone
+from switchboard_tests.server import User
+
+SDP = "application/sdp"
+FRAGMENT = "application/trickle-ice-sdpfrag"
+
+
+class WHIPSession:
+    """A client of WHIP or WHEP: a token, an address, and a PeerConnection."""
+
+    def __init__(self, person: User, call: str, kind: str) -> None:
+        self.person, self.kind = person, kind
+        self.address = f"{person.server.url}/v1/calls/{call}/{kind}"
+        self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {person.token}"}, timeout=20)
+        self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE))
+        self.received: dict[str, ReceivedMedia] = {}
+        self.listeners: list[asyncio.Task[Any]] = []
+        self.connection.on("track", self.on_track)
+        self.session_url = self.tag = ""
+
+    def on_track(self, track: MediaStreamTrack) -> None:
+        received = self.received[track.kind] = ReceivedMedia()
+
+        async def listen() -> None:
+            while True:
+                received.latest = await track.recv()
+                received.frames += 1
+
+        self.listeners.append(asyncio.ensure_future(listen()))
+
+    async def offer(self) -> str:
+        if self.kind == "whip":
+            self.connection.addTransceiver(Tone(700), "sendonly")
+            self.connection.addTransceiver(Gray(140), "sendonly")
+        else:
+            self.connection.addTransceiver("audio", "recvonly")
+            self.connection.addTransceiver("video", "recvonly")
+        await self.connection.setLocalDescription(await self.connection.createOffer())
+        return self.connection.localDescription.sdp
+
+    async def open(self) -> httpx.Response:
+        response = await self.http.post(self.address, content=await self.offer(), headers={"Content-Type": SDP})
+        assert response.status_code == 201, response.text
+        assert response.headers["Content-Type"] == SDP
+        assert response.headers["Accept-Patch"] == FRAGMENT
+        self.session_url = str(httpx.URL(self.address).join(response.headers["Location"]))
+        self.tag = response.headers["ETag"]
+        await self.connection.setRemoteDescription(RTCSessionDescription(response.text, "answer"))
+        return response
+
+    async def patch(
+        self, match: str | None, fragment: str = "a=ice-ufrag:abcd\r\na=ice-pwd:" + "p" * 24 + "\r\n"
+    ) -> httpx.Response:
+        headers = {"Content-Type": FRAGMENT} | ({"If-Match": match} if match else {})
+        return await self.http.patch(self.session_url, content=fragment, headers=headers)
+
+    async def end(self) -> httpx.Response:
+        return await self.http.delete(self.session_url)
+
+    async def __aenter__(self) -> WHIPSession:
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        for listener in self.listeners:
+            listener.cancel()
+        await self.connection.close()
+        await self.http.aclose()
