@@ -10,8 +10,8 @@ import { DetailsPanel } from "./details.js";
 import { devicesPanel } from "./devices.js";
 import { GridScene } from "./grid-scene.js";
 import { PairScene } from "./pair-scene.js";
-import { callPeople, joinCall } from "./people.js";
 import { pickPeople } from "./picker.js";
+import { callPeople, joinCall } from "./start-call.js";
 
 export class CallView {
     call;

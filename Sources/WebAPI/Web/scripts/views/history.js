@@ -7,8 +7,8 @@ import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { ending, lengthText, namesOf, othersOf, sides, whenText } from "../format.js";
 import { avatar } from "./avatar.js";
-import { callPeople } from "./people.js";
 import { showRecordings } from "./recordings.js";
+import { callPeople } from "./start-call.js";
 
 export function historyPage() {
     const list = h("ul", { class: "rows", id: "history" });

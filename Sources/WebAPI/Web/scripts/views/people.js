@@ -3,14 +3,14 @@
 import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
 import { preferences } from "../preferences.js";
-import { Problem, errorMessage } from "../problems.js";
+import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
+import { recentPeople } from "../recent-people.js";
 import { request } from "../requests.js";
-import { credentials } from "../credentials.js";
-import { othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
-import { ask, showPerson } from "./dialogs.js";
+import { showPerson } from "./person-card.js";
 import { pickPeople } from "./picker.js";
+import { callPeople, callPerson } from "./start-call.js";
 
 const SEARCH_DELAY = 250;
 
@@ -69,29 +69,6 @@ export function peoplePage() {
     };
 }
 
-/** Calls these people; asks what to do about a call in progress. */
-export function callPeople(users, kind) { return withCallInProgress("call", (other) => calls.start(users, kind, other)); }
-
-export const callPerson = (user, kind) => callPeople([user], kind);
-
-/** Joins a group call in progress. */
-export function joinCall(document) { return withCallInProgress("join", (other) => calls.join(document, { other })); }
-
-async function withCallInProgress(verb, work, other) {
-    try {
-        await work(other);
-    } catch (error) {
-        if (error instanceof Problem && error.type === "conflict" && !other) {
-            const choice = await ask({ title: "You are already in a call", text: error.detail, choices: [
-                { value: "hold", label: `Hold it and ${verb}` }, { value: "end", label: `End it and ${verb}` },
-            ] });
-            if (choice) await withCallInProgress(verb, work, choice);
-            return;
-        }
-        toast(errorMessage(error, "microphone"), { error: true });
-    }
-}
-
 async function groupCall() {
     const chosen = await pickPeople({ title: "New group call", actions: [
         { value: "audio", label: "Call", name: "phone" }, { value: "video", label: "Video call", name: "video" },
@@ -108,19 +85,6 @@ function personRow(user, presence) {
             data: { action: "call-audio" }, onclick: () => callPerson(user, "audio") }),
         button({ name: "video", label: `Video call with ${user.displayName}`, bare: true, class: "round soft",
             data: { action: "call-video" }, onclick: () => callPerson(user, "video") }));
-}
-
-/** The people of the last calls, each once. */
-export async function recentPeople() {
-    const { calls: list } = await request("calls.list", { limit: 50 });
-    const people = new Map();
-    for (const call of list) {
-        for (const other of othersOf(call, credentials.user.id)) {
-            if (!people.has(other.user)) people.set(other.user,
-                { id: other.user, displayName: other.displayName, photoURL: other.photoURL });
-        }
-    }
-    return [...people.values()].slice(0, 20);
 }
 
 /** Shows who of those on the page is online. */

@@ -8,7 +8,7 @@ import { voice } from "../voice.js";
 import { firstName } from "../format.js";
 import { avatar } from "./avatar.js";
 import { ask } from "./dialogs.js";
-import { callPerson } from "./people.js";
+import { callPerson } from "./start-call.js";
 import { voiceComposer } from "./voice-composer.js";
 import { voiceMessage } from "./voice-message.js";
 

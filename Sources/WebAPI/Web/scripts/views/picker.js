@@ -3,10 +3,10 @@
 import { credentials } from "../credentials.js";
 import { button, h } from "../dom.js";
 import { errorMessage } from "../problems.js";
+import { recentPeople } from "../recent-people.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
 import { open } from "./dialogs.js";
-import { recentPeople } from "./people.js";
 
 const SEARCH_DELAY = 250;
 

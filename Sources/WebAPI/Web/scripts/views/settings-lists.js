@@ -5,7 +5,7 @@ import { request } from "../requests.js";
 import { whenText } from "../format.js";
 import { avatar } from "./avatar.js";
 import { ask } from "./dialogs.js";
-import { report, section } from "./settings.js";
+import { report, section } from "./settings-section.js";
 
 /** A device is an installation with sign-ins; its sessions are listed under it. */
 export function devicesSection() {

@@ -5,11 +5,11 @@ import { credentials } from "../credentials.js";
 import { busy, button, field, h, toast, toggle } from "../dom.js";
 import { scaled } from "../photo.js";
 import { preferences } from "../preferences.js";
-import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
-import { blockedSection, devicesSection } from "./settings-lists.js";
 import { ask } from "./dialogs.js";
+import { blockedSection, devicesSection } from "./settings-lists.js";
+import { report, section } from "./settings-section.js";
 
 export function settingsPage() {
     return {
@@ -17,13 +17,6 @@ export function settingsPage() {
             profileSection(), callsSection(), browserSection(), devicesSection(), blockedSection(), passwordSection(),
             shortcutsSection(), signOutSection()),
     };
-}
-
-export const report = (error) => toast(errorMessage(error), { error: true });
-
-export function section(title, ...content) {
-    const id = `section-${title.toLowerCase().replace(/\W+/g, "-")}`;
-    return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id }, title), content);
 }
 
 async function change(values) {

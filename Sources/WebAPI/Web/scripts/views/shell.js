@@ -9,9 +9,10 @@ import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
 import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
-import { joinCall, peoplePage } from "./people.js";
+import { peoplePage } from "./people.js";
 import { personPage } from "./person.js";
 import { settingsPage } from "./settings.js";
+import { joinCall } from "./start-call.js";
 
 const pages = {
     people: { label: "People", name: "people", make: peoplePage },

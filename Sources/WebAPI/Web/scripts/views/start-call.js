@@ -1,0 +1,29 @@
+// Calling people and joining calls, from any page.
+
+import { calls } from "../calls.js";
+import { toast } from "../dom.js";
+import { Problem, errorMessage } from "../problems.js";
+import { ask } from "./dialogs.js";
+
+/** Calls these people; asks what to do about a call in progress. */
+export function callPeople(users, kind) { return withCallInProgress("call", (other) => calls.start(users, kind, other)); }
+
+export const callPerson = (user, kind) => callPeople([user], kind);
+
+/** Joins a group call in progress. */
+export function joinCall(document) { return withCallInProgress("join", (other) => calls.join(document, { other })); }
+
+async function withCallInProgress(verb, work, other) {
+    try {
+        await work(other);
+    } catch (error) {
+        if (error instanceof Problem && error.type === "conflict" && !other) {
+            const choice = await ask({ title: "You are already in a call", text: error.detail, choices: [
+                { value: "hold", label: `Hold it and ${verb}` }, { value: "end", label: `End it and ${verb}` },
+            ] });
+            if (choice) await withCallInProgress(verb, work, choice);
+            return;
+        }
+        toast(errorMessage(error, "microphone"), { error: true });
+    }
+}
