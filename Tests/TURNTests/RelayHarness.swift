@@ -69,7 +69,7 @@ final class RelayHarness {
             nonces: NonceGenerator(key: Digest(key.span.bytes)),
             limiter: ResponseLimiter(perSecond: responsesPerSecond, burst: responsesPerSecond, seed: 1),
             authentication: try #require(OpenSSLAuthentication()))
-        engine.setWallClock(unixSeconds: RelayHarness.unixSeconds, at: now)
+        engine.setWallClock(unixMilliseconds: RelayHarness.unixSeconds * 1000, at: now)
     }
 
     struct Outcome {

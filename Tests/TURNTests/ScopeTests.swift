@@ -67,6 +67,15 @@ struct ScopeTests {
         #expect(try carol.allocate(harness).error == 401)
     }
 
+    @Test("an allocation does not outlive its credential by part of a second")
+    func wallClock() throws {
+        let harness = try RelayHarness()
+        harness.engine.setWallClock(unixMilliseconds: RelayHarness.unixSeconds * 1000 + 900, at: harness.now)
+        harness.now = harness.now.adding(nanoseconds: 200_000_000)
+        var carol = try client(harness, .test, expiresIn: 60)
+        #expect(try carol.allocate(harness) { $0.append(.lifetime, integer: UInt32(3600)) }.lifetime == 59)
+    }
+
     @Test(
         "what is for a test or for the gateway ends with the credential",
         arguments: [.test, .gateway] as [CredentialScope])

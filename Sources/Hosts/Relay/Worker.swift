@@ -305,7 +305,7 @@ struct Worker: ~Copyable {
     }
 
     private mutating func tick() {
-        engine.setWallClock(unixSeconds: SystemClock.unixSeconds(), at: now)
+        engine.setWallClock(unixMilliseconds: Int64(clamping: SystemClock.unixNanoseconds() / 1_000_000), at: now)
         let (nonces, cookies) = shared.generators(at: now)
         engine.nonces = nonces
         outbox.sessions.helloVerifier.cookies = cookies

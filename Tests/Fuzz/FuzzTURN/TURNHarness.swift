@@ -77,7 +77,7 @@ final class TURNHarness {
             engine.discoveries = [discovery]
             engine.alternates = [TransportAddress(IPAddress(ipv4: 0x0505_0505), port: 3478)]
             engine.worker = number
-            engine.setWallClock(unixSeconds: unixSeconds, at: now)
+            engine.setWallClock(unixMilliseconds: unixSeconds * 1000, at: now)
             workers.append(Worker(number, engine))
         }
     }

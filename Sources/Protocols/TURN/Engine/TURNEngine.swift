@@ -71,7 +71,7 @@ package struct TURNEngine: ~Copyable {
     var connectionSerial: UInt32 = 0
     var writer = MessageWriter()
     /// Unix time at `Instant` 0, since the expiry of credentials is wall-clock time.
-    var unixSecondsAtZero: Int64 = 0
+    var unixMillisecondsAtZero: Int64 = 0
     private var sweep = Sweep()
     var revocations = Revocations()
     var owners = AllocationOwners()
@@ -104,12 +104,14 @@ package struct TURNEngine: ~Copyable {
     }
 
     /// Sets the wall clock, which the expiry of credentials is compared with.
-    package mutating func setWallClock(unixSeconds: Int64, at now: Instant) {
-        unixSecondsAtZero = unixSeconds - Int64(clamping: now.nanoseconds / 1_000_000_000)
+    ///
+    /// In milliseconds: two clocks in whole seconds would differ by up to one, and credentials outlive their expiry.
+    package mutating func setWallClock(unixMilliseconds: Int64, at now: Instant) {
+        unixMillisecondsAtZero = unixMilliseconds - Int64(clamping: now.nanoseconds / 1_000_000)
     }
 
     func unixSeconds(at now: Instant) -> Int64 {
-        unixSecondsAtZero + Int64(clamping: now.nanoseconds / 1_000_000_000)
+        (unixMillisecondsAtZero + Int64(clamping: now.nanoseconds / 1_000_000)) / 1000
     }
 
     /// Handles a datagram from a client. The packet that it returns is sent to a peer from the datagram's own bytes.
