@@ -8,9 +8,8 @@ import pathlib
 import subprocess
 
 import pytest
-from switchboard_tests.calls import participant
+from switchboard_tests.calls import create_group_call, participant
 from switchboard_tests.gateway import group
-from switchboard_tests.gateway import group as call_group
 from switchboard_tests.waiting import until
 from switchboard_tests.whip import SDP, WHIPSession
 
@@ -35,7 +34,7 @@ def test_webrtcbin_publishes_by_whip_and_aiortc_plays_by_whep(server, webrtcbin)
     """Debian's own WHIP client of GStreamer does not start (it loads libsoup 2 and 3), so the test makes the HTTP
     requests."""
     anna, ben, cleo = server.users(3)
-    call = call_group(anna, [ben, cleo])
+    call = create_group_call(anna, [ben, cleo])
 
     async def run():
         async with WHIPSession(ben, call, "whip") as publisher, WHIPSession(cleo, call, "whep") as player:

@@ -7,18 +7,11 @@ import uuid
 
 import httpx
 import pytest
-from switchboard_tests.calls import participant
+from switchboard_tests.calls import create_group_call, participant
 from switchboard_tests.metrics import value
 from switchboard_tests.server import refused
 from switchboard_tests.waiting import until
 from switchboard_tests.whip import FRAGMENT, SDP, WHIPSession
-
-
-def group(caller, others, mode: str = "gateway") -> str:
-    body = {"clientID": str(uuid.uuid4()), "callees": [other.id for other in others], "kind": "video", "mode": mode}
-    response = caller.post("/v1/calls", body)
-    assert response.status_code == 201, response.text
-    return response.json()["call"]["id"]
 
 
 @pytest.fixture
@@ -28,7 +21,7 @@ def people(server):
 
 def test_publish_by_whip_and_play_by_whep(people):
     anna, ben, cleo, _ = people
-    call = group(anna, [ben, cleo])
+    call = create_group_call(anna, [ben, cleo])
 
     async def run():
         async with WHIPSession(ben, call, "whip") as publisher, WHIPSession(cleo, call, "whep") as player:
@@ -66,7 +59,7 @@ def test_publish_by_whip_and_play_by_whep(people):
 
 def test_both_sessions_of_a_user_are_one_participant(people):
     anna, ben, cleo, _ = people
-    call = group(anna, [ben, cleo])
+    call = create_group_call(anna, [ben, cleo])
 
     async def run():
         async with (
@@ -94,7 +87,7 @@ def test_both_sessions_of_a_user_are_one_participant(people):
 def test_a_restart_drops_sessions_and_keeps_their_participants_for_a_while(make_server, end):
     server = make_server({"calls": {"leaseSeconds": 6}})
     anna, ben, cleo = server.users(3)
-    call = group(anna, [ben, cleo])
+    call = create_group_call(anna, [ben, cleo])
 
     async def run():
         async with (
@@ -129,7 +122,7 @@ def test_a_restart_drops_sessions_and_keeps_their_participants_for_a_while(make_
 
 def test_a_session_beside_a_client(people):
     anna, ben, cleo, _ = people
-    call = group(anna, [ben, cleo])
+    call = create_group_call(anna, [ben, cleo])
 
     async def run():
         async with WHIPSession(anna, call, "whip") as publisher:
@@ -149,7 +142,7 @@ def test_of_parallel_sessions_one_of_each_kind_remains(make_server):
     """A user has one session of WHIP and one of WHEP in a call, however many are asked for at the same moment."""
     server = make_server({"limits": {"signalsPerMinute": 10_000}})
     anna, ben = server.users(2)
-    call = group(anna, [ben])
+    call = create_group_call(anna, [ben])
 
     async def run():
         async with WHIPSession(ben, call, "whip") as publisher, WHIPSession(ben, call, "whep") as player:
@@ -183,7 +176,7 @@ def test_of_parallel_sessions_one_of_each_kind_remains(make_server):
 
 def test_ice_restarts_and_candidates(people):
     anna, ben, cleo, eve = people
-    call = group(anna, [ben, cleo])
+    call = create_group_call(anna, [ben, cleo])
 
     async def run():
         async with WHIPSession(ben, call, "whip") as session:
@@ -211,8 +204,8 @@ def test_ice_restarts_and_candidates(people):
 
 def test_rejected_requests(server, people):
     anna, ben, cleo, eve = people
-    call = group(anna, [ben, cleo])
-    direct = group(eve, [anna], "direct")
+    call = create_group_call(anna, [ben, cleo])
+    direct = create_group_call(eve, [anna], "direct")
 
     def post(person, call=call, kind="whip", body="v=0\r\n", type=SDP):
         headers = {"Authorization": f"Bearer {person.token}"} | ({"Content-Type": type} if type else {})

@@ -1,6 +1,6 @@
-import Model
+package import Model
 import Synchronization
-import Wire
+package import Wire
 
 /// A clock that goes on when a test says so, and then wakes whoever sleeps on it.
 ///

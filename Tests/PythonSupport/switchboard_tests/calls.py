@@ -23,6 +23,14 @@ GENEROUS = {
 }
 
 
+def create_group_call(caller: User, others: Sequence[User], mode: str = "gateway") -> str:
+    """Calls several users, and returns the call's id."""
+    body = {"clientID": client_id(), "callees": [other.id for other in others], "kind": "video", "mode": mode}
+    response = caller.post("/v1/calls", body)
+    assert response.status_code == 201, response.text
+    return response.json()["call"]["id"]
+
+
 class Pair:
     """Two users who call each other repeatedly, across crashes of the server, and check their streams."""
 
