@@ -73,17 +73,6 @@ def brief(make_server):
 
 
 @pytest.fixture
-def client():
-    """Makes clients of a server, closed when the test is over."""
-    with contextlib.ExitStack() as stack:
-        def make(server: Server, host: str = "127.0.0.1", user: str = "alice", password: str = "wonderland"):
-            made = stun.Client(host, server.relay_port, user, password)
-            stack.callback(made.close)
-            return made
-        yield make
-
-
-@pytest.fixture
 def peers():
     """Makes peers: UDP sockets of other addresses of the loopback."""
     with contextlib.ExitStack() as stack:
