@@ -1,8 +1,8 @@
 """An impaired link between two network namespaces: it loses, delays and reorders datagrams, reproducibly by a seed.
 
 The kernel may lack `tc netem`. So each end is a TAP device, through which the kernel exchanges Ethernet frames with a
-process that copies them from one to the other: this file, run as a program. Only UDP is impaired, by the datagram's
-number in its direction: with the same seed the same datagrams are affected.
+process that copies them from one to the other: this file, run as a program. But for `latency`, only UDP is impaired,
+by the datagram's number in its direction: with the same seed the same datagrams are affected.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ MAX_FRAME = 65_536
 class Impairments:
     """The impairments of one direction. Shares are of 1, times in seconds."""
 
+    # The delay of everything, TCP included.
+    latency: float = 0
     # The share that is lost.
     loss: float = 0
     # The maximum extra delay; the order is kept.
@@ -117,7 +119,7 @@ class Direction:
                 due = self.decide(now) if is_datagram(frame) else now
                 if due is not None:
                     self.number += 1
-                    heapq.heappush(self.waiting, (due, self.number, frame))
+                    heapq.heappush(self.waiting, (due + self.impairments.latency, self.number, frame))
 
     def decide(self, now: float) -> float | None:
         """The datagram's departure time; None if it is lost."""

@@ -273,6 +273,15 @@ class Person:
         self.driver.execute_script("document.querySelector('#call [data-action=close]')?.click()")
         self.gone("#call")
 
+    def leave_calls(self) -> None:
+        """Declines a call that rings, and leaves the one that this page is in, if any."""
+        if any(one.is_displayed() for one in self.all("#incoming")):
+            self.answer("decline")
+            self.gone("#incoming")
+        if self.all("#call:not([data-phase=ended])"):
+            self.hang_up()
+        self.leave_call_screen()
+
     def has_video(self) -> None:
         """Waits until frames are decoded that are not black."""
         start = self.browser.media()["frames"]
