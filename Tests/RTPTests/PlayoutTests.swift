@@ -257,6 +257,33 @@ struct AudioTimelineTests {
         #expect(gaps.allSatisfy { $0 <= 2 }, "\(gaps.filter { $0 > 2 })")
     }
 
+    @Test("a source that is held up again and again, as on a busy machine, had hardly a pause")
+    func load() {
+        var silence: UInt64 = 0
+        var dropped = 0
+        for seed in 1...8 {
+            var source = Source(seed: UInt64(seed))
+            source.jitter = 30
+            source.lost = 0.1
+            var free = 0.0
+            for number in 0..<1_000 {
+                if Double.random(in: 0..<1, using: &source.random) < 0.012 {
+                    free += Double.random(in: 100...400, using: &source.random)
+                }
+                let sent = max(Double(number) * 20, free)
+                source.send(at: sent)
+                source.timestamp += 960
+                free = sent + Double.random(in: 4...16, using: &source.random)
+            }
+            source.finish(at: 20_500)
+            for case .silence(let samples) in source.segments.dropFirst().dropLast() { silence += samples }
+            dropped += source.timeline.droppedCount
+        }
+        // Of 160 s: two pauses, of which the packets that follow are left out.
+        #expect(silence < 48_000, "\(silence)")
+        #expect(dropped < 10, "\(dropped)")
+    }
+
     @Test("timestamps that stand still while nothing is sent", arguments: [0, 960, -50_000_000, 1_000_000_000])
     func mute(jump: Int) {
         var source = Source(seed: 1)

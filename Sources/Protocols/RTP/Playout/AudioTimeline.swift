@@ -29,10 +29,10 @@ package struct AudioTimeline: Sendable {
     /// If two arrivals are this much further apart than their timestamps, it is not jitter.
     private static let step: Int64 = 6_000
     /// How long a burst may last without getting closer by `progress`: a delayed source that catches up may take
-    /// longer.
-    private static let resyncDelay: Int64 = 14_400
+    /// longer. A source on a busy machine is late by the same for most of a second, between being held up twice.
+    private static let resyncDelay: Int64 = 48_000
     private static let progress: Int64 = 960
-    private static let maxPending = 100
+    private static let maxPending = 200
     private static let clockPeriod: Int64 = 240_000
     /// When the delay falls again, the recording is ahead of the clock. Then one packet is left out per such interval,
     /// so that no word is lost; pauses do the rest.
