@@ -1,7 +1,10 @@
 """Live captions: what Ben says into his microphone appears on the others' pages while he speaks."""
 
+import pytest
 from switchboard_tests.browsers.browser import DESK, PHONE
 from switchboard_tests.browsers.pages import WORDS, connect, only_the_second_speaks
+
+pytestmark = pytest.mark.alone
 
 
 def reads(person, other):

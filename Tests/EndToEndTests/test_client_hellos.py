@@ -6,6 +6,8 @@ from switchboard_tests.browsers.browser import Browser
 from switchboard_tests.browsers.pages import Person
 from switchboard_tests.browsers.peer import Peer
 
+pytestmark = pytest.mark.alone
+
 PORTS = """
 const done = arguments[arguments.length - 1];
 window.peers.filter((one) => one.signalingState !== "closed").at(-1).getStats().then((stats) => {

@@ -5,6 +5,8 @@ import pytest
 from switchboard_tests.browsers.pages import Person
 from switchboard_tests.browsers.peer import Peer
 
+pytestmark = pytest.mark.alone
+
 # The page prefers a codec for sending, as with hardware support for it.
 PREFER = """
 const wanted = arguments[0];

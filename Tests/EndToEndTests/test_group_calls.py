@@ -8,6 +8,8 @@ from switchboard_tests.browsers.browser import DESK
 from switchboard_tests.browsers.firefox import firefox
 from switchboard_tests.browsers.pages import Person, connect, connect_group, everybody_receives_media
 
+pytestmark = pytest.mark.alone
+
 # Presses a button as soon as it is there.
 AGAIN = """
 const press = (_, observer) => {

@@ -9,6 +9,8 @@ from switchboard_tests.browsers.pages import connect_group, everybody_receives_m
 from switchboard_tests.impaired_link import Impairments
 from switchboard_tests.namespaces import PORT_RESTRICTED
 
+pytestmark = pytest.mark.alone
+
 pytest_plugins = ["distant"]
 
 BAD = Impairments(loss=0.1, jitter=0.03, reordered=0.05, late=0.02)

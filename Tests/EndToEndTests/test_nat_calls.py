@@ -9,6 +9,8 @@ from switchboard_tests.browsers.pages import connect, connect_group, everybody_r
 from switchboard_tests.impaired_link import Impairments
 from switchboard_tests.namespaces import EVERYTHING, NO_UDP, ONLY_443, PORT_RESTRICTED, SYMMETRIC
 
+pytestmark = pytest.mark.alone
+
 pytest_plugins = ["distant"]
 
 # Chromium begins with its TCP candidates 50 ms after the relayed ones, and not at all if those have connected by then.

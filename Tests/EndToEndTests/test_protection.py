@@ -10,6 +10,8 @@ from switchboard_tests.browsers.pages import Person
 from switchboard_tests.browsers.peer import Peer
 from switchboard_tests.browsers.server import Server
 
+pytestmark = pytest.mark.alone
+
 # The server's names, with those of browsers (RFC 4568 or RFC 5764) and OpenSSL.
 PROFILES = {
     "AEAD-AES-128-GCM": {"AEAD_AES_128_GCM", "SRTP_AEAD_AES_128_GCM"},

@@ -1,5 +1,6 @@
 """Recorded group calls: everybody sees that, and anybody may stop it."""
 
+import pytest
 from switchboard_tests.browsers.browser import DESK, PHONE
 from switchboard_tests.browsers.pages import (
     WORDS,
@@ -8,6 +9,8 @@ from switchboard_tests.browsers.pages import (
     everybody_receives_media,
     only_the_second_speaks,
 )
+
+pytestmark = pytest.mark.alone
 
 
 def manifest(person, call):
