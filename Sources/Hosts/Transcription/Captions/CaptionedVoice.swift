@@ -25,7 +25,7 @@ package final class CaptionedVoice {
     /// - Parameter begin: when its first packet arrived, which is time 0 of the captions.
     package init(begin: Instant, _ captions: LiveCaptions) throws(OpusFailure) {
         self.captions = captions
-        playout = VoicePlayout(begin: begin)
+        playout = VoicePlayout(begin: begin, isLive: true)
         voice = try RecordedVoice(.wide)
     }
 

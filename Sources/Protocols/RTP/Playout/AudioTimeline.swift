@@ -28,9 +28,7 @@ package struct AudioTimeline: Sendable {
     private static let resyncThreshold: Int64 = 24_000
     /// If two arrivals are this much further apart than their timestamps, it is not jitter.
     private static let step: Int64 = 6_000
-    /// How long a burst may last without getting closer by `progress`: a delayed source that catches up may take
-    /// longer. A source on a busy machine is late by the same for most of a second, between being held up twice.
-    private static let resyncDelay: Int64 = 48_000
+    /// Getting closer by less than this is none.
     private static let progress: Int64 = 960
     private static let maxPending = 200
     private static let clockPeriod: Int64 = 240_000
@@ -41,6 +39,9 @@ package struct AudioTimeline: Sendable {
     private static let maxAhead: Int64 = 48_000
 
     private let begin: Instant
+    /// How long a burst may last without getting closer by `progress`: a delayed source that catches up may take
+    /// longer.
+    private let resyncDelay: Int64
     private var unwrapper = TimestampUnwrapper()
     private var offset = RecentMinimum<Int64>(period: Self.clockPeriod)
     /// The timestamp that follows the last packet.
@@ -66,9 +67,13 @@ package struct AudioTimeline: Sendable {
         var offset: Int64 { arrival &- timestamp }
     }
 
-    /// - Parameter begin: the start of the recording.
-    package init(begin: Instant) {
+    /// - Parameters:
+    ///   - begin: the start of the recording.
+    ///   - isLive: somebody waits for the segments, so 0.3 s after a jump of the delay they continue behind a pause.
+    ///     Otherwise after a second: a source on a busy machine is late by the same for most of one.
+    package init(begin: Instant, isLive: Bool = false) {
         self.begin = begin
+        resyncDelay = isLive ? 14_400 : 48_000
     }
 
     /// Appends the next packet in order, and returns the next segments of the recording.
@@ -95,7 +100,7 @@ package struct AudioTimeline: Sendable {
         pending.append(arrived)
         let since = nearest.map { arrived.offset > $0.offset &- Self.progress ? $0 : arrived } ?? arrived
         nearest = since
-        let isOverdue = arrived.arrival &- since.arrival >= Self.resyncDelay
+        let isOverdue = arrived.arrival &- since.arrival >= resyncDelay
         guard isOverdue || pending.count >= Self.maxPending else { return [] }
         return resync()
     }

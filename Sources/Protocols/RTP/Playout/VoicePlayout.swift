@@ -11,9 +11,12 @@ package struct VoicePlayout: Sendable {
     private var timeline: AudioTimeline
     private var isAfterLoss = false
 
-    package init(begin: Instant) {
+    /// - Parameters:
+    ///   - begin: the time of the first packet.
+    ///   - isLive: somebody waits for the segments.
+    package init(begin: Instant, isLive: Bool = false) {
         self.begin = begin
-        timeline = AudioTimeline(begin: begin)
+        timeline = AudioTimeline(begin: begin, isLive: isLive)
     }
 
     /// Its length so far: samples at 48 kHz.
