@@ -28,9 +28,9 @@ package struct AudioTimeline: Sendable {
     private static let resyncThreshold: Int64 = 24_000
     /// If two arrivals are this much further apart than their timestamps, it is not jitter.
     private static let step: Int64 = 6_000
-    /// Getting closer by less than this is none.
+    /// Getting closer by less than this does not count.
     private static let progress: Int64 = 960
-    private static let maxPending = 200
+    private static let maxPending = 100
     private static let clockPeriod: Int64 = 240_000
     /// When the delay falls again, the recording is ahead of the clock. Then one packet is left out per such interval,
     /// so that no word is lost; pauses do the rest.
