@@ -272,7 +272,7 @@ let package = Package(
 )
 
 // Benchmarks are built only when asked for.
-if Context.environment["SWITCHBOARD_BENCH"] != nil {
+if Context.environment["DEV_SWITCHBOARD_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "relay-alone", dependencies: ["Relay", "TURN", "Wire", "OpenSSLCrypto"],
@@ -297,7 +297,7 @@ if Context.environment["SWITCHBOARD_BENCH"] != nil {
 }
 
 // Fuzz targets: an executable for each parser and engine, with libFuzzer's main. Scripts/fuzz builds them.
-if Context.environment["SWITCHBOARD_FUZZ"] != nil {
+if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
     func fuzz(_ name: String, _ uses: [Target.Dependency]) -> Target {
         .executableTarget(
             name: name, dependencies: uses, path: "Tests/Fuzz/\(name)", exclude: ["corpus"],

@@ -1,7 +1,7 @@
 """Shared fixtures of the integration tests: real servers, and users.
 
 `server` is one server per test module; `make_server` makes more, with other settings. Both run the debug
-binary that `Scripts/test` built (SWITCHBOARD_BINARY names another one) on free ports of the loopback and in a
+binary that `Scripts/test` built (DEV_SWITCHBOARD_BINARY names another one) on free ports of the loopback and in a
 directory of their own, and fail with the end of the server's log if it does not start.
 """
 

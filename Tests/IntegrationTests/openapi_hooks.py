@@ -14,8 +14,8 @@ import httpx
 import schemathesis
 from switchboard_tests.audio_files import encode, tone
 
-SERVER = os.environ["SWITCHBOARD_URL"]
-ME, FRIEND = (json.loads(os.environ[name]) for name in ("SWITCHBOARD_ME", "SWITCHBOARD_FRIEND"))
+SERVER = os.environ["DEV_SWITCHBOARD_URL"]
+ME, FRIEND = (json.loads(os.environ[name]) for name in ("DEV_SWITCHBOARD_ME", "DEV_SWITCHBOARD_FRIEND"))
 HTTP = httpx.Client(base_url=SERVER, timeout=20)
 
 

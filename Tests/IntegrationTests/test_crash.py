@@ -1,7 +1,7 @@
 """The server is killed at random moments, during ringing and active calls. Acknowledged requests persist, others are
 retried and executed once, streams have no gaps, ring deadlines fire, and calls continue.
 
-SWITCHBOARD_SEED repeats a run's random moments; SWITCHBOARD_CRASHES sets the number of crashes.
+DEV_SWITCHBOARD_SEED repeats a run's random moments; DEV_SWITCHBOARD_CRASHES sets the number of crashes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import random
 from switchboard_tests.calls import GENEROUS, Pair, history, whole_stream
 from switchboard_tests.endpoint import Endpoint, client_id
 
-CRASHES = int(os.environ.get("SWITCHBOARD_CRASHES", "50"))
+CRASHES = int(os.environ.get("DEV_SWITCHBOARD_CRASHES", "50"))
 PAIRS = 4
 RING_SECONDS = 10
 FINAL = {"ended"}
@@ -31,8 +31,8 @@ async def leave_ringing(server, ann, ben) -> str:
 
 
 def test_a_killed_server_loses_nothing(make_server):
-    seed = int(os.environ.get("SWITCHBOARD_SEED", random.randrange(1 << 32)))
-    print(f"SWITCHBOARD_SEED={seed}")
+    seed = int(os.environ.get("DEV_SWITCHBOARD_SEED", random.randrange(1 << 32)))
+    print(f"DEV_SWITCHBOARD_SEED={seed}")
     rng = random.Random(seed)
     server = make_server(GENEROUS)
     people = server.users(2 * PAIRS)

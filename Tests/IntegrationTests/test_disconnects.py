@@ -1,7 +1,7 @@
 """Connections are broken at random moments while the server keeps running: streams continue without a gap, and retried
 requests are executed once.
 
-SWITCHBOARD_SEED repeats a run's random moments.
+DEV_SWITCHBOARD_SEED repeats a run's random moments.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import socket
 
 from switchboard_tests.calls import GENEROUS, Pair, history, whole_stream
 
-CUTS = int(os.environ.get("SWITCHBOARD_CUTS", "200"))
+CUTS = int(os.environ.get("DEV_SWITCHBOARD_CUTS", "200"))
 PAIRS = 4
 
 
 def test_cut_connections_lose_nothing(make_server):
-    seed = int(os.environ.get("SWITCHBOARD_SEED", random.randrange(1 << 32)))
-    print(f"SWITCHBOARD_SEED={seed}")
+    seed = int(os.environ.get("DEV_SWITCHBOARD_SEED", random.randrange(1 << 32)))
+    print(f"DEV_SWITCHBOARD_SEED={seed}")
     rng = random.Random(seed)
     server = make_server(GENEROUS)
     people = server.users(2 * PAIRS)

@@ -14,7 +14,7 @@ import pytest
 from switchboard_tests.calls import GENEROUS
 from switchboard_tests.server import ROOT
 
-EXAMPLES = os.environ.get("SWITCHBOARD_EXAMPLES", "20")
+EXAMPLES = os.environ.get("DEV_SWITCHBOARD_EXAMPLES", "20")
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
     "response_headers_conformance"
@@ -47,9 +47,9 @@ def test_every_response_is_in_the_document(generous_server, selection):
         env=os.environ | {
             "SCHEMATHESIS_HOOKS": "openapi_hooks",
             "PYTHONPATH": os.pathsep.join([str(pathlib.Path(__file__).parent), str(ROOT / "Tests" / "PythonSupport")]),
-            "SWITCHBOARD_URL": server.url,
-            "SWITCHBOARD_ME": json.dumps(me),
-            "SWITCHBOARD_FRIEND": json.dumps(friend),
+            "DEV_SWITCHBOARD_URL": server.url,
+            "DEV_SWITCHBOARD_ME": json.dumps(me),
+            "DEV_SWITCHBOARD_FRIEND": json.dumps(friend),
         },
     )
     print(done.stdout[-20_000:], done.stderr[-4_000:])

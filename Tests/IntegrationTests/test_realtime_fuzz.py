@@ -18,10 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from switchboard_tests.rawsocket import RawSocket, frame
 
-# The same examples every time, unless SWITCHBOARD_EXAMPLES requests a number of new ones: failures are due to a change.
+# The same examples every time, so that failures are due to a change. DEV_SWITCHBOARD_EXAMPLES requests a number of new
+# ones.
 EXAMPLES = settings(
-    max_examples=int(os.environ.get("SWITCHBOARD_EXAMPLES", "150")),
-    derandomize="SWITCHBOARD_EXAMPLES" not in os.environ,
+    max_examples=int(os.environ.get("DEV_SWITCHBOARD_EXAMPLES", "150")),
+    derandomize="DEV_SWITCHBOARD_EXAMPLES" not in os.environ,
     database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

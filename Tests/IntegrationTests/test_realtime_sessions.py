@@ -22,7 +22,7 @@ ENDPOINTS = 20
 CLOSED = 1000
 CHANGES = 3
 TIMEOUT = 60
-SEED = int(os.environ.get("SWITCHBOARD_SEED", random.randrange(1 << 32)))
+SEED = int(os.environ.get("DEV_SWITCHBOARD_SEED", random.randrange(1 << 32)))
 
 
 async def change_everybody(people) -> None:

@@ -17,7 +17,7 @@ from switchboard_tests.processes import resident_kilobytes
 from switchboard_tests.relay_clients import OPEN
 from switchboard_tests.server import ROOT, Server
 
-LOAD = pathlib.Path(os.environ.get("SWITCHBOARD_LOAD_BINARY", ROOT / ".build/debug/switchboard-load"))
+LOAD = pathlib.Path(os.environ.get("DEV_SWITCHBOARD_LOAD_BINARY", ROOT / ".build/debug/switchboard-load"))
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,9 @@
 import Foundation
 
-/// The first seed of a test that tries others in each run. A failure prints its seed; `SWITCHBOARD_SEED` repeats it.
+/// The first seed of a test that tries others in each run. A failure prints its seed, and `DEV_SWITCHBOARD_SEED` repeats
+/// it.
 package func freshSeed() -> UInt64 {
-    ProcessInfo.processInfo.environment["SWITCHBOARD_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1 << 40)
+    ProcessInfo.processInfo.environment["DEV_SWITCHBOARD_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1 << 40)
 }
 
 extension RandomNumberGenerator {

@@ -78,7 +78,7 @@ struct CommandTests {
     }
 
     @Test("environment, files and signals are not inherited") func inheritance() async throws {
-        setenv("SWITCHBOARD_TEST_SECRET", "1", 1)
+        setenv("DEV_SWITCHBOARD_SECRET", "1", 1)
         let names = try await run(["env"]).text.split(separator: " ").compactMap { $0.split(separator: "=").first }
         #expect(Set(names).isSubset(of: ["PATH", "HOME", "LANG"]))
         #expect(names.contains("PATH"))

@@ -5,7 +5,7 @@ import Storage
 /// How many commands of four statements the store commits per second, and what each costs.
 ///
 /// A command is like a signal: one row read, one row written, one change appended (two statements). Run with
-/// `SWITCHBOARD_BENCH=1 swift run -c release storage-benchmark`.
+/// `DEV_SWITCHBOARD_BENCH=1 swift run -c release storage-benchmark`.
 @main
 struct StorageBenchmark {
     static func main() async throws {

@@ -18,8 +18,8 @@ import yaml
 from switchboard_tests.ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-BINARY = pathlib.Path(os.environ.get("SWITCHBOARD_BINARY", ROOT / ".build/debug/switchboard"))
-LOAD = pathlib.Path(os.environ.get("SWITCHBOARD_LOAD_BINARY", BINARY.parent / "switchboard-load"))
+BINARY = pathlib.Path(os.environ.get("DEV_SWITCHBOARD_BINARY", ROOT / ".build/debug/switchboard"))
+LOAD = pathlib.Path(os.environ.get("DEV_SWITCHBOARD_LOAD_BINARY", BINARY.parent / "switchboard-load"))
 START_SECONDS = 30
 # One client for all: creating one takes 30 ms. Without keep-alive, since servers are restarted here.
 HTTP = httpx.Client(limits=httpx.Limits(max_keepalive_connections=0), timeout=20)

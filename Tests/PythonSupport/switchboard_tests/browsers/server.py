@@ -113,4 +113,4 @@ gateway:
 
 
 def default_binary() -> str | pathlib.Path:
-    return os.environ.get("SWITCHBOARD_BINARY", ROOT / ".build" / "debug" / "switchboard")
+    return os.environ.get("DEV_SWITCHBOARD_BINARY", ROOT / ".build" / "debug" / "switchboard")
