@@ -8,6 +8,7 @@ package enum ServerRole: String, CaseIterable, Sendable {
     case relay
     case gateway
 
+    /// Reads a list such as `api,relay`. Throws a `ConfigurationError` that says what is allowed.
     package static func parse(_ list: String) throws -> Set<ServerRole> {
         var roles: Set<ServerRole> = []
         for name in list.split(separator: ",") {
@@ -17,7 +18,16 @@ package enum ServerRole: String, CaseIterable, Sendable {
             }
             roles.insert(role)
         }
-        guard !roles.isEmpty else { throw ConfigurationError("--role names no role.") }
+        guard !roles.isEmpty else {
+            throw ConfigurationError(
+                "--role names no role: give one or more of \(allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        guard !roles.contains(.gateway) || roles.contains(.api) else {
+            throw ConfigurationError(
+                "The gateway needs the api in the same process, which makes its calls: use --role "
+                    + "\(allCases.filter { roles.contains($0) || $0 == .api }.map(\.rawValue).joined(separator: ",")), "
+                    + "or leave out gateway.")
+        }
         return roles
     }
 }

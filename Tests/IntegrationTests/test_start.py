@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 
@@ -19,12 +20,13 @@ def run(server, *arguments: str, input: str = "") -> subprocess.CompletedProcess
     )
 
 
-def refused(settings: dict, tmp_path) -> str:
+def refused(settings: dict, tmp_path, arguments: list[str] | None = None, environment: dict | None = None) -> str:
     """The error of `serve` when it does not start with `settings`."""
     file = tmp_path / "other.yaml"
     file.write_text(yaml.safe_dump(settings))
     done = subprocess.run(
-        [str(BINARY), "serve", "--config", str(file)], capture_output=True, text=True, timeout=30, cwd=tmp_path
+        [str(BINARY), "serve", "--config", str(file), *(arguments or [])], capture_output=True, text=True, timeout=30,
+        cwd=tmp_path, env=os.environ | (environment or {}),
     )
     assert done.returncode != 0
     return done.stderr
@@ -54,6 +56,24 @@ def test_a_wrong_setting_is_named(tmp_path, changes, words):
     for group, values in changes.items():
         settings[group] = settings.get(group, {}) | values
     assert words in refused(settings, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--role", "relay,gateway"], "use --role api,relay,gateway"),
+        (["--log-level", "debug", "--log-level", "info"], "--log-level is given twice"),
+        (["--role", "api", "--role", "relay"], "--role is given twice"),
+        (["--htp-port", "1"], "Did you mean --http-port?"),
+    ],
+)
+def test_a_wrong_argument_is_named(tmp_path, arguments, words):
+    assert words in refused(free_settings(tmp_path), tmp_path, arguments)
+
+
+def test_a_variable_that_is_no_setting_is_named(tmp_path):
+    error = refused(free_settings(tmp_path), tmp_path, environment={"SWITCHBOARD_HTP_PORT": "1"})
+    assert "SWITCHBOARD_HTP_PORT" in error and "SWITCHBOARD_HTTP_PORT" in error
 
 
 @pytest.mark.parametrize("setting", ["http.port", "admin.port", "relay.port"])

@@ -75,6 +75,42 @@ import Testing
         #expect(message("", ["--relay-min-port", "80"]).contains("--relay-min-port must be a whole number from 1024"))
     }
 
+    @Test(arguments: [
+        ("http:\n  prot: 80", "Did you mean http.port?"), ("http:\n  Port: 80", "Did you mean http.port?"),
+        ("relay: {relam: x}", "Did you mean relay.realm?"), ("voice: {mobility: x}", "Did you mean relay.mobility?"),
+    ])
+    func anUnknownKeyOfAFileNamesTheNearest(yaml: String, expected: String) {
+        #expect(message(yaml).contains(expected), "\(message(yaml))")
+    }
+
+    @Test func anUnknownOptionNamesTheNearest() {
+        #expect(
+            message("", ["--storage-pth", "x"]).contains("Unknown option --storage-pth. Did you mean --storage-path?"))
+        #expect(!message("", ["--quite-something-else", "x"]).contains("Did you mean"))
+    }
+
+    @Test(arguments: [
+        ["--http-port", "1", "--http-port", "2"], ["--http-port=1", "--http-port", "1"],
+        ["--log-level=debug", "--log-level=info"],
+        ["--relay-mobility", "--relay-mobility"],
+    ])
+    func anOptionThatIsGivenTwiceIsAnError(arguments: [String]) {
+        let name = arguments[0].split(separator: "=")[0]
+        #expect(message("", arguments).contains("\(name) is given twice: give it once."), "\(message("", arguments))")
+    }
+
+    @Test func aListMayRepeatItsOption() throws {
+        let configuration = try load("", ["--relay-tls-ports", "1", "--relay-tls-ports=2"])
+        #expect(configuration[\.relay.tlsPorts] == [1, 2])
+    }
+
+    @Test func aMapIsReadFromTheFileAlone() {
+        let option = message("", ["--relay-users", "a=b"])
+        #expect(option.contains("--relay-users") && option.contains("set relay.users in the configuration file"))
+        let variable = message("", [], ["SWITCHBOARD_RELAY_USERS": "a=b"])
+        #expect(variable.contains("SWITCHBOARD_RELAY_USERS") && variable.contains("in the configuration file"))
+    }
+
     @Test func aMissingFileIsNamed() {
         #expect(throws: ConfigurationError.self) { try ServerConfiguration(file: "/nonexistent/s.yaml") }
     }

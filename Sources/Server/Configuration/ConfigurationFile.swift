@@ -105,12 +105,12 @@ struct ConfigurationFile {
         return map
     }
 
-    /// Suggests known keys that are similar to `key`.
+    /// Suggests the nearest known keys; else those in other groups that end like `key`.
     static func suggestion(for key: String) -> String {
+        let keys = SettingsTable.all.map(\.key)
         let last = key.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        let similar = SettingsTable.all.map(\.key).filter {
-            $0.lowercased() == key.lowercased() || $0.split(separator: ".").last?.lowercased() == last
-        }
-        return similar.isEmpty ? "" : " Did you mean \(similar.joined(separator: " or "))?"
+        let nearest = SimilarNames.of(key, among: keys)
+        return SimilarNames.question(
+            nearest.isEmpty ? keys.filter { $0.split(separator: ".").last?.lowercased() == last } : nearest)
     }
 }

@@ -12,11 +12,13 @@ package struct ServerConfiguration: Sendable {
     /// - Parameters:
     ///   - file: a YAML file, or nil for none.
     ///   - arguments: such as `["--http-port", "9000"]`; lists repeat their flag.
-    ///   - environment: such as `SWITCHBOARD_HTTP_PORT=9000`; lists are separated by commas.
+    ///   - environment: such as `SWITCHBOARD_HTTP_PORT=9000`; lists are separated by commas. Other names that begin with
+    ///     `SWITCHBOARD_` are errors, except those that Kubernetes adds.
     package init(file: String?, arguments: [String] = [], environment: [String: String] = [:]) throws {
-        try Self.checkArguments(arguments)
+        try CommandLineSettings.check(arguments)
         let inFile = try file.map { try ConfigurationFile(path: $0) }
-        let environmentProvider = EnvironmentVariablesProvider(environmentVariables: environment)
+        let variables = try EnvironmentVariables.settings(in: environment)
+        let environmentProvider = EnvironmentVariablesProvider(environmentVariables: variables)
             .prefixKeys(with: "switchboard")
         let argumentsProvider = CommandLineArgumentsProvider(arguments: ["switchboard"] + arguments)
         var values: [String: SettingValue] = [:]
@@ -91,18 +93,6 @@ package struct ServerConfiguration: Sendable {
             }
         if let value, !setting.accepts(value) { throw ConfigurationError("\(name) must be \(setting.allowed).") }
         return value
-    }
-
-    private static func checkArguments(_ arguments: [String]) throws(ConfigurationError) {
-        let flags = Set(SettingsTable.all.map { flag(for: $0.key) })
-        for argument in arguments where argument.hasPrefix("-") {
-            let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? argument
-            // A negative number is a value, not a flag.
-            guard flags.contains(name) || Int(argument) != nil else {
-                throw ConfigurationError(
-                    "Unknown option \(name). Options are named after settings, such as --http-port for http.port.")
-            }
-        }
     }
 
     /// `relay.minPort` as a flag: `--relay-min-port`.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Server
 
 @main
@@ -24,6 +25,16 @@ struct ConfigurationOptions: ParsableArguments {
     var settings: [String] = []
 
     var source: ConfigurationSource { ConfigurationSource(file: config, arguments: settings) }
+
+    func validate() throws {
+        // Of a repeated option, the last would win silently. Those in `settings` are checked with their values.
+        var given: Set<String> = []
+        for argument in ProcessInfo.processInfo.arguments.dropFirst()
+        where argument.hasPrefix("--") && !settings.contains(argument) {
+            let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? argument
+            guard given.insert(name).inserted else { throw ValidationError("\(name) is given twice: give it once.") }
+        }
+    }
 
     func load() throws -> ServerConfiguration {
         do {

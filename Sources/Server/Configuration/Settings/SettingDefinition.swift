@@ -28,6 +28,22 @@ struct SettingDefinition: Sendable {
     /// Whether it names a file whose content is part of the configuration.
     var isFile = false
 
+    /// Whether it is read from the file alone: neither the environment nor the command line can express it.
+    var isOnlyInFiles: Bool {
+        switch kind {
+        case .map, .records: true
+        default: false
+        }
+    }
+
+    /// Whether the command line may give it more than once.
+    var isList: Bool {
+        switch kind {
+        case .strings, .integers: true
+        default: false
+        }
+    }
+
     /// The type, for the reference file.
     var type: String {
         switch kind {
