@@ -10,7 +10,8 @@ import subprocess
 import httpx
 import pytest
 import yaml
-from switchboard_tests.server import BINARY
+from switchboard_tests.server import BINARY, tool
+from switchboard_tests.waiting import wait_until
 
 
 def run(server, *arguments: str, input: str = "") -> subprocess.CompletedProcess:
@@ -29,6 +30,7 @@ def refused(settings: dict, tmp_path, arguments: list[str] | None = None, enviro
         cwd=tmp_path, env=os.environ | (environment or {}),
     )
     assert done.returncode != 0
+    assert "is ready" not in done.stdout
     return done.stderr
 
 
@@ -89,6 +91,18 @@ def test_a_port_in_use_is_reported(tmp_path, setting):
         settings[group][key] = port
         error = refused(settings, tmp_path)
     assert setting in error and str(port) in error
+
+
+def test_a_relay_alone_says_that_it_is_ready(make_server):
+    server = make_server(started=False, role="relay")
+    # Without the api, the operator's port alone says so.
+    server.url = server.admin_url
+    server.start()
+    wait_until(lambda: "is ready." in server.log_tail(), "the line on standard output")
+    assert httpx.get(server.admin_url + "/readyz").text == "ok\n"
+    assert tool(server, "drain").returncode == 0
+    drained = httpx.get(server.admin_url + "/readyz")
+    assert (drained.status_code, drained.text) == (503, "draining\n")
 
 
 def test_an_unwritable_directory_is_reported(tmp_path):

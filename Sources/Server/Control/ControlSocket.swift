@@ -11,6 +11,8 @@ struct ControlSocket: Service {
 
     let path: String
     let handle: @Sendable (ControlRequest) async -> ControlResponse
+    /// Called once the socket accepts requests.
+    let bound: @Sendable () -> Void
     let logger: Logger
 
     func run() async throws {
@@ -21,6 +23,7 @@ struct ControlSocket: Service {
                 }
             }
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        bound()
         try await cancelWhenGracefulShutdown {
             try await server.executeThenClose { connections in
                 await withDiscardingTaskGroup { group in

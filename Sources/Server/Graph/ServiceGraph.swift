@@ -1,7 +1,6 @@
 import Accounts
 import Bus
 import Calls
-import Foundation
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
@@ -89,9 +88,13 @@ struct ServiceGraph: Sendable {
         let stats = ServerMetrics(
             hub: hub, connections: connections.limits, relay: server, calls: product?.calls, voice: product?.voice,
             transcription: transcription, registry: registry)
+        let readiness = Readiness(
+            listeners: product == nil ? [.control, .admin] : [.control, .admin, .api], isDraining: { draining.isOn },
+            isStorageFull: { false }, announce: { Readiness.announce(at: $0, logger: logger) })
         var services: [any Service] = [
-            Self.control(directory, accounts, product?.media.files, reloader, draining, warnings: relay.warnings),
-            Self.admin(configuration, stats, registry, isReady: { !draining.isOn }),
+            Self.control(
+                directory, accounts, product?.media.files, reloader, draining, warnings: relay.warnings, readiness),
+            Self.admin(configuration, stats, registry, readiness),
             Housekeeping(
                 store: storage.store, accounts: accounts.accounts, tokens: accounts.verifier,
                 retention: product?.retention, logger: Logger(label: "housekeeping")),
@@ -105,8 +108,7 @@ struct ServiceGraph: Sendable {
                 handler: RouteTableRequests(table: table), observer: product.calls.clock)
             services.append(
                 Self.api(
-                    configuration, table, hub, realtime, authenticator, connections, certificate,
-                    isReady: { !draining.isOn }, logger: logger))
+                    configuration, table, hub, realtime, authenticator, connections, certificate, readiness))
             services.append(HubShutdown(hub: hub))
         } else {
             logger.notice("the relay runs without the api")
@@ -124,7 +126,7 @@ struct ServiceGraph: Sendable {
 
     private static func control(
         _ directory: DataDirectory, _ accounts: AccountParts, _ files: MediaFiles?, _ reloader: Reloader,
-        _ draining: Draining, warnings: [String]
+        _ draining: Draining, warnings: [String], _ readiness: Readiness
     ) -> ControlSocket {
         ControlSocket(
             path: directory.file("control.sock"),
@@ -135,7 +137,7 @@ struct ServiceGraph: Sendable {
                 case .systemWarnings: ControlResponse(lines: warnings)
                 default: await accounts.handle(request, media: files)
                 }
-            }, logger: Logger(label: "control"))
+            }, bound: { readiness.bound(.control) }, logger: Logger(label: "control"))
     }
 
     /// Every operation of the server, over HTTP and over realtime.
@@ -175,15 +177,15 @@ struct ServiceGraph: Sendable {
 
     private static func admin(
         _ configuration: ServerConfiguration, _ stats: ServerMetrics, _ registry: PrometheusRegistry,
-        isReady: @escaping @Sendable () -> Bool
+        _ readiness: Readiness
     ) -> any Service {
         let pages = AdminPages(
-            registry: registry, collect: { await stats.collect() }, stats: { stats.json }, isReady: isReady)
+            registry: registry, collect: { await stats.collect() }, stats: { stats.json }, readiness: readiness)
         let host = configuration[\.admin.host]
         let port = configuration[\.admin.port]
         let application = Application(
             router: pages.router(), configuration: .init(address: .hostname(host, port: port), serverName: nil),
-            logger: Logger(label: "admin"))
+            onServerRunning: { _ in readiness.bound(.admin) }, logger: Logger(label: "admin"))
         return ListeningService(
             service: application, setting: SettingsTable.key(of: \.admin.port), host: host, port: port)
     }
@@ -191,7 +193,7 @@ struct ServiceGraph: Sendable {
     private static func api(
         _ configuration: ServerConfiguration, _ table: RouteTable, _ hub: RealtimeHub, _ realtime: RealtimeServices,
         _ authenticator: RequestAuthenticator, _ connections: ConnectionSettings, _ certificate: LiveCertificate?,
-        isReady: @escaping @Sendable () -> Bool, logger: Logger
+        _ readiness: Readiness
     ) -> any Service {
         let origins = configuration[\.http.allowedOrigins]
         let router = Router(context: WebContext.self)
@@ -201,7 +203,7 @@ struct ServiceGraph: Sendable {
         table.register(on: router)
         let document = ByteBuffer(string: table.openAPI)
         router.get("/openapi.json") { _, _ in Response(json: document, status: 200) }
-        HealthRoutes(isReady: isReady).register(on: router)
+        HealthRoutes(readiness: readiness).register(on: router)
         WebFiles.client.register(on: router)
         EventStreamRoutes(handler: EventStreamHandler(hub: hub, services: realtime), authenticator: authenticator)
             .register(on: router)
@@ -225,9 +227,7 @@ struct ServiceGraph: Sendable {
                 let actual = channel.localAddress?.port ?? port
                 let address =
                     "\(tls == nil ? "http" : "https")://\(shown.contains(":") ? "[\(shown)]" : shown):\(actual)/"
-                print("Switchboard \(ServerVersion.text) is ready: open \(address)")
-                fflush(nil)
-                logger.notice("ready", metadata: ["address": "\(address)"])
+                readiness.bound(.api, address: address)
             }, logger: Logger(label: "http"))
         return ListeningService(
             service: application, setting: SettingsTable.key(of: \.http.port), host: host, port: port)

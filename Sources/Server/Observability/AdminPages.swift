@@ -11,7 +11,7 @@ struct AdminPages: Sendable {
     let collect: @Sendable () async -> Void
     /// The metrics of the admin page as JSON.
     let stats: @Sendable () async -> JSON
-    let isReady: @Sendable () -> Bool
+    let readiness: Readiness
 
     func router() -> Router<WebContext> {
         let router = Router(context: WebContext.self)
@@ -23,22 +23,24 @@ struct AdminPages: Sendable {
                 body: .init(byteBuffer: ByteBuffer(string: registry.text)))
         }
         router.get("/admin/figures") { _, _ in Response(json: Array((await stats()).encoded.utf8), status: 200) }
-        HealthRoutes(isReady: isReady).register(on: router)
+        HealthRoutes(readiness: readiness).register(on: router)
         WebFiles.admin.register(on: router)
         return router
     }
 }
 
-/// Health checks: `/livez` succeeds while the process runs, `/readyz` while it accepts clients.
+/// Health checks: `/livez` succeeds while the process runs, `/readyz` while it accepts clients. Without that it responds
+/// with status 503 and a word that says why: `starting`, `draining` or `storage_full`.
 struct HealthRoutes: Sendable {
-    let isReady: @Sendable () -> Bool
+    let readiness: Readiness
 
     func register(on router: Router<WebContext>) {
         router.get("/livez") { _, _ in Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: "ok\n"))) }
         router.get("/readyz") { _, _ in
-            isReady()
-                ? Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: "ok\n")))
-                : Response(status: .serviceUnavailable, body: .init(byteBuffer: ByteBuffer(string: "not ready\n")))
+            let obstacle = readiness.obstacle
+            return Response(
+                status: obstacle == nil ? .ok : .serviceUnavailable,
+                body: .init(byteBuffer: ByteBuffer(string: (obstacle?.rawValue ?? "ok") + "\n")))
         }
     }
 }
