@@ -26,7 +26,7 @@ package enum SwitchboardServer {
         LoggingSystem.bootstrap { LineLogHandler(label: $0, level: level, isJSON: isJSON) }
         let logger = Logger(label: "switchboard")
 
-        let directory = try DataDirectory(path: configuration[\.storage.path])
+        let directory = try DataDirectory(path: configuration[\.storage.path], creates: true)
         let graph: ServiceGraph
         do {
             graph = try await ServiceGraph(
@@ -61,9 +61,11 @@ package enum SwitchboardServer {
     }
 
     /// Migrates the database, and returns a line for each step that was done.
-    package static func migrate(_ configuration: ServerConfiguration) async throws -> [String] {
-        let directory = try DataDirectory(path: configuration[\.storage.path])
-        let database = try SQLiteDatabase(path: directory.file("switchboard.sqlite"))
+    ///
+    /// - Parameter creates: whether to make a data directory and a database if there are none.
+    package static func migrate(_ configuration: ServerConfiguration, creates: Bool) async throws -> [String] {
+        let directory = try DataDirectory(path: configuration[\.storage.path], creates: creates)
+        let database = try SQLiteDatabase(path: directory.file(DataDirectory.databaseName))
         let store = Store(database: database) { _ in }
         let run = try await store.prepare()
         let compaction = try await database.compact()
@@ -96,6 +98,9 @@ package enum SwitchboardServer {
     ) async throws -> ControlResponse {
         let path = configuration[\.storage.path]
         if let response = try await ControlClient.send(request, at: path + "/control.sock") { return response }
+        if request.needsServer {
+            return ControlResponse(error: "No server is running on the data directory \(path): check storage.path.")
+        }
         let directory = try DataDirectory(path: path)
         let storage = try await StorageParts(directory: directory) { _ in }
         let parts = try await AccountParts(configuration, storage, directory: directory)

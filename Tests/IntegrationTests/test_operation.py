@@ -505,6 +505,7 @@ def test_reload_and_drain_need_a_server(make_server):
     for command in ("reload", "drain"):
         done = tool(server, command)
         assert done.returncode == 1 and "No server is running" in done.stderr
+    assert not server.data.exists()
 
 
 def test_clients_are_sent_elsewhere_while_draining(make_server, client):

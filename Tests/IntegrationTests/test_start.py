@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import stat
 import subprocess
 
 import httpx
@@ -111,6 +112,65 @@ def test_an_unwritable_directory_is_reported(tmp_path):
     settings["storage"]["path"] = str(tmp_path / "file" / "data")
     error = refused(settings, tmp_path)
     assert "storage.path" in error and "file/data" in error
+
+
+def test_a_directory_that_is_a_file_is_reported(tmp_path):
+    (tmp_path / "data").write_text("in the way")
+    error = refused(free_settings(tmp_path), tmp_path)
+    assert f"storage.path is {tmp_path / 'data'}, which is a file" in error
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["account", "list"], ["token"], ["migrate"], ["account", "create", "--email", "a@example.org"],
+        ["backup", "copy"],
+    ],
+    ids=" ".join,
+)
+def test_a_mistyped_directory_is_not_made(tmp_path, command):
+    file = tmp_path / "switchboard.yaml"
+    file.write_text(yaml.safe_dump(free_settings(tmp_path)))
+    done = subprocess.run(
+        [str(BINARY), *command, "--config", str(file), "--storage-path", str(tmp_path / "mistyped")],
+        capture_output=True, text=True, timeout=30, cwd=tmp_path, input="a password\n",
+    )
+    assert done.returncode == 1
+    assert f"There is no data directory at {tmp_path / 'mistyped'}: check storage.path" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_a_new_directory_is_closed_to_other_users(tmp_path):
+    file = tmp_path / "switchboard.yaml"
+    file.write_text(yaml.safe_dump(free_settings(tmp_path)))
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(BINARY), *command, "--config", str(file)], capture_output=True, text=True, timeout=30, cwd=tmp_path,
+            umask=0,
+        )
+
+    def modes() -> dict[str, int]:
+        data = tmp_path / "data"
+        return {path.name: stat.S_IMODE(path.stat().st_mode) for path in [data, *data.iterdir()]}
+
+    made = run("migrate", "--new")
+    assert made.returncode == 0 and "Ran migration" in made.stdout, made.stderr
+    assert run("token").returncode == 0
+    assert {"data", "switchboard.sqlite", "signing-key.pem"} <= set(modes())
+    assert all(mode & 0o077 == 0 for mode in modes().values()), modes()
+    # What an earlier version left open is closed by the next command that opens the directory.
+    (tmp_path / "data").chmod(0o755)
+    (tmp_path / "data" / "switchboard.sqlite").chmod(0o644)
+    assert run("migrate").returncode == 0
+    assert modes()["data"] == 0o700 and modes()["switchboard.sqlite"] == 0o600
+
+
+def test_migrating_beside_a_running_server_is_refused(server):
+    done = run(server, "migrate")
+    assert done.returncode == 1 and "Another server is running on the data directory" in done.stderr
+    files = [path for path in server.data.iterdir() if path.is_file() or path.is_socket()]
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in files), files
 
 
 def test_two_servers_do_not_share_a_directory(server, tmp_path):

@@ -149,27 +149,6 @@ import Testing
         #expect(left == ["user:b", "user:b"])
     }
 
-    @Test func theDirectoryIsHeldByOneServer() throws {
-        let directory = try ScratchDirectory()
-        var first: DataDirectory? = try DataDirectory(path: directory.path + "/data/deep")
-        let error = try #require(throws: SQLError.self) { _ = try DataDirectory(path: directory.path + "/data/deep") }
-        #expect(error.kind == .locked)
-        #expect(error.message.contains("/data/deep"))
-        #expect(first?.file("x") == directory.path + "/data/deep/x")
-        first = nil
-        _ = try DataDirectory(path: directory.path + "/data/deep")
-    }
-
-    @Test func anUnusableDirectoryIsNamed() throws {
-        let directory = try ScratchDirectory()
-        #expect(FileManager.default.createFile(atPath: directory.path + "/file", contents: Data()))
-        for path in ["/file", "/file/below"] {
-            let error = try #require(throws: SQLError.self) { _ = try DataDirectory(path: directory.path + path) }
-            #expect(error.kind == .unwritable)
-            #expect(error.message.contains(path))
-        }
-    }
-
     /// Rows as version 11 left them: sums, bounds and epochs are right afterwards.
     @Test func whatIsThereIsBroughtUp() async throws {
         let directory = try ScratchDirectory()

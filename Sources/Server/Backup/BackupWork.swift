@@ -9,7 +9,7 @@ import Storage
 /// contains no keys: a restored server makes new ones. The database gets its final name last, so a directory without it
 /// is not a complete backup.
 struct BackupWork: Sendable {
-    static let database = "switchboard.sqlite"
+    static let database = DataDirectory.databaseName
     static let media = "media"
     private static let pageSize = 1000
 

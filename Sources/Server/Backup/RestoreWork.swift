@@ -19,7 +19,7 @@ struct RestoreWork: Sendable {
             throw BackupError("\(backup) is not a backup: it has no readable \(BackupWork.database).")
         }
         let path = configuration[\.storage.path]
-        let directory = try DataDirectory(path: path)
+        let directory = try DataDirectory(path: path, creates: true)
         let others = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != DataDirectory.lockName }
         guard others.isEmpty else {
             throw BackupError(

@@ -18,6 +18,14 @@ package enum ControlRequest: Codable, Sendable {
     case drain(isOn: Bool)
     /// Limits of the operating system that are too low for the running server.
     case systemWarnings
+
+    /// Whether only a running server can handle it.
+    var needsServer: Bool {
+        switch self {
+        case .reload, .drain, .systemWarnings: true
+        default: false
+        }
+    }
 }
 
 /// The response: lines for standard output, or why the request failed.

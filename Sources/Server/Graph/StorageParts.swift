@@ -8,7 +8,7 @@ struct StorageParts: Sendable {
 
     /// - Parameter publish: called with the changes of each commit.
     init(directory: DataDirectory, publish: @escaping @Sendable ([Change]) -> Void) async throws {
-        database = try SQLiteDatabase(path: directory.file("switchboard.sqlite"))
+        database = try SQLiteDatabase(path: directory.file(DataDirectory.databaseName))
         store = Store(database: database, publish: publish)
         try await store.prepare()
     }

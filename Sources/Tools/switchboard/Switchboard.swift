@@ -3,6 +3,14 @@ import Foundation
 import Server
 
 @main
+enum Program {
+    static func main() async {
+        // What any command makes is for its user alone: database, keys, sockets, media files, backups.
+        umask(0o077)
+        await Switchboard.main()
+    }
+}
+
 struct Switchboard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "switchboard",
@@ -72,14 +80,21 @@ struct Serve: AsyncParsableCommand {
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Migrate the database to this version, and report what was done.")
+        abstract: "Migrate the database to this version, and report what was done.",
+        discussion: """
+            No server may run on the data directory: stop it first. `serve` migrates by itself, so that this is only \
+            needed to do it at another time.
+            """)
+
+    @Flag(help: "Make the data directory of storage.path and a new database if there are none.")
+    var new = false
 
     @OptionGroup var options: ConfigurationOptions
 
     func run() async throws {
         let configuration = try options.load()
         try await failing {
-            for line in try await SwitchboardServer.migrate(configuration) { print(line) }
+            for line in try await SwitchboardServer.migrate(configuration, creates: new) { print(line) }
         }
     }
 }

@@ -5,6 +5,8 @@ package struct SQLError: Error, Hashable, Sendable {
     package enum Kind: String, Sendable {
         /// The directory or file cannot be opened or written to.
         case unwritable
+        /// There is no directory or no database where one is expected.
+        case missing
         /// Another process holds the database or its directory.
         case locked
         case diskFull
@@ -36,7 +38,7 @@ package struct SQLError: Error, Hashable, Sendable {
         switch kind {
         case .locked, .overloaded, .closed, .diskFull:
             Problem(.unavailable, "The server's database is busy or unavailable; try again.", retryAfter: 1000)
-        case .unwritable, .damaged, .newer, .constraint, .unexpectedValue, .failed:
+        case .unwritable, .missing, .damaged, .newer, .constraint, .unexpectedValue, .failed:
             Problem(.internalError, "The server's database failed to process the request.")
         }
     }
