@@ -36,6 +36,8 @@ public struct Problem: Error, Hashable, Sendable {
         public static let internalError = Self(rawValue: "internal")
         /// The server cannot do this now. Status 503.
         public static let unavailable = Self(rawValue: "unavailable")
+        /// The server's disk is full: nothing can be written until its operator makes room. Status 503.
+        public static let storageFull = Self(rawValue: "storage_full")
     }
 
     /// The kind of the problem, for programs.

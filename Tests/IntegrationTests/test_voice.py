@@ -492,7 +492,7 @@ def test_a_full_disk_and_a_missing_directory_are_reported(make_server):
         assert send(alice, bob, SHORT).status_code == 201
         large = encode(tone(30))
         assert len(large) > 70_000
-        assert "no room" in problem(send(alice, bob, large), 503, "unavailable")
+        assert "no room" in problem(send(alice, bob, large), 503, "storage_full")
         assert len(media(server)) == 1
         assert "Make room" in server.log_tail()
         # A small one still fits.

@@ -609,7 +609,7 @@ def test_a_full_disk_is_reported(make_server):
         # With less free space than the minimum, no recording starts.
         server.settings["media"]["minFreeBytes"] = 100_000
         server.restart()
-        problem = refused(post(alice, bob, offer(section(0))), 503, "unavailable")
+        problem = refused(post(alice, bob, offer(section(0))), 503, "storage_full")
         assert "no room" in problem["detail"] and "media.minFreeBytes" in server.log_tail()
     server.stop()
 

@@ -89,7 +89,7 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: "\(directory)/\(name).part", withDestinationPath: "/dev/full")
         let error = await #expect(throws: MediaFileError.self) { try await files.write(bytes, as: name) }
-        #expect(error?.kind == .full)
+        #expect(error?.kind == .full && error?.problem.kind == .storageFull)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
     }
 

@@ -169,7 +169,35 @@ import Testing
         #expect(error?.kind == .diskFull)
         #expect(error?.message.contains(directory.database) == true)
         #expect(committedCount.value == 0)
+        #expect(error?.problem.kind == .storageFull && error?.problem.kind.status == 503)
+
+        // What follows is refused without being run; reads go on.
+        #expect(database.isDiskFull)
+        let ran = Shared(false)
+        let refused = await #expect(throws: SQLError.self) {
+            try await database.submit { _ in ran.update { $0 = true } }
+        }
+        #expect(refused?.kind == .diskFull && !ran.value)
+        #expect(try await database.read { try $0.first("SELECT COUNT(*) FROM blobs")?.int(0) } == 0)
+
+        // This disk has room, so that the probe ends it.
+        #expect(await database.probeFreeSpace())
+        #expect(!database.isDiskFull)
         #expect(try await database.submit { try $0.execute("INSERT INTO blobs (b) VALUES (?1)", [.blob([1])]) } == 1)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(!names.contains { $0.hasSuffix(".probe") })
+        await database.close()
+    }
+
+    /// /dev/full takes nothing, as a full disk.
+    @Test func aProbeOfAFullDiskFails() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.database + ".probe", withDestinationPath: "/dev/full")
+        #expect(await !database.probeFreeSpace())
+        await database.close()
+        #expect(await !database.probeFreeSpace(), "A closed database accepts no writes.")
     }
 
     @Test func aClosedDatabaseSaysSo() async throws {

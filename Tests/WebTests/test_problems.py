@@ -14,6 +14,7 @@ MESSAGE = """
         ({"type": "network"}, True),
         ({"type": "timeout"}, True),
         ({"type": "unavailable", "status": 503}, True),
+        ({"type": "storage_full", "status": 503}, True),
         ({"type": "rate_limited", "status": 429}, True),
         ({"type": "internal", "status": 500}, True),
         ({"type": "something_new", "status": 502}, True),

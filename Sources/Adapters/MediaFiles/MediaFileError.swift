@@ -38,7 +38,7 @@ package struct MediaFileError: Error, Hashable, Sendable, CustomStringConvertibl
     /// The problem for the client: it reveals no internals and says whether a retry makes sense.
     package var problem: Problem {
         switch kind {
-        case .full: Problem(.unavailable, "The server has no room for more files.", retryAfter: 60_000)
+        case .full: Problem(.storageFull, "The server has no room for more files.", retryAfter: 60_000)
         case .missing: .notFound("file")
         case .unwritable, .failed:
             Problem(.unavailable, "The server cannot access its media directory.", retryAfter: 60_000)

@@ -21,6 +21,7 @@ package struct Problem: Error, Hashable, Sendable {
         case quotaExceeded = "quota_exceeded"
         case providerNotConfigured = "provider_not_configured"
         case unavailable
+        case storageFull = "storage_full"
         case internalError = "internal"
     }
 
@@ -71,7 +72,7 @@ extension Problem.Kind {
         case .preconditionRequired: 428
         case .rateLimited: 429
         case .internalError: 500
-        case .providerNotConfigured, .unavailable: 503
+        case .providerNotConfigured, .unavailable, .storageFull: 503
         }
     }
 
@@ -97,6 +98,7 @@ extension Problem.Kind {
         case .quotaExceeded: "Your files have as many bytes as they may have"
         case .providerNotConfigured: "This server has no such provider"
         case .unavailable: "The server cannot do this now"
+        case .storageFull: "The server's disk is full"
         case .internalError: "Something went wrong on the server"
         }
     }

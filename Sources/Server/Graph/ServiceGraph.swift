@@ -90,11 +90,13 @@ struct ServiceGraph: Sendable {
             transcription: transcription, registry: registry)
         let readiness = Readiness(
             listeners: product == nil ? [.control, .admin] : [.control, .admin, .api], isDraining: { draining.isOn },
-            isStorageFull: { false }, announce: { Readiness.announce(at: $0, logger: logger) })
+            isStorageFull: { [storage] in storage.database.isDiskFull },
+            announce: { Readiness.announce(at: $0, logger: logger) })
         var services: [any Service] = [
             Self.control(
                 directory, accounts, product?.media.files, reloader, draining, warnings: relay.warnings, readiness),
             Self.admin(configuration, stats, registry, readiness),
+            FreeSpaceWatch(database: storage.database, logger: Logger(label: "storage")),
             Housekeeping(
                 store: storage.store, accounts: accounts.accounts, tokens: accounts.verifier,
                 retention: product?.retention, logger: Logger(label: "housekeeping")),
@@ -172,7 +174,8 @@ struct ServiceGraph: Sendable {
                 + TranscriptOperations.documents(voice, transcribed) + PhotoOperations.documents(photos)
                 + media.operations([.voice: voice.checker, .recording: recordings.checker]).all,
             schemas: Schemas.all,
-            version: ServerVersion.text, authenticator: authenticator, logger: Logger(label: "api"))
+            version: ServerVersion.text, authenticator: authenticator,
+            isStorageFull: { [database = storage.database] in database.isDiskFull }, logger: Logger(label: "api"))
     }
 
     private static func admin(

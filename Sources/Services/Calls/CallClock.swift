@@ -149,7 +149,10 @@ package final class CallClock: Service {
         do {
             try await calls.noteAll(command)
         } catch {
-            logger.error("\(what) failed", metadata: ["error": "\(error)"])
+            // A full disk is logged once, and not for each call and second.
+            if (error as? SQLError)?.kind != .diskFull {
+                logger.error("\(what) failed", metadata: ["error": "\(error)"])
+            }
             try? await Task.sleep(for: .seconds(1))
             retry()
         }

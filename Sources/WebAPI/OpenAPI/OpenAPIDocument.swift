@@ -137,6 +137,7 @@ extension Operation {
     /// Every problem that this operation can respond with.
     var possibleProblems: [Problem.Kind] {
         var kinds: [Problem.Kind] = [.invalidRequest, .internalError, .unavailable]
+        if writes { kinds.append(.storageFull) }
         if access != .anyone { kinds += [.unauthenticated, .forbidden] }
         if body != nil { kinds += [.payloadTooLarge, .unsupportedMediaType] }
         if limit != .none { kinds.append(.rateLimited) }

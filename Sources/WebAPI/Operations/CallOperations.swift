@@ -166,7 +166,7 @@ package enum CallOperations {
             name: "calls.alive", method: .post, path: "/v1/calls/{call}/alive",
             summary: "Report that the other side's media flows: keeps both in a call of two.", access: .endpoint,
             parameters: [callParameter], body: .object([]), responses: [.ok(callResponse)],
-            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere]
+            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere], isReadOnly: true
         ) { request in
             let principal = try request.requireEndpoint()
             let call = try request.identifier("call", of: CallID.self)

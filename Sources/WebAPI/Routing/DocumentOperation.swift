@@ -91,9 +91,13 @@ package struct DocumentOperation: Sendable {
     var limit: RequestLimit = .requests
     var run: @Sendable (Request) async throws -> Output
 
+    /// Whether it writes to the store or to files, so that it is refused while the disk is full.
+    var writes: Bool { method != .get && method != .head }
+
     /// Every problem that it can respond with.
     var possibleProblems: [Problem.Kind] {
         var kinds: [Problem.Kind] = [.invalidRequest, .forbidden, .internalError, .unavailable]
+        if writes { kinds.append(.storageFull) }
         if !isPublic { kinds.append(.unauthenticated) }
         if !bodyTypes.isEmpty { kinds += [.payloadTooLarge, .unsupportedMediaType] }
         if limit != .none { kinds.append(.rateLimited) }

@@ -63,7 +63,12 @@ package struct Operation: Sendable {
     /// The problems of this operation, besides those of every operation.
     var problems: [Problem.Kind] = []
     var limit: RequestLimit = .requests
+    /// Of one whose method is not GET: that it writes nothing to the store.
+    var isReadOnly = false
     var run: @Sendable (OperationRequest) async throws -> OperationResponse
+
+    /// Whether it writes to the store, so that it is refused while the disk is full.
+    var writes: Bool { method != .get && !isReadOnly }
 }
 
 /// The configured rate limit that an operation counts against, per user (or per address, without a user).

@@ -20,15 +20,18 @@ package struct RouteTable: Sendable {
     package let openAPI: String
     private let byName: [String: Operation]
     private let authenticator: RequestAuthenticator
+    private let isStorageFull: @Sendable () -> Bool
     private let logger: Logger
 
+    /// - Parameter isStorageFull: whether operations that write are refused, before they do any work.
     package init(
         operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)], version: String,
-        authenticator: RequestAuthenticator, logger: Logger
+        authenticator: RequestAuthenticator, isStorageFull: @escaping @Sendable () -> Bool = { false }, logger: Logger
     ) {
         self.operations = operations
         self.documents = documents
         self.authenticator = authenticator
+        self.isStorageFull = isStorageFull
         self.logger = logger
         byName = Dictionary(
             operations.filter(\.isRealtime).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -70,6 +73,7 @@ package struct RouteTable: Sendable {
             principal: principal, parameters: [:], body: params, clientAddress: clientAddress, host: host)
         do {
             try authenticator.admit(operation.limit, of: principal)
+            if operation.writes { try checkStorage() }
             if !operation.parameters.isEmpty {
                 request.parameters =
                     try request.decode(RealtimeParameters.self, configuration: operation.parameters).values
@@ -93,6 +97,7 @@ package struct RouteTable: Sendable {
                     credential: operation.access == .anyone
                         ? .none : .accessToken(authorization: request.headers[.authorization]),
                     endpoint: Self.endpoint(of: request, for: operation)))
+            if operation.writes { try checkStorage() }
             if operation.body != nil { operationRequest.body = try await Self.body(of: request) }
             let response = try await run(operation, operationRequest)
             return Response(json: response.bodyWithPositions, status: response.status)
@@ -117,10 +122,16 @@ package struct RouteTable: Sendable {
                 AdmissionRequest(
                     limit: operation.limit, address: context.clientAddress,
                     credential: Self.credential(of: request, for: operation, documentRequest)))
+            if operation.writes { try checkStorage() }
             return Response(try await operation.run(documentRequest))
         } catch {
             return Response(problem: problem(for: error, in: operation.name))
         }
+    }
+
+    /// - Throws: `storage_full`.
+    private func checkStorage() throws {
+        if isStorageFull() { throw SQLError(.diskFull, "The disk is full.").problem }
     }
 
     private static func value(of parameter: Operation.Parameter, _ request: Request, _ context: WebContext) -> String? {

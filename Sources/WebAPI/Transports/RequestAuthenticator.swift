@@ -1,6 +1,7 @@
 package import Accounts
 package import Model
 package import Realtime
+import Storage
 import Synchronization
 package import Tokens
 
@@ -110,7 +111,13 @@ extension RequestAuthenticator {
         let (principal, expiresAt) = try await authenticate(token: token)
         try admit(.requests, of: principal)
         async let me = accounts.me(principal)
-        let endpoint = try await accounts.endpoint(id, secret: secret, of: principal)
+        let endpoint: (id: EndpointID, newSecret: String?)
+        do {
+            endpoint = try await accounts.endpoint(id, secret: secret, of: principal)
+        } catch let error as SQLError {
+            // A full disk: a new endpoint cannot be registered.
+            throw error.problem
+        }
         let grant = EndpointGrant(
             endpoint: endpoint.id, newSecret: endpoint.newSecret, showsPresence: try await me.presence == .everyone)
         return (principal, expiresAt, grant)

@@ -36,7 +36,9 @@ package struct SQLError: Error, Hashable, Sendable {
     /// The problem for the client: it reveals no internals and says whether a retry makes sense.
     package var problem: Problem {
         switch kind {
-        case .locked, .overloaded, .closed, .diskFull:
+        case .diskFull:
+            Problem(.storageFull, "The server has no room to store anything; try again later.", retryAfter: 5000)
+        case .locked, .overloaded, .closed:
             Problem(.unavailable, "The server's database is busy or unavailable; try again.", retryAfter: 1000)
         case .unwritable, .missing, .damaged, .newer, .constraint, .unexpectedValue, .failed:
             Problem(.internalError, "The server's database failed to process the request.")

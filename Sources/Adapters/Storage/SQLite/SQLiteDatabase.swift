@@ -64,6 +64,12 @@ package final class SQLiteDatabase: SQLDatabase {
     package func submit<T: Sendable>(
         _ job: @escaping @Sendable (any SQLTransaction) throws -> T, committed: (@Sendable (T) -> Void)?
     ) async throws -> T {
+        try await submit(job, committed: committed, isProbe: false)
+    }
+
+    private func submit<T: Sendable>(
+        _ job: @escaping @Sendable (any SQLTransaction) throws -> T, committed: (@Sendable (T) -> Void)?, isProbe: Bool
+    ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             writer.enqueue(
                 SQLiteWriter.Job(
@@ -72,12 +78,34 @@ package final class SQLiteDatabase: SQLDatabase {
                         return SQLiteWriter.Outcome(
                             publish: { committed?(value) }, resume: { continuation.resume(returning: value) })
                     },
-                    fail: { continuation.resume(throwing: $0) }))
+                    fail: { continuation.resume(throwing: $0) }), isProbe: isProbe)
         }
     }
 
     package func read<T: Sendable>(_ job: @escaping @Sendable (any SQLTransaction) throws -> T) async throws -> T {
         try await pool.run(job, path: path)
+    }
+
+    /// Whether a write found the disk full. Until `probeFreeSpace` ends that, writes throw `SQLError` of kind `diskFull`
+    /// without being run.
+    package var isDiskFull: Bool { writer.isDiskFull }
+
+    /// Tries whether the disk has room again: with a file of a megabyte beside the database, and then with a small write
+    /// to the database that changes nothing. Returns whether writes are accepted.
+    package func probeFreeSpace() async -> Bool {
+        do {
+            try await FreeSpaceProbe.write(to: path + ".probe")
+            _ = try await submit(
+                { transaction in
+                    // Setting it writes the first page, even if the value is the same.
+                    let version = try transaction.first("PRAGMA user_version")?.int(0) ?? 0
+                    try transaction.execute("PRAGMA user_version = \(version)")
+                }, committed: nil, isProbe: true)
+            writer.isDiskFull = false
+            return true
+        } catch {
+            return false
+        }
     }
 
     package func releaseFreeSpace() async throws -> Bool {

@@ -4,8 +4,10 @@ extension SQLError {
     /// SQLite's error with the path of the file and what to do.
     init(_ error: DatabaseError, sql: String? = nil, path: String) {
         let reason = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        // The index of the write-ahead log has an error code of its own when it cannot grow.
+        let isFull = error.resultCode == .SQLITE_FULL || error.extendedResultCode == .SQLITE_IOERR_SHMSIZE
         switch error.resultCode {
-        case .SQLITE_FULL:
+        case _ where isFull:
             self.init(.diskFull, "The disk is full: \(path) cannot grow. Free some space; nothing was written.")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(.locked, "Another process holds the database \(path). Stop it, or point this server elsewhere.")

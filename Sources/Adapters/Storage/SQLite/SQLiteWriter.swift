@@ -8,6 +8,8 @@ internal import Synchronization
 ///
 /// Under load the group grows while the disk syncs, so that many requests share one sync; a single request does not
 /// wait for others.
+///
+/// When the disk is full, later jobs are refused without being run, until `isDiskFull` is cleared.
 final class SQLiteWriter: Sendable {
     /// One job with its type erased.
     struct Job: Sendable {
@@ -34,6 +36,7 @@ final class SQLiteWriter: Sendable {
     private static let queueLimit = 20_000
 
     private let queue = Mutex(Queue())
+    private let diskFull = Atomic(false)
     private let wake = DispatchSemaphore(value: 0)
     private let finished = DispatchSemaphore(value: 0)
     private let pool: DatabasePool
@@ -47,7 +50,17 @@ final class SQLiteWriter: Sendable {
         thread.start()
     }
 
-    func enqueue(_ job: Job) {
+    /// Set by a write that found the disk full.
+    var isDiskFull: Bool {
+        get { diskFull.load(ordering: .relaxed) }
+        set { diskFull.store(newValue, ordering: .relaxed) }
+    }
+
+    /// - Parameter isProbe: whether the job is run even if the disk is full.
+    func enqueue(_ job: Job, isProbe: Bool = false) {
+        guard isProbe || !isDiskFull else {
+            return job.fail(SQLError(.diskFull, "The disk of \(path) is full. Free some space; nothing was written."))
+        }
         enum EnqueueResult { case queued(wasIdle: Bool), closed, full }
         let result: EnqueueResult = queue.withLock { queue in
             if queue.isClosed { return .closed }
@@ -115,6 +128,7 @@ final class SQLiteWriter: Sendable {
                         } catch {
                             // A full disk or an I/O error ends the whole transaction, not just the savepoint.
                             guard connection.isInsideTransaction else { throw error }
+                            note(error)
                             failed.append((job, error))
                             try connection.execute("ROLLBACK TO job")
                         }
@@ -127,11 +141,16 @@ final class SQLiteWriter: Sendable {
                 }
             }
         } catch {
+            note(error)
             for job in group { job.fail(error) }
             return
         }
         for outcome in outcomes { outcome.publish() }
         for outcome in outcomes { outcome.resume() }
         for (job, error) in failed { job.fail(error) }
+    }
+
+    private func note(_ error: any Error) {
+        if (error as? SQLError)?.kind == .diskFull { isDiskFull = true }
     }
 }

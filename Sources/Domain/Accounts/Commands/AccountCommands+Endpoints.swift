@@ -44,7 +44,8 @@ extension AccountCommands {
         if let id, let (known, now) = try await read(id) {
             try Self.check(known, hash, principal.user)
             if known.usedAt.adding(seconds: Self.lastUseIntervalSeconds) <= now {
-                _ = try await database.writeAccounts { try $0.updateLastUse(of: id) }
+                // On a full disk, known endpoints may still read.
+                _ = try? await database.writeAccounts { try $0.updateLastUse(of: id) }
             }
             remember(id, presented, principal)
             return (id, nil)

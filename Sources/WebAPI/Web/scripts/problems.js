@@ -17,7 +17,7 @@ export class Problem extends Error {
 
     /** The request was not rejected: it may be sent again. */
     get isTransient() {
-        return ["network", "timeout", "unavailable", "rate_limited"].includes(this.type) || this.status >= 500;
+        return ["network", "timeout", "unavailable", "storage_full", "rate_limited"].includes(this.type) || this.status >= 500;
     }
 }
 
@@ -40,6 +40,7 @@ const messages = {
     quota_exceeded: "Your recordings and voice messages use up your storage. Delete some first.",
     rate_limited: "Too many requests. Please wait a moment and try again.",
     unavailable: "The server is busy right now. Please try again in a moment.",
+    storage_full: "The server has run out of storage. Please try again later.",
     internal: "Something went wrong on the server. Please try again.",
 };
 
