@@ -1,4 +1,6 @@
+/// The version of this server, which `--version`, `GET /v1/server`, the result of a `hello` and `/openapi.json` name.
 package enum ServerVersion {
+    /// The version (SemVer), written by `Scripts/release`; the SDK of the same release has the same.
     package static let text = "0.1.0"
 }
 

@@ -139,6 +139,25 @@ struct SessionHelloTests {
                 "handle 2",
             ])
     }
+
+    @Test func theHelloResultNamesTheServersVersion() {
+        var machine = SessionMachine(
+            session: identifier(9), rules: SessionRules(limits: RealtimeLimits(), serverVersion: "1.2.3-beta.1"),
+            at: .uptimeNanoseconds(0))
+        var actions: [SessionAction] = []
+        machine.receive(.hello(1, Hello(token: "t")), at: .uptimeNanoseconds(0), into: &actions)
+        machine.authenticated(
+            .success(
+                Admission(
+                    principal: Principal(user: alice), grant: EndpointGrant(endpoint: identifier(5)),
+                    expires: .distantFuture)), at: .uptimeNanoseconds(0), wallClock: morning, into: &actions)
+        let sent = actions.compactMap { action -> String? in
+            if case .send(let frame) = action { frame.string } else { nil }
+        }
+        #expect(sent.count == 1)
+        #expect(
+            sent.first?.contains(#","server":{"name":"Switchboard","version":"1.2.3-beta.1"},"resumed":{}}}"#) == true)
+    }
 }
 
 @Suite("The session machine: requests")

@@ -50,6 +50,7 @@ struct ServiceGraph: Sendable {
         let bus = InProcessBus()
         let hub = RealtimeHub(
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, limits: RealtimeLimits(configuration),
+            serverVersion: ServerVersion.text,
             logger: Logger(label: "realtime"), clock: Timestamp.systemClock)
         storage = try await StorageParts(directory: directory) { bus.publish($0) }
 

@@ -41,7 +41,8 @@ extension OutboundFrame {
         }
     }
 
-    /// `{"id":1,"result":{"session":"…","user":"…","endpoint":"…","heartbeat":20,"serverTime":"…","resumed":{…}}}`
+    /// `{"id":1,"result":{"session":"…","user":"…","endpoint":"…","heartbeat":20,"serverTime":"…",
+    /// "server":{"name":"Switchboard","version":"0.1.0"},"resumed":{…}}}`
     static func hello(_ id: Int64, _ result: HelloResult) -> Self {
         Self(expecting: 384 + result.resumed.count * 64) { buffer in
             buffer.writeText(#"{"id":"#)
@@ -60,6 +61,11 @@ extension OutboundFrame {
             buffer.writeDecimal(result.heartbeat.nanoseconds / 1_000_000_000)
             buffer.writeText(#","serverTime":"#)
             buffer.writeQuoted(result.serverTime.text)
+            if let version = result.serverVersion {
+                buffer.writeText(#","server":{"name":"Switchboard","version":"#)
+                buffer.writeQuoted(version)
+                buffer.writeText("}")
+            }
             buffer.writeText(#","resumed":{"#)
             for (index, resumed) in result.resumed.enumerated() {
                 if index > 0 { buffer.writeText(",") }
@@ -108,6 +114,7 @@ struct HelloResult: Sendable {
     var newSecret: String?
     var heartbeat: TimeAmount
     var serverTime: Timestamp
+    var serverVersion: String?
     /// The streams of the hello, and whether each is continued.
     var resumed: [(stream: StreamName, isContinued: Bool)]
 }

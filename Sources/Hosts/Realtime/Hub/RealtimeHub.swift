@@ -28,16 +28,18 @@ package final class RealtimeHub: Sendable {
     /// - Parameters:
     ///   - eventLoopGroup: The group of the transports' channels: there is one shard for each of its loops.
     ///   - bus: The source of changes and events; presence is published on it.
+    ///   - serverVersion: For the results of hellos. Nil if it is not told.
     ///   - clock: Wall time.
     package init(
         eventLoopGroup: any EventLoopGroup, bus: any EventBus, limits: RealtimeLimits = RealtimeLimits(),
-        logger: Logger = Logger(label: "realtime"), clock: @escaping @Sendable () -> Timestamp
+        serverVersion: String? = nil, logger: Logger = Logger(label: "realtime"),
+        clock: @escaping @Sendable () -> Timestamp
     ) {
         self.clock = clock
         self.logger = logger
         self.bus = bus
         presences = PresenceRegistry(grace: limits.presenceGrace)
-        rules = SessionRules(limits: limits)
+        rules = SessionRules(limits: limits, serverVersion: serverVersion)
         shards = eventLoopGroup.makeIterator().enumerated().map { SessionShard(index: $0.offset, loop: $0.element) }
         bus.subscribe { [weak self] message in
             switch message {

@@ -70,9 +70,12 @@ struct SessionMachine: ~Copyable {
 /// What all sessions share.
 final class SessionRules: Sendable {
     let limits: RealtimeLimits
+    /// The version of the server, for the results of hellos. Nil if it is not told.
+    let serverVersion: String?
 
-    init(limits: RealtimeLimits) {
+    init(limits: RealtimeLimits, serverVersion: String? = nil) {
         self.limits = limits
+        self.serverVersion = serverVersion
     }
 }
 
