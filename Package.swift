@@ -168,7 +168,7 @@ let package = Package(
         module(
             "", "Server",
             [
-                "Wire", "TURN", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "DatagramIO",
+                "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "DatagramIO",
                 "OpenSSLCrypto", "SecureMedia", "PasswordHashing", "Tokens", "Storage", "Bus", "Gateway",
                 "MediaGateway", "Relay", "Transcription", "Realtime", "Services", "WebAPI", hummingbird,
                 hummingbirdServer, hummingbirdTLS, httpTypes, nioCore, nioPosix, nioSSL, lifecycle,
@@ -220,7 +220,12 @@ let package = Package(
             ["TestSupport", "Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["TestSupport", "Storage", "Model", "Voice", grdb]),
         tests("MediaFilesTests", ["TestSupport", "MediaFiles", "Model"]),
-        tests("ServerTests", ["TestSupport", "Server", "Transcription", logging]),
+        tests(
+            "ServerTests",
+            [
+                "TestSupport", "Server", "Services", "MediaGateway", "DatagramIO", "Model", "Wire", "Transcription",
+                logging,
+            ]),
         tests(
             "ServicesTests",
             [

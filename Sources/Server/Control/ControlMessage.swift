@@ -18,11 +18,13 @@ package enum ControlRequest: Codable, Sendable {
     case drain(isOn: Bool)
     /// Limits of the operating system that are too low for the running server.
     case systemWarnings
+    /// A part of `switchboard check`: only in the running server.
+    case check(CheckRequest)
 
     /// Whether only a running server can handle it.
     var needsServer: Bool {
         switch self {
-        case .reload, .drain, .systemWarnings: true
+        case .reload, .drain, .systemWarnings, .check: true
         default: false
         }
     }

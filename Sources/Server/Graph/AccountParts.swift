@@ -88,7 +88,7 @@ struct AccountParts: Sendable {
             case .backup(let path):
                 return ControlResponse(
                     lines: try await BackupWork(source: storage.database, files: media).run(to: path))
-            case .reload, .drain, .systemWarnings:
+            case .reload, .drain, .systemWarnings, .check:
                 return ControlResponse(error: "No server is running on the data directory of storage.path.")
             case .invite(let count): return ControlResponse(lines: try await accounts.createInvites(count: count))
             }

@@ -64,6 +64,7 @@ struct ServiceGraph: Sendable {
         }
         gateway = product?.calls.gateway
         let calls = product?.calls
+        let checks = CheckResponder(roles: roles, gateway: gateway, clock: Timestamp.systemClock)
         let accounts = try await AccountParts(configuration, storage, directory: directory) { user, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
             calls?.coordinator.signInsEnded(signIns)
@@ -95,7 +96,8 @@ struct ServiceGraph: Sendable {
             announce: { Readiness.announce(at: $0, logger: logger) })
         var services: [any Service] = [
             Self.control(
-                directory, accounts, product?.media.files, reloader, draining, warnings: relay.warnings, readiness),
+                directory, accounts, product?.media.files, reloader, draining, checks, warnings: relay.warnings,
+                readiness),
             Self.admin(configuration, stats, registry, readiness),
             FreeSpaceWatch(database: storage.database, logger: Logger(label: "storage")),
             Housekeeping(
@@ -106,7 +108,7 @@ struct ServiceGraph: Sendable {
             services += product.calls.services + [product.voice.transcripts]
             let table = Self.routes(configuration, accounts, product, storage, relay.issuer, hub, authenticator)
             let realtime = RealtimeServices(
-                authenticator: authenticator,
+                authenticator: CheckAuthenticator(authenticator: authenticator, checks: checks),
                 source: StoreStreams(store: storage.store, commands: product.calls.service.commands, hub: hub),
                 handler: RouteTableRequests(table: table), observer: product.calls.clock)
             services.append(
@@ -129,7 +131,7 @@ struct ServiceGraph: Sendable {
 
     private static func control(
         _ directory: DataDirectory, _ accounts: AccountParts, _ files: MediaFiles?, _ reloader: Reloader,
-        _ draining: Draining, warnings: [String], _ readiness: Readiness
+        _ draining: Draining, _ checks: CheckResponder, warnings: [String], _ readiness: Readiness
     ) -> ControlSocket {
         ControlSocket(
             path: directory.file("control.sock"),
@@ -138,6 +140,7 @@ struct ServiceGraph: Sendable {
                 case .reload: reloader.reload()
                 case .drain(let isOn): draining.handleDrain(isOn: isOn)
                 case .systemWarnings: ControlResponse(lines: warnings)
+                case .check(let request): await checks.handle(request)
                 default: await accounts.handle(request, media: files)
                 }
             }, bound: { readiness.bound(.control) }, logger: Logger(label: "control"))

@@ -3,12 +3,17 @@ import Server
 
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Test the relay over every configured transport, and report what does not work.",
+        abstract: "Try everything that the configuration promises, and report what does not work and what to do.",
         discussion: """
-            Two allocations are made, and packets relayed from one to the other and back, with credentials from the \
-            configuration's secret, against the running server. On another machine, with a copy of the configuration, \
-            --address tests it from outside. The exit code is 1 if something fails.
+            Run it beside the server, with the server's configuration. It tries HTTP and its certificate, a hello over \
+            realtime, two legs in the media gateway with a packet from one to the other, the relay over every configured \
+            transport, and the free space. Nothing of it is stored. --url tries the API through a proxy. On another \
+            machine, with a copy of the configuration, --address tries the server from outside, without the gateway. \
+            The exit code is 1 if something fails; warnings are no failures.
             """)
+
+    @Option(help: "Where clients reach the API, such as https://calls.example.org, instead of http.host and http.port.")
+    var url: String?
 
     @Option(help: "Only test this address, from another machine.")
     var address: String?
@@ -22,16 +27,19 @@ struct Check: AsyncParsableCommand {
     @Option(help: "A STUN server elsewhere, as address:port, to compare relay.externalAddress with.")
     var stun: String?
 
+    @Flag(help: "Print one JSON document instead of lines.")
+    var json = false
+
     @OptionGroup var options: ConfigurationOptions
 
     func run() async throws {
         let configuration = try options.load()
         try await failing {
-            var checkOptions = RelayCheck.Options()
-            (checkOptions.address, checkOptions.name) = (address, name)
-            (checkOptions.authorities, checkOptions.stun) = (authorities, stun)
-            var check = try RelayCheck(configuration, checkOptions)
-            guard await check.run(print: { print($0) }) else { throw ExitCode(1) }
+            var checkOptions = ServerCheck.Options()
+            (checkOptions.file, checkOptions.url, checkOptions.address) = (options.config, url, address)
+            (checkOptions.name, checkOptions.authorities, checkOptions.stun) = (name, authorities, stun)
+            let check = try ServerCheck(configuration, checkOptions)
+            guard await check.run(isJSON: json, print: { print($0) }) else { throw ExitCode(1) }
         }
     }
 }

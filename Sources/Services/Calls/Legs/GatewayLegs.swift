@@ -72,6 +72,23 @@ package final class GatewayLegs: Sendable {
         }
     }
 
+    /// Answers an offer of `switchboard check`, in a call that exists only here: since its key has no ids of a call and
+    /// an endpoint, the events of its legs are dropped, and nothing is stored. Throws a `Problem`.
+    package func answerCheck(_ sdp: String, call: String, leg: String) async throws -> String {
+        do {
+            return try await server.answer(LegOffer(key: Self.checkKey(call, leg), sdp: sdp)).sdp
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// Ends a leg of a check, if there is one.
+    package func endCheck(call: String, leg: String) { server.end(Self.checkKey(call, leg)) }
+
+    private static func checkKey(_ call: String, _ leg: String) -> LegKey {
+        LegKey(call: "check:\(call)", participant: "check:\(leg)")
+    }
+
     /// Sets preferences for video slots of the endpoint's leg, by mid. Returns the preferences of all video slots in
     /// section order; nothing changes if a mid is not a video slot. Nil if the endpoint has no leg.
     func setPreferences(_ preferences: [String: SlotQuality], on leg: CallLeg) async -> [SlotPreference]? {

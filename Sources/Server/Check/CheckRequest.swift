@@ -1,0 +1,11 @@
+/// What `switchboard check` asks of the running server, through the control socket.
+package enum CheckRequest: Codable, Sendable {
+    /// The names of the roles that run, a line each.
+    case roles
+    /// A token for one hello of an identity that is nowhere stored.
+    case helloToken
+    /// Answers an offer, as one of the legs of a call that exists only in the gateway. The line is the answer.
+    case leg(call: String, leg: String, sdp: String)
+    /// Ends a leg.
+    case endLeg(call: String, leg: String)
+}

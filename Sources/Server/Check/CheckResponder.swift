@@ -1,0 +1,106 @@
+import Crypto
+import Model
+import Services
+import Synchronization
+
+/// The running server's side of `switchboard check`: identities for a hello, and legs in the gateway, none of which is
+/// written anywhere. Both end by themselves after half a minute.
+///
+/// Only who can open the control socket reaches it, and may do all of this and more anyway.
+final class CheckResponder: Sendable {
+    /// Of both tokens and legs at a time.
+    private static let limit = 32
+    private static let seconds: Int64 = 30
+    private static let maxOfferByteCount = 64 * 1024
+
+    private struct Leg: Hashable {
+        let call: String
+        let leg: String
+    }
+
+    private struct State {
+        /// The tokens that were not used yet, and when they expire.
+        var tokens: [String: Timestamp] = [:]
+        var legs: Set<Leg> = []
+    }
+
+    /// Those that this process runs.
+    private let roles: Set<ServerRole>
+    private let gateway: GatewayLegs?
+    private let clock: @Sendable () -> Timestamp
+    private let state = Mutex(State())
+
+    init(roles: Set<ServerRole>, gateway: GatewayLegs?, clock: @escaping @Sendable () -> Timestamp) {
+        // Without the api there is no gateway, whatever was asked for.
+        self.roles = gateway == nil ? roles.subtracting([.gateway]) : roles
+        self.gateway = gateway
+        self.clock = clock
+    }
+
+    func handle(_ request: CheckRequest) async -> ControlResponse {
+        switch request {
+        case .roles: ControlResponse(lines: ServerRole.allCases.filter(roles.contains).map(\.rawValue))
+        case .helloToken: makeToken()
+        case .leg(let call, let leg, let sdp): await answer(sdp, Leg(call: call, leg: leg))
+        case .endLeg(let call, let leg): end(Leg(call: call, leg: leg))
+        }
+    }
+
+    // MARK: Hello
+
+    /// The identity of a token, which is good only once: a user and an endpoint that nobody else has. Nil if the token
+    /// is not one of a check.
+    func admit(_ token: String) -> (principal: Principal, expiresAt: Timestamp, endpoint: EndpointID)? {
+        let now = clock()
+        let expiry = state.withLock { $0.tokens.removeValue(forKey: token) }
+        guard let expiry, now < expiry else { return nil }
+        return (Principal(user: .make(at: now)), now.adding(seconds: Self.seconds), .make(at: now))
+    }
+
+    private func makeToken() -> ControlResponse {
+        let now = clock()
+        // 256 random bits, and no JWT: the verifier of tokens rejects it.
+        let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
+        let token = "check-" + key.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        return state.withLock { state in
+            state.tokens = state.tokens.filter { now < $0.value }
+            guard state.tokens.count < Self.limit else { return Self.full }
+            state.tokens[token] = now.adding(seconds: Self.seconds)
+            return ControlResponse(lines: [token])
+        }
+    }
+
+    // MARK: Legs
+
+    private func answer(_ sdp: String, _ leg: Leg) async -> ControlResponse {
+        guard let gateway else { return ControlResponse(error: "This server runs without the gateway.") }
+        guard leg.call.utf8.count <= 64, leg.leg.utf8.count <= 64, sdp.utf8.count <= Self.maxOfferByteCount else {
+            return ControlResponse(error: "The offer of a check is too long.")
+        }
+        let isAdmitted = state.withLock { state in
+            guard state.legs.count < Self.limit else { return false }
+            return state.legs.insert(leg).inserted
+        }
+        guard isAdmitted else { return Self.full }
+        Task { [weak self] in
+            try? await Task.sleep(for: .seconds(Self.seconds))
+            _ = self?.end(leg)
+        }
+        do {
+            return ControlResponse(lines: [try await gateway.answerCheck(sdp, call: leg.call, leg: leg.leg)])
+        } catch let problem as Problem {
+            _ = end(leg)
+            return ControlResponse(error: problem.detail)
+        } catch {
+            _ = end(leg)
+            return ControlResponse(error: "\(error)")
+        }
+    }
+
+    private func end(_ leg: Leg) -> ControlResponse {
+        if state.withLock({ $0.legs.remove(leg) }) != nil { gateway?.endCheck(call: leg.call, leg: leg.leg) }
+        return ControlResponse(lines: [])
+    }
+
+    private static let full = ControlResponse(error: "Too many checks run at a time: wait half a minute.")
+}
