@@ -23,7 +23,9 @@ package enum SwitchboardServer {
         MetricsSystem.bootstrap(registry)
         let level = SharedLogLevel(configuration[\.log.level])
         let isJSON = configuration[\.log.format] == .json
-        LoggingSystem.bootstrap { LineLogHandler(label: $0, level: level, isJSON: isJSON) }
+        LoggingSystem.bootstrap(
+            { LineLogHandler(label: $0, level: level, isJSON: isJSON, metadataProvider: $1) },
+            metadataProvider: .request)
         let logger = Logger(label: "switchboard")
 
         let directory = try DataDirectory(path: configuration[\.storage.path], creates: true)

@@ -34,6 +34,8 @@ package struct Problem: Error, Hashable, Sendable {
     package var retryAfter: Int64?
     /// JSON of further members, keyed by name; each value is JSON text.
     package var members: [String: String]
+    /// The rejected request; set where the response is made, and absent before.
+    package var request: RequestID?
 
     package init(
         _ kind: Kind, _ detail: String, field: String? = nil, retryAfter: Int64? = nil, members: [String: String] = [:]

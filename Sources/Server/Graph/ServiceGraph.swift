@@ -205,6 +205,7 @@ struct ServiceGraph: Sendable {
         let origins = configuration[\.http.allowedOrigins]
         let router = Router(context: WebContext.self)
         let addresses = connections.addresses
+        router.add(middleware: RequestMiddleware())
         router.add(middleware: ClientAddressMiddleware { addresses.client(of: $0, header: $1) })
         router.add(middleware: BrowserMiddleware(allowedOrigins: origins))
         table.register(on: router)

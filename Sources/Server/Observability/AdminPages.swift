@@ -15,6 +15,7 @@ struct AdminPages: Sendable {
 
     func router() -> Router<WebContext> {
         let router = Router(context: WebContext.self)
+        router.add(middleware: RequestMiddleware())
         router.add(middleware: BrowserMiddleware(allowedOrigins: []))
         router.get("/metrics") { _, _ in
             await collect()

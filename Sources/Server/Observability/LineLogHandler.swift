@@ -10,14 +10,17 @@ struct LineLogHandler: LogHandler {
         set { own = newValue }
     }
     var metadata: Logger.Metadata = [:]
+    /// Adds what the current task knows, such as the id of its request.
+    var metadataProvider: Logger.MetadataProvider?
     private var own: Logger.Level?
     private let shared: SharedLogLevel
     private let label: String
     private let isJSON: Bool
     private static let output = Mutex(FileHandle.standardError)
 
-    init(label: String, level: SharedLogLevel, isJSON: Bool) {
+    init(label: String, level: SharedLogLevel, isJSON: Bool, metadataProvider: Logger.MetadataProvider? = nil) {
         self.label = label
+        self.metadataProvider = metadataProvider
         shared = level
         self.isJSON = isJSON
     }
@@ -28,7 +31,8 @@ struct LineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let all = metadata.merging(event.metadata ?? [:]) { _, new in new }.sorted { $0.key < $1.key }
+        let all = metadata.merging(metadataProvider?.get() ?? [:]) { _, new in new }
+            .merging(event.metadata ?? [:]) { _, new in new }.sorted { $0.key < $1.key }
         let time = Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))
         let line: String
         if isJSON {

@@ -18,6 +18,7 @@ package enum Schemas {
     static let email = Schema.text(minimum: 3, maximum: 254)
     static let password = Schema.text(minimum: 8, maximum: 128)
     static let positions = Schema.map(.named("Position"))
+    static let requestID = Schema.text(pattern: "^[0-9a-f]{32}$")
     static let endReasons = [
         "hung_up", "declined", "cancelled", "missed", "busy", "unreachable", "replaced", "setup_timeout",
         "connection_lost", "failed",

@@ -35,7 +35,8 @@ package struct BrowserMiddleware: RouterMiddleware {
             response.headers[.accessControlAllowOrigin] = origin
             response.headers[.vary] = "Origin"
             response.headers[.accessControlExposeHeaders] =
-                "Retry-After, Location, ETag, Link, Accept-Patch, Accept-Post, Accept-Ranges, Content-Range"
+                "Switchboard-Request, Retry-After, RateLimit, RateLimit-Policy, Location, ETag, Link, Accept-Patch, "
+                + "Accept-Post, Accept-Ranges, Content-Range"
         }
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.name("Referrer-Policy")] = "no-referrer"
@@ -48,7 +49,7 @@ package struct BrowserMiddleware: RouterMiddleware {
             status: .noContent,
             headers: [
                 .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE",
-                .accessControlAllowHeaders: "Authorization, Content-Type, If-Match, Switchboard-Endpoint",
+                .accessControlAllowHeaders: "Authorization, Content-Type, If-Match, Switchboard-Endpoint, traceparent",
                 .accessControlMaxAge: "600",
             ])
     }

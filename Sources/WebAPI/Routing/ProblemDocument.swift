@@ -1,7 +1,7 @@
 package import Model
 
 extension Problem {
-    /// The problem as a document of RFC 9457.
+    /// The problem as a document of RFC 9457, with the id of the current request.
     package var document: JSON {
         var fields: [(String, JSON)] = [
             ("type", .text(kind.rawValue)), ("title", .text(kind.title)), ("status", .integer(Int64(kind.status))),
@@ -9,6 +9,7 @@ extension Problem {
         ]
         if let field { fields.append(("field", .text(field))) }
         if let retryAfter { fields.append(("retryAfter", .integer(retryAfter))) }
+        if let request = request ?? RequestID.current { fields.append(("request", .text(request.text))) }
         for (name, value) in members.sorted(by: { $0.key < $1.key }) { fields.append((name, .raw(value))) }
         return .object(fields)
     }
@@ -20,5 +21,6 @@ extension Problem {
         .required("detail", .text(), "What happened in this case."),
         .optional("field", .text(), "The member of the request that caused the problem."),
         .optional("retryAfter", .integer(), "Milliseconds after which the request may be retried."),
+        .optional("request", Schemas.requestID, "The request's id, as in `Switchboard-Request`."),
     ])
 }

@@ -93,7 +93,7 @@ package struct RouteTable: Sendable {
             }
             operationRequest.principal = try await authenticator.admit(
                 AdmissionRequest(
-                    limit: operation.limit, address: context.clientAddress,
+                    limit: operation.limit, from: context,
                     credential: operation.access == .anyone
                         ? .none : .accessToken(authorization: request.headers[.authorization]),
                     endpoint: Self.endpoint(of: request, for: operation)))
@@ -120,7 +120,7 @@ package struct RouteTable: Sendable {
             }
             documentRequest.principal = try await authenticator.admit(
                 AdmissionRequest(
-                    limit: operation.limit, address: context.clientAddress,
+                    limit: operation.limit, from: context,
                     credential: Self.credential(of: request, for: operation, documentRequest)))
             if operation.writes { try checkStorage() }
             return Response(try await operation.run(documentRequest))

@@ -2,6 +2,7 @@ package import HTTPTypes
 package import Hummingbird
 package import HummingbirdCore
 import Logging
+import Model
 package import NIOCore
 
 /// The context of a request, with the client's address.
@@ -9,6 +10,8 @@ package struct WebContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The client's address for rate limits, or `-` if it is not known. `ClientAddressMiddleware` sets it.
     package fileprivate(set) var clientAddress = "-"
+    /// The rate limit that the request was counted against.
+    let counted = CountedLimit()
     fileprivate let channel: any Channel
 
     package init(source: ApplicationRequestContextSource) {
@@ -40,6 +43,9 @@ package struct ClientAddressMiddleware: RouterMiddleware {
 
 extension HTTPField.Name {
     package static var switchboardEndpoint: Self { name("Switchboard-Endpoint") }
+    static var switchboardRequest: Self { name(RequestID.headerName) }
+    static var rateLimit: Self { name("RateLimit") }
+    static var rateLimitPolicy: Self { name("RateLimit-Policy") }
 
     // All names are valid tokens (RFC 9110), so the fallback is never used.
     static func name(_ text: String) -> Self { Self(text) ?? .accept }

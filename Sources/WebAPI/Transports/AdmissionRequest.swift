@@ -31,11 +31,19 @@ package struct AdmissionRequest: Sendable {
     package var address: String
     package var credential: Credential
     package var endpoint: Endpoint
+    /// Is told what the limit has left, for the response.
+    var counted: CountedLimit?
 
     package init(limit: RequestLimit, address: String, credential: Credential, endpoint: Endpoint = .ignored) {
         self.limit = limit
         self.address = address
         self.credential = credential
         self.endpoint = endpoint
+    }
+
+    /// A request over HTTP, whose response tells what the limit has left.
+    init(limit: RequestLimit, from context: WebContext, credential: Credential, endpoint: Endpoint = .ignored) {
+        self.init(limit: limit, address: context.clientAddress, credential: credential, endpoint: endpoint)
+        counted = context.counted
     }
 }

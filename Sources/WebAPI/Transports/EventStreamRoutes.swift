@@ -36,7 +36,7 @@ package struct EventStreamRoutes: Sendable {
                     throw Problem.invalid("session", "session must be a UUID.")
                 }
                 let admission = AdmissionRequest(
-                    limit: .requests, address: context.clientAddress,
+                    limit: .requests, from: context,
                     credential: .accessToken(authorization: request.headers[.authorization]))
                 guard let principal = try await authenticator.admit(admission) else { throw Problem.noAccessToken }
                 let frame = try await request.body.collect(upTo: Self.maximumFrame)

@@ -31,7 +31,10 @@ struct HourlyLimiter<Key: Hashable & Sendable>: Sendable {
     var count: Int { windows.count }
 
     /// Takes one permit of `key`. Returns nil if there was one, else the milliseconds until there is one.
-    mutating func take(_ key: Key, at now: Int64) -> Int64? {
+    mutating func take(_ key: Key, at now: Int64) -> Int64? { count(key, at: now).wait }
+
+    /// Takes one permit of `key` if there is one, and returns what is left.
+    mutating func count(_ key: Key, at now: Int64) -> RateLimitState {
         // Clamped so that the sums below cannot overflow.
         let now = min(max(0, now), Int64.max / 2)
         var window =
@@ -43,17 +46,31 @@ struct HourlyLimiter<Key: Hashable & Sendable>: Sendable {
         }
         window.latestSlot = slot
         defer { windows[key] = window }
-        guard window.taken.reduce(0, { $0 + Int($1) }) < limit else {
-            return max(1, (Self.oldest(in: window) + Self.slotCount) * Self.slotMilliseconds - now)
+        let taken = window.taken.reduce(0) { $0 + Int($1) }
+        guard taken < limit else {
+            return RateLimitState(
+                wait: Self.expiry(of: Self.oldest(in: window), at: now), remaining: 0,
+                reset: Self.expiry(of: Self.latest(in: window), at: now))
         }
         window.taken[Self.index(of: slot)] += 1
-        return nil
+        return RateLimitState(wait: nil, remaining: Int64(limit - taken - 1), reset: Self.expiry(of: slot, at: now))
+    }
+
+    /// The milliseconds until the permits of a slot are free again.
+    private static func expiry(of slot: Int64, at now: Int64) -> Int64 {
+        max(1, (slot + slotCount) * slotMilliseconds - now)
     }
 
     /// The oldest slot in which a permit was taken.
     private static func oldest(in window: Window) -> Int64 {
         let first = window.latestSlot - slotCount + 1
         return (first...window.latestSlot).first { window.taken[index(of: $0)] > 0 } ?? window.latestSlot
+    }
+
+    /// The latest slot in which a permit was taken.
+    private static func latest(in window: Window) -> Int64 {
+        let first = window.latestSlot - slotCount + 1
+        return (first...window.latestSlot).last { window.taken[index(of: $0)] > 0 } ?? window.latestSlot
     }
 
     private static func index(of slot: Int64) -> Int {

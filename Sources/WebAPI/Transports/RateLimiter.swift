@@ -33,15 +33,26 @@ struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     var count: Int { buckets.count }
 
     /// Takes one permit of `key`. Returns nil if there was one, else the milliseconds until there is one.
-    mutating func take(_ key: Key, at now: Int64) -> Int64? {
+    mutating func take(_ key: Key, at now: Int64) -> Int64? { count(key, at: now).wait }
+
+    /// Takes one permit of `key` if there is one, and returns what is left.
+    mutating func count(_ key: Key, at now: Int64) -> RateLimitState {
         var bucket = buckets[key] ?? Bucket(level: burst, at: now)
         // A bucket is full after burst / perMinute minutes, so a longer time need not be multiplied.
         let elapsed = min(max(0, now &- bucket.at), burst / perMinute + 1)
         bucket.level = min(burst, bucket.level + elapsed * perMinute)
         bucket.at = max(bucket.at, now)
         defer { buckets[key] = bucket }
-        guard bucket.level >= Self.permit else { return (Self.permit - bucket.level + perMinute - 1) / perMinute }
+        guard bucket.level >= Self.permit else {
+            return state(of: bucket, wait: (Self.permit - bucket.level + perMinute - 1) / perMinute)
+        }
         bucket.level -= Self.permit
-        return nil
+        return state(of: bucket, wait: nil)
+    }
+
+    private func state(of bucket: Bucket, wait: Int64?) -> RateLimitState {
+        RateLimitState(
+            wait: wait, remaining: bucket.level / Self.permit, reset: (burst - bucket.level + perMinute - 1) / perMinute
+        )
     }
 }

@@ -57,18 +57,18 @@ extension RequestAuthenticator {
     ///
     /// Returns the principal; nil for an operation without authentication. Throws a `Problem`.
     func admit(_ request: AdmissionRequest) async throws -> Principal? {
-        try admit(address: request.address)
+        try take(.address, of: request.address, counted: request.counted)
         var principal: Principal
         switch request.credential {
         case .none:
-            try take(request.limit, of: request.address)
+            try take(request.limit, of: request.address, counted: request.counted)
             return nil
         case .accessToken(let authorization):
             principal = try await tokens.verify(try Self.bearerToken(in: authorization)).principal
         case .signature(let verify):
             principal = try verify()
         }
-        try admit(request.limit, of: principal)
+        try take(request.limit, of: principal.user.text, counted: request.counted)
         if case .required(nil) = request.endpoint {
             throw Problem(
                 .invalidRequest, "Name the endpoint: `Switchboard-Endpoint: <id> <secret>`.",
@@ -138,11 +138,16 @@ extension RequestAuthenticator {
 extension RequestAuthenticator {
     private func admit(address: String) throws { try take(.address, of: address) }
 
-    private func take(_ limit: RequestLimit, of key: String) throws {
+    /// - Parameter counted: is told what the limit has left.
+    private func take(_ limit: RequestLimit, of key: String, counted: CountedLimit? = nil) throws {
         guard limit != .none else { return }
         let now = uptime()
-        let wait = limiters.withLock { $0[limit]?.take(key, at: now) }
-        if let wait { throw Problem(.rateLimited, "Too many requests: wait a moment.", retryAfter: wait) }
+        let status = limiters.withLock { $0[limit]?.count(key, as: limit, at: now) }
+        guard let status else { return }
+        counted?.set(status)
+        if let wait = status.state.wait {
+            throw Problem(.rateLimited, "Too many requests: wait a moment.", retryAfter: wait)
+        }
     }
 }
 
@@ -160,8 +165,9 @@ private struct RequestLimiter: Sendable {
         }
     }
 
-    /// Returns nil if a permit was available, else the milliseconds until one will be.
-    mutating func take(_ key: String, at now: Int64) -> Int64? {
-        buckets?.take(key, at: now) ?? hours?.take(key, at: now)
+    /// Takes one permit if there is one, and returns what is left.
+    mutating func count(_ key: String, as limit: RequestLimit, at now: Int64) -> RateLimitStatus? {
+        let state = buckets?.count(key, at: now) ?? hours?.count(key, at: now)
+        return state.map { RateLimitStatus(limit: limit, rate: rate, state: $0) }
     }
 }

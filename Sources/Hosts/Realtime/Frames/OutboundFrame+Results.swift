@@ -26,7 +26,8 @@ extension OutboundFrame {
         }
     }
 
-    /// `{"id":3,"error":{"type":"conflict","title":"…","status":409,"detail":"…"}}`; without an unreadable id.
+    /// `{"id":3,"error":{"type":"conflict","title":"…","status":409,"detail":"…","request":"…"}}`; without an
+    /// unreadable id.
     static func error(_ id: Int64?, _ problem: Problem) -> Self {
         Self { buffer in
             buffer.writeText("{")
@@ -137,6 +138,10 @@ extension ByteBuffer {
         if let retryAfter = problem.retryAfter {
             writeText(#","retryAfter":"#)
             writeDecimal(retryAfter)
+        }
+        if let request = problem.request {
+            writeText(#","request":"#)
+            writeQuoted(request.text)
         }
         for (name, json) in problem.members.sorted(by: { $0.key < $1.key }) {
             writeText(",")

@@ -318,8 +318,14 @@ extension Session {
         guard let principal = machine.principal else { return }
         let services = services
         let origin = transport.origin
+        let request = RequestID.make()
         runTask {
-            await services.handler.handle(name, params: params, principal: principal, from: origin)
+            let result = await RequestID.$current.withValue(request) {
+                await services.handler.handle(name, params: params, principal: principal, from: origin)
+            }
+            guard case .problem(var problem) = result else { return result }
+            problem.request = request
+            return .problem(problem)
         } completion: { session, result in
             session.run { machine, actions in machine.handled(id, result, at: session.now, into: &actions) }
         }

@@ -72,10 +72,16 @@ final class SessionRules: Sendable {
     let limits: RealtimeLimits
     /// The version of the server, for the results of hellos. Nil if it is not told.
     let serverVersion: String?
+    /// Makes the id of a request that the session rejects itself.
+    let makeRequestID: @Sendable () -> RequestID
 
-    init(limits: RealtimeLimits, serverVersion: String? = nil) {
+    init(
+        limits: RealtimeLimits, serverVersion: String? = nil,
+        makeRequestID: @escaping @Sendable () -> RequestID = { .make() }
+    ) {
         self.limits = limits
         self.serverVersion = serverVersion
+        self.makeRequestID = makeRequestID
     }
 }
 
@@ -206,7 +212,10 @@ extension SessionMachine {
         clock.scheduleCheck()
     }
 
+    /// Sends an error, with the id of the request that caused it or with a new one.
     mutating func reject(_ id: Int64?, _ problem: Problem, into actions: inout [SessionAction]) {
+        var problem = problem
+        problem.request = problem.request ?? rules.makeRequestID()
         send(.error(id, problem), into: &actions)
     }
 

@@ -110,7 +110,10 @@ private struct RealtimeUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     let addresses: ClientAddresses
     private let handshake = NIOTypedWebSocketServerUpgrader<UpgradeChannel.Protocols>(
         // `UpgradeHeadFilter` has checked the request already.
-        shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+        shouldUpgrade: { channel, head in
+            let id = RequestID.make(traceparent: head.headers.first(name: "traceparent"))
+            return channel.eventLoop.makeSucceededFuture([RequestID.headerName: id.text])
+        },
         upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededFuture(.realtime) })
 
     init(hub: RealtimeHub, services: RealtimeServices, addresses: ClientAddresses) {

@@ -50,9 +50,11 @@ final class UpgradeHeadFilter: ChannelInboundHandler, RemovableChannelHandler {
                 head.headers.replaceOrAdd(name: "connection", value: "close")
             }
             pass(head, context)
-        case .reject(let problem, let headers):
+        case .reject(var problem, let headers):
             hasRejected = true
-            reject(problem, headers, context)
+            let id = RequestID.make(traceparent: head.headers.first(name: "traceparent"))
+            problem.request = id
+            reject(problem, headers, id, context)
         }
     }
 
@@ -61,7 +63,9 @@ final class UpgradeHeadFilter: ChannelInboundHandler, RemovableChannelHandler {
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 
-    private func reject(_ problem: Problem, _ headers: HTTPHeaders, _ context: ChannelHandlerContext) {
+    private func reject(
+        _ problem: Problem, _ headers: HTTPHeaders, _ id: RequestID, _ context: ChannelHandlerContext
+    ) {
         var body = ByteBuffer()
         body.writeProblem(problem)
         var head = HTTPResponseHead(
@@ -69,6 +73,7 @@ final class UpgradeHeadFilter: ChannelInboundHandler, RemovableChannelHandler {
         head.headers.add(name: "Content-Type", value: "application/problem+json")
         head.headers.add(name: "Content-Length", value: String(body.readableBytes))
         head.headers.add(name: "Connection", value: "close")
+        head.headers.add(name: RequestID.headerName, value: id.text)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         let channel = context.channel
