@@ -55,10 +55,10 @@ package struct MediaOperations: Sendable {
             ],
             outcomes: [
                 .init(
-                    status: 200, description: "The file.", contentType: "audio/ogg", schema: .anything,
+                    status: 200, description: "The file.", contentType: "audio/ogg", schema: .bytes,
                     headers: fileHeaders),
                 .init(
-                    status: 206, description: "The range.", contentType: "audio/ogg", schema: .anything,
+                    status: 206, description: "The range.", contentType: "audio/ogg", schema: .bytes,
                     headers: fileHeaders + [("Content-Range", "The range, and the size of the file.")]),
                 .init(status: 304, description: "The client's copy is current."),
                 .init(

@@ -14,6 +14,8 @@ package indirect enum Schema: Sendable {
     /// A reference to a schema in the document's components.
     case named(String)
     case anything
+    /// The bytes of a body that is not JSON, such as a file.
+    case bytes
 
     package struct Member: Sendable {
         let name: String
@@ -70,6 +72,8 @@ package indirect enum Schema: Sendable {
         case .either(let schemas): return [("anyOf", .array(schemas.map(\.json)))]
         case .named(let name): return [("$ref", .text("#/components/schemas/\(name)"))]
         case .anything: return []
+        // OpenAPI 3.1 allows leaving the schema out, but generators know this form of 3.0 for what is not JSON.
+        case .bytes: return [("type", "string"), ("format", "binary")]
         }
     }
 

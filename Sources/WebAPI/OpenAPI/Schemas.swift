@@ -10,6 +10,13 @@ package enum Schemas {
         ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", mediaLink),
         ("Recording", recording), ("RecordedTrack", recordedTrack), ("RecordingMix", recordingMix),
         ("RecordingTranscript", recordingTranscript), ("Caption", caption),
+        ("Positions", .map(.named("Position"))), ("UserPage", userPage), ("NewDevice", newDevice),
+        ("SessionDescription", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))])),
+        ("TrackSource", trackSource), ("MediaChange", mediaChange), ("CallResult", callResult),
+        ("RecordingMixResult", recordingMixResult), ("VoiceMessageResult", voiceMessageResult),
+        ("TranscriptResult", transcriptResult("Transcript")),
+        ("RecordingTranscriptResult", transcriptResult("RecordingTranscript")),
+        ("TranscriptionFailure", transcriptionFailure), ("SlotPreferences", slotPreferences),
     ]
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
@@ -17,7 +24,7 @@ package enum Schemas {
     static let languages = Schema.list(language, maximum: 16)
     static let email = Schema.text(minimum: 3, maximum: 254)
     static let password = Schema.text(minimum: 8, maximum: 128)
-    static let positions = Schema.map(.named("Position"))
+    static let positions = Schema.named("Positions")
     static let requestID = Schema.text(pattern: "^[0-9a-f]{32}$")
     static let endReasons = [
         "hung_up", "declined", "cancelled", "missed", "busy", "unreachable", "replaced", "setup_timeout",
@@ -114,14 +121,14 @@ package enum Schemas {
     /// Published only in the streams of calls.
     private static let caption = Schema.object([
         .required("user", .identifier, "Who said it."),
-        .required("source", .choice(["microphone", "camera", "screen"])),
+        .required("source", .named("TrackSource")),
         .required("startedAt", .time, "When it was said."), .required("durationMs", .integer()),
         .required("text", .text()), .optional("language", .text(), "A BCP 47 language tag."),
     ])
 
     private static let recordedTrack = Schema.object([
         .required("user", .identifier, "The speaker."), .required("endpoint", .identifier),
-        .required("source", .choice(["microphone", "camera", "screen"])),
+        .required("source", .named("TrackSource")),
         .required("offsetMs", .integer(), "From the start of the recording to the start of the file."),
         .optional("durationMs", .integer(), "Absent while it is being recorded."), .optional("byteCount", .integer()),
         .optional(
@@ -141,7 +148,7 @@ package enum Schemas {
                     .required("start", .integer(), "Milliseconds from the start of the recording."),
                     .required("end", .integer()), .required("text", .text()),
                     .required("user", .identifier, "The speaker."),
-                    .required("source", .choice(["microphone", "camera", "screen"])),
+                    .required("source", .named("TrackSource")),
                     .required("track", .integer(), "The index in the recording's `tracks`, from 0."),
                 ])), "Ordered by start, as far as they are known."),
         .required(
@@ -149,11 +156,11 @@ package enum Schemas {
             .list(
                 .object([
                     .required("track", .integer()), .required("user", .identifier),
-                    .required("source", .choice(["microphone", "camera", "screen"])),
+                    .required("source", .named("TrackSource")),
                     .required("status", .choice(["pending", "complete", "failed"])),
-                    .optional("failure", transcriptionFailure),
+                    .optional("failure", .named("TranscriptionFailure")),
                 ])), "The tracks with audio."),
-        .optional("failure", transcriptionFailure, "Why the first failed track failed."),
+        .optional("failure", .named("TranscriptionFailure"), "Why the first failed track failed."),
     ])
 
     private static let participant = Schema.object([
@@ -200,7 +207,7 @@ package enum Schemas {
             .object([
                 .required("user", .identifier), .required("endpoint", .identifier),
                 .required("mid", .text(), "The section of that endpoint's leg."),
-                .required("source", .choice(["microphone", "camera", "screen"])),
+                .required("source", .named("TrackSource")),
             ]), "The track that it shows; absent if it shows none."),
     ])
 
@@ -226,7 +233,7 @@ package enum Schemas {
                     .required("start", .integer(), "Milliseconds from the start."),
                     .required("end", .integer()), .required("text", .text()),
                 ]))),
-        .optional("failure", transcriptionFailure, "Why it failed."),
+        .optional("failure", .named("TranscriptionFailure"), "Why it failed."),
     ])
 
     private static let transcriptionFailure = Schema.object([
@@ -238,4 +245,44 @@ package enum Schemas {
         .required("url", .text(), "Relative to the server's address. It needs no token, and is for this user only."),
         .required("expiresAt", .time, "Fetch the document again for a new URL."),
     ])
+
+    private static let trackSource = Schema.choice(LegTrack.Source.allCases.map(\.rawValue))
+
+    private static let slotPreferences = Schema.map(.choice(SlotQuality.allCases.map(\.rawValue)))
+
+    private static let mediaChange = Schema.object(
+        ["audio", "video", "screen", "held"].map { .optional($0, .boolean) })
+
+    /// Of a sign-in.
+    private static let newDevice = Schema.object([
+        .optional("id", .identifier, "The device id from an earlier sign-in on this installation."),
+        .required("name", .text(minimum: 1, maximum: 80)), .required("platform", .text(minimum: 1, maximum: 40)),
+    ])
+
+    private static let userPage = Schema.object([
+        .required("users", .list(.named("User"))), .optional("nextCursor", .text()),
+    ])
+}
+
+// The results of operations that change something.
+extension Schemas {
+    private static let isDuplicate = Schema.Member.optional(
+        "duplicate", .boolean, "Nothing changed, or the request was already executed.")
+
+    private static let callResult = Schema.object([
+        .required("call", .named("Call")), .optional("positions", positions), isDuplicate,
+        .optional("joined", .boolean, "The other side was already calling: that call was accepted instead."),
+    ])
+
+    private static let recordingMixResult = Schema.object([
+        .required("recording", .named("Recording")), .optional("positions", positions),
+    ])
+
+    private static let voiceMessageResult = Schema.object([
+        .required("message", .named("VoiceMessage")), .optional("positions", positions), isDuplicate,
+    ])
+
+    private static func transcriptResult(_ transcript: String) -> Schema {
+        .object([.required("transcript", .named(transcript)), .optional("positions", positions)])
+    }
 }

@@ -11,17 +11,10 @@ package enum CallOperations {
             + [alive(service), invite(service), signals(service), quality(service), media(service)]
     }
 
-    private static let callResponse = Schema.object([
-        .required("call", .named("Call")), .optional("positions", Schemas.positions),
-        .optional("duplicate", .boolean, "The request was already executed."),
-        .optional("joined", .boolean, "The other side was already calling: that call was accepted instead."),
-    ])
+    private static let callResponse = Schema.named("CallResult")
     private static let callParameter = Operation.Parameter.path("call", .identifier, "The call's id.")
     private static let clientID = Schema.Member.required(
         "clientID", .identifier, "A UUID from the client; a request repeated with it is executed once.")
-    private static let mediaMembers: [Schema.Member] = ["audio", "video", "screen", "held"].map {
-        .optional($0, .boolean)
-    }
 
     private static func create(_ service: CallService) -> Operation {
         Operation(
@@ -36,7 +29,7 @@ package enum CallOperations {
                     "How media flows; by default directly between two people, and for more through the gateway, which "
                         + "the server must have."
                 ),
-                .optional("offer", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))])),
+                .optional("offer", .named("SessionDescription")),
                 .optional("ringSeconds", .integer(10...120)), .optional("other", .choice(["hold", "end"])),
             ]),
             responses: [.created(callResponse, "It rings."), .ok(callResponse, "It was created before.")],
@@ -130,7 +123,7 @@ package enum CallOperations {
             operation(
                 "accept", "Accept the call on this endpoint. Only one endpoint of a user succeeds.",
                 body: .object([
-                    clientID, .optional("other", .choice(["hold", "end"])), .optional("media", .object(mediaMembers)),
+                    clientID, .optional("other", .choice(["hold", "end"])), .optional("media", .named("MediaChange")),
                 ]), problems: [.answeredElsewhere, .callEnded, .conflict, .clientIDReused]
             ) { call, principal, request, store, commands in
                 let body = try request.decode(AcceptCall.self)
@@ -206,7 +199,7 @@ package enum CallOperations {
                 .required(
                     "payload",
                     .either([
-                        .object([.required("sdp", .text(minimum: 1, maximum: 262_144))]),
+                        .named("SessionDescription"),
                         .object([
                             .required("candidates", .list(.named("Candidate"), maximum: 64)),
                             .optional("end", .boolean, "There are no more candidates."),
@@ -274,7 +267,7 @@ package enum CallOperations {
         Operation(
             name: "calls.media", method: .patch, path: "/v1/calls/{call}/participants/me",
             summary: "Report what this endpoint sends: muted, held, with video, with the screen.", access: .endpoint,
-            parameters: [callParameter], body: .object(mediaMembers), responses: [.ok(callResponse)],
+            parameters: [callParameter], body: .named("MediaChange"), responses: [.ok(callResponse)],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere]
         ) { request in
             let principal = try request.requireEndpoint()

@@ -8,10 +8,7 @@ import Storage
 package enum CaptionOperations {
     private static let path = "/v1/calls/{call}/captions"
     private static let parameter = Operation.Parameter.path("call", .identifier, "The call's id.")
-    private static let callResponse = Schema.object([
-        .required("call", .named("Call")), .optional("positions", Schemas.positions),
-        .optional("duplicate", .boolean, "Nothing changed."),
-    ])
+    private static let callResponse = Schema.named("CallResult")
 
     package static func all(_ service: CallService) -> [Operation] { [start(service), stop(service)] }
 

@@ -9,7 +9,7 @@ package enum LegOperations {
 
     private static let callParameter = Operation.Parameter.path(
         "call", .identifier, "The id of a call in gateway mode.")
-    private static let preferences = Schema.map(.choice(SlotQuality.allCases.map(\.rawValue)))
+    private static let preferences = Schema.named("SlotPreferences")
 
     private static func leg(_ service: LegCoordinator) -> Operation {
         Operation(
@@ -19,16 +19,16 @@ package enum LegOperations {
             parameters: [callParameter],
             body: .object([
                 .required(
-                    "offer", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))]),
+                    "offer", .named("SessionDescription"),
                     "With a section for each track, and a receive-only section for each slot."),
                 .optional(
-                    "sources", .map(.choice(LegTrack.Source.allCases.map(\.rawValue))),
+                    "sources", .map(.named("TrackSource")),
                     "The sources of the tracks, by mid. By default audio is a microphone and video a camera."),
             ]),
             responses: [
                 .ok(
                     .object([
-                        .required("answer", .object([.required("sdp", .text())])),
+                        .required("answer", .named("SessionDescription")),
                         .required("epoch", .integer(), "The call's gatewayEpoch, for which the leg is valid."),
                         .required("slots", .list(.named("Slot")), "What the gateway's sending sections show now."),
                         .optional("positions", Schemas.positions),

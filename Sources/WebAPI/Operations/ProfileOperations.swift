@@ -18,9 +18,7 @@ package enum ProfileOperations {
 
     private static let limit = Operation.Parameter.query("limit", .integer(1...100), "How many at most.")
     private static let cursor = Operation.Parameter.query("cursor", .text(), "The `nextCursor` of the previous page.")
-    private static let userList = Schema.object([
-        .required("users", .list(.named("User"))), .optional("nextCursor", .text()),
-    ])
+    private static let userList = Schema.named("UserPage")
 
     private struct UserList: Encodable {
         var users: [UserProfile]
@@ -66,7 +64,10 @@ package enum ProfileOperations {
             Operation(
                 name: "users.search", method: .get, path: "/v1/users",
                 summary: "Find users by their complete e-mail address, or by the beginning of a word of their name.",
-                parameters: [.query("query", .text(minimum: 2, maximum: 254), "The search text."), limit, cursor],
+                parameters: [
+                    .query("query", .text(minimum: 2, maximum: 254), isRequired: true, "The search text."), limit,
+                    cursor,
+                ],
                 responses: [.ok(userList)], limit: .searches
             ) { request in
                 guard let query = request.parameters["query"] else {

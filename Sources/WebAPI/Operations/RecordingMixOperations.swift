@@ -16,9 +16,8 @@ extension RecordingOperations {
             body: .object([]),
             responses: [
                 .ok(
-                    .object([
-                        .required("recording", .named("Recording")), .optional("positions", Schemas.positions),
-                    ]), "With the current state of its mix: pending, or complete if it was made before.")
+                    .named("RecordingMixResult"),
+                    "With the current state of its mix: pending, or complete if it was made before.")
             ], problems: [.notFound, .conflict, .quotaExceeded], limit: .calls
         ) { request in
             let principal = try request.requirePrincipal()

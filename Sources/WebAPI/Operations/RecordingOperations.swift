@@ -13,10 +13,7 @@ package enum RecordingOperations {
 
     private static let callParameter = Operation.Parameter.path("call", .identifier, "The call's id.")
     private static let parameter = Operation.Parameter.path("recording", .identifier, "The recording's id.")
-    private static let callResponse = Schema.object([
-        .required("call", .named("Call")), .optional("positions", Schemas.positions),
-        .optional("duplicate", .boolean, "Nothing changed."),
-    ])
+    private static let callResponse = Schema.named("CallResult")
 
     private static func start(_ service: RecordingService) -> Operation {
         Operation(

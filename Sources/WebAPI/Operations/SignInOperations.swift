@@ -9,10 +9,7 @@ package enum SignInOperations {
             + sessions(accounts) + devices(accounts)
     }
 
-    private static let device = Schema.object([
-        .optional("id", .identifier, "The device id from an earlier sign-in on this installation."),
-        .required("name", .text(minimum: 1, maximum: 80)), .required("platform", .text(minimum: 1, maximum: 40)),
-    ])
+    private static let device = Schema.named("NewDevice")
 
     private static func signUp(_ accounts: AccountCommands) -> Operation {
         Operation(

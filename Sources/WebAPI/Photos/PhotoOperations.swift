@@ -22,7 +22,7 @@ package enum PhotoOperations {
                 "Set one's photo: a still JPEG, PNG or WebP of at most \(PhotoService.sideLimit) x "
                 + "\(PhotoService.sideLimit) pixels and \(PhotoService.byteLimit) bytes. It is not decoded; "
                 + "location, camera and text metadata are removed, colours and orientation are kept.",
-            tag: "me", bodyTypes: types, bodySchema: .anything, bodyLimit: PhotoService.byteLimit,
+            tag: "me", bodyTypes: types, bodySchema: .bytes, bodyLimit: PhotoService.byteLimit,
             outcomes: [
                 .init(
                     status: 200, description: "The profile with the photo's URL.", contentType: "application/json",
@@ -59,7 +59,7 @@ package enum PhotoOperations {
             outcomes: [
                 .init(
                     status: 200, description: "The photo, which never changes.", contentType: types.first,
-                    otherContentTypes: Array(types.dropFirst()), schema: .anything,
+                    otherContentTypes: Array(types.dropFirst()), schema: .bytes,
                     headers: [("ETag", "The photo's."), ("Cache-Control", "Unlimited.")]),
                 .init(status: 304, description: "The client's copy is current."),
             ],

@@ -43,7 +43,7 @@ struct TranscriptRequests<Entity, Transcript: TranscriptDocument>: Sendable {
     }
 
     private var responseSchema: Schema {
-        .object([.required("transcript", .named(texts.schema)), .optional("positions", Schemas.positions)])
+        .named(texts.schema + "Result")
     }
 
     var all: [Operation] { [getting, asking] }

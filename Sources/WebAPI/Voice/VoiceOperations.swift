@@ -8,10 +8,7 @@ import Voice
 package enum VoiceOperations {
     private static let types = ["audio/ogg", "audio/webm"]
     private static let messageParameter = Operation.Parameter.path("message", .identifier, "The voice message's id.")
-    static let responseSchema = Schema.object([
-        .required("message", .named("VoiceMessage")), .optional("positions", Schemas.positions),
-        .optional("duplicate", .boolean, "The request was already executed."),
-    ])
+    static let responseSchema = Schema.named("VoiceMessageResult")
 
     package static func all(_ service: VoiceService) -> [Operation] { [list(service), get(service), remove(service)] }
 
@@ -41,13 +38,13 @@ package enum VoiceOperations {
                     "clientID", .identifier,
                     "A UUID from the client, required with a file; a request repeated with it is executed once."),
             ],
-            bodyTypes: types + [WHIPOperations.sdp], bodySchema: .anything, bodyLimit: rules.byteLimit,
+            bodyTypes: types + [WHIPOperations.sdp], bodySchema: .bytes, bodyLimit: rules.byteLimit,
             bodyLimits: [WHIPOperations.sdp: RouteTable.maximumBody],
             outcomes: [
                 .init(
                     status: 201, description: "The message was sent, or an offer was answered and recording has begun.",
                     contentType: "application/json", schema: responseSchema,
-                    alternative: (WHIPOperations.sdp, .text()),
+                    alternative: (WHIPOperations.sdp, .bytes),
                     headers: [
                         ("Location", "The recording's URL, if an offer was answered."),
                         ("ETag", "Identifies its ICE session."),

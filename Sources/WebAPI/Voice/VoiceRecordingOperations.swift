@@ -33,14 +33,14 @@ package struct VoiceRecordingOperations: Sendable {
             body: .object([
                 .required("to", .identifier, "The recipient, who is not notified before the message is sent."),
                 .required(
-                    "offer", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))]),
+                    "offer", .named("SessionDescription"),
                     "With a section that sends Opus; other sections are ignored."),
             ]),
             responses: [
                 .created(
                     .object([
                         .required("recording", .identifier),
-                        .required("answer", .object([.required("sdp", .text())])),
+                        .required("answer", .named("SessionDescription")),
                     ]), "Recording begins with the first packet.")
             ], problems: [.notFound, .conflict, .quotaExceeded], limit: .voiceMessages
         ) { [recorder] request in
@@ -83,6 +83,7 @@ package struct VoiceRecordingOperations: Sendable {
             name: "voice.patchRecording", method: .patch, path: Self.path + "/{recording}",
             summary: "Trickle candidates of a recording, or restart ICE, as WHIP does (RFC 9725).", tag: "voice",
             parameters: [Self.parameter], headers: [TricklePatch.header], bodyTypes: [TricklePatch.contentType],
+            bodySchema: .bytes,
             outcomes: TricklePatch.outcomes,
             problems: [.notFound, .conflict, .preconditionFailed, .preconditionRequired], limit: .signals
         ) { [recorder] request in

@@ -13,7 +13,7 @@ enum TricklePatch {
     static let outcomes: [DocumentOperation.Outcome] = [
         .init(status: 204, description: "The candidates were accepted."),
         .init(
-            status: 200, description: "ICE was restarted.", contentType: contentType,
+            status: 200, description: "ICE was restarted.", contentType: contentType, schema: .bytes,
             headers: [("ETag", "Identifies the new ICE session.")]),
     ]
 

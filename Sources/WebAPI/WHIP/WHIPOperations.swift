@@ -35,10 +35,10 @@ package struct WHIPOperations: Sendable {
             summary: kind == .whip
                 ? "Publish into the call with an offer (WHIP, RFC 9725): the user joins it."
                 : "Play the call with an offer that receives (WHEP): the user joins it.",
-            parameters: [Self.callParameter], bodyTypes: [Self.sdp],
+            parameters: [Self.callParameter], bodyTypes: [Self.sdp], bodySchema: .bytes,
             outcomes: [
                 .init(
-                    status: 201, description: "The session.", contentType: Self.sdp,
+                    status: 201, description: "The session.", contentType: Self.sdp, schema: .bytes,
                     headers: [
                         ("Location", "The session's URL."), ("ETag", "Identifies its ICE session."),
                         ("Accept-Patch", "The media type that PATCH accepts."),
@@ -64,7 +64,8 @@ package struct WHIPOperations: Sendable {
         DocumentOperation(
             name: "\(kind.rawValue).patch", method: .patch, path: "/v1/calls/{call}/\(kind.rawValue)/{leg}",
             summary: "Trickle candidates, or restart ICE.", parameters: [Self.callParameter, Self.legParameter],
-            headers: [TricklePatch.header], bodyTypes: [TricklePatch.contentType], outcomes: TricklePatch.outcomes,
+            headers: [TricklePatch.header], bodyTypes: [TricklePatch.contentType], bodySchema: .bytes,
+            outcomes: TricklePatch.outcomes,
             problems: [.notFound, .conflict, .preconditionFailed, .preconditionRequired], limit: .signals
         ) { [service] request in
             let body = try await request.text()

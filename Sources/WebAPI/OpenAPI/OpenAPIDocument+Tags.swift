@@ -1,0 +1,25 @@
+// The groups of operations.
+extension OpenAPIDocument {
+    private static let tagDescriptions: [(String, String)] = [
+        ("server", "The server: its version, what it offers, and its public keys."),
+        ("accounts", "Signing up."),
+        ("sessions", "Signing in and out: sessions and their tokens."),
+        ("devices", "The installations on which the user has signed in."),
+        ("me", "The user's own profile and settings."),
+        ("users", "Other users' profiles."),
+        ("blocks", "The users whom the user has blocked."),
+        ("calls", "Calls and their signals, legs with the media gateway, captions, and WHIP and WHEP."),
+        ("recordings", "Recordings of calls, their mixes and transcripts."),
+        ("voice", "Voice messages, uploaded or recorded by the server."),
+        ("media", "Photos, and the audio of recordings and voice messages."),
+        ("iceServers", "STUN and TURN servers, with credentials."),
+    ]
+
+    /// The tags that operations have, with their descriptions.
+    var tags: [JSON] {
+        let used = Set(operations.map(\.tag) + documents.map(\.tag))
+        return Self.tagDescriptions.filter { used.contains($0.0) }.map { name, description in
+            .object([("name", .text(name)), ("description", .text(description))])
+        }
+    }
+}
