@@ -232,7 +232,7 @@ let package = Package(
                 "TestSupport", "Services", "MediaGateway", "Wire", logging, "Calls", "Voice", "Model", "Storage",
                 "MediaFiles", "Audio", "Containers",
             ]),
-        tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Wire"]),
+        tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Wire", httpTypes]),
         tests(
             "LoadTests",
             [

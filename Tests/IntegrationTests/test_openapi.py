@@ -1,18 +1,22 @@
-"""schemathesis tests every operation of /openapi.json with valid and invalid input: the server may reject it with the
-documented responses, and never fails.
+"""/openapi.json: it follows the rules that generators need, and schemathesis tests every operation with valid and
+invalid input: the server may reject it with the documented responses, and never fails.
 """
 
 from __future__ import annotations
 
+import collections
 import json
 import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
+import jsonschema_rs
 import pytest
 from switchboard_tests.calls import GENEROUS
-from switchboard_tests.server import ROOT
+from switchboard_tests.server import HTTP, ROOT, refused
 
 EXAMPLES = os.environ.get("DEV_SWITCHBOARD_EXAMPLES", "20")
 CHECKS = (
@@ -55,3 +59,139 @@ def test_every_response_is_in_the_document(generous_server, selection):
     print(done.stdout[-20_000:], done.stderr[-4_000:])
     assert done.returncode == 0
     assert server.process.poll() is None, server.log_tail()
+
+
+@pytest.fixture(scope="module")
+def document(generous_server) -> dict[str, Any]:
+    return HTTP.get(f"{generous_server.url}/openapi.json").json()
+
+
+def operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for methods in document["paths"].values():
+        yield from methods.values()
+
+
+def values(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object in a document, with its path."""
+    if isinstance(value, dict):
+        yield path, value
+        for name, member in value.items():
+            yield from values(member, f"{path}/{name}")
+    elif isinstance(value, list):
+        for index, element in enumerate(value):
+            yield from values(element, f"{path}/{index}")
+
+
+def resolved(document: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+    """What a reference names, or the value itself."""
+    if "$ref" not in value:
+        return value
+    found = document
+    for name in value["$ref"].removeprefix("#/").split("/"):
+        found = found[name]
+    return found
+
+
+def json_bodies(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """The operations with a JSON body, their requestBody, and its content."""
+    for operation in operations(document):
+        content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        if content is not None:
+            yield operation["operationId"], operation["requestBody"], content
+
+
+def validator(document: dict[str, Any], schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(
+        {"allOf": [schema], "components": document["components"]}, validate_formats=True
+    )
+
+
+def test_no_object_is_described_twice(document):
+    """A generator makes a class of each description."""
+    paths = collections.defaultdict(list)
+    for path, value in values(document):
+        if (value.get("type") == "object" or "anyOf" in value) and not path.endswith("/properties"):
+            bare = {name: member for name, member in value.items() if name not in ("description", "examples")}
+            paths[json.dumps(bare, sort_keys=True)].append(path)
+    assert len(paths) > 40
+    assert {schema: same for schema, same in paths.items() if len(same) > 1} == {}
+
+
+def test_references_are_resolved(document):
+    references = [value for _, value in values(document) if isinstance(value.get("$ref"), str)]
+    assert len(references) > 100
+    for reference in references:
+        assert resolved(document, reference)
+
+
+def test_a_body_is_demanded_only_if_a_member_is(document):
+    bodies = {
+        name: (body["required"], bool(resolved(document, content["schema"]).get("required")))
+        for name, body, content in json_bodies(document)
+    }
+    assert {name for name, (demanded, needed) in bodies.items() if demanded != needed} == set()
+    assert bodies["calls.create"] == (True, True) and bodies["me.update"] == (False, False)
+    # A body without members is not listed.
+    assert "calls.cancel" not in bodies
+
+
+def test_parameters(document):
+    by_name = {operation["operationId"]: operation for operation in operations(document)}
+    for name, operation in by_name.items():
+        parameters = [resolved(document, parameter) for parameter in operation.get("parameters", [])]
+        needs_endpoint = any("endpoint" in scheme for scheme in operation["security"])
+        has_endpoint = any(one["name"] == "Switchboard-Endpoint" and one["required"] for one in parameters)
+        assert has_endpoint == needs_endpoint, name
+    [query] = [one for one in by_name["users.search"]["parameters"] if one["name"] == "query"]
+    assert query["required"]
+
+
+def test_tags_and_servers(document):
+    described = {tag["name"] for tag in document["tags"] if tag["description"]}
+    used = {tag for operation in operations(document) for tag in operation["tags"]}
+    assert described == used
+    assert [server["url"] for server in document["servers"]] == ["/"]
+
+
+def test_examples_are_valid(document):
+    count = 0
+    for name, _, content in json_bodies(document):
+        count += 1
+        validator(document, content["schema"]).validate(content["example"])
+        assert content["example"], name
+    assert count > 10
+    for name in ("Call", "User", "Me", "VoiceMessage", "Recording", "Problem", "ICEServer"):
+        assert document["components"]["schemas"][name]["examples"]
+    for schema in document["components"]["schemas"].values():
+        for example in schema.get("examples", []):
+            validator(document, schema).validate(example)
+    endpoint = document["components"]["parameters"]["Endpoint"]
+    validator(document, endpoint["schema"]).validate(endpoint["example"])
+
+
+def test_every_response_lists_its_headers(document):
+    for operation in operations(document):
+        for status, response in operation["responses"].items():
+            headers = resolved(document, response)["headers"]
+            assert {"Switchboard-Request", "RateLimit", "RateLimit-Policy"} <= set(headers), operation["operationId"]
+            assert ("Retry-After" in headers) == (status in ("429", "503"))
+
+
+def test_the_server_agrees_about_queries_and_bodies(generous_server):
+    user = generous_server.user()
+    refused(user.get("/v1/users"), 400, "invalid_request", "query")
+    # Bodies that are not demanded may be left out, also with an empty content of a type.
+    before = user.get("/v1/me").json()
+    for headers in ({}, {"Content-Type": "application/json"}):
+        response = HTTP.patch(f"{generous_server.url}/v1/me", headers=user.headers | headers)
+        assert response.status_code == 200, response.text
+        assert response.json() == before
+    other = generous_server.user()
+    body = {
+        "clientID": "019a3c5e-7b1d-7c40-9f2a-5d8e6b0c4a17", "callees": [other.id], "kind": "audio",
+        "offer": {"sdp": "v=0"},
+    }
+    call = user.post("/v1/calls", body).json()["call"]["id"]
+    response = HTTP.post(f"{generous_server.url}/v1/calls/{call}/cancel", headers=user.headers)
+    assert response.status_code == 200, response.text
+    assert response.json()["call"]["status"] == "ended"

@@ -163,4 +163,6 @@ def test_it_is_in_the_document(server):
     assert operation["operationId"] == "calls.slots"
     assert {"200", "400", "404", "409", "429"} <= set(operation["responses"])
     slots = operation["requestBody"]["content"]["application/json"]["schema"]["properties"]["slots"]
-    assert slots["additionalProperties"]["enum"] == ["off", "low", "medium", "high"]
+    assert slots["$ref"] == "#/components/schemas/SlotPreferences"
+    preferences = document["components"]["schemas"]["SlotPreferences"]
+    assert preferences["additionalProperties"]["enum"] == ["off", "low", "medium", "high"]

@@ -87,6 +87,25 @@ struct SessionHelloTests {
         #expect(actions.count == 1)
     }
 
+    @Test("an error has the id of its request, or a new one if the session rejects the request itself")
+    func requestIDs() throws {
+        let own = try #require(RequestID(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
+        let other = RequestID.make()
+        var machine = SessionMachine(
+            session: identifier(9), rules: SessionRules(limits: RealtimeLimits(), makeRequestID: { own }),
+            at: .uptimeNanoseconds(0))
+        var actions: [SessionAction] = []
+        machine.receive(.request(7, name: "calls.list", params: []), at: .uptimeNanoseconds(1), into: &actions)
+        var problem = Problem(.conflict, "No.")
+        problem.request = other
+        machine.reject(8, problem, into: &actions)
+        let requests = actions.compactMap { action -> String? in
+            guard case .send(let frame) = action else { return nil }
+            return (frame.json["error"] as? [String: Any])?["request"] as? String
+        }
+        #expect(requests == [own.text, other.text])
+    }
+
     @Test("an invalid token gets an error and ends the session; an invalid hello may be corrected")
     func refusals() {
         for (problem, expected) in [

@@ -40,21 +40,23 @@ struct RateLimitStatus: Hashable, Sendable {
 
 extension RequestRate {
     /// How many requests a window has.
-    var quota: Int {
+    var quota: Int64 {
         switch self {
-        case .perMinute(_, let burst): max(1, burst)
-        case .perHour(let permits): max(1, permits)
+        case .perMinute(_, let burst): Self.bounded(burst)
+        case .perHour(let permits): Self.bounded(permits)
         }
     }
 
     /// A token bucket's window is the time in which it fills.
     var windowSeconds: Int64 {
         switch self {
-        case .perMinute(let permits, let burst):
-            (Int64(max(1, min(burst, 1_000_000_000))) * 60 + Int64(max(1, permits)) - 1) / Int64(max(1, permits))
+        case .perMinute(let permits, _): (quota * 60 + Self.bounded(permits) - 1) / Self.bounded(permits)
         case .perHour: 3600
         }
     }
+
+    /// As the limiters bound it.
+    private static func bounded(_ permits: Int) -> Int64 { Int64(min(max(1, permits), 1_000_000_000)) }
 }
 
 /// The rate limit that a request was counted against last: its address's, then its user's.
