@@ -229,8 +229,8 @@ let package = Package(
         tests(
             "ServicesTests",
             [
-                "TestSupport", "Services", "MediaGateway", "Wire", logging, "Calls", "Voice", "Model", "Storage",
-                "MediaFiles", "Audio", "Containers",
+                "TestSupport", "Services", "MediaGateway", "Wire", logging, "Accounts", "Calls", "Voice", "Model",
+                "Storage", "MediaFiles", "Audio", "Containers", "Tokens",
             ]),
         tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Wire", httpTypes]),
         tests(
@@ -329,6 +329,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzRTCP", ["RTP", "Wire"]),
         fuzz("FuzzRTP", ["FuzzInput", "RTP", "Wire"]),
         fuzz("FuzzSDP", ["SDP"]),
+        fuzz("FuzzServerKey", ["Accounts", "Model"]),
         fuzz("FuzzSRTP", ["FuzzInput", "SecureMedia", "Wire"]),
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
         fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),

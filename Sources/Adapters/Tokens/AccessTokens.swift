@@ -60,7 +60,7 @@ package final class AccessTokens: AccessTokenIssuer {
     package var keySet: String { key.keySet }
     package var keyIdentifier: String { key.identifier }
 
-    package func issue(user: UserID, signIn: SignInID, at now: Timestamp) throws -> String {
+    package func issue(user: UserID, signIn: SignInID, actor: String? = nil, at now: Timestamp) throws -> String {
         let seconds = now.milliseconds / 1000
         var claims = JSONWriter(capacity: 256)
         claims.object { claims in
@@ -69,6 +69,11 @@ package final class AccessTokens: AccessTokenIssuer {
             claims.member("sid", signIn)
             claims.member("iat", seconds)
             claims.member("exp", seconds &+ Int64(lifetime))
+            if let actor {
+                // RFC 8693 section 4.1.
+                claims.name("act")
+                claims.object { $0.member("sub", actor) }
+            }
         }
         let signed = header + "." + Base64URL.encode(claims.bytes)
         let signature = try key.key.signature(for: Array(signed.utf8))

@@ -14,9 +14,16 @@ package protocol SecretSource: Sendable {
 package protocol AccessTokenIssuer: Sendable {
     /// The lifetime of a token in seconds.
     var lifetime: Int { get }
-    func issue(user: UserID, signIn: SignInID, at now: Timestamp) throws -> String
+    /// - Parameter actor: who acts for the user, if it is somebody else: the `act` claim.
+    func issue(user: UserID, signIn: SignInID, actor: String?, at now: Timestamp) throws -> String
     /// Rejects the tokens of these sign-ins from now on; they were issued at `now` or before.
     func revoke(_ signIns: [SignInID], at now: Timestamp)
+}
+
+extension AccessTokenIssuer {
+    func issue(user: UserID, signIn: SignInID, at now: Timestamp) throws -> String {
+        try issue(user: user, signIn: signIn, actor: nil, at: now)
+    }
 }
 
 /// The settings of accounts; times are in seconds.

@@ -55,10 +55,12 @@ package struct SignInRecord: Hashable, Sendable {
     package var rotation: RefreshRotation
     package var endedAt: Timestamp?
     package var endReason: SignInEnd?
+    /// The server key that opened it, as in the `act` claim of its tokens; nil if the user signed in.
+    package var actor: String?
 
     package init(
         id: SignInID, user: UserID, device: DeviceID, createdAt: Timestamp, lastUsedAt: Timestamp,
-        rotation: RefreshRotation, endedAt: Timestamp? = nil, endReason: SignInEnd? = nil
+        rotation: RefreshRotation, endedAt: Timestamp? = nil, endReason: SignInEnd? = nil, actor: String? = nil
     ) {
         self.id = id
         self.user = user
@@ -68,6 +70,7 @@ package struct SignInRecord: Hashable, Sendable {
         self.rotation = rotation
         self.endedAt = endedAt
         self.endReason = endReason
+        self.actor = actor
     }
 }
 

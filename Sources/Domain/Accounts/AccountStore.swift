@@ -1,7 +1,7 @@
 package import Model
 
 /// The storage of accounts, inside one transaction. Synchronous: it is used only inside a database's jobs.
-package protocol AccountStore: MediaUsageStore {
+package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore {
     /// The wall-clock time of the transaction.
     var now: Timestamp { get }
 
@@ -19,6 +19,8 @@ package protocol AccountStore: MediaUsageStore {
     /// Writes profile, settings, password hash and whether it is disabled.
     func update(_ user: UserRecord) throws
     func link(_ identity: ExternalIdentity, to user: UserID) throws
+    /// The subjects of an issuer that those of `users` have who have one.
+    func outsideSubjects(of users: [UserID], issuer: String) throws -> [UserID: String]
     /// Users other than `excluded` whose names match all `terms` as word prefixes, after `cursor`.
     func users(
         matching terms: [String], except excluded: UserID, after cursor: NameCursor?, limit: Int

@@ -68,6 +68,19 @@ extension StoreTransaction {
             [.text(identity.issuer), .text(identity.subject), .id(user)])
     }
 
+    package func outsideSubjects(of users: [UserID], issuer: String) throws -> [UserID: String] {
+        var subjects: [UserID: String] = [:]
+        for batch in users.batches {
+            let rows = try sql.query(
+                """
+                SELECT user_id, subject FROM outside_identities
+                WHERE issuer = ?1 AND user_id IN \(Placeholders.list(batch.count, from: 2))
+                """, [.text(issuer)] + batch.map { .id($0) })
+            for row in rows { subjects[try row.id(0)] = try row.text(1) }
+        }
+        return subjects
+    }
+
     package func users(after id: UserID?, limit: Int) throws -> [UserRecord] {
         try sql.query(
             "SELECT \(Self.userColumns) FROM users u WHERE u.id > ?1 ORDER BY u.id LIMIT ?2",

@@ -72,16 +72,21 @@ extension AccountCommands {
             let ended = isDisabled ? try store.endSignIns(of: user.id, because: .disabled) { _ in true } : []
             return (user, ended, store.now)
         }.value
-        if isDisabled {
-            // First, so that no data that was read before the commit is cached or used afterwards.
-            disabledUsers.withLock { _ = $0.insert(user.id) }
-            externalUsers.withLock { $0.removeAll { $1 == user.id } }
-            announceEnd(of: ended, of: user.id, at: now)
-            userDisabled(user.id)
-        } else {
-            disabledUsers.withLock { _ = $0.remove(user.id) }
-        }
+        applyDisabled(isDisabled, user.id, ended: ended, at: now)
         return user.ownProfile
+    }
+
+    /// Call it after the commit that disabled a user, which ended these sign-ins, or enabled one.
+    func applyDisabled(_ isDisabled: Bool, _ user: UserID, ended: [SignInID], at now: Timestamp) {
+        guard isDisabled else {
+            disabledUsers.withLock { _ = $0.remove(user) }
+            return
+        }
+        // First, so that no data that was read before the commit is cached or used afterwards.
+        disabledUsers.withLock { _ = $0.insert(user) }
+        externalUsers.withLock { $0.removeAll { $1 == user } }
+        announceEnd(of: ended, of: user, at: now)
+        userDisabled(user)
     }
 
     /// Creates invite codes for one sign-up each. Only their digests are stored, so they are shown once.

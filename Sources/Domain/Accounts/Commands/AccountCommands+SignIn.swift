@@ -93,7 +93,8 @@ extension AccountCommands {
         case .refreshed(let signIn, let counter):
             let next = RefreshToken(signIn: signIn.id, counter: counter, family: presented.family, secret: successor)
             return TokenPair(
-                accessToken: try tokens.issue(user: signIn.user, signIn: signIn.id, at: signIn.lastUsedAt),
+                accessToken: try tokens.issue(
+                    user: signIn.user, signIn: signIn.id, actor: signIn.actor, at: signIn.lastUsedAt),
                 refreshToken: next.text, expiresIn: tokens.lifetime)
         }
     }

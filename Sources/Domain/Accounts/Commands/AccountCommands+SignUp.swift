@@ -80,7 +80,8 @@ extension AccountStore {
     /// Opens a sign-in on the device, which is created or updated. Beyond the limit per user, the least recently used
     /// sign-ins and devices are ended.
     func open(
-        _ secret: AccountCommands.SignInSecrets, for user: UserID, on claim: DeviceClaim, lifetime: Int64
+        _ secret: AccountCommands.SignInSecrets, for user: UserID, on claim: DeviceClaim, by actor: String? = nil,
+        lifetime: Int64
     ) throws -> OpenedSignIn {
         var device = DeviceRecord(
             id: claim.id ?? .make(at: now), user: user, name: claim.name, platform: claim.platform, createdAt: now,
@@ -91,7 +92,7 @@ extension AccountStore {
             id: .make(at: now), user: user, device: device.id, createdAt: now, lastUsedAt: now,
             rotation: RefreshRotation(
                 familyHash: secret.familyHash, usedAt: now, next: [secret.secretHash],
-                expiresAt: now.adding(seconds: lifetime)))
+                expiresAt: now.adding(seconds: lifetime)), actor: actor)
         try insert(signIn)
         try append("signIn", SignInChange(session: signIn.id), to: .user(user))
         return OpenedSignIn(
