@@ -10,6 +10,13 @@ package enum ControlRequest: Codable, Sendable {
     /// Lets a disabled account sign in again.
     case accountEnable(email: String)
     case invite(count: Int)
+    /// A server key. `expires` is a lifetime such as `90d`; nil for none.
+    case keyCreate(name: String, scopes: [String], expires: String?, addresses: [String])
+    case keyList
+    case keyRotate(id: String)
+    case keyRevoke(id: String)
+    /// The audit log since a time, or for so long, as text or as JSON.
+    case audit(since: String, json: Bool)
     /// Makes a backup in the directory of this absolute path.
     case backup(path: String)
     /// Reads the configuration again: only in the running server.

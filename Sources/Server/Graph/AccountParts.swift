@@ -5,6 +5,7 @@ import Logging
 import MediaFiles
 import Model
 import PasswordHashing
+import Services
 import Storage
 import Tokens
 
@@ -13,6 +14,7 @@ struct AccountParts: Sendable {
     let tokens: AccessTokens
     let verifier: TokenVerifier
     let accounts: AccountCommands
+    let keys: ServerKeyService
     private let storage: StorageParts
 
     /// Milliseconds of a monotonic clock.
@@ -42,6 +44,10 @@ struct AccountParts: Sendable {
             own: tokens, external: ExternalIssuers(issuers, client: .shared, uptime: Self.uptime),
             user: { try await accounts.user(of: $0) }, clock: Timestamp.systemClock)
         try await accounts.loadRevocations()
+        keys = ServerKeyService(
+            database: storage.store, secrets: SystemSecrets(),
+            audit: AuditLog(database: storage.store, logger: Logger(label: "audit")), clock: Timestamp.systemClock)
+        try await keys.load()
     }
 
     /// Handles a request of the command line.
@@ -52,6 +58,7 @@ struct AccountParts: Sendable {
             switch request {
             case .token(let count, let prefix):
                 let users = try await accounts.virtualUsers(count: count, prefix: prefix)
+                try await record("token.create")
                 return ControlResponse(
                     lines: users.map { user in
                         var writer = JSONWriter()
@@ -63,6 +70,7 @@ struct AccountParts: Sendable {
                     })
             case .accountCreate(let email, let password, let displayName):
                 let me = try await accounts.createAccount(email: email, password: password, displayName: displayName)
+                try await record("account.create", me.id)
                 return ControlResponse(lines: [me.id.text])
             case .accountList:
                 var lines: [String] = []
@@ -81,21 +89,34 @@ struct AccountParts: Sendable {
                 return ControlResponse(lines: lines)
             case .accountDisable(let email):
                 let me = try await accounts.setDisabled(true, email: email)
+                try await record("account.disable", me.id)
                 return ControlResponse(lines: ["\(me.email ?? email) is disabled and signed out everywhere."])
             case .accountEnable(let email):
                 let me = try await accounts.setDisabled(false, email: email)
+                try await record("account.enable", me.id)
                 return ControlResponse(lines: ["\(me.email ?? email) may sign in again."])
             case .backup(let path):
-                return ControlResponse(
-                    lines: try await BackupWork(source: storage.database, files: media).run(to: path))
+                let lines = try await BackupWork(source: storage.database, files: media).run(to: path)
+                try await record("backup")
+                return ControlResponse(lines: lines)
+            case .keyCreate, .keyList, .keyRotate, .keyRevoke, .audit:
+                return try await keys.handle(request) ?? ControlResponse(error: "This request is unknown.")
             case .reload, .drain, .systemWarnings, .check:
                 return ControlResponse(error: "No server is running on the data directory of storage.path.")
-            case .invite(let count): return ControlResponse(lines: try await accounts.createInvites(count: count))
+            case .invite(let count):
+                let codes = try await accounts.createInvites(count: count)
+                try await record("account.invite")
+                return ControlResponse(lines: codes)
             }
         } catch let problem as Problem {
             return ControlResponse(error: problem.detail)
         } catch {
             return ControlResponse(error: "\(error)")
         }
+    }
+
+    /// Adds a command of the operator to the audit log.
+    private func record(_ action: String, _ user: UserID? = nil) async throws {
+        try await keys.audit.write(AuditEntry(actor: .commandLine, action: action, subject: user?.text))
     }
 }

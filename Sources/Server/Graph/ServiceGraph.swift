@@ -101,8 +101,9 @@ struct ServiceGraph: Sendable {
             Self.admin(configuration, stats, registry, readiness),
             FreeSpaceWatch(database: storage.database, logger: Logger(label: "storage")),
             Housekeeping(
-                store: storage.store, accounts: accounts.accounts, tokens: accounts.verifier,
-                retention: product?.retention, logger: Logger(label: "housekeeping")),
+                store: storage.store, accounts: accounts.accounts, audit: accounts.keys.audit,
+                tokens: accounts.verifier, retention: product?.retention, logger: Logger(label: "housekeeping")),
+            accounts.keys.audit,
         ]
         if let product {
             services += product.calls.services + [product.voice.transcripts]

@@ -15,6 +15,7 @@ struct Housekeeping: Service {
 
     let store: Store
     let accounts: AccountCommands
+    let audit: AuditLog
     let tokens: TokenVerifier
     /// Nil if there are no files.
     let retention: Retention?
@@ -42,6 +43,7 @@ struct Housekeeping: Service {
         while try await trim() > 0, !Task.isCancelled {}
         while try await store.write({ try $0.removeEndedSignals() }).value, !Task.isCancelled {}
         while try await accounts.removeStale() > 0, !Task.isCancelled {}
+        while try await audit.removeOld() > 0, !Task.isCancelled {}
         while try await store.database.releaseFreeSpace(), !Task.isCancelled {}
     }
 

@@ -17,8 +17,8 @@ struct Switchboard: AsyncParsableCommand {
         abstract: "Calls, signalling and a relay for your app, from one server.",
         version: ServerVersion.text,
         subcommands: [
-            Serve.self, Reload.self, Drain.self, Check.self, Account.self, Token.self, Migrate.self, Backup.self,
-            Restore.self, Settings.self,
+            Serve.self, Reload.self, Drain.self, Check.self, Account.self, Token.self, Key.self, Audit.self,
+            Migrate.self, Backup.self, Restore.self, Settings.self,
         ])
 }
 
